@@ -112,7 +112,7 @@ export default defineConfig({
         { name: 'schemas', test: /node_modules\/zod\/|src\/domain\/countries\.ts$/, priority: 75 },
         {
           name: 'paid',
-          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|flights\/(request-schema|search\/(search|search-updates)|booking\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
+          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(search\/(search|search-updates)|booking\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
           priority: 70,
         },
         // What a service does by itself when it is time: with a booking, and with the first look at one.

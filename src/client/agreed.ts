@@ -1,5 +1,5 @@
-import type { Intent } from '../flights/wire.ts';
 import { type Problem, problem } from '../kernel/problems.ts';
+import type { Intent } from '../wire/flights/index.ts';
 import type { IntentTerms, IntentToRemember } from './journal/store-types.ts';
 import { intentIdIn, intentOf, supportCodeIn } from './normalise.ts';
 import { isRecord } from './transport.ts';

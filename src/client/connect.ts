@@ -6,7 +6,7 @@ import {
   type ProblemOptions,
   problem,
 } from '../kernel/problems.ts';
-import type { ConnectCode } from '../partner/wire.ts';
+import type { ConnectCode } from '../wire/partner/index.ts';
 import { type HttpAnswer, isRecord } from './transport.ts';
 
 /** For an answer without a reason of ours: what Connect's code says, which other deployments share. */

@@ -2,8 +2,8 @@ import { type Address, isAddress } from '@solana/kit';
 import type { AccountReader } from '../escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
 import type { EscrowCheck, ExpectedEscrow } from '../escrow/verify.ts';
-import type { Intent } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
+import type { Intent } from '../wire/flights/index.ts';
 
 /**
  * Reads the escrow of an intent from the chain and compares it with the record. What the record does not say is

@@ -1,7 +1,7 @@
-import type { OfferDetailsResponse } from '../flights/wire.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Fetch } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
+import type { OfferDetailsResponse } from '../wire/flights/index.ts';
 import { answerRules } from './answer-rules.ts';
 import {
   affiliateCreditOf,

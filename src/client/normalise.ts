@@ -1,3 +1,5 @@
+import { formatUsdc, parseUsdc } from '../kernel/money.ts';
+import { problem } from '../kernel/problems.ts';
 import type {
   Affiliate,
   AffiliateCredit,
@@ -9,9 +11,7 @@ import type {
   RefundRequestResponse,
   SearchResponse,
   SearchUpdatesResponse,
-} from '../flights/wire.ts';
-import { formatUsdc, parseUsdc } from '../kernel/money.ts';
-import { problem } from '../kernel/problems.ts';
+} from '../wire/flights/index.ts';
 import { flagOf, numberOf, plain } from './plain.ts';
 import { isRecord } from './transport.ts';
 import type { KnownOrder } from './types.ts';

@@ -1,3 +1,4 @@
+import type { Fetch } from '../kernel/http.ts';
 import type {
   ApproveRequest,
   AuditQuery,
@@ -18,8 +19,7 @@ import type {
   StuckPlan,
   Switches,
   SwitchesRequest,
-} from '../flights/wire.ts';
-import type { Fetch } from '../kernel/http.ts';
+} from '../wire/flights/index.ts';
 import { ask, problemOf, segmentOf } from './transport.ts';
 import type { CallOptions } from './types.ts';
 

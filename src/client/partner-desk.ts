@@ -9,7 +9,7 @@ import type {
   PartnerKey,
   PartnerKeys,
   PartnerRecords,
-} from '../partner/wire.ts';
+} from '../wire/partner/index.ts';
 import { ask, problemOf, segmentOf } from './transport.ts';
 import type { CallOptions } from './types.ts';
 

@@ -17,7 +17,7 @@ import type {
   SubmitCustomerDataResponse,
   UpdateOrderRequest,
   UpdateOrderResponse,
-} from '../partner/wire.ts';
+} from '../wire/partner/index.ts';
 import { connectProblemOf } from './connect.ts';
 import { ask, type HttpAnswer, isRecord } from './transport.ts';
 import type { CallOptions } from './types.ts';

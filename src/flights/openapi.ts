@@ -26,7 +26,7 @@ export const openapiDocument = (options: FlightsOptions) =>
       { table: flightRoutes, refusal },
       { table: deskRoutes, refusal },
     ],
-    modules: [() => import('./offers/offer-schema.ts')],
+    modules: [() => import('../wire/flights/offers.ts')],
     schemas: { PaymentRequired: PAYMENT_REQUIRED, Error: errorSchema() },
     securitySchemes: {
       x402: header('PAYMENT-SIGNATURE', 'Base64 of an x402 version 2 payment payload.'),

@@ -2,12 +2,12 @@ import { AWAY_S } from '../http/failures.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { storageFields } from '../store/watch.ts';
+import type { Health } from '../wire/flights/index.ts';
 import { shownBalance } from './intents/airline-balance.ts';
 import { type Funds, shown } from './intents/funds.ts';
 import { programTrouble } from './intents/program-watch.ts';
 import type { FlightsPorts } from './ports.ts';
 import { DATABASE_BEHIND } from './upkeep/restored.ts';
-import type { Health } from './wire.ts';
 
 type Checks = NonNullable<Health['checks']>;
 type Details = Pick<Health, 'airline' | 'airline_balance' | 'escrow_program' | 'wallets'>;

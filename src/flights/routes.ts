@@ -11,6 +11,7 @@ import { type HttpRequest, HttpResponse, headerOf, json } from '../kernel/http.t
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
+import type { Health } from '../wire/flights/index.ts';
 import { clientOf } from './attempts.ts';
 import type { Escrows } from './booking/escrows.ts';
 import type { Funds } from './intents/funds.ts';
@@ -18,7 +19,6 @@ import type { Intents } from './intents/intents.ts';
 import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { Readiness } from './readiness.ts';
 import type { Pricing } from './search/pricing.ts';
-import type { Health } from './wire.ts';
 
 const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
@@ -38,8 +38,8 @@ export interface FlightsParts {
 type FlightsCall = Call<FlightsParts, unknown, unknown, never>;
 
 const route = routesOf<FlightsParts, FlightsOptions>();
-const asked = schemasOf(() => import('./request-schema.ts'));
-const wire = schemasOf(() => import('./schema.ts'));
+const asked = schemasOf(() => import('../wire/flights/requests.ts'));
+const wire = schemasOf(() => import('../wire/flights/schema.ts'));
 const usdc = (amount: bigint): string => formatUsdc(atomic(amount));
 
 const rangeOf = (one: bigint, other: bigint): PriceRange =>

@@ -7,24 +7,7 @@ import {
   type ProblemKind,
   wireDetail,
 } from '../kernel/problems.ts';
-
-/**
- * Connect's unary errors (CONTRACT, section 10): `{ code, message, detail }` with a code of Connect's own, so that a
- * stock client understands it. Our reason is `detail.reason`; never a field named `details`, which is Connect's.
- */
-export const CONNECT_CODES = [
-  'invalid_argument',
-  'failed_precondition',
-  'unauthenticated',
-  'permission_denied',
-  'not_found',
-  'aborted',
-  'unimplemented',
-  'resource_exhausted',
-  'internal',
-  'unavailable',
-] as const;
-export type ConnectCode = (typeof CONNECT_CODES)[number];
+import type { ConnectCode, ConnectErrorBody } from '../wire/partner/errors.ts';
 
 const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
   400: 'invalid_argument',
@@ -51,12 +34,6 @@ const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 export function connectCodeOf(code: ProblemCode): ConnectCode {
   if (FAILED_PRECONDITIONS.has(code)) return 'failed_precondition';
   return BY_STATUS[(PROBLEMS[code] as ProblemKind).status ?? 500] ?? 'internal';
-}
-
-export interface ConnectErrorBody {
-  readonly code: ConnectCode;
-  readonly message: string;
-  readonly detail: { readonly reason: ProblemCode } & Readonly<Record<string, unknown>>;
 }
 
 /** The facts of a refusal as words: a stock client shows its message, and drops fields that Connect does not have. */

@@ -1,9 +1,9 @@
 import { type RouteTable, routesOf, schemasOf } from '../http/routes.ts';
 import { type Caller, procedure } from './call.ts';
 
-const orders = schemasOf(() => import('./schema.ts'));
-const requirements = schemasOf(() => import('./requirements/requirement-schema.ts'));
-const offers = schemasOf(() => import('./offers/offer-schema.ts'));
+const orders = schemasOf(() => import('../wire/partner/schema.ts'));
+const requirements = schemasOf(() => import('../wire/partner/requirements.ts'));
+const offers = schemasOf(() => import('../wire/partner/offers.ts'));
 
 /** Customer data holds pictures, which travel as base64. */
 const MOST_DATA_BODY_BYTES = 8 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
-import type { CustomerToken } from './desk/schema.ts';
+import type { CustomerToken } from '../wire/partner/desk.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 

@@ -8,8 +8,8 @@ import type { Session } from '../../src/cli/session/session.ts';
 import type { CommandContext } from '../../src/cli/spec/command.ts';
 import { unpainted } from '../../src/cli/view/text.ts';
 import type { FlightsClient } from '../../src/client/types.ts';
-import type { Offer, SearchRequestInput, SearchUpdatesResponse } from '../../src/flights/wire.ts';
 import { type Problem, problem } from '../../src/kernel/problems.ts';
+import type { Offer, SearchRequestInput, SearchUpdatesResponse } from '../../src/wire/flights/index.ts';
 import { manualClock } from '../clock.ts';
 import { offerWith, option, response, segment, slice } from './offers.ts';
 

@@ -7,7 +7,7 @@ import { parse } from '../../src/cli/tool.ts';
 import { CONNECT_CODE_TABLE } from '../../src/domain/connect-codes.ts';
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
-import { CONNECT_CODES } from '../../src/partner/connect-errors.ts';
+import { CONNECT_CODES } from '../../src/wire/partner/errors.ts';
 import { hastyClock } from '../clock.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';

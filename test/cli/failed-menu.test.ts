@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer } from '../../src/flights/wire.ts';
+import type { Offer } from '../../src/wire/flights/index.ts';
 import { runningClock } from '../flights/world.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Intent, Offer } from '../../src/flights/wire.ts';
 import { once } from '../../src/kernel/once.ts';
+import type { Intent, Offer } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Every command in memory, on and off a terminal, against the real embedded service. */

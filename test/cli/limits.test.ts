@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Intent, Offer } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
+import type { Intent, Offer } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Money in the hands of the user: limits, dry runs, receipts held against the cluster, real money typed. */

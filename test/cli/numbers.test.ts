@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer, OfferDetailsResponse } from '../../src/flights/wire.ts';
+import type { Offer, OfferDetailsResponse } from '../../src/wire/flights/index.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** What the last list showed is named by its number: an offer, a fare of an itinerary, a fare of a menu. */

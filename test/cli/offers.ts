@@ -1,4 +1,11 @@
-import type { FareOption, Intent, Offer, SearchResponse, Segment, Slice } from '../../src/flights/wire.ts';
+import type {
+  FareOption,
+  Intent,
+  Offer,
+  SearchResponse,
+  Segment,
+  Slice,
+} from '../../src/wire/flights/index.ts';
 
 /** Offers for the views, as the wire has them. */
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer } from '../../src/flights/wire.ts';
+import type { Offer } from '../../src/wire/flights/index.ts';
 import { runningClock } from '../flights/world.ts';
 import { ANA, runInMemory, temporaryHome } from './memory.ts';
 

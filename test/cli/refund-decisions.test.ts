@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer, RefundCase, RefundQueue } from '../../src/flights/wire.ts';
+import type { Offer, RefundCase, RefundQueue } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** The desk of an operator, command by command: the queue, its numbers, and decisions that say what they do. */

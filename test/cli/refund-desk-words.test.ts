@@ -3,7 +3,7 @@ import { readyFor } from '../../src/cli/view/clusters.ts';
 import { type DeskShown, deskLines } from '../../src/cli/view/flights/refund-desk.ts';
 import { plainPaint } from '../../src/cli/view/paint.ts';
 import { textWidth } from '../../src/cli/view/text.ts';
-import type { RefundCase } from '../../src/flights/wire.ts';
+import type { RefundCase } from '../../src/wire/flights/index.ts';
 
 const HAN = [
   ...'天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏閏餘成歲律呂調陽雲騰致雨露結為霜金生麗水玉出崑岡劍號巨闕珠稱夜光果珍李柰菜重芥薑海',

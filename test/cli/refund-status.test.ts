@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer, RefundQueue } from '../../src/flights/wire.ts';
+import type { Offer, RefundQueue } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** A refund request as the traveller sees it: before it is paid for, while it waits, and how it ends. */

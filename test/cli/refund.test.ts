@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Intent, Offer, RefundCase, RefundPlan, RefundQueue } from '../../src/flights/wire.ts';
+import type { Intent, Offer, RefundCase, RefundPlan, RefundQueue } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** The refund journey in the tool, embedded: book, ask, decide, money back minus the penalty. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DaysDocument } from '../../src/cli/days/prices.ts';
 import { textWidth } from '../../src/cli/view/text.ts';
-import type { SearchResponse } from '../../src/flights/wire.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import type { SearchResponse } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 

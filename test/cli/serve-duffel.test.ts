@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Offer } from '../../src/flights/wire.ts';
+import type { Offer } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
 import { type ServedDuffel, serveDuffel } from '../sandbox/duffel/served.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
+import type { Offer } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** serve, and the same commands through a remote profile with a home of their own. */

@@ -2,9 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepEvidence } from '../../src/flights/providers/browser/evidence.ts';
-import type { AuditTrail, Offer, OfferDetailsResponse, Stuck, StuckItem } from '../../src/flights/wire.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import { openStore } from '../../src/service/database.ts';
+import type {
+  AuditTrail,
+  Offer,
+  OfferDetailsResponse,
+  Stuck,
+  StuckItem,
+} from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
 import { recipeFor } from '../flights/providers/browser/site.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';

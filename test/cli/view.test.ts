@@ -11,7 +11,7 @@ import { firstOfferLines } from '../../src/cli/view/payment.ts';
 import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';
 import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
 import { fromTo, hoursAndMinutes } from '../../src/cli/view/times.ts';
-import type { Slice } from '../../src/flights/wire.ts';
+import type { Slice } from '../../src/wire/flights/index.ts';
 import { intent, offerWith, option, response, segment, slice, viaMadrid } from './offers.ts';
 
 const title: SearchTitle = {

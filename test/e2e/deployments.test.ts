@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { afterEach, expect, test } from 'vitest';
-import type { Offer } from '../../src/flights/wire.ts';
+import type { Offer } from '../../src/wire/flights/index.ts';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { payoutMemo } from '../../src/domain/payout-memo.ts';
-import type { RefundCase } from '../../src/flights/wire.ts';
+import type { RefundCase } from '../../src/wire/flights/index.ts';
 import { rounds } from '../rounds.ts';
 import { said, sentSignature, told } from '../solana/lying-rpc.ts';
 import { type Between, isRefundable, openStage, payOutOf, type Stage } from './stage.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CreatedIntent, Offer, OfferDetailsResponse, Order } from '../../src/flights/wire.ts';
+import type { CreatedIntent, Offer, OfferDetailsResponse, Order } from '../../src/wire/flights/index.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The lowcost journey, each step a process of its own: offers that land late, a fare menu, documents, the ticket. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Intent, Offer, RefundCase, RefundPlan, RefundQueue } from '../../src/flights/wire.ts';
+import type { Intent, Offer, RefundCase, RefundPlan, RefundQueue } from '../../src/wire/flights/index.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** A refund request as it is in life: the traveller's tool, the operator's tool and the service are three processes. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer } from '../../src/flights/wire.ts';
+import type { Offer } from '../../src/wire/flights/index.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The tool through a remote profile, against a second process: the same commands, the same answers. */

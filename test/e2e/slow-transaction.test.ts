@@ -1,7 +1,7 @@
 import { getAddressEncoder } from '@solana/kit';
 import { afterEach, expect, test } from 'vitest';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
-import type { Intent } from '../../src/flights/wire.ts';
+import type { Intent } from '../../src/wire/flights/index.ts';
 import { type RpcCall, said, sentSignature } from '../solana/lying-rpc.ts';
 import { PASSENGER } from './farelock.ts';
 import { openStage, ran, type Stage } from './stage.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { CreatedIntent, Intent, Offer } from '../../src/flights/wire.ts';
+import type { CreatedIntent, Intent, Offer } from '../../src/wire/flights/index.ts';
 import { BIN, farelockIn, PASSENGER, type Ran, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The built tool, a service, and somebody between them who lies, loses and refuses. */

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { Died, mortal } from './mortal.ts';
 import { type Answered, openWorld, PASSENGER, type World } from './world.ts';
 

@@ -2,7 +2,6 @@ import type { Address } from '@solana/kit';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { createDuffelProvider } from '../../src/flights/providers/duffel/index.ts';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { HttpResponse } from '../../src/kernel/http.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
@@ -11,6 +10,7 @@ import {
   type OrderBehaviour,
   type OrderBehaviourName,
 } from '../../src/sandbox/duffel/behaviours.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { type ServedDuffel, searched, serveDuffel } from '../sandbox/duffel/served.ts';
 import type { Books } from '../sandbox/duffel/shapes.ts';
 import { AFTERS, type After, played, type Returned, wrongReturns } from './duffel-returns.ts';

@@ -1,7 +1,7 @@
 import { createOperatorKeys } from '../../src/flights/desk/keys.ts';
-import type { RefundCase, RefundPlan } from '../../src/flights/wire.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { CANCELLATION_BEHAVIOURS } from '../../src/sandbox/duffel/behaviours.ts';
+import type { RefundCase, RefundPlan } from '../../src/wire/flights/index.ts';
 import type { Books } from '../sandbox/duffel/shapes.ts';
 import { type Playing, paidFor, unlessDied, whileToldOf } from './duffel-journeys.ts';
 import { mortal } from './mortal.ts';

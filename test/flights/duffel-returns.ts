@@ -1,6 +1,6 @@
 import { createOperatorKeys } from '../../src/flights/desk/keys.ts';
-import type { CreatedIntent, RefundCase, RefundPlan } from '../../src/flights/wire.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
+import type { CreatedIntent, RefundCase, RefundPlan } from '../../src/wire/flights/index.ts';
 import type { Books } from '../sandbox/duffel/shapes.ts';
 import type { Playing } from './duffel-journeys.ts';
 

@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { turnSwitch } from '../../src/flights/index.ts';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { type Answered, openWorld, PASSENGER, TRIP, type World } from './world.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { type Lie, openLyingCluster, seeded, troubled } from '../solana/lying-rpc.ts';
 import { openWorld, PASSENGER, type World } from './world.ts';
 

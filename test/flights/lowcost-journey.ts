@@ -1,4 +1,8 @@
-import type { CreatedIntent, OfferDetailsResponse, SearchUpdatesResponse } from '../../src/flights/wire.ts';
+import type {
+  CreatedIntent,
+  OfferDetailsResponse,
+  SearchUpdatesResponse,
+} from '../../src/wire/flights/index.ts';
 import { PASSENGER, type World } from './world.ts';
 
 /** A traveller with the documents that the slower tier asks for. */

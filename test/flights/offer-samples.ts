@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isoDuration } from '../../src/domain/offer-order.ts';
-import type { Conditions, Offer, Slice } from '../../src/flights/wire.ts';
 import { decimalOf } from '../../src/sandbox/airline/prices.ts';
+import type { Conditions, Offer, Slice } from '../../src/wire/flights/index.ts';
 
 export interface Sample {
   readonly id?: string;

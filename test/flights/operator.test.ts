@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOperatorKeys, ensureOperatorKeyFile } from '../../src/flights/desk/keys.ts';
-import type { CreatedIntent, RefundCase, RefundPlan, RefundQueue } from '../../src/flights/wire.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
+import type { CreatedIntent, RefundCase, RefundPlan, RefundQueue } from '../../src/wire/flights/index.ts';
 import { type Answered, openWorld, type World } from './world.ts';
 
 /** The operator's desk: who may sit at it, who has a case, and what an approval moves. */

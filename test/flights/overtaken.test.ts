@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LEASE_MS } from '../../src/flights/booking/booking-queue.ts';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { openStore, type Store } from '../../src/service/database.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { lowcostIntent, TRAVELLER } from './lowcost-journey.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 import { openWorld, type Ports, type World, type WorldOptions } from './world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RefundCase } from '../../src/flights/wire.ts';
+import type { RefundCase } from '../../src/wire/flights/index.ts';
 import { rounds, upTo } from '../rounds.ts';
 import { forgetting, openLyingCluster, seeded, sentSignature, told } from '../solana/lying-rpc.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Health } from '../../src/flights/wire.ts';
 import { openStore } from '../../src/service/database.ts';
+import type { Health } from '../../src/wire/flights/index.ts';
 import { openSilence } from '../solana/bad-network.ts';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
 import { openWorld, type World } from './world.ts';

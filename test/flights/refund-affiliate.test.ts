@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Affiliate, AffiliateCredit, CreatedIntent, RefundCase } from '../../src/flights/wire.ts';
+import type { Affiliate, AffiliateCredit, CreatedIntent, RefundCase } from '../../src/wire/flights/index.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 
 /** An operator approves a refund, for real, of a journey that an affiliate brought: its share is not paid, or owed. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RefundCase } from '../../src/flights/wire.ts';
+import type { RefundCase } from '../../src/wire/flights/index.ts';
 import { Died, mortal } from './mortal.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 

@@ -1,6 +1,6 @@
 import { createOperatorKeys } from '../../src/flights/desk/keys.ts';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { type Answered, openWorld, type World } from './world.ts';
 
 /** What the cases below pay back: the ticket of the scripted airline, minus what the carrier keeps. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { intent as intentSchema } from '../../src/flights/schema.ts';
+import { intent as intentSchema } from '../../src/wire/flights/schema.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 
 let desk: Awaited<ReturnType<typeof openDesk>>;

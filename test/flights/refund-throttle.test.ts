@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, type World } from './world.ts';
 
 /**

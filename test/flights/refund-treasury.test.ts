@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RefundCase, RefundPlan, Stuck } from '../../src/flights/wire.ts';
+import type { RefundCase, RefundPlan, Stuck } from '../../src/wire/flights/index.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 
 /** The treasury's owner takes money out as they like; an approval that it cannot pay for is not lost, nor paid twice. */

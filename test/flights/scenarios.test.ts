@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CreatedIntent } from '../../src/flights/wire.ts';
+import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, type World } from './world.ts';
 
 /** Each misbehaviour of the sandbox airline, end to end: how the journey ends, and where the money is then. */

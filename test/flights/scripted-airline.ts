@@ -7,8 +7,8 @@ import type {
   ProviderBalance,
   ProviderOrder,
 } from '../../src/flights/providers/provider.ts';
-import type { Offer } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
+import type { Offer } from '../../src/wire/flights/index.ts';
 
 /**
  * An airline that does what a test tells it, for what the sandbox never does on its own: silence at a chosen moment,

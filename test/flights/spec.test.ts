@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { turnSwitch } from '../../src/flights/index.ts';
-import type { OfferDetailsResponse } from '../../src/flights/wire.ts';
+import type { OfferDetailsResponse } from '../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, TRIP, type World } from './world.ts';
 
 /** Lines of spec/flight-service.md that no other test is about (docs/spec-flights.md lists them all). */

@@ -9,13 +9,6 @@ import { ESCROW_PROGRAM_ID } from '../../src/escrow/program.ts';
 import { createFlights, type FlightsGiven, type FlightsOptions } from '../../src/flights/index.ts';
 import type { Fulfiller } from '../../src/flights/providers/fulfiller.ts';
 import type { Provider, Scenario } from '../../src/flights/providers/provider.ts';
-import type {
-  BookResponse,
-  CreatedIntent,
-  Intent,
-  Passenger,
-  SearchResponse,
-} from '../../src/flights/wire.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
@@ -29,6 +22,13 @@ import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, decodeMint } from '../../src/solana/token.ts';
+import type {
+  BookResponse,
+  CreatedIntent,
+  Intent,
+  Passenger,
+  SearchResponse,
+} from '../../src/wire/flights/index.ts';
 import { webOf } from '../web.ts';
 import { quotingAirline, type ScriptedAirline, scriptedAirline } from './scripted-airline.ts';
 import { worldDatabase } from './world-database.ts';

@@ -3,7 +3,7 @@ import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/flights/wire.ts';
+import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
 import { farelockIn, PASSENGER, type Served, serveIn } from '../e2e/farelock.ts';
 import { ran } from '../e2e/stage.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { DaysDocument } from '../../src/cli/days/prices.ts';
-import type { CreatedIntent, Intent, Offer, Order, SearchResponse } from '../../src/flights/wire.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import type { CreatedIntent, Intent, Offer, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from '../cli/memory.ts';
 import { clockFrom, WORLD_STARTS_MS } from '../clock.ts';
 import { isProof } from '../rounds.ts';

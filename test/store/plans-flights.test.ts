@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnSwitch } from '../../src/flights/index.ts';
 import { endCards } from '../../src/flights/providers/browser/ended-cards.ts';
-import type { Affiliate } from '../../src/flights/wire.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createSandboxCards } from '../../src/sandbox/cards.ts';
+import type { Affiliate } from '../../src/wire/flights/index.ts';
 import { openDesk } from '../flights/refund-desk.ts';
 import { hearStatements } from './plans.ts';
 

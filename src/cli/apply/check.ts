@@ -5,7 +5,7 @@ import { DECIMAL_FORM } from '../../kernel/decimal.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
-import type { UpdateOrderRequest } from '../../partner/wire.ts';
+import type { UpdateOrderRequest } from '../../wire/partner/index.ts';
 import { type FieldPath, GROUPS } from './fields.ts';
 import type { RawRow, RowIssue } from './rows.ts';
 

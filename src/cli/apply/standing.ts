@@ -1,5 +1,5 @@
 import { FUNDED, type OrderStanding } from '../../domain/order-moves.ts';
-import type { GetOrderDetailsResponse } from '../../partner/wire.ts';
+import type { GetOrderDetailsResponse } from '../../wire/partner/index.ts';
 
 /**
  * An order as the rules of UpdateOrder see it, read from GetOrderDetails with its history. Another deployment tells

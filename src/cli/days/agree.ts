@@ -7,9 +7,9 @@ import {
   type Spender,
   type Spending,
 } from '../../client/spending.ts';
-import type { SearchRequestInput } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
+import type { SearchRequestInput } from '../../wire/flights/index.ts';
 import { spenderOf } from '../paying/spending.ts';
 import { usdcOf } from '../session/usdc.ts';
 import type { CommandContext } from '../spec/command.ts';

@@ -1,6 +1,6 @@
-import type { SearchRequestInput } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
+import type { SearchRequestInput } from '../../wire/flights/index.ts';
 import { openNotebook } from '../session/notebook.ts';
 
 /** The result of a search: paid for, and good for a while. */

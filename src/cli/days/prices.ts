@@ -1,6 +1,6 @@
 import type { PaymentReceipt } from '../../client/types.ts';
 import { byPrice } from '../../domain/offer-order.ts';
-import type { Offer } from '../../flights/wire.ts';
+import type { Offer } from '../../wire/flights/index.ts';
 import type { DayGrid, JourneyDays } from './calendar.ts';
 
 /** The price of a journey on its days, as far as it is known. */

@@ -1,8 +1,8 @@
 import type { FlightsClient, PaymentReceipt } from '../../client/types.ts';
-import type { Offer, SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode } from '../../kernel/problems.ts';
+import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
 import { followArrivals } from '../searching/arrivals.ts';
 import type { CommandContext } from '../spec/command.ts';
 import type { JourneyDays } from './calendar.ts';

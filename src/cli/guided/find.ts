@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { SearchRequestInput } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import { wordsOf } from '../../kernel/shell-word.ts';
+import type { SearchRequestInput } from '../../wire/flights/index.ts';
 import { searchRequestOf } from '../commands/search/request.ts';
 import { openSearchMemory, type SearchMemory } from '../days/memory.ts';
 import { toldLines } from '../interruption/told.ts';

@@ -1,5 +1,5 @@
-import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import { shortOf } from '../session/recent.ts';
 import { besides, noteIntent } from '../session/remembered.ts';
 import { createdIntentLines, usdc } from '../view/flights/intent.ts';

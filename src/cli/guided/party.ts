@@ -7,8 +7,8 @@ import {
   type PassengerField,
   type PassengerRules,
 } from '../../domain/passengers.ts';
-import type { Intent, Passenger } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
+import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { notesOf } from '../session/remembered.ts';
 import { passengerFrom, travellerState } from '../travellers/travellers.ts';
 import { openTyped, typedText } from '../travellers/typed.ts';

@@ -1,6 +1,6 @@
-import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import { book } from '../commands/book/run.ts';
 import { noteIntent, notesOf } from '../session/remembered.ts';
 import { usdc } from '../view/flights/intent.ts';

@@ -1,7 +1,7 @@
-import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import { bookAgreed, checkUnchanged } from '../commands/book/run.ts';
 import { agreementTo, type BookingAgreed, reviewOf, typedAmount } from '../paying/confirm.ts';
 import { verifyIntent } from '../paying/escrow-check.ts';

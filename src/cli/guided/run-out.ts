@@ -1,5 +1,5 @@
-import type { Intent } from '../../flights/wire.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { ExitCode } from '../spec/globals.ts';
 import { lockCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';

@@ -1,4 +1,10 @@
-import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
+import type {
+  Intent,
+  Offer,
+  Passenger,
+  SearchRequestInput,
+  SearchResponse,
+} from '../../wire/flights/index.ts';
 import type { Remembered } from '../days/memory.ts';
 import type { StepPrompts } from '../screen/streams.ts';
 import type { CommandContext } from '../spec/command.ts';

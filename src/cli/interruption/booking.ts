@@ -1,5 +1,5 @@
-import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import { signedBooking } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { hasEnded, moneyStage } from '../view/flights/status.ts';

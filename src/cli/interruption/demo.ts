@@ -1,5 +1,5 @@
-import type { Intent } from '../../flights/wire.ts';
 import { quoted } from '../../kernel/shell-word.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { knownOfBooking } from './booking.ts';
 import { paymentsOf } from './command.ts';

@@ -1,7 +1,7 @@
 import type { PaymentRecord } from '../../client/journal/store.ts';
-import type { Intent } from '../../flights/wire.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import { usdc } from '../view/flights/intent.ts';
 import { utcTime } from '../view/times.ts';
 

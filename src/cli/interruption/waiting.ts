@@ -1,6 +1,6 @@
 import type { FlightsClient } from '../../client/types.ts';
-import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { type MoneyStage, moneyStage } from '../view/flights/status.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Agreement, disagreements } from '../../client/agreed.ts';
-import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { Session } from '../session/session.ts';
 
 /** This home's knowledge of an intent: did it create it, and would it agree to pay it? */

@@ -1,7 +1,7 @@
 import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/spending.ts';
-import type { Intent, Passenger } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { notesOf } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { passportWarnings } from '../travellers/passengers.ts';

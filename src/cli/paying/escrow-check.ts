@@ -3,7 +3,7 @@ import { escrowChecks, UNSAID } from '../../client/escrow-terms.ts';
 import { isTrusted, type ProgramStanding, standingOfProgram } from '../../client/trusted-program.ts';
 import { ESCROW_PROGRAM_ID } from '../../escrow/address.ts';
 import type { EscrowCheck } from '../../escrow/verify.ts';
-import type { Intent } from '../../flights/wire.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { Session } from '../session/session.ts';
 import { isFunded } from '../view/flights/status.ts';
 import { standingOf } from './agreement.ts';

@@ -1,5 +1,5 @@
-import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 
 /** The service forgets a finished payment after a week; an older one is left as it is rather than called refused. */

@@ -1,6 +1,6 @@
 import type { FlightsClient } from '../../client/types.ts';
-import type { Offer, SearchResponse } from '../../flights/wire.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { Offer, SearchResponse } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 
 /** How the waiting for slower offers ended. Whatever it was, the search is paid: what has landed is shown. */

@@ -1,6 +1,6 @@
 import type { FlightsClient } from '../../client/types.ts';
 import { withArrivals } from '../../domain/offer-groups.ts';
-import type { Offer, SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
+import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 import type { SearchTitle } from '../view/flights/search.ts';
 import { type ArrivalsEnd, followArrivals } from './arrivals.ts';

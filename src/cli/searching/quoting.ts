@@ -1,4 +1,4 @@
-import type { Offer, SearchResponse } from '../../flights/wire.ts';
+import type { Offer, SearchResponse } from '../../wire/flights/index.ts';
 import { canDrawLive, openLiveSign } from '../screen/live-sign.ts';
 import { screenWidth } from '../screen/streams.ts';
 import type { CommandContext } from '../spec/command.ts';

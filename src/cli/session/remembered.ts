@@ -1,8 +1,8 @@
 import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/store.ts';
 import type { FlightsClient } from '../../client/types.ts';
-import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { isRecord } from '../spec/json.ts';

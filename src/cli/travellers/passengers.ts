@@ -8,8 +8,8 @@ import {
   type PassengerRules,
   passportsTooOld,
 } from '../../domain/passengers.ts';
-import type { Intent, Passenger } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import type { IntentNotes } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';

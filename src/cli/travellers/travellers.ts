@@ -7,8 +7,8 @@ import {
   type PassengerIssue,
   type PassengerRules,
 } from '../../domain/passengers.ts';
-import type { Passenger } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Passenger } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { quoted } from '../view/payment.ts';
 

@@ -1,5 +1,5 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
-import type { Intent } from '../../flights/wire.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { harmless } from '../view/text.ts';
 

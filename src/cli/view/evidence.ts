@@ -1,4 +1,4 @@
-import type { PageEvidence } from '../../flights/wire.ts';
+import type { PageEvidence } from '../../wire/flights/index.ts';
 import type { Screen } from '../screen/terminal.ts';
 import { fieldLines } from './table.ts';
 import { harmlessDocument, wrap } from './text.ts';

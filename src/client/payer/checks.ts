@@ -1,10 +1,10 @@
 import type { Address } from '@solana/kit';
-import type { Intent } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import { type Agreement, checkTerms } from '../agreed.ts';
 import { checkProgram, type ProgramTrust } from '../trusted-program.ts';
 import type { Challenge } from './challenge.ts';

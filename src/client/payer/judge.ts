@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
-import type { Intent } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Cluster } from '../../solana/cluster.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 import type { ClientStore } from '../journal/store.ts';
 import {
   BUDGET_WINDOW_MS,

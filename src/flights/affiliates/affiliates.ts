@@ -1,10 +1,10 @@
 import { instant } from '../../kernel/clock.ts';
 import { asInteger, atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Affiliate, AffiliateCredit } from '../../wire/flights/index.ts';
 import { takeShare } from '../attempts.ts';
 import { checkWallet } from '../intents/wallets.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { Affiliate, AffiliateCredit } from '../wire.ts';
 
 const HOUR_MS = 3_600_000;
 const CODE_LENGTH = 10;

@@ -1,7 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
+import type { AuditQuery, AuditTrail, Switches, SwitchesRequest } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { By } from '../refunds/decisions.ts';
-import type { AuditQuery, AuditTrail, Switches, SwitchesRequest } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { isOff, SWITCH_NAMES, type SwitchName, turnSwitch } from './switches.ts';
 

@@ -3,9 +3,9 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
+import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
-import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../wire.ts';
 import { type Operator, writeAudit } from './audit.ts';
 import type { ApiKeyTable } from './tables.ts';
 

@@ -1,10 +1,10 @@
 import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
 import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
+import type { RefundCase } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { createRefundCases } from '../refunds/cases.ts';
 import { type By, createRefundDecisions } from '../refunds/decisions.ts';
-import type { RefundCase } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { createControls } from './controls.ts';
 import { createOperatorKeys } from './keys.ts';
@@ -29,8 +29,8 @@ export const enterDesk =
 type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
 
 const route = routesOf<Desk>();
-const wire = schemasOf(() => import('./schema.ts'));
-const stuckWire = schemasOf(() => import('./stuck-schema.ts'));
+const wire = schemasOf(() => import('../../wire/flights/desk.ts'));
+const stuckWire = schemasOf(() => import('../../wire/flights/stuck.ts'));
 
 const DONE = 'Done.';
 const DECIDING: readonly ProblemCode[] = [

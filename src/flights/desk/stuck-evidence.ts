@@ -1,9 +1,9 @@
 import { problem } from '../../kernel/problems.ts';
+import type { StuckEvidence } from '../../wire/flights/index.ts';
 import { flightOf } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { evidenceOf } from '../providers/browser/evidence.ts';
 import type { By } from '../refunds/decisions.ts';
-import type { StuckEvidence } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 
 /**

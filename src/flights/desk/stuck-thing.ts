@@ -1,4 +1,4 @@
-import type { StuckItem } from '../wire.ts';
+import type { StuckItem } from '../../wire/flights/index.ts';
 
 /** Something that waits for a person, as it stands; what was decided about it is in the audit trail. */
 export type StuckThing = Omit<StuckItem, 'decided'>;

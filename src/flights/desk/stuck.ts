@@ -1,10 +1,10 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { ResolveRequest, StuckItem, StuckPlan } from '../../wire/flights/index.ts';
 import { createEscrows } from '../booking/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { By, RefundDecisions } from '../refunds/decisions.ts';
 import type { BookingRow } from '../rows.ts';
-import type { ResolveRequest, StuckItem, StuckPlan } from '../wire.ts';
 import { createStuckBookings } from './stuck-bookings.ts';
 import { listStuck } from './stuck-list.ts';
 import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout } from './stuck-others.ts';

@@ -1,12 +1,12 @@
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
+import type { CreateIntentRequest, Intent } from '../../wire/flights/index.ts';
 import { createAttempts } from '../attempts.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { rejectionReason } from '../refunds/words.ts';
 import type { IntentRow } from '../rows.ts';
-import type { CreateIntentRequest, Intent } from '../wire.ts';
 import { createIntentCall } from './create-intent.ts';
 import type { Funds } from './funds.ts';
 import { isCodeOf } from './identity.ts';

@@ -1,5 +1,5 @@
 import { zonedInstant } from '../../domain/ics.ts';
-import type { Slice } from '../wire.ts';
+import type { Slice } from '../../wire/flights/index.ts';
 
 /** When the last flight of a journey has landed, by the clock of its airport; epoch ms. */
 export const journeyEndMs = (slices: readonly Slice[]): number =>

@@ -1,12 +1,12 @@
 import type { Address } from '@solana/kit';
 import { asInteger } from '../../kernel/money.ts';
 import type { Payment } from '../../payments/terms.ts';
+import type { CreateIntentRequest } from '../../wire/flights/index.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { ticketTotal } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { LiveOffer } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
-import type { CreateIntentRequest } from '../wire.ts';
 import { activeKey, creatingKey } from './creations.ts';
 
 /** The row of an intent that a payment asks for: not shown yet, and with no code. */

@@ -1,10 +1,10 @@
 import { instant } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { FareMenu, MenuFare } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { type Fulfiller, fareKey, type SoldFare } from '../providers/fulfiller.ts';
 import type { FareMenuTable } from '../tables.ts';
-import type { FareMenu, MenuFare } from '../wire.ts';
 
 /** How long a menu's fares can be locked, and a failed look is remembered (spec/flight-service.md, Limits). */
 export const FRESH_MS = 30 * 60_000;

@@ -1,7 +1,7 @@
+import type { Offer } from '../../wire/flights/index.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FareContent } from '../providers/fulfiller.ts';
 import type { IntentRow } from '../rows.ts';
-import type { Offer } from '../wire.ts';
 
 /** Offers, and the airline orders made of them, that belong to the lowcost tier begin so. */
 const PREFIX = 'lowcost:';

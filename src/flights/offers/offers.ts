@@ -1,6 +1,6 @@
 import type { PaidCall } from '../../payments/terms.ts';
+import type { OfferDetailsResponse } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { OfferDetailsResponse } from '../wire.ts';
 import { configured } from './live-offer.ts';
 import { isLowcost } from './lowcost.ts';
 import { checkUnsold } from './unsold.ts';

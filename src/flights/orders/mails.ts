@@ -1,12 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { JourneyFacts, MailFacts } from '../../notify/mails.ts';
 import type { Attachment } from '../../notify/message.ts';
+import type { Order } from '../../wire/flights/index.ts';
 import { openPassengers } from '../booking/sealed-passengers.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
 import type { BookingTable, Tx } from '../tables.ts';
-import type { Order } from '../wire.ts';
 
 /** Writes what was prepared, in the transaction of the change that it reports. */
 export type Written = (tx: Tx) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { Conditions, Offer, Passenger } from '../wire.ts';
+import type { Conditions, Offer, Passenger } from '../../wire/flights/index.ts';
 import type { LiveOffer, OfferQuery } from './provider.ts';
 
 /** Every id of this tier begins so: `lowcost:<flight>` is an offer, `lowcost:<flight>##<n>` fare n of its menu. */

@@ -1,5 +1,5 @@
 import type { PassengerIssue } from '../../domain/passengers.ts';
-import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire.ts';
+import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../../wire/flights/index.ts';
 
 /** What is asked of a provider: one or two directions on fixed dates. Filters and sorting are the service's own. */
 export interface OfferQuery {

@@ -2,12 +2,12 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import { type CancelledBy, cancelledBy } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { RefundRequestState, Store } from '../tables.ts';
-import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../wire.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, decisionPlace, notePlace, reasonPlace } from './words.ts';
 

@@ -1,11 +1,11 @@
 import { liveKey } from '../../effects/effects.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
 import { cancelledBy } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { Store, Tx } from '../tables.ts';
-import type { ApproveRequest, RefundPlan, RejectionPlan } from '../wire.ts';
 import {
   type Agreement,
   agreedQuote,

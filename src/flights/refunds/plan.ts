@@ -8,12 +8,12 @@ import {
 import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { ApproveRequest, RefundPlan } from '../../wire/flights/index.ts';
 import { isDeskOrder } from '../desk/desk-orders.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import { type CancelledBy, cancelledByNow } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
-import type { ApproveRequest, RefundPlan } from '../wire.ts';
 import { agreementOf } from './airline-quote.ts';
 import type { OpenedCase } from './cases.ts';
 

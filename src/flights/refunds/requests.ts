@@ -1,6 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
+import type { RefundRequest, RefundRequestResponse } from '../../wire/flights/index.ts';
 import { createAttempts } from '../attempts.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import { isCodeOf, isNameOf, leadFamilyName, normalisedCode, supportCodeHmac } from '../intents/identity.ts';
@@ -8,7 +9,6 @@ import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { Store } from '../tables.ts';
-import type { RefundRequest, RefundRequestResponse } from '../wire.ts';
 import { movedTo } from './states.ts';
 import { contactPlace, reasonPlace } from './words.ts';
 

@@ -1,6 +1,6 @@
 import { PRICE_CURRENCY } from '../../domain/offer-order.ts';
 import { parseUsdc } from '../../kernel/money.ts';
-import type { Offer, SearchRequest } from '../wire.ts';
+import type { Offer, SearchRequest } from '../../wire/flights/index.ts';
 
 export { byPrice, minutesOf, type OfferSort, sortOffers } from '../../domain/offer-order.ts';
 

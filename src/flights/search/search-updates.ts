@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/regained.ts';
+import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../wire.ts';
 import { filterOffers, sortOffers } from './filters.ts';
 import { groupByItinerary } from './grouping.ts';
 import { queryOf } from './query.ts';

@@ -1,10 +1,10 @@
 import { zonedInstant } from '../../domain/ics.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { Order } from '../../wire/flights/index.ts';
 import { isDeskOrder } from '../desk/desk-orders.ts';
 import { isLowcost } from '../offers/lowcost.ts';
 import { keepCurrent } from '../orders/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { Order } from '../wire.ts';
 import { farthestMs } from './plan-upkeep.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import type { WalletType } from '../../domain/exchange-codes.ts';
-import type { AttestationType, DataType } from '../customer-data/kinds.ts';
+import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
+import type { ComplianceStatus } from '../../wire/partner/requirements.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
-import type { ComplianceStatus } from '../requirements/requirement-schema.ts';
 
 /** What a compliance status is made of, and the rules that make it: pure, no clock and no store. */
 

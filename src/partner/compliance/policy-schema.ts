@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { isCountry } from '../../domain/countries.ts';
 import { WALLET_TYPES } from '../../domain/exchange-codes.ts';
 import { DECIMAL_FORM } from '../../kernel/decimal.ts';
-import { ATTESTATION_TYPES, DATA_TYPES } from '../customer-data/kinds.ts';
-import { MOST_AGE_DAYS } from '../requirements/requirement-schema.ts';
+import { ATTESTATION_TYPES, DATA_TYPES } from '../../wire/partner/kinds.ts';
+import { MOST_AGE_DAYS } from '../../wire/partner/requirements.ts';
 
 const maxAgeDaysSchema = z.int().min(1).max(MOST_AGE_DAYS);
 

@@ -1,4 +1,4 @@
-import type { AttestationType, DataType } from '../customer-data/kinds.ts';
+import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { PartnerPorts } from '../ports.ts';
 import { acceptancesOf } from '../requirements/acceptances.ts';
 import { createSubmissions } from '../requirements/submissions.ts';

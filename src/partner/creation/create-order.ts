@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { decimalString } from '../../wire/partner/parts.ts';
 import type { OutboundPartner, OutboundResult } from '../outbound/outbound.ts';
 import type { OutboundOperation } from '../outbound/outbound-audit.ts';
-import { decimalString } from '../schema-parts.ts';
 import {
   type CreateOrderAnswer,
   createOrderAnswer,

@@ -1,5 +1,5 @@
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type { CreateOrderResponse } from '../offers/offer-schema.ts';
+import type { CreateOrderResponse } from '../../wire/partner/offers.ts';
 import { type OrderRow, openColumn, orderRecord } from '../orders/order-record.ts';
 import type { PartnerPorts } from '../ports.ts';
 import { LONGEST_WAIT_MS } from './creation-due.ts';

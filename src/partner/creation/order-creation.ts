@@ -1,9 +1,9 @@
 import { networkNamed } from '../../domain/exchange-codes.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import type { CreateOrderRequest, CreateOrderResponse } from '../../wire/partner/offers.ts';
 import type { Call } from '../call.ts';
 import { createComplianceGate, type WantedOrder } from '../compliance/compliance-gate.ts';
 import { createStanding } from '../compliance/standing.ts';
-import type { CreateOrderRequest, CreateOrderResponse } from '../offers/offer-schema.ts';
 import type { OrderRow } from '../orders/order-record.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Tx } from '../tables.ts';

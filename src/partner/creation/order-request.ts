@@ -7,10 +7,10 @@ import {
 } from '../../domain/exchange-codes.ts';
 import { unitsOf } from '../../kernel/decimal.ts';
 import { problem } from '../../kernel/problems.ts';
+import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
+import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
 import type { Verdict } from '../customer-data/verdict.ts';
-import type { CreateOrderRequest } from '../offers/offer-schema.ts';
 import { refuseUnknownCodes } from '../offers/offered-codes.ts';
-import { quoteOf, railsOf } from '../offers/offering.ts';
 import { amountIsZero } from '../offers/offers.ts';
 import type { OrderRow } from '../orders/order-record.ts';
 import { isPublicAddress } from '../outbound/public-address.ts';

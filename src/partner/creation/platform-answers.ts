@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { DEPOSIT_SYNONYMS } from '../../domain/order-fields.ts';
 import { isBlank } from '../../kernel/texts.ts';
-import { depositInstructions, depositInstructionsInput, orderStatus } from '../schema.ts';
-import { decimalString, text } from '../schema-parts.ts';
+import { decimalString, text } from '../../wire/partner/parts.ts';
+import { depositInstructions, depositInstructionsInput, orderStatus } from '../../wire/partner/schema.ts';
 
 /**
  * What a partner's platform may answer (spec/partner-service.md, Outbound), field by field. Fields beyond the

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { decimalString } from '../../wire/partner/parts.ts';
 import type { OutboundResult } from '../outbound/outbound.ts';
-import { decimalString } from '../schema-parts.ts';
 import { type Outcome, outcomeOf } from './create-order.ts';
 import { type RedirectOrderAnswer, redirectOrderAnswer } from './platform-answers.ts';
 

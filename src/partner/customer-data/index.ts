@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import { issuesOf } from '../../http/body.ts';
-import { DATA_KEYS, DATA_TYPES, type DataType } from './kinds.ts';
+import { DATA_KEYS, DATA_TYPES, type DataType } from '../../wire/partner/kinds.ts';
 import { type CustomerData, customerDataSchema } from './schema.ts';
 import { type DataContext, type DataIssue, type Findings, findings } from './verdict.ts';
 
 export { WALLET_TYPES, type WalletType } from '../../domain/exchange-codes.ts';
-export * from './kinds.ts';
+export * from '../../wire/partner/kinds.ts';
 export { type CustomerData, customerDataSchema } from './schema.ts';
 export type { DataContext, DataIssue } from './verdict.ts';
 

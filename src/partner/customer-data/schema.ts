@@ -6,7 +6,7 @@ import {
   EMPLOYMENT_STATUSES,
   FUND_SOURCES,
   MONTHLY_PAYMENTS,
-} from './kinds.ts';
+} from '../../wire/partner/kinds.ts';
 
 /**
  * The shapes of CustomerData (spec/partner-service.md, Customer data): names, types, lengths and enums. What the

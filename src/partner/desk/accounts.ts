@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from '../../wire/partner/desk.ts';
 import { newPartnerKey, partnerKeyHmac } from '../credentials.ts';
 import type { Operator, PartnerPorts } from '../ports.ts';
 import type { PartnerKeyTable, Tx } from '../tables.ts';
-import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from './schema.ts';
 
 type KeyRow = Selectable<PartnerKeyTable>;
 

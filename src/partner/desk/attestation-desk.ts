@@ -1,6 +1,12 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import type {
+  AttestationRecord,
+  AttestationRecords,
+  DecideAttestation,
+  OpenedAttestation,
+} from '../../wire/partner/desk.ts';
 import { reasonPlace } from '../compliance/attestation-reasons.ts';
 import { ofCustomersIn } from '../compliance/compliance-due.ts';
 import type { AttestationRunTable } from '../compliance/tables.ts';
@@ -8,12 +14,6 @@ import type { PartnerPorts } from '../ports.ts';
 import { createSubmissions } from '../requirements/submissions.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
-import type {
-  AttestationRecord,
-  AttestationRecords,
-  DecideAttestation,
-  OpenedAttestation,
-} from './schema.ts';
 
 type RunRow = Selectable<AttestationRunTable>;
 

@@ -1,10 +1,10 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { CustomerRecord } from '../../wire/partner/desk.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 import { taken } from './partners.ts';
-import type { CustomerRecord } from './schema.ts';
 
 /** A customer becomes one that the partner may see; again is nothing new. */
 export async function linkCustomer(

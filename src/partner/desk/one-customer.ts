@@ -2,6 +2,12 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { erasing } from '../../store/erase.ts';
+import type {
+  ChangeCustomer,
+  CustomerExport,
+  CustomerRecord,
+  ErasedCustomer,
+} from '../../wire/partner/desk.ts';
 import { reasonPlace, removeReasons } from '../compliance/attestation-reasons.ts';
 import { loadPolicy } from '../compliance/policy.ts';
 import { NO_SEALS, OVER } from '../compliance/retention.ts';
@@ -13,7 +19,6 @@ import { createSubmissions } from '../requirements/submissions.ts';
 import type { CustomerTable, Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 import { linkCustomer } from './customers.ts';
-import type { ChangeCustomer, CustomerExport, CustomerRecord, ErasedCustomer } from './schema.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Insertable, Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from '../../wire/partner/desk.ts';
 import { checkPartnerUrl } from '../outbound/ssrf-guard.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { PartnerTable } from '../tables.ts';
 import type { Doing } from './accounts.ts';
-import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from './schema.ts';
 
 const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
   partner_id: row.partner_id,

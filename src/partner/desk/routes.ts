@@ -26,7 +26,7 @@ export const enterDesk =
 type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
 
 const route = routesOf<Desk>();
-const wire = schemasOf(() => import('./schema.ts'));
+const wire = schemasOf(() => import('../../wire/partner/desk.ts'));
 const outbound = schemasOf(() => import('../outbound/outbound-desk.ts'));
 const DONE = 'Done.';
 

@@ -2,7 +2,7 @@ import { FIAT } from '../../domain/currency-table.ts';
 import { type ExchangeCodes, sideIssues, withNear } from '../../domain/exchange-codes.ts';
 import type { Issue } from '../../http/body.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type Rail, railsOf } from './offering.ts';
+import { type Rail, railsOf } from '../../wire/partner/offering.ts';
 
 /** The codes that partners sell with. */
 interface OfferedCodes {

@@ -1,14 +1,14 @@
 import { compareDecimals, unitsOf } from '../../kernel/decimal.ts';
 import { problem } from '../../kernel/problems.ts';
-import { createBreaker } from '../outbound/breaker.ts';
-import type { PartnerPorts } from '../ports.ts';
+import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
 import type {
   GetAvailablePartnersRequest,
   GetAvailablePartnersResponse,
   PartnerOffer,
-} from './offer-schema.ts';
+} from '../../wire/partner/offers.ts';
+import { createBreaker } from '../outbound/breaker.ts';
+import type { PartnerPorts } from '../ports.ts';
 import { refuseUnknownCodes } from './offered-codes.ts';
-import { quoteOf, railsOf } from './offering.ts';
 
 interface Ranked {
   readonly offer: PartnerOffer;

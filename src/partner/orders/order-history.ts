@@ -1,6 +1,6 @@
 import { instant } from '../../kernel/clock.ts';
+import type { OrderChange, OrderStatus } from '../../wire/partner/schema.ts';
 import type { PartnerPorts } from '../ports.ts';
-import type { OrderChange, OrderStatus } from '../schema.ts';
 import type { PartnerEnvironment, Store, Tx } from '../tables.ts';
 
 interface RecordedChange {

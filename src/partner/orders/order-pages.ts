@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
+import type { GetOrdersRequest, GetOrdersResponse } from '../../wire/partner/schema.ts';
 import type { PartnerPorts } from '../ports.ts';
-import type { GetOrdersRequest, GetOrdersResponse } from '../schema.ts';
 import { orderRecord } from './order-record.ts';
 
 /**

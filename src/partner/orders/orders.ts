@@ -1,6 +1,6 @@
+import type * as schema from '../../wire/partner/schema.ts';
 import type { Call } from '../call.ts';
 import type { PartnerPorts } from '../ports.ts';
-import type * as schema from '../schema.ts';
 import { historyOf } from './order-history.ts';
 import { orderRecord, ordersRow } from './order-record.ts';
 import { allowedOf } from './order-update.ts';

@@ -1,6 +1,9 @@
+import type {
+  CustomerRequirement,
+  GetOnboardingRequirementsResponse,
+} from '../../wire/partner/requirements.ts';
 import type { Assessment, Judged } from '../compliance/compliance.ts';
 import type { Store, Tx } from '../tables.ts';
-import type { CustomerRequirement, GetOnboardingRequirementsResponse } from './requirement-schema.ts';
 import { shown } from './shown-data.ts';
 import type { Submissions } from './submissions.ts';
 

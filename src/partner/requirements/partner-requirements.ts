@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../kernel/json.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { AddCustomerRequirementRequest } from '../../wire/partner/requirements.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Tx } from '../tables.ts';
-import type { AddCustomerRequirementRequest } from './requirement-schema.ts';
 
 /** So many that no program adds more by mistake; a partner has 26 kinds to ask for. */
 const MOST_PER_CUSTOMER = 100;

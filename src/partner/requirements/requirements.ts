@@ -1,10 +1,4 @@
 import { problem } from '../../kernel/problems.ts';
-import type { Call, PartnerService } from '../call.ts';
-import { sameTerms, type Terms } from '../compliance/compliance.ts';
-import { validateCustomerData } from '../customer-data/index.ts';
-import { addAcceptance } from './acceptances.ts';
-import { onboardingOf } from './onboarding.ts';
-import { addRequirement } from './partner-requirements.ts';
 import type {
   AcceptTermsRequest,
   AcceptTermsResponse,
@@ -13,7 +7,13 @@ import type {
   GetOnboardingRequirementsResponse,
   SubmitCustomerDataRequest,
   SubmitCustomerDataResponse,
-} from './requirement-schema.ts';
+} from '../../wire/partner/requirements.ts';
+import type { Call, PartnerService } from '../call.ts';
+import { sameTerms, type Terms } from '../compliance/compliance.ts';
+import { validateCustomerData } from '../customer-data/index.ts';
+import { addAcceptance } from './acceptances.ts';
+import { onboardingOf } from './onboarding.ts';
+import { addRequirement } from './partner-requirements.ts';
 import { refuseExcess } from './submission-limits.ts';
 import type { GivenData } from './submissions.ts';
 

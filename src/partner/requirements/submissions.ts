@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../kernel/json.ts';
+import type { DataType } from '../../wire/partner/kinds.ts';
 import type { Submission, WalletNetwork } from '../compliance/compliance.ts';
-import type { DataType } from '../customer-data/kinds.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';

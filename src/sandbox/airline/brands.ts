@@ -1,4 +1,4 @@
-import type { CabinClass, Conditions } from '../../flights/wire.ts';
+import type { CabinClass, Conditions } from '../../wire/flights/index.ts';
 import type { Airline } from './network/airlines.ts';
 import { decimalOf } from './prices.ts';
 import { TOPIC } from './random.ts';

@@ -1,4 +1,4 @@
-import type { CabinClass } from '../../flights/wire.ts';
+import type { CabinClass } from '../../wire/flights/index.ts';
 import { cabinOn, type Journey } from './journey.ts';
 import type { Flight } from './network/timetable.ts';
 import { TOPIC } from './random.ts';

@@ -1,4 +1,4 @@
-import type { CabinClass } from '../../flights/wire.ts';
+import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Itinerary } from './itineraries.ts';
 import type { Airline } from './network/airlines.ts';
 import { distanceKm } from './network/geography.ts';

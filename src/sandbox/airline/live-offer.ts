@@ -1,6 +1,6 @@
 import type { LiveOffer, OfferMoment, Scenario } from '../../flights/providers/provider.ts';
-import type { AvailableService } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { AvailableService } from '../../wire/flights/index.ts';
 import { lengthKm } from './journey.ts';
 import type { OfferIds } from './offer-id.ts';
 import { composeOffer, expiresAtMs, frameOf, type Selection } from './offers.ts';

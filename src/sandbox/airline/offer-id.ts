@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { CabinClass } from '../../flights/wire.ts';
+import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Airport } from './network/airports.ts';
 import type { Network } from './network/network.ts';
 import type { Flight, Timetable } from './network/timetable.ts';

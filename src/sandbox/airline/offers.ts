@@ -1,6 +1,6 @@
 import { isoDuration } from '../../domain/offer-order.ts';
-import type { CabinClass, Offer, Segment, Slice } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
+import type { CabinClass, Offer, Segment, Slice } from '../../wire/flights/index.ts';
 import { brandName, cabinName, fareBasis, fareTerms } from './brands.ts';
 import { disclosesAircraft, emissionsKg } from './emissions.ts';
 import type { Itinerary } from './itineraries.ts';

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import type { ProviderOrder } from '../../flights/providers/provider.ts';
-import type { Offer, Slice } from '../../flights/wire.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Migration } from '../../store/applied-steps.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
 import { openDatabase } from '../../store/open.ts';
+import type { Offer, Slice } from '../../wire/flights/index.ts';
 
 /** The sandbox airline's own book of orders. It keeps how many travel and nothing about them. */
 interface OrderTable {

@@ -1,5 +1,5 @@
 import type { OfferQuery } from '../../flights/providers/provider.ts';
-import type { Offer } from '../../flights/wire.ts';
+import type { Offer } from '../../wire/flights/index.ts';
 import type { Itineraries, Itinerary } from './itineraries.ts';
 import { isSoldIn, type Journey, platingAirlines } from './journey.ts';
 import type { OfferIds } from './offer-id.ts';

@@ -1,4 +1,4 @@
-import type { Conditions, Segment, Slice } from '../../flights/wire.ts';
+import type { Conditions, Segment, Slice } from '../../wire/flights/index.ts';
 import type { OfferRequestRecord, OfferState } from './books.ts';
 import { type DuffelIds, diceOf } from './ids.ts';
 import { amountOf, centsOf } from './money.ts';

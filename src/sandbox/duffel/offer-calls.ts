@@ -1,5 +1,5 @@
-import type { Slice } from '../../flights/wire.ts';
 import type { HttpResponse } from '../../kernel/http.ts';
+import type { Slice } from '../../wire/flights/index.ts';
 import type { OfferRequestRecord } from './books.ts';
 import { dressedOffer } from './dress.ts';
 import { invalid, refused } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Offer } from '../../flights/wire.ts';
+import type { Offer } from '../../wire/flights/index.ts';
 import { createItineraries } from '../airline/itineraries.ts';
 import { readAirports } from '../airline/network/airports.ts';
 import { createNetwork } from '../airline/network/network.ts';

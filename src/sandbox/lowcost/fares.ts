@@ -1,5 +1,5 @@
 import type { FareContent } from '../../flights/providers/fulfiller.ts';
-import type { Conditions } from '../../flights/wire.ts';
+import type { Conditions } from '../../wire/flights/index.ts';
 import { distanceKm } from '../airline/network/geography.ts';
 import { decimalOf } from '../airline/prices.ts';
 import type { World } from '../airline/world.ts';

@@ -1,5 +1,5 @@
 import { isoDuration } from '../../domain/offer-order.ts';
-import type { Offer, Slice } from '../../flights/wire.ts';
+import type { Offer, Slice } from '../../wire/flights/index.ts';
 import { decimalOf } from '../airline/prices.ts';
 import type { World } from '../airline/world.ts';
 import { fareMenu } from './fares.ts';

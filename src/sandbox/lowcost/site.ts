@@ -1,5 +1,5 @@
 import type { Scenario } from '../../flights/providers/provider.ts';
-import type { Passenger } from '../../flights/wire.ts';
+import type { Passenger } from '../../wire/flights/index.ts';
 import type { World } from '../airline/world.ts';
 import { fareMenu, type PageFare } from './fares.ts';
 import { THROW, type Trip } from './flights.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { offeringSchema } from '../../partner/offers/offering.ts';
-import type { OrderStatus } from '../../partner/schema.ts';
+import type { offeringSchema } from '../../wire/partner/offering.ts';
+import type { OrderStatus } from '../../wire/partner/schema.ts';
 
 /** The seed of a demo: two integration partners, a redirect partner, customers, and a few orders. */
 

@@ -9,8 +9,8 @@ import { randomIds } from '../../kernel/ids.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { silentLog } from '../../kernel/log.ts';
 import { jsonOf } from '../../partner/creation/platform-answers.ts';
-import { offeringSchema, quoteOf } from '../../partner/offers/offering.ts';
 import { verifyWebhook } from '../../partner/outbound/webhook-signature.ts';
+import { offeringSchema, quoteOf } from '../../wire/partner/offering.ts';
 import { SEEDED_PARTNERS } from '../partners/seed-table.ts';
 import {
   BEHAVIOUR_NAMES,

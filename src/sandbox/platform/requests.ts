@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { countryCode, decimalString, text } from '../../partner/schema-parts.ts';
+import { countryCode, decimalString, text } from '../../wire/partner/parts.ts';
 
 /** The two requests as a platform takes them (spec/partner-service.md, Outbound). */
 

@@ -5,7 +5,7 @@ import { planRows } from '../../../src/cli/apply/plan.ts';
 import { rowOf } from '../../../src/cli/apply/read.ts';
 import { standingOf } from '../../../src/cli/apply/standing.ts';
 import { ORDER_STATUSES } from '../../../src/domain/order-statuses.ts';
-import type { GetOrderDetailsResponse } from '../../../src/partner/wire.ts';
+import type { GetOrderDetailsResponse } from '../../../src/wire/partner/index.ts';
 import { openStack, type Stack } from '../../partner/stack.ts';
 
 /** A plan promises what the service does: rows of any kind, to orders that have come any way. */

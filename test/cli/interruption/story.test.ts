@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Known, type Stage, storyOf, told } from '../../../src/cli/interruption/story.ts';
 import type { PaymentRecord } from '../../../src/client/journal/store.ts';
-import type { Intent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { Intent } from '../../../src/wire/flights/index.ts';
 
 const intent = {
   intent_id: 'int_1',

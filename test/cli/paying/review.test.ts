@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Intent, Offer } from '../../../src/flights/wire.ts';
 import { once } from '../../../src/kernel/once.ts';
+import type { Intent, Offer } from '../../../src/wire/flights/index.ts';
 import { runningClock } from '../../flights/world.ts';
 import { ANA, ENTER, type MemoryOptions, runInMemory, temporaryHome } from '../memory.ts';
 

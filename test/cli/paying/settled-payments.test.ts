@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PaymentRecord } from '../../../src/client/journal/store.ts';
 import { type ClientTables, clientMigrations } from '../../../src/client/journal/store-schema.ts';
-import type { Offer, OfferDetailsResponse } from '../../../src/flights/wire.ts';
 import { openDatabase } from '../../../src/store/open.ts';
+import type { Offer, OfferDetailsResponse } from '../../../src/wire/flights/index.ts';
 import { ANA, runInMemory, temporaryHome } from '../memory.ts';
 
 /** A booking whose tool died between sending its payment and the answer: the journal is settled by who looks next. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Intent, Offer } from '../../../src/flights/wire.ts';
+import type { Intent, Offer } from '../../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from '../memory.ts';
 
 /** Saved travellers, and booking for them, in memory against the embedded service. */

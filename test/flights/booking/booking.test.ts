@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bookResponse } from '../../../src/flights/schema.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
+import { bookResponse } from '../../../src/wire/flights/schema.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
 const TICKET = 151_200_000n;

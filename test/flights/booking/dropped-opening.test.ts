@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Intent } from '../../../src/flights/wire.ts';
 import { openSqlite } from '../../../src/store/libsql/file.ts';
+import type { Intent } from '../../../src/wire/flights/index.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;

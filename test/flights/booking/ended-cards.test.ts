@@ -5,8 +5,8 @@ import { endCards } from '../../../src/flights/providers/browser/ended-cards.ts'
 import * as purchases from '../../../src/flights/providers/browser/purchases.ts';
 import { callOff } from '../../../src/flights/providers/call-off.ts';
 import type { Fulfiller, Purchase } from '../../../src/flights/providers/fulfiller.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { lowcostIntent, TRAVELLER } from '../lowcost-journey.ts';
 import { recipeFor } from '../providers/browser/site.ts';
 import { openWorld, type World } from '../world.ts';

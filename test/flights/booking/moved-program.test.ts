@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { afterEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, SECOND_PROGRAM, type World } from '../world.ts';
 
 /** A service moves to another escrow program: what was opened at the old one ends at the old one. */

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { OrderRefused } from '../../../src/flights/providers/order-refused.ts';
-import type { CreatedIntent, Order, StuckItem } from '../../../src/flights/wire.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { CreatedIntent, Order, StuckItem } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
 /** An airline that can't prove that it ordered nothing: never a second order, and never a refund beside a ticket. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { keepEvidence } from '../../../src/flights/providers/browser/evidence.ts';
 import { prune } from '../../../src/flights/upkeep/prune.ts';
-import type { AuditTrail, StuckEvidence } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
+import type { AuditTrail, StuckEvidence } from '../../../src/wire/flights/index.ts';
 import { recipeFor } from '../providers/browser/site.ts';
 import { openWorld } from '../world.ts';
 

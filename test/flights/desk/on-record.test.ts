@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StuckItem } from '../../../src/flights/wire.ts';
+import type { StuckItem } from '../../../src/wire/flights/index.ts';
 import { openDesk } from '../refund-desk.ts';
 
 /** An operator's act and its row in the audit trail are one: a crash between them must not leave an act without a name. */

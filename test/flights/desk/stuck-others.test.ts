@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
-import type { Order, RefundCase, RefundPlan, Stuck, StuckItem } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { Order, RefundCase, RefundPlan, Stuck, StuckItem } from '../../../src/wire/flights/index.ts';
 import { openDesk, PAYOUT } from '../refund-desk.ts';
 
 /** What is stuck beside bookings: refunds that were approved, pay-outs to affiliates, effects that stay open. */

@@ -3,6 +3,9 @@ import { createEffects } from '../../../src/effects/effects.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { createEscrows } from '../../../src/flights/booking/escrows.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { problem } from '../../../src/kernel/problems.ts';
 import type {
   AuditTrail,
   CreatedIntent,
@@ -11,10 +14,7 @@ import type {
   Stuck,
   StuckItem,
   StuckPlan,
-} from '../../../src/flights/wire.ts';
-import { randomIds } from '../../../src/kernel/ids.ts';
-import { silentLog } from '../../../src/kernel/log.ts';
-import { problem } from '../../../src/kernel/problems.ts';
+} from '../../../src/wire/flights/index.ts';
 import { lowcostIntent, TRAVELLER } from '../lowcost-journey.ts';
 import { Died, mortal } from '../mortal.ts';
 import { type Answered, openWorld, PASSENGER, type World } from '../world.ts';

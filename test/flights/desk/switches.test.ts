@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
-import type { Switches } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
+import type { Switches } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
 /** The operator's switches, turned over POST /operator/switches: what each stops, and that stopping is free. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OrderRefused } from '../../../src/flights/providers/order-refused.ts';
-import type { Health } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { Health } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
 /** What tickets are paid from at the airline: too little for what is open refuses what is new, and pages once. */

@@ -7,12 +7,12 @@ import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { abandon } from '../../../src/flights/intents/under-way.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
-import type { BookResponse, CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../../src/solana/token.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
+import type { BookResponse, CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { type Answered, openWorld, PASSENGER, type World } from '../world.ts';
 
 /** What creations may cost the operator, held by an attacker's own signed payments against the service's app. */

@@ -3,11 +3,11 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEffects } from '../../../src/effects/effects.ts';
 import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
-import type { BookResponse, CreatedIntent, Health } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
+import type { BookResponse, CreatedIntent, Health } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, TRIP, type World } from '../world.ts';
 
 let world: World;

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { openInstructions } from '../../../src/escrow/program.ts';
-import { createdIntent, intent as intentSchema } from '../../../src/flights/schema.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { openStore } from '../../../src/service/database.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction, signatureOf } from '../../../src/solana/transaction.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
+import { createdIntent, intent as intentSchema } from '../../../src/wire/flights/schema.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
 const FEE = 100_000n;

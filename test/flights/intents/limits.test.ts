@@ -2,9 +2,9 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NO_PAYMENT, retire } from '../../../src/flights/intents/retire.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { type Answered, openWorld, PASSENGER, type World } from '../world.ts';
 
 /** What somebody who pays 0.10 USDC for a lock, and never for the ticket, can take from others. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import bs58 from 'bs58';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readGatewayKeys, signedText } from '../../../src/flights/intents/sponsored.ts';
-import type { SearchResponse } from '../../../src/flights/wire.ts';
 import { signerFromSeed } from '../../../src/solana/signer.ts';
+import type { SearchResponse } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, TRIP, type World } from '../world.ts';
 
 const gateway = signerFromSeed(new Uint8Array(32).fill(7));

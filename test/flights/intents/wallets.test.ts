@@ -1,10 +1,10 @@
 import { getCloseAccountInstruction } from '@solana-program/token';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/solana/token.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { type Answered, openWorld, type World } from '../world.ts';
 
 let world: World;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnSwitch } from '../../../src/flights/index.ts';
 import type { Fulfiller } from '../../../src/flights/providers/fulfiller.ts';
-import type { Offer, OfferDetailsResponse, SearchUpdatesResponse } from '../../../src/flights/wire.ts';
+import type { Offer, OfferDetailsResponse, SearchUpdatesResponse } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, TRIP, type World } from '../world.ts';
 
 /** The lowcost tier over HTTP: offers that land later, fare menus, and what its websites do to a booking. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { CreatedIntent, OfferDetailsResponse } from '../../../src/flights/wire.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
+import type { CreatedIntent, OfferDetailsResponse } from '../../../src/wire/flights/index.ts';
 import { searched } from '../../sandbox/duffel/served.ts';
 import { openStage } from '../duffel-journeys.ts';
 import { PASSENGER } from '../world.ts';

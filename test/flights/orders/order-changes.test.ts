@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { nextLookMs } from '../../../src/flights/upkeep/order-watch.ts';
-import type { CreatedIntent, Order, RefundCase } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { CreatedIntent, Order, RefundCase } from '../../../src/wire/flights/index.ts';
 import { openDesk } from '../refund-desk.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as schemas from '../../../src/flights/offers/offer-schema.ts';
 import { OrderRefused } from '../../../src/flights/providers/order-refused.ts';
 import type { LiveOffer, OrderRequest, Provider } from '../../../src/flights/providers/provider.ts';
-import type { Offer, Passenger } from '../../../src/flights/wire.ts';
 import { isProblem, type ProblemCode } from '../../../src/kernel/problems.ts';
+import type { Offer, Passenger } from '../../../src/wire/flights/index.ts';
+import * as schemas from '../../../src/wire/flights/offers.ts';
 
 /** What the airline itself has in its books, where a test may look into them. */
 export interface AirlineBooks {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { liveKey } from '../../../src/effects/effects.ts';
-import type { AuditTrail, CreatedIntent, RefundCase, RefundPlan } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { AuditTrail, CreatedIntent, RefundCase, RefundPlan } from '../../../src/wire/flights/index.ts';
 import { openDesk, PAYOUT, TICKET } from '../refund-desk.ts';
 import type { Answered, Ports, World } from '../world.ts';
 

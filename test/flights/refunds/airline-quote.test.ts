@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { CreatedIntent, RefundCase, RefundPlan } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { CreatedIntent, RefundCase, RefundPlan } from '../../../src/wire/flights/index.ts';
 import { openDesk, PAYOUT, TICKET } from '../refund-desk.ts';
 
 /** What the airline gives back is shown, agreed to, and taken; what is paid out follows our own rule. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CreatedIntent, RefundCase, RefundPlan, StuckItem } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { CreatedIntent, RefundCase, RefundPlan, StuckItem } from '../../../src/wire/flights/index.ts';
 import { openDesk, PAYOUT, TICKET } from '../refund-desk.ts';
 import type { Answered } from '../world.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { CreatedIntent, Intent } from '../../../src/flights/wire.ts';
+import type { CreatedIntent, Intent } from '../../../src/wire/flights/index.ts';
 import { openDesk } from '../refund-desk.ts';
 
 /** The operator's words on a rejected refund at GET /air/intents/{intent_id}: for the support code alone. */

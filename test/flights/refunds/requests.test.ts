@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { type Answered, openWorld, PASSENGER, type World } from '../world.ts';
 
 /** POST /air/refund-requests: who may ask, what is refused free of charge, and that a request is recorded once. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { offer as offerSchema } from '../../../src/flights/offers/offer-schema.ts';
 import { byPrice, filterOffers, sortOffers } from '../../../src/flights/search/filters.ts';
 import { groupByItinerary } from '../../../src/flights/search/grouping.ts';
+import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
 
 test('one entry per itinerary: its first offer in the order given, itineraries in order of appearance', () => {

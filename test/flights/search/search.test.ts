@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultOptions } from '../../../src/flights/ports.ts';
-import { offerDetailsResponse, searchResponse } from '../../../src/flights/schema.ts';
 import { searchMultiplier } from '../../../src/flights/search/pricing.ts';
-import type { Offer, OfferDetailsResponse, SearchResponse } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { Offer, OfferDetailsResponse, SearchResponse } from '../../../src/wire/flights/index.ts';
+import { offerDetailsResponse, searchResponse } from '../../../src/wire/flights/schema.ts';
 import { openWorld, TRIP, type World } from '../world.ts';
 
 let world: World;

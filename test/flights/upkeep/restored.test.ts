@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { RefundCase } from '../../../src/flights/wire.ts';
+import type { RefundCase } from '../../../src/wire/flights/index.ts';
 import { dump } from '../dump.ts';
 import { openDesk, PAYOUT } from '../refund-desk.ts';
 import type { World } from '../world.ts';

@@ -10,7 +10,6 @@ import { createEscrows } from '../../../src/flights/booking/escrows.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
 import { createSweeper } from '../../../src/flights/upkeep/sweeper.ts';
 import { createUpkeep } from '../../../src/flights/upkeep/upkeep.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { problem } from '../../../src/kernel/problems.ts';
@@ -18,6 +17,7 @@ import { createOutbox } from '../../../src/notify/outbox.ts';
 import { createTransports } from '../../../src/notify/transports.ts';
 import { associatedTokenAddress } from '../../../src/solana/token.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { openWorld, type World } from '../world.ts';
 
 const DAY_MS = 86_400_000;

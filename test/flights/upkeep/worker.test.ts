@@ -3,9 +3,9 @@ import { afterEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { LEASE_MS, STEP_MS } from '../../../src/flights/booking/booking-queue.ts';
-import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { openWorld, type World, type WorldOptions } from '../world.ts';
 
 const HOUR_MS = 3_600_000;

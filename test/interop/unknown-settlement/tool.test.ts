@@ -3,7 +3,7 @@ import { createKeyPairSignerFromPrivateKeyBytes } from '@solana/kit';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { SearchResponse } from '../../../src/flights/wire.ts';
+import type { SearchResponse } from '../../../src/wire/flights/index.ts';
 import { worldClock } from '../../clock.ts';
 import { BIN, farelockIn, type Runner, type Served, serveIn } from '../../e2e/farelock.ts';
 import { asked } from '../../e2e/stage.ts';

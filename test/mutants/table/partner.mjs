@@ -199,7 +199,7 @@ export const partner = [
   },
   {
     name: 'what an offer gives is rounded up',
-    file: 'src/partner/offers/offering.ts',
+    file: 'src/wire/partner/offering.ts',
     from: '/ (HUNDRED * ONE) / step) * step)',
     to: '/ (HUNDRED * ONE) / step + 1n) * step)',
     by: ['test/partner/offers/offers.test.ts'],

@@ -11,13 +11,13 @@ import { defaultPolicy } from '../../../src/partner/compliance/policy-default.ts
 import type { Policy } from '../../../src/partner/compliance/policy-schema.ts';
 import { purgeCustomerData } from '../../../src/partner/compliance/retention.ts';
 import { createStanding } from '../../../src/partner/compliance/standing.ts';
-import type { DataType } from '../../../src/partner/customer-data/kinds.ts';
 import type { CustomerData } from '../../../src/partner/customer-data/schema.ts';
 import { defaultPartnerOptions, type PartnerPorts } from '../../../src/partner/ports.ts';
 import { addRequirement } from '../../../src/partner/requirements/partner-requirements.ts';
 import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
 import { openStore } from '../../../src/service/database.ts';
+import type { DataType } from '../../../src/wire/partner/kinds.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
 

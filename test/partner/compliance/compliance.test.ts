@@ -8,7 +8,7 @@ import {
   type Run,
   type Submission,
 } from '../../../src/partner/compliance/compliance.ts';
-import type { DataType } from '../../../src/partner/customer-data/kinds.ts';
+import type { DataType } from '../../../src/wire/partner/kinds.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12);

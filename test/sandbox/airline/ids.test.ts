@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Offer } from '../../../src/flights/wire.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import { createSandboxProvider } from '../../../src/sandbox/airline/index.ts';
+import type { Offer } from '../../../src/wire/flights/index.ts';
 import { openSandbox, query } from './world.ts';
 
 const sandbox = openSandbox();

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
-import { offer as offerSchema } from '../../../src/flights/offers/offer-schema.ts';
 import { minutesOf } from '../../../src/flights/search/filters.ts';
-import type { Offer } from '../../../src/flights/wire.ts';
 import { airportByCode } from '../../../src/sandbox/airline/network/airports.ts';
 import { distanceKm } from '../../../src/sandbox/airline/network/geography.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
+import type { Offer } from '../../../src/wire/flights/index.ts';
+import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { rounds } from '../../rounds.ts';
 import { instantOf, openSandbox, query } from './world.ts';
 

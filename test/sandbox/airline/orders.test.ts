@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Scenario } from '../../../src/flights/providers/provider.ts';
-import type { Offer } from '../../../src/flights/wire.ts';
 import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { createSandboxLowcost } from '../../../src/sandbox/lowcost/index.ts';
+import type { Offer } from '../../../src/wire/flights/index.ts';
 import { openSandbox, passenger, query, type Sandbox } from './world.ts';
 
 let sandbox: Sandbox;

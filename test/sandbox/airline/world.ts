@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OfferQuery, Scenario } from '../../../src/flights/providers/provider.ts';
-import type { Passenger } from '../../../src/flights/wire.ts';
 import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
+import type { Passenger } from '../../../src/wire/flights/index.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 
 /** Saturday 2026-11-21, 09:00 UTC: the day on which all of these tests happen. */

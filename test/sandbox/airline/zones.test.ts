@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
 import { minutesOf } from '../../../src/flights/search/filters.ts';
-import type { Segment } from '../../../src/flights/wire.ts';
 import { createZones } from '../../../src/sandbox/airline/network/zones.ts';
+import type { Segment } from '../../../src/wire/flights/index.ts';
 import { instantOf, intlOffsetMinutes, openSandbox, query } from './world.ts';
 
 const DAY_MS = 86_400_000;

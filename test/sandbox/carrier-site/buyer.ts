@@ -8,7 +8,6 @@ import { findChromium } from '../../../src/flights/providers/browser/page/chromi
 import type { Recipe } from '../../../src/flights/providers/browser/recipe.ts';
 import type { BookOutcome, Purchase, SoldFare } from '../../../src/flights/providers/fulfiller.ts';
 import type { OfferQuery } from '../../../src/flights/providers/provider.ts';
-import type { Offer, Passenger } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
@@ -16,6 +15,7 @@ import { createSandboxCards } from '../../../src/sandbox/cards.ts';
 import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/dkim-key.ts';
 import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
 import { openStore } from '../../../src/service/database.ts';
+import type { Offer, Passenger } from '../../../src/wire/flights/index.ts';
 import { worldClock } from '../../clock.ts';
 import { isHere } from '../../needs.mjs';
 import type { Books, Served } from './served.ts';

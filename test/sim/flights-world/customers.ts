@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { resumePayment } from '../../../src/client/payer/resume.ts';
-import type { Intent, Passenger } from '../../../src/flights/wire.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
+import type { Intent, Passenger } from '../../../src/wire/flights/index.ts';
 import { BEGINNING_MS, type World } from '../world/world.ts';
 import { createPerson, type Fact, type Find, type Person } from './people.ts';
 import { AFFILIATES, refundWalletOf, type Stage, walletOf } from './stage.ts';

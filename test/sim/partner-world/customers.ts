@@ -1,6 +1,6 @@
 import type { Problem } from '../../../src/kernel/problems.ts';
 import { defaultPolicy } from '../../../src/partner/compliance/policy-default.ts';
-import type { CreateOrderRequest, CreateOrderResponse } from '../../../src/partner/wire.ts';
+import type { CreateOrderRequest, CreateOrderResponse } from '../../../src/wire/partner/index.ts';
 import type { World } from '../world/world.ts';
 import type { History, Window } from './history.ts';
 import { type Came, createPerson, type Find } from './people.ts';

@@ -1,6 +1,6 @@
 import { refusalOf } from '../../../src/domain/order-moves.ts';
 import type { Problem } from '../../../src/kernel/problems.ts';
-import type { Order, OrderChange, UpdateOrderRequest } from '../../../src/partner/schema.ts';
+import type { Order, OrderChange, UpdateOrderRequest } from '../../../src/wire/partner/schema.ts';
 import type { World } from '../world/world.ts';
 import { standingOf, type Truth, type Version } from './truth.ts';
 

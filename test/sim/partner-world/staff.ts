@@ -1,5 +1,5 @@
 import { ORDER_STATUSES, type OrderStatus, TRANSITIONS } from '../../../src/domain/order-statuses.ts';
-import type { Order, UpdateOrderRequest, UpdateOrderResponse } from '../../../src/partner/schema.ts';
+import type { Order, UpdateOrderRequest, UpdateOrderResponse } from '../../../src/wire/partner/schema.ts';
 import type { World } from '../world/world.ts';
 import type { History, Update } from './history.ts';
 import { type Came, createPerson, type Find } from './people.ts';

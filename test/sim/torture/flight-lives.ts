@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { signerFromSeed } from '../../../src/solana/signer.ts';
 import type {
   CreatedIntent,
   Intent,
   Offer,
   OfferDetailsResponse,
   RefundQueue,
-} from '../../../src/flights/wire.ts';
-import { signerFromSeed } from '../../../src/solana/signer.ts';
+} from '../../../src/wire/flights/index.ts';
 import { PASSENGER } from '../../e2e/farelock.ts';
 import { isRefundable } from '../../e2e/stage.ts';
 import { isLeftOpen } from './books.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import * as desk from '../../../partner/desk/schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as desk from '../../../wire/partner/desk.ts';
 
 export const attestationsList = published(desk.attestationRecords);
 

@@ -1,4 +1,4 @@
-import * as desk from '../../../flights/desk/schema.ts';
 import { published } from '../../../published/published.ts';
+import * as desk from '../../../wire/flights/desk.ts';
 
 export const auditList = published(desk.auditTrail);

@@ -1,5 +1,5 @@
-import type { AuditTrail } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { AuditTrail } from '../../../wire/flights/index.ts';
 import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { offer } from '../../../flights/offers/offer-schema.ts';
-import { passenger } from '../../../flights/request-schema.ts';
-import * as wire from '../../../flights/schema.ts';
 import { address, atomicUsdc, instant, paid, paidPlan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import { offer } from '../../../wire/flights/offers.ts';
+import { passenger } from '../../../wire/flights/requests.ts';
+import * as wire from '../../../wire/flights/schema.ts';
 
 const knownFare = offer.pick({
   slices: true,

@@ -1,8 +1,8 @@
 import { notAgreed } from '../../../client/agreed.ts';
 import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
-import type { Intent, Passenger } from '../../../flights/wire.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
+import type { Intent, Passenger } from '../../../wire/flights/index.ts';
 import { bookingCutOff } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';

@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import type { Intent } from '../../../flights/wire.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
 import type { Session } from '../../session/session.ts';
 
 /** USDC (atomic) where a journey can put it; null where there is no such account. */

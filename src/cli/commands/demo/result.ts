@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import * as wire from '../../../flights/schema.ts';
 import { atomicUsdc } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as wire from '../../../wire/flights/schema.ts';
 
 const account = z.strictObject({
   wallet: atomicUsdc.nullable(),

@@ -3,10 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import type { FlightsClient, KnownOrder } from '../../../client/types.ts';
-import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../../flights/wire.ts';
 import { parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import type {
+  CreatedIntent,
+  Intent,
+  Offer,
+  Passenger,
+  SearchRequestInput,
+} from '../../../wire/flights/index.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { verifyIntent } from '../../paying/escrow-check.ts';
 import { parseDate } from '../../searching/dates.ts';

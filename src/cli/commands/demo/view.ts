@@ -1,6 +1,6 @@
 import type { EscrowAccount } from '../../../escrow/terms.ts';
-import type { Intent } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
 import type { Paint } from '../../view/paint.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';

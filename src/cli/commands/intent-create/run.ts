@@ -1,5 +1,5 @@
-import type { Intent } from '../../../flights/wire.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
 import { isOwn, standingOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { besides, noteIntent } from '../../session/remembered.ts';

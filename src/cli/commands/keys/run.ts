@@ -1,4 +1,4 @@
-import type { OperatorKeys } from '../../../flights/wire.ts';
+import type { OperatorKeys } from '../../../wire/flights/index.ts';
 import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { printPlan } from '../../view/plan.ts';

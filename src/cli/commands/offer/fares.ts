@@ -1,7 +1,7 @@
 import type { PaymentReceipt } from '../../../client/types.ts';
-import type { MenuFare, OfferDetailsResponse } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
+import type { MenuFare, OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command } from '../../spec/command.ts';
 import {

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { conditions } from '../../../flights/offers/offer-schema.ts';
-import { offerDetailsRequest } from '../../../flights/request-schema.ts';
-import * as wire from '../../../flights/schema.ts';
-import { cabinClass, currency, decimal } from '../../../flights/schema-parts.ts';
 import { paid, paidPlan, payment, usdc } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import { conditions } from '../../../wire/flights/offers.ts';
+import { cabinClass, currency, decimal } from '../../../wire/flights/parts.ts';
+import { offerDetailsRequest } from '../../../wire/flights/requests.ts';
+import * as wire from '../../../wire/flights/schema.ts';
 
 const comparison = z
   .strictObject({

@@ -1,4 +1,4 @@
-import type { OfferDetailsResponse } from '../../../flights/wire.ts';
+import type { OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';

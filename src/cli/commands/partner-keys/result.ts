@@ -1,6 +1,6 @@
-import * as desk from '../../../partner/desk/schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as desk from '../../../wire/partner/desk.ts';
 
 export const keysPartnerList = published(desk.partnerKeys);
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import * as offers from '../../../partner/offers/offer-schema.ts';
-import * as wire from '../../../partner/schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as offers from '../../../wire/partner/offers.ts';
+import * as wire from '../../../wire/partner/schema.ts';
 
 const redirect = z.strictObject({
   redirectUrl: z.url().optional().describe('Where the customer continues, with a redirect partner.'),

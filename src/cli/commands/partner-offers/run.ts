@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { CreateOrderRequest, GetAvailablePartnersRequest, PartnerType } from '../../../partner/wire.ts';
+import type {
+  CreateOrderRequest,
+  GetAvailablePartnersRequest,
+  PartnerType,
+} from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';

@@ -1,6 +1,6 @@
 import type { OrderStatus } from '../../../domain/order-statuses.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Order } from '../../../partner/wire.ts';
+import type { Order } from '../../../wire/partner/index.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command } from '../../spec/command.ts';
 import { type OrderPage, orderLines, ordersView } from '../../view/partner/order.ts';

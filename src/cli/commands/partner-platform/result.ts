@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import * as offers from '../../../partner/offers/offer-schema.ts';
 import { published } from '../../../published/published.ts';
+import * as offers from '../../../wire/partner/offers.ts';
 
 export const partnerPlatform = published(
   z.strictObject({

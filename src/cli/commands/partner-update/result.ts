@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import * as wire from '../../../partner/schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as wire from '../../../wire/partner/schema.ts';
 import { seenOrder } from '../partner-orders/result.ts';
 
 export const partnerOrdersUpdate = published(seenOrder, {

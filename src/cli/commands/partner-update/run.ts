@@ -4,7 +4,7 @@ import type {
   DepositInstructions,
   GetOrderDetailsResponse,
   UpdateOrderRequest,
-} from '../../../partner/wire.ts';
+} from '../../../wire/partner/index.ts';
 import { checkRows, codeIssues } from '../../apply/check.ts';
 import { fieldNamed } from '../../apply/fields.ts';
 import { planRows, statusesAfter } from '../../apply/plan.ts';

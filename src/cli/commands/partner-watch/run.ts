@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import type { GetOrderDetailsResponse, Order } from '../../../partner/wire.ts';
+import type { GetOrderDetailsResponse, Order } from '../../../wire/partner/index.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';

@@ -1,9 +1,9 @@
 import type { Approval, OperatorClient } from '../../../client/operator.ts';
 import type { CallOptions } from '../../../client/types.ts';
 import { nothingToPay } from '../../../domain/airline-quote.ts';
-import type { RefundCase, RefundPlan } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { RefundCase, RefundPlan } from '../../../wire/flights/index.ts';
 
 /** How a case is decided: the same for a command and for the live desk. Nothing is asked or printed here. */
 

@@ -1,6 +1,6 @@
-import * as desk from '../../../flights/desk/schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as desk from '../../../wire/flights/desk.ts';
 
 const refundPlan = desk.refundPlan;
 

@@ -1,8 +1,8 @@
 import type { CallOptions } from '../../../client/types.ts';
-import type { RefundCase } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import type { RefundCase } from '../../../wire/flights/index.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { approvalLines, askedLines, caseLines, mailLines, outcomeLine } from '../../view/flights/refund.ts';
 import { queueView } from '../../view/flights/refund-queue.ts';

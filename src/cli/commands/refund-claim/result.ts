@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import * as desk from '../../../flights/desk/schema.ts';
 import { address, atomicUsdc, plan, signature } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as desk from '../../../wire/flights/desk.ts';
 
 const claim = z
   .strictObject({

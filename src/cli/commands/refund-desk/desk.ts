@@ -1,7 +1,7 @@
 import type { OperatorClient } from '../../../client/operator.ts';
-import type { RefundCase, RefundCaseSummary } from '../../../flights/wire.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isProblem } from '../../../kernel/problems.ts';
+import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import { toldLines } from '../../interruption/told.ts';
 import type { BoardControls } from '../../screen/board.ts';
 import type { Session } from '../../session/session.ts';

@@ -1,5 +1,5 @@
-import type { RefundCaseSummary } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import type { RefundCaseSummary } from '../../../wire/flights/index.ts';
 import type { BoardKey } from '../../screen/board.ts';
 import { approvalLines, journeyText, mailLines } from '../../view/flights/refund.ts';
 import {

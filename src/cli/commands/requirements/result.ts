@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import * as requirements from '../../../partner/requirements/requirement-schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import * as requirements from '../../../wire/partner/requirements.ts';
 
 export const partnerRequirementsAdd = published(requirements.addCustomerRequirementResponse, {
   plan: plan({ request: requirements.addCustomerRequirementRequest }),

@@ -1,5 +1,5 @@
 import { problem } from '../../../kernel/problems.ts';
-import type { AcceptTermsRequest, AddCustomerRequirementRequest } from '../../../partner/wire.ts';
+import type { AcceptTermsRequest, AddCustomerRequirementRequest } from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command } from '../../spec/command.ts';

@@ -1,4 +1,4 @@
-import * as wire from '../../../flights/schema.ts';
 import { published } from '../../../published/published.ts';
+import * as wire from '../../../wire/flights/schema.ts';
 
 export const searchUpdates = published(wire.searchUpdatesResponse);

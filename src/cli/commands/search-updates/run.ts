@@ -1,4 +1,4 @@
-import type { Offer, SearchUpdatesResponse } from '../../../flights/wire.ts';
+import type { Offer, SearchUpdatesResponse } from '../../../wire/flights/index.ts';
 import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { fareOfOffer, yesNo } from '../../view/flights/fares.ts';

@@ -1,7 +1,7 @@
 import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
-import type { SearchRequestInput } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { SearchRequestInput } from '../../../wire/flights/index.ts';
 import { dateOption } from '../../searching/dates.ts';
 import type { CommandContext } from '../../spec/command.ts';
 import type { SearchTitle } from '../../view/flights/search.ts';

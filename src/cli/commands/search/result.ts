@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { duration, offer } from '../../../flights/offers/offer-schema.ts';
-import { searchRequest } from '../../../flights/request-schema.ts';
-import * as wire from '../../../flights/schema.ts';
-import { currency, decimal, iata } from '../../../flights/schema-parts.ts';
 import { day, instant, paid, paidPlan, payment, plan, usdc } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
+import { duration, offer } from '../../../wire/flights/offers.ts';
+import { currency, decimal, iata } from '../../../wire/flights/parts.ts';
+import { searchRequest } from '../../../wire/flights/requests.ts';
+import * as wire from '../../../wire/flights/schema.ts';
 
 const journeyDays = { depart_date: day, return_date: day.nullable().describe('null: one way.') };
 

@@ -1,7 +1,7 @@
 import type { PaymentReceipt } from '../../../client/types.ts';
 import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
-import type { SearchResponse } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { SearchResponse } from '../../../wire/flights/index.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import type { ArrivalsEnd } from '../../searching/arrivals.ts';
 import { shortOf } from '../../session/recent.ts';

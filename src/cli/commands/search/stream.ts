@@ -1,7 +1,7 @@
 import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
 import { groupByItinerary } from '../../../domain/offer-groups.ts';
 import { sortOffers } from '../../../domain/offer-order.ts';
-import type { Offer, SearchRequestInput, SearchResponse } from '../../../flights/wire.ts';
+import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/arrivals.ts';
 import type { CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';

@@ -1,4 +1,4 @@
-import type { Intent } from '../../../flights/wire.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
 import { bookingCutOff } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';

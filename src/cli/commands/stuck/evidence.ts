@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { PageEvidence } from '../../../flights/wire.ts';
 import { onFile } from '../../../kernel/storage.ts';
+import type { PageEvidence } from '../../../wire/flights/index.ts';
 import type { ShownEvidence } from '../../view/evidence.ts';
 
 /** Writes screenshots and texts into a folder, for this user alone; without one, nothing. @throws Problem of storage */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { pageEvidence, stuck, stuckItem, stuckPlan } from '../../../flights/desk/stuck-schema.ts';
 import { published } from '../../../published/published.ts';
+import { pageEvidence, stuck, stuckItem, stuckPlan } from '../../../wire/flights/stuck.ts';
 
 export const stuckList = published(stuck);
 

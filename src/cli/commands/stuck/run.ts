@@ -1,7 +1,7 @@
 import type { OperatorClient, Verdict } from '../../../client/operator.ts';
-import type { StuckItem, StuckPlan } from '../../../flights/wire.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import type { StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { resolvedLines, stuckLines, stuckView } from '../../view/flights/stuck.ts';

@@ -1,5 +1,5 @@
-import type { Switches } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { Switches } from '../../../wire/flights/index.ts';
 import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';

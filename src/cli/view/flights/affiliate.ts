@@ -1,4 +1,4 @@
-import type { Affiliate, AffiliateCredit } from '../../../flights/wire.ts';
+import type { Affiliate, AffiliateCredit } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { fieldLines } from '../table.ts';
 import { utcTime } from '../times.ts';

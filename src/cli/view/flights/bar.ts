@@ -1,4 +1,4 @@
-import type { Slice } from '../../../flights/wire.ts';
+import type { Slice } from '../../../wire/flights/index.ts';
 import type { Paint } from '../paint.ts';
 import { durationMinutes, localMinutes } from '../times.ts';
 

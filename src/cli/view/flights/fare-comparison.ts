@@ -1,5 +1,5 @@
-import type { AvailableService, Conditions } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import type { AvailableService, Conditions } from '../../../wire/flights/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import { tableLines } from '../table.ts';
 import { wrap } from '../text.ts';

@@ -1,4 +1,4 @@
-import type { FareMenu, MenuFare } from '../../../flights/wire.ts';
+import type { FareMenu, MenuFare } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { tableLines } from '../table.ts';
 import { fromNow, utcTime } from '../times.ts';

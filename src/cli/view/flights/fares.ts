@@ -1,4 +1,4 @@
-import type { FareOption, Offer } from '../../../flights/wire.ts';
+import type { FareOption, Offer } from '../../../wire/flights/index.ts';
 
 /** A fare as a line of the screen needs it: from an ungrouped offer, or from an option of a grouped one. */
 export interface Fare {

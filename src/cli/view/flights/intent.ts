@@ -1,5 +1,5 @@
-import type { CreatedIntent, Intent } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { fieldLines } from '../table.ts';
 import { counted } from '../text.ts';

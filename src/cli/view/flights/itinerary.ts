@@ -1,4 +1,4 @@
-import type { Slice } from '../../../flights/wire.ts';
+import type { Slice } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { padEnd, textWidth } from '../text.ts';
 import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from '../times.ts';

@@ -1,4 +1,4 @@
-import type { Offer, SearchResponse } from '../../../flights/wire.ts';
+import type { Offer, SearchResponse } from '../../../wire/flights/index.ts';
 import { fareFamilies, fareOfOffer } from './fares.ts';
 import type { NumberedFare } from './search-columns.ts';
 

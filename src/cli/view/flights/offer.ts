@@ -1,4 +1,4 @@
-import type { Conditions, OfferDetailsResponse } from '../../../flights/wire.ts';
+import type { Conditions, OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { fromNow, utcTime } from '../times.ts';

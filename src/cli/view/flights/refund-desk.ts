@@ -1,4 +1,4 @@
-import type { RefundCase, RefundCaseSummary } from '../../../flights/wire.ts';
+import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import type { BoardSize } from '../../screen/board.ts';
 import type { Paint } from '../paint.ts';
 import { fieldLines } from '../table.ts';

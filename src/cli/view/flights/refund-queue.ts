@@ -1,5 +1,5 @@
-import type { RefundCaseSummary, RefundQueue } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { RefundCaseSummary, RefundQueue } from '../../../wire/flights/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { tableLines } from '../table.ts';

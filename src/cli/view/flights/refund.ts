@@ -1,6 +1,6 @@
 import { quoteText } from '../../../domain/airline-quote.ts';
-import type { RefundCase, RefundCaseSummary, RefundPlan } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { RefundCase, RefundCaseSummary, RefundPlan } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { shortened } from '../payment.ts';

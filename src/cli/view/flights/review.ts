@@ -1,5 +1,5 @@
-import type { Intent, Passenger } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Intent, Passenger } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { KnownFare } from '../../session/known-fare.ts';
 import { fieldLines } from '../table.ts';

@@ -1,4 +1,4 @@
-import type { Offer, Slice } from '../../../flights/wire.ts';
+import type { Offer, Slice } from '../../../wire/flights/index.ts';
 import { textWidth } from '../text.ts';
 import { durationMinutes, fromTo, hoursAndMinutes } from '../times.ts';
 import { type Fare, money } from './fares.ts';

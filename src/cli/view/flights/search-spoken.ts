@@ -1,4 +1,4 @@
-import type { Slice } from '../../../flights/wire.ts';
+import type { Slice } from '../../../wire/flights/index.ts';
 import { dayName, durationMinutes, hoursAndMinutes } from '../times.ts';
 import { type Fare, yesNo } from './fares.ts';
 import type { ListRow } from './list-rows.ts';

@@ -1,4 +1,4 @@
-import type { Offer, SearchResponse, Slice } from '../../../flights/wire.ts';
+import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import { isSpoken, type Paint } from '../paint.ts';
 import { counted, cut, padEnd, padStart, textWidth, wrap } from '../text.ts';

@@ -1,5 +1,5 @@
-import type { Intent } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { shortened } from '../payment.ts';

@@ -1,5 +1,5 @@
-import type { Stuck, StuckItem } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Stuck, StuckItem } from '../../../wire/flights/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { wrap } from '../text.ts';

@@ -1,4 +1,8 @@
-import type { AttestationRecord, AttestationRecords, OpenedAttestation } from '../../../partner/wire.ts';
+import type {
+  AttestationRecord,
+  AttestationRecords,
+  OpenedAttestation,
+} from '../../../wire/partner/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { fromNow, utcTime } from '../times.ts';

@@ -1,4 +1,4 @@
-import type { IssuedPartnerKey, PartnerKey } from '../../../partner/wire.ts';
+import type { IssuedPartnerKey, PartnerKey } from '../../../wire/partner/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { fieldLines, tableLines } from '../table.ts';

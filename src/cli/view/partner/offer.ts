@@ -1,4 +1,4 @@
-import type { CreateOrderResponse, PartnerOffer } from '../../../partner/wire.ts';
+import type { CreateOrderResponse, PartnerOffer } from '../../../wire/partner/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import { tableLines } from '../table.ts';
 import { alignedAmounts, orderLines } from './order.ts';

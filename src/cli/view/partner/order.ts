@@ -1,5 +1,5 @@
 import type { OrderStatus } from '../../../domain/order-statuses.ts';
-import type { Order, OrderChange } from '../../../partner/wire.ts';
+import type { Order, OrderChange } from '../../../wire/partner/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { fieldLines, tableLines } from '../table.ts';

@@ -2,7 +2,7 @@ import type {
   ComplianceStatus,
   CustomerRequirement,
   GetOnboardingRequirementsResponse,
-} from '../../../partner/wire.ts';
+} from '../../../wire/partner/index.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { tableLines } from '../table.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
 import { instant } from '../../../kernel/clock.ts';
 import type { Secrets } from '../../../kernel/secrets.ts';
-import type { PageEvidence } from '../../wire.ts';
+import type { PageEvidence } from '../../../wire/flights/index.ts';
 import { showRedacted } from './page/redact.ts';
 import type { Visit } from './page/visit.ts';
 import type { Store } from './tables.ts';

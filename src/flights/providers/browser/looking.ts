@@ -1,5 +1,5 @@
 import { problem } from '../../../kernel/problems.ts';
-import type { Offer } from '../../wire.ts';
+import type { Offer } from '../../../wire/flights/index.ts';
 import type { MenuOutcome, QuoteOutcome, SoldFare } from '../fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../provider.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';

@@ -1,6 +1,6 @@
 import { AIRPORT_TABLE } from '../../../domain/airport-table.ts';
 import { isoDuration } from '../../../domain/offer-order.ts';
-import type { Segment, Slice } from '../../wire.ts';
+import type { Segment, Slice } from '../../../wire/flights/index.ts';
 import { type Fields, iata, list, localTime, object, text } from './read.ts';
 import { readDuration, type Zones } from './zones.ts';
 

@@ -1,6 +1,6 @@
 import { instant } from '../../../kernel/clock.ts';
 import { parseUsdc } from '../../../kernel/money.ts';
-import type { CabinClass, Conditions, Offer, Slice } from '../../wire.ts';
+import type { CabinClass, Conditions, Offer, Slice } from '../../../wire/flights/index.ts';
 import { type Reading, readSlice } from './itinerary.ts';
 import {
   amount,

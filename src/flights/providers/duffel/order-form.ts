@@ -1,5 +1,5 @@
 import { alpha2Of } from '../../../domain/countries.ts';
-import type { Passenger } from '../../wire.ts';
+import type { Passenger } from '../../../wire/flights/index.ts';
 import { OrderRefused } from '../order-refused.ts';
 import { type Fields, flag, list, object, text } from './read.ts';
 

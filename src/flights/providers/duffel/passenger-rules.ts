@@ -1,5 +1,5 @@
 import type { PassengerIssue } from '../../../domain/passengers.ts';
-import type { Offer, Passenger } from '../../wire.ts';
+import type { Offer, Passenger } from '../../../wire/flights/index.ts';
 import { airlineName } from './order-form.ts';
 
 const MOST_NAME = 20;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Offer } from '../../wire.ts';
+import type { Offer } from '../../../wire/flights/index.ts';
 import type { OfferQuery } from '../provider.ts';
 import { readOffer } from './offers.ts';
 import { list, offerRequestId } from './read.ts';

@@ -1,5 +1,5 @@
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
-import type { AvailableService } from '../../wire.ts';
+import type { AvailableService } from '../../../wire/flights/index.ts';
 import { amount, count, currency, type Fields, list, object, quantity, text } from './read.ts';
 
 interface Bag {

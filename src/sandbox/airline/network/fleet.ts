@@ -1,4 +1,4 @@
-import type { CabinClass } from '../../../flights/wire.ts';
+import type { CabinClass } from '../../../wire/flights/index.ts';
 
 /** An aircraft type as the sandbox flies it: real types, typical figures. */
 export interface Aircraft {

@@ -9,7 +9,6 @@ import {
 } from '../../../../src/flights/providers/browser/index.ts';
 import type { Purchase } from '../../../../src/flights/providers/fulfiller.ts';
 import type { OfferQuery } from '../../../../src/flights/providers/provider.ts';
-import type { Offer, Passenger } from '../../../../src/flights/wire.ts';
 import { type HttpRequest, HttpResponse } from '../../../../src/kernel/http.ts';
 import { randomIds } from '../../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../../src/kernel/secrets.ts';
@@ -17,6 +16,7 @@ import { createSandboxCards } from '../../../../src/sandbox/cards.ts';
 import { sandboxDkimRecord } from '../../../../src/sandbox/carrier-site/dkim-key.ts';
 import { openCarrierSite } from '../../../../src/sandbox/carrier-site/index.ts';
 import { openStore } from '../../../../src/service/database.ts';
+import type { Offer, Passenger } from '../../../../src/wire/flights/index.ts';
 import { worldClock } from '../../../clock.ts';
 
 /** A pretend carrier's site, and a browser that buys on it. */

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { offer as offerSchema } from '../../../../src/flights/offers/offer-schema.ts';
 import { createDuffelProvider, type DuffelOptions } from '../../../../src/flights/providers/duffel/index.ts';
 import { OrderRefused } from '../../../../src/flights/providers/order-refused.ts';
 import type { Provider } from '../../../../src/flights/providers/provider.ts';
-import type { Offer } from '../../../../src/flights/wire.ts';
 import { HttpResponse } from '../../../../src/kernel/http.ts';
 import { isProblem } from '../../../../src/kernel/problems.ts';
 import {
@@ -15,6 +13,8 @@ import {
   type OrderBehaviourName,
 } from '../../../../src/sandbox/duffel/behaviours.ts';
 import { openStore, type Store } from '../../../../src/service/database.ts';
+import type { Offer } from '../../../../src/wire/flights/index.ts';
+import { offer as offerSchema } from '../../../../src/wire/flights/offers.ts';
 import { manualClock } from '../../../clock.ts';
 import { type ServedDuffel, serveDuffel } from '../../../sandbox/duffel/served.ts';
 import { TRAVELLER } from './samples.ts';

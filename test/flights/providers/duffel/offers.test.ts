@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { availableService, offer as offerSchema } from '../../../../src/flights/offers/offer-schema.ts';
 import { readOffer } from '../../../../src/flights/providers/duffel/offers.ts';
 import { type Fields, object } from '../../../../src/flights/providers/duffel/read.ts';
 import { readServices } from '../../../../src/flights/providers/duffel/services.ts';
 import { createZones } from '../../../../src/flights/providers/duffel/zones.ts';
+import { availableService, offer as offerSchema } from '../../../../src/wire/flights/offers.ts';
 import { rounds, seedOr } from '../../../rounds.ts';
 import { airline, goodOffer, type Loose, segment, slice } from './samples.ts';
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../../src/flights/desk/keys.ts';
-import type { CreatedIntent, StuckItem } from '../../../../src/flights/wire.ts';
 import { randomIds } from '../../../../src/kernel/ids.ts';
+import type { CreatedIntent, StuckItem } from '../../../../src/wire/flights/index.ts';
 import { openStage, paidFor } from '../../duffel-journeys.ts';
 import { dump } from '../../dump.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { offer as offerSchema } from '../../../../src/flights/offers/offer-schema.ts';
+import { offer as offerSchema } from '../../../../src/wire/flights/offers.ts';
 import { goodOffer, refusal } from './samples.ts';
 import { type Asked, type DuffelWorld, duffelWorld, TOKEN, type Told } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { alpha2Of } from '../../../../domain/countries.ts';
-import type { Passenger } from '../../../wire.ts';
+import type { Passenger } from '../../../../wire/flights/index.ts';
 import type { RecipePart } from '../recipe.ts';
 import type { Step, Target } from '../steps.ts';
 import { namesIn } from '../template.ts';

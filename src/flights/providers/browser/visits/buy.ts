@@ -1,5 +1,5 @@
 import { parseUsdc } from '../../../../kernel/money.ts';
-import type { Passenger } from '../../../wire.ts';
+import type { Passenger } from '../../../../wire/flights/index.ts';
 import type { NothingBought, Purchase } from '../../fulfiller.ts';
 import type { Card } from '../card.ts';
 import type { KeptOffer } from '../looks.ts';

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { formatUsdc, parseUsdc } from '../../../../kernel/money.ts';
-import type { Conditions } from '../../../wire.ts';
+import type { Conditions } from '../../../../wire/flights/index.ts';
 import { type FareContent, fareKey, type SoldFare } from '../../fulfiller.ts';
 import { Misfit, Stopped } from '../page/outcomes.ts';
 import { itemsOf, must, readsFlag, readsMoney, readsNumber, readsText } from '../page/read.ts';

@@ -1,6 +1,6 @@
 import { zonedInstant } from '../../../../domain/ics.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../../../kernel/money.ts';
-import type { Offer, Slice } from '../../../wire.ts';
+import type { Offer, Slice } from '../../../../wire/flights/index.ts';
 import type { OfferQuery } from '../../provider.ts';
 import { Misfit } from '../page/outcomes.ts';
 import type { Recipe } from '../recipe.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { conditions } from '../offers/offer-schema.ts';
-import { currency, decimal, instant } from '../schema-parts.ts';
+import { conditions } from './offers.ts';
+import { currency, decimal, instant } from './parts.ts';
 
 /** The operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
 

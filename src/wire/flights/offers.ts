@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cabinClass, currency, decimal, iata, instant } from '../schema-parts.ts';
+import { cabinClass, currency, decimal, iata, instant } from './parts.ts';
 
 /** The offer as the wire shows it (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
 

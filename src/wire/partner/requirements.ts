@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { ATTESTATION_TYPES, DATA_TYPES } from '../customer-data/kinds.ts';
-import { identifier, text, wholeNumber } from '../schema-parts.ts';
+import { ATTESTATION_TYPES, DATA_TYPES } from './kinds.ts';
+import { identifier, text, wholeNumber } from './parts.ts';
 
 /** The longest age a requirement may allow: what is older than ten years is of any age. */
 export const MOST_AGE_DAYS = 3_650;

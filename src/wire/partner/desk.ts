@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ATTESTATION_TYPES } from '../customer-data/kinds.ts';
-import { offeringSchema } from '../offers/offering.ts';
-import { countryCode, identifier, text } from '../schema-parts.ts';
+import { ATTESTATION_TYPES } from './kinds.ts';
+import { offeringSchema } from './offering.ts';
+import { countryCode, identifier, text } from './parts.ts';
 
 /** What operators keep of partners: snake_case, as everything under /operator. */
 

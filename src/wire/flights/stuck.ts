@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { instant } from '../schema-parts.ts';
-import { refundCaseSummary } from './schema.ts';
+import { refundCaseSummary } from './desk.ts';
+import { instant } from './parts.ts';
 
 /** Work that waits for a person, on the operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
 

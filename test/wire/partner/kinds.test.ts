@@ -6,7 +6,7 @@ import {
   type DataType,
   validateCustomerData,
 } from '../../../src/partner/customer-data/index.ts';
-import { check, isTaken, NOW_MS } from './check.ts';
+import { check, isTaken, NOW_MS } from '../../partner/customer-data/check.ts';
 
 /** Every kind of spec/partner-service.md, Customer data: what is taken, how it is kept, what is refused and why. */
 

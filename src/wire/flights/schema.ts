@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { availableService, conditions, localTime, offer, slice } from './offers/offer-schema.ts';
-import { currency, decimal, instant } from './schema-parts.ts';
+import { availableService, conditions, localTime, offer, slice } from './offers.ts';
+import { currency, decimal, instant } from './parts.ts';
 
 /** The answers of the flight service as the wire shows them; /openapi.json is made from them. */
 
@@ -33,7 +33,7 @@ export const searchUpdatesResponse = z.strictObject({
 
 export const menuFare = z.strictObject({
   fare_index: z.int().min(1).describe('Keeps its meaning when the menu is opened again.'),
-  offer_id: z.string().describe('`lowcost:<flight>##<fare_index>`.'),
+  offer_id: z.string().describe('`lowcost:<flight>##<fare_index>`../../flights'),
   fare_brand_name: z.string().nullable(),
   checked_bags_included: z.int().min(0).nullable(),
   carry_on_bags_included: z.int().min(0).nullable(),
@@ -183,7 +183,7 @@ export const affiliateCredit = z.strictObject({
 export const health = z.strictObject({
   status: z
     .enum(['ok', 'not_ready', 'unavailable'])
-    .describe('`not_ready` of /ready, which earlier releases called `unavailable`.'),
+    .describe('`not_ready` of /ready, which earlier releases called `unavailable`../../flights'),
   service: z.string(),
   version: z.string(),
   time: instant,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cabinClass, date, decimal, iata, optional, preset } from './schema-parts.ts';
+import { cabinClass, date, decimal, iata, optional, preset } from './parts.ts';
 
 /**
  * The bodies that the flight service is sent. They are apart from its answers (schema.ts), which take 8 ms to build and

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { order, transactionType } from '../schema.ts';
-import { codeName, countryCode, decimalString, identifier, text } from '../schema-parts.ts';
+import { codeName, countryCode, decimalString, identifier, text } from './parts.ts';
+import { order, transactionType } from './schema.ts';
 
 /** Offers, and the orders that come of them (spec/partner-service.md, GetAvailablePartners; CONTRACT, section 12). */
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { alpha3Codes, alpha3Of } from '../domain/countries.ts';
-import { MOST } from '../domain/order-fields.ts';
-import { DECIMAL_FORM } from '../kernel/decimal.ts';
-import { didYouMean } from '../kernel/nearest.ts';
-import { isBlank, STORABLE } from '../kernel/texts.ts';
+import { alpha3Codes, alpha3Of } from '../../domain/countries.ts';
+import { MOST } from '../../domain/order-fields.ts';
+import { DECIMAL_FORM } from '../../kernel/decimal.ts';
+import { didYouMean } from '../../kernel/nearest.ts';
+import { isBlank, STORABLE } from '../../kernel/texts.ts';
 
 /** Parts that the service's schemas share: every text has an end, every number a range. */
 
@@ -24,7 +24,7 @@ export const identifier = text(MOST.id);
  * (CONTRACT, section 11).
  */
 export const decimalString = z
-  .string({ error: 'must be a decimal in a string, such as "10.50".' })
+  .string({ error: 'must be a decimal in a string, such as "10.50"../../partner' })
   .regex(
     DECIMAL_FORM,
     'must be a decimal such as "10.50": not negative, with at most 18 digits and 18 decimals.',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { minorUnitsOf } from '../../domain/currency-table.ts';
 import { sideIssues } from '../../domain/exchange-codes.ts';
 import { decimalOf, isDecimal, unitsOf } from '../../kernel/decimal.ts';
-import { codeName, countryCode, decimalString } from '../schema-parts.ts';
+import { codeName, countryCode, decimalString } from './parts.ts';
 
 /** A partner's offering: a line per direction and pair of currencies. Kept with the partner, as JSON. */
 
