@@ -1,3 +1,4 @@
+import type { Provider } from '../airlines/provider.ts';
 import { createEffects } from '../effects/effects.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/outbox.ts';
@@ -9,7 +10,6 @@ import { createFunds } from './intents/funds.ts';
 import { createIntents } from './intents/intents.ts';
 import { createAirlineChecks } from './offers/airline-checks.ts';
 import { defaultOptions, type FlightsGiven, type FlightsPorts } from './ports.ts';
-import type { Provider } from './providers/provider.ts';
 import { createPricing } from './search/pricing.ts';
 import { createWorker } from './upkeep/worker.ts';
 

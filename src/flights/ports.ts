@@ -1,4 +1,6 @@
 import type { Address } from '@solana/kit';
+import type { Fulfiller } from '../airlines/fulfiller.ts';
+import type { Provider } from '../airlines/provider.ts';
 import type { Effects } from '../effects/effects.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -11,8 +13,6 @@ import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import type { AirlineChecks } from './offers/airline-checks.ts';
-import type { Fulfiller } from './providers/fulfiller.ts';
-import type { Provider } from './providers/provider.ts';
 import type { Store } from './tables.ts';
 
 /** A ramp order in ERROR that waits for a person; another room keeps it. */

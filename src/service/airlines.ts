@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Fulfiller } from '../flights/providers/fulfiller.ts';
-import type { Provider } from '../flights/providers/provider.ts';
+import type { Fulfiller } from '../airlines/fulfiller.ts';
+import type { Provider } from '../airlines/provider.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
@@ -133,6 +133,6 @@ async function openDuffel(
   own: AirlinePorts,
   { store }: Home,
 ): Promise<Provider> {
-  const { createDuffelProvider } = await import('../flights/providers/duffel/index.ts');
+  const { createDuffelProvider } = await import('../airlines/duffel/index.ts');
   return createDuffelProvider({ ...own, url, token, store, webhookSecret });
 }

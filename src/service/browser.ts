@@ -1,5 +1,5 @@
 import { resolve } from 'node:dns/promises';
-import { type BrowserFulfiller, createBrowserFulfiller } from '../flights/providers/browser/index.ts';
+import { type BrowserFulfiller, createBrowserFulfiller } from '../airlines/browser/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';

@@ -1,7 +1,7 @@
+import { browserMigrations as browser } from '../airlines/browser/migrations.ts';
+import { duffelMigrations as duffel } from '../airlines/duffel/migrations.ts';
 import { effectsMigrations as effects } from '../effects/migrations.ts';
 import { flightsMigrations as flights } from '../flights/migrations.ts';
-import { browserMigrations as browser } from '../flights/providers/browser/migrations.ts';
-import { duffelMigrations as duffel } from '../flights/providers/duffel/migrations.ts';
 import { notifyMigrations as notify } from '../notify/migrations.ts';
 import { partnerMigrations as partner } from '../partner/migrations.ts';
 import { paymentsMigrations as payments } from '../payments/migrations.ts';

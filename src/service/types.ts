@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
+import type { Scenario } from '../airlines/provider.ts';
 import type { InspectedProgram } from '../escrow/deployment/inspect.ts';
 import type { DeploymentPlan } from '../escrow/deployment/plan.ts';
 import type { DeploymentStep } from '../escrow/deployment/sending.ts';
-import type { Scenario } from '../flights/providers/provider.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Fetch, HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';

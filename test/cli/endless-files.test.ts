@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { loadRecipes } from '../../src/airlines/browser/recipes.ts';
 import { lockFile } from '../../src/cli/apply/lock.ts';
 import { readProgress } from '../../src/cli/apply/results.ts';
 import { readCustomerData } from '../../src/cli/commands/requirements/customer-data.ts';
@@ -14,7 +15,6 @@ import { readSolanaCliConfig } from '../../src/cli/settings/solana-cli.ts';
 import { readPassengerFile } from '../../src/cli/travellers/passenger-file.ts';
 import { registryOf } from '../../src/cli/upgrade/latest.ts';
 import { readGatewayKeys } from '../../src/flights/intents/sponsored.ts';
-import { loadRecipes } from '../../src/flights/providers/browser/recipes.ts';
 import { readOpen } from '../../src/kernel/bounded-file.ts';
 import { ensureLine } from '../../src/kernel/secrets.ts';
 import { readJsonOf } from '../../src/kernel/storage.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keepEvidence } from '../../src/flights/providers/browser/evidence.ts';
+import { keepEvidence } from '../../src/airlines/browser/evidence.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import { openStore } from '../../src/service/database.ts';
 import type {
@@ -11,8 +11,8 @@ import type {
   Stuck,
   StuckItem,
 } from '../../src/wire/flights/index.ts';
+import { recipeFor } from '../airlines/browser/site.ts';
 import { worldClock } from '../clock.ts';
-import { recipeFor } from '../flights/providers/browser/site.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** An operator ends what is stuck, in the tool: a booking on whose website pay was pressed, and nothing came. */

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
+import { createDuffelProvider } from '../../src/airlines/duffel/index.ts';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
-import { createDuffelProvider } from '../../src/flights/providers/duffel/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { HttpResponse } from '../../src/kernel/http.ts';
 import { isProblem } from '../../src/kernel/problems.ts';

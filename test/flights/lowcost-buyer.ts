@@ -1,7 +1,7 @@
 // Run as a process of its own by lowcost-crash.test.ts: goes through one purchase, says when it has come to the moment
 // at which it is to die, and waits there for its end.
 import { writeSync } from 'node:fs';
-import type { Purchase } from '../../src/flights/providers/fulfiller.ts';
+import type { Purchase } from '../../src/airlines/fulfiller.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createSandboxLowcost } from '../../src/sandbox/lowcost/index.ts';
 import { openSales } from '../../src/sandbox/lowcost/sales.ts';

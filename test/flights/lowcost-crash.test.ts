@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Fulfiller, Purchase } from '../../src/flights/providers/fulfiller.ts';
+import type { Fulfiller, Purchase } from '../../src/airlines/fulfiller.ts';
 import { buildProgram, type Program } from '../built.ts';
 import { lowcostIntent, TRAVELLER } from './lowcost-journey.ts';
 import { Died, mortal } from './mortal.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { boughtNothing, fareKey } from '../../src/flights/providers/fulfiller.ts';
-import { LOWCOST_SCENARIOS } from '../../src/flights/providers/provider.ts';
+import { boughtNothing, fareKey } from '../../src/airlines/fulfiller.ts';
+import { LOWCOST_SCENARIOS } from '../../src/airlines/provider.ts';
 import { decimalOf } from '../../src/sandbox/airline/prices.ts';
 import { createWorld } from '../../src/sandbox/airline/world.ts';
 import { CARRIERS } from '../../src/sandbox/lowcost/carriers.ts';

@@ -1,4 +1,3 @@
-import type { PassengerIssue } from '../../src/domain/passengers.ts';
 import type {
   CancellationQuote,
   LiveOffer,
@@ -6,7 +5,8 @@ import type {
   Provider,
   ProviderBalance,
   ProviderOrder,
-} from '../../src/flights/providers/provider.ts';
+} from '../../src/airlines/provider.ts';
+import type { PassengerIssue } from '../../src/domain/passengers.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import type { Offer } from '../../src/wire/flights/index.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endCards } from '../../src/airlines/browser/ended-cards.ts';
 import { turnSwitch } from '../../src/flights/index.ts';
-import { endCards } from '../../src/flights/providers/browser/ended-cards.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createSandboxCards } from '../../src/sandbox/cards.ts';
 import type { Affiliate } from '../../src/wire/flights/index.ts';

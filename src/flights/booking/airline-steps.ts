@@ -1,11 +1,11 @@
+import { OrderRefused } from '../../airlines/order-refused.ts';
+import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
+import { toldBy } from '../../airlines/told-by.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import { checkPriceHolds } from '../offers/live-offer.ts';
-import { OrderRefused } from '../providers/order-refused.ts';
-import type { Provider, ProviderOrder } from '../providers/provider.ts';
-import { toldBy } from '../providers/told-by.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Next } from './claims.ts';
 import { openPassengers } from './sealed-passengers.ts';

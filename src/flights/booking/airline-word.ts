@@ -1,7 +1,7 @@
+import type { ProviderOrder } from '../../airlines/provider.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { isLowcost } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { ProviderOrder } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 import { orderOf } from './lowcost-orders.ts';
 

@@ -1,7 +1,7 @@
+import type { ProviderOrder } from '../../airlines/provider.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { ProviderOrder } from '../providers/provider.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import { askAirline } from './airline-word.ts';
 import type { Next } from './claims.ts';

@@ -1,9 +1,9 @@
+import { type BookOutcome, boughtNothing, type Fulfiller } from '../../airlines/fulfiller.ts';
+import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
 import { problem } from '../../kernel/problems.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import { isLowcost, orderIdOf, referenceOf } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { type BookOutcome, boughtNothing, type Fulfiller } from '../providers/fulfiller.ts';
-import type { Provider, ProviderOrder } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 
 type Locked = Pick<IntentRow, 'intent_id' | 'offer' | 'created_at_ms'>;

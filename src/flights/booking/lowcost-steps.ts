@@ -1,13 +1,13 @@
-import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
-import { contentOf, flightOf, orderIdOf } from '../offers/lowcost.ts';
 import {
   type BookOutcome,
   boughtNothing,
   type Fulfiller,
   type NothingBought,
-} from '../providers/fulfiller.ts';
+} from '../../airlines/fulfiller.ts';
+import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
+import { contentOf, flightOf, orderIdOf } from '../offers/lowcost.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import { afterOrder } from './airline-steps.ts';
 import type { Next } from './claims.ts';

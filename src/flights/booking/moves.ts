@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely';
+import { callOff } from '../../airlines/browser/call-off.ts';
 import { LeaseLost } from '../../store/leases.ts';
 import { regained } from '../../store/regained.ts';
-import { callOff } from '../providers/call-off.ts';
 import type { BookingRow } from '../rows.ts';
 import type { BookingTable, Tx } from '../tables.ts';
 import { OPEN_BOOKINGS } from './booking-queue.ts';

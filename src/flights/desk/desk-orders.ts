@@ -1,9 +1,9 @@
+import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Order, ResolveRequest } from '../../wire/flights/index.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { Provider, ProviderOrder } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 
 /** Tickets that an operator heard of from the airline: no interface of ours knows them. */

@@ -1,3 +1,4 @@
+import type { ProviderOrder } from '../../airlines/provider.ts';
 import type { AirlineTold } from '../../effects/airline-effects.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
@@ -15,7 +16,6 @@ import { lockedOffer } from '../intents/intent-record.ts';
 import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import { createOrderBook } from '../orders/order-record.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { ProviderOrder } from '../providers/provider.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Tx } from '../tables.ts';

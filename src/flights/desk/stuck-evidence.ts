@@ -1,8 +1,8 @@
+import { evidenceOf } from '../../airlines/browser/evidence.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckEvidence } from '../../wire/flights/index.ts';
 import { flightOf } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { evidenceOf } from '../providers/browser/evidence.ts';
 import type { By } from '../refunds/decisions.ts';
 import { writeAudit } from './audit.ts';
 

@@ -1,3 +1,4 @@
+import type { LiveOffer } from '../../airlines/provider.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
 import { regained } from '../../store/regained.ts';
@@ -9,7 +10,6 @@ import { holdOrDrop } from '../hold-or-drop.ts';
 import { offerToLock, ticketTotal } from '../offers/live-offer.ts';
 import { isLowcost } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { LiveOffer } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 import { activeKey, creationsBusy, creationUnderWay, type Taken } from './creations.ts';
 import type { Funds } from './funds.ts';

@@ -1,11 +1,11 @@
 import type { Address } from '@solana/kit';
+import type { LiveOffer } from '../../airlines/provider.ts';
 import { asInteger } from '../../kernel/money.ts';
 import type { Payment } from '../../payments/terms.ts';
 import type { CreateIntentRequest } from '../../wire/flights/index.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { ticketTotal } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { LiveOffer } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 import { activeKey, creatingKey } from './creations.ts';
 

@@ -1,7 +1,7 @@
+import type { Fulfiller } from '../../airlines/fulfiller.ts';
+import type { Provider } from '../../airlines/provider.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { Fulfiller } from '../providers/fulfiller.ts';
-import type { Provider } from '../providers/provider.ts';
 
 /** The cause of a question to the airline: a client that has not paid, or the payer of a verified payment. */
 interface AirlineAsker {

@@ -1,9 +1,9 @@
+import { type Fulfiller, fareKey, type SoldFare } from '../../airlines/fulfiller.ts';
 import { instant } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { FareMenu, MenuFare } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { type Fulfiller, fareKey, type SoldFare } from '../providers/fulfiller.ts';
 import type { FareMenuTable } from '../tables.ts';
 
 /** How long a menu's fares can be locked, and a failed look is remembered (spec/flight-service.md, Limits). */

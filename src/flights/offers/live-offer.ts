@@ -1,8 +1,8 @@
+import type { LiveOffer, Provider } from '../../airlines/provider.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { LiveOffer, Provider } from '../providers/provider.ts';
 import type { Tiers } from './airline-checks.ts';
 import { isLowcost } from './lowcost.ts';
 import { checkUnsold } from './unsold.ts';

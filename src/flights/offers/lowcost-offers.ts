@@ -1,3 +1,5 @@
+import { type FareContent, fareKey } from '../../airlines/fulfiller.ts';
+import type { LiveOffer } from '../../airlines/provider.ts';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -5,8 +7,6 @@ import type { PaidCall } from '../../payments/terms.ts';
 import type { Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
 import { checkOpen } from '../desk/switches.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { type FareContent, fareKey } from '../providers/fulfiller.ts';
-import type { LiveOffer } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 import type { Tiers } from './airline-checks.ts';
 import { FRESH_MS, isFresh, latestMenu, type Menu, openMenu, shownMenu } from './fare-menus.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { ProviderOrder } from '../../airlines/provider.ts';
 import { liveKey } from '../../effects/effects.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { ProviderOrder } from '../providers/provider.ts';
 import { orderRecord } from './order-record.ts';
 
 export type ChangePorts = Pick<

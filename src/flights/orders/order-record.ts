@@ -1,9 +1,9 @@
+import type { ProviderOrder } from '../../airlines/provider.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { regained } from '../../store/regained.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { ProviderOrder } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 
 /** The order as the wire shows it (CONTRACT, section 7): no names. */

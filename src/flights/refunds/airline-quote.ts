@@ -1,10 +1,10 @@
+import type { CancellationQuote } from '../../airlines/provider.ts';
 import type { AirlineQuote } from '../../domain/airline-quote.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest } from '../../wire/flights/index.ts';
 import { type CancelledBy, cancelledBy, isAskable } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { CancellationQuote } from '../providers/provider.ts';
 import type { RefundRequestRow } from '../rows.ts';
 
 type QuotePorts = Pick<FlightsPorts, 'store' | 'provider' | 'clock' | 'effects'>;

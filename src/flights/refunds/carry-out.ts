@@ -1,3 +1,5 @@
+import type { ProviderOrder } from '../../airlines/provider.ts';
+import { toldBy } from '../../airlines/told-by.ts';
 import { liveKey } from '../../effects/effects.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { OpenQueue } from '../../store/queue.ts';
@@ -7,8 +9,6 @@ import { configured } from '../offers/live-offer.ts';
 import { cancelledBy, cancelledByNow, isAskable } from '../orders/cancelled-by.ts';
 import { createMails } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { ProviderOrder } from '../providers/provider.ts';
-import { toldBy } from '../providers/told-by.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { FlightsDatabase, Store } from '../tables.ts';
 import { watchForTicket } from '../upkeep/plan-upkeep.ts';

@@ -1,5 +1,5 @@
+import type { OfferQuery } from '../../airlines/provider.ts';
 import type { SearchRequest } from '../../wire/flights/index.ts';
-import type { OfferQuery } from '../providers/provider.ts';
 
 /** A search request in the terms of a provider. */
 export const queryOf = (request: SearchRequest): OfferQuery => ({

@@ -1,3 +1,4 @@
+import type { Provider } from '../../airlines/provider.ts';
 import { localDate } from '../../domain/calendar.ts';
 import { metropolitanArea } from '../../domain/metropolitan-areas.ts';
 import { isRealDate } from '../../domain/passengers.ts';
@@ -6,7 +7,6 @@ import type { PaidCall } from '../../payments/terms.ts';
 import type { SearchRequest, SearchResponse } from '../../wire/flights/index.ts';
 import { configured } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { Provider } from '../providers/provider.ts';
 import { partedOffers, sortOffers } from './filters.ts';
 import { groupByItinerary } from './grouping.ts';
 import type { Pricing } from './pricing.ts';

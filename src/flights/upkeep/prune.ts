@@ -1,8 +1,8 @@
 import { type SqlBool, sql } from 'kysely';
+import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/tables.ts';
 import { BITE, removeOld } from '../../store/remove.ts';
 import { WRONG_CODES } from '../attempts.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../providers/browser/tables.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../search/pricing.ts';
 
 const DAY_MS = 86_400_000;

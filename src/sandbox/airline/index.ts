@@ -1,11 +1,11 @@
-import { OrderRefused } from '../../flights/providers/order-refused.ts';
+import { OrderRefused } from '../../airlines/order-refused.ts';
 import type {
   OfferMoment,
   OrderRequest,
   Provider,
   ProviderOrder,
   Scenario,
-} from '../../flights/providers/provider.ts';
+} from '../../airlines/provider.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
-import type { ProviderOrder } from '../../flights/providers/provider.ts';
+import type { ProviderOrder } from '../../airlines/provider.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Migration } from '../../store/applied-steps.ts';

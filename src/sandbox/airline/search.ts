@@ -1,4 +1,4 @@
-import type { OfferQuery } from '../../flights/providers/provider.ts';
+import type { OfferQuery } from '../../airlines/provider.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import type { Itineraries, Itinerary } from './itineraries.ts';
 import { isSoldIn, type Journey, platingAirlines } from './journey.ts';

@@ -1,4 +1,4 @@
-import { fareKey, type NothingBought, type Purchase } from '../../flights/providers/fulfiller.ts';
+import { fareKey, type NothingBought, type Purchase } from '../../airlines/fulfiller.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { decimalOf } from '../airline/prices.ts';
 import type { Visit } from './site.ts';

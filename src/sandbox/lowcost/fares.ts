@@ -1,4 +1,4 @@
-import type { FareContent } from '../../flights/providers/fulfiller.ts';
+import type { FareContent } from '../../airlines/fulfiller.ts';
 import type { Conditions } from '../../wire/flights/index.ts';
 import { distanceKm } from '../airline/network/geography.ts';
 import { decimalOf } from '../airline/prices.ts';

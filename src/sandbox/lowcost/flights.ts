@@ -1,4 +1,4 @@
-import type { OfferQuery } from '../../flights/providers/provider.ts';
+import type { OfferQuery } from '../../airlines/provider.ts';
 import type { Airport } from '../airline/network/airports.ts';
 import { distanceKm } from '../airline/network/geography.ts';
 import type { World } from '../airline/world.ts';

@@ -5,8 +5,8 @@ import type {
   Purchase,
   QuoteOutcome,
   SoldFare,
-} from '../../flights/providers/fulfiller.ts';
-import type { LiveOffer, OfferQuery } from '../../flights/providers/provider.ts';
+} from '../../airlines/fulfiller.ts';
+import type { LiveOffer, OfferQuery } from '../../airlines/provider.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { SandboxOptions } from '../airline/index.ts';

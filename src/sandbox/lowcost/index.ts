@@ -1,4 +1,4 @@
-import type { Fulfiller } from '../../flights/providers/fulfiller.ts';
+import type { Fulfiller } from '../../airlines/fulfiller.ts';
 import { once } from '../../kernel/once.ts';
 import type { World } from '../airline/world.ts';
 import { isServed } from './carriers.ts';

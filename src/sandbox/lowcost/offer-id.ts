@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { LOWCOST_PREFIX } from '../../flights/providers/fulfiller.ts';
+import { LOWCOST_PREFIX } from '../../airlines/fulfiller.ts';
 import type { World } from '../airline/world.ts';
 import { CARRIERS, carriersBetween } from './carriers.ts';
 import { type Leg, legOf, type Trip, waves } from './flights.ts';

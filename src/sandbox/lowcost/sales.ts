@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
-import { type BookOutcome, boughtNothing, type NothingBought } from '../../flights/providers/fulfiller.ts';
+import { type BookOutcome, boughtNothing, type NothingBought } from '../../airlines/fulfiller.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
 import { openDatabase } from '../../store/open.ts';
 import { airlineMigrations, recordLocator, tickets } from '../airline/orders.ts';

@@ -1,4 +1,4 @@
-import type { Scenario } from '../../flights/providers/provider.ts';
+import type { Scenario } from '../../airlines/provider.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import type { World } from '../airline/world.ts';
 import { fareMenu, type PageFare } from './fares.ts';

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callOff } from '../../../src/airlines/browser/call-off.ts';
+import type { CardIssuer } from '../../../src/airlines/browser/card.ts';
+import { endCards } from '../../../src/airlines/browser/ended-cards.ts';
+import * as purchases from '../../../src/airlines/browser/purchases.ts';
+import type { Fulfiller, Purchase } from '../../../src/airlines/fulfiller.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
-import type { CardIssuer } from '../../../src/flights/providers/browser/card.ts';
-import { endCards } from '../../../src/flights/providers/browser/ended-cards.ts';
-import * as purchases from '../../../src/flights/providers/browser/purchases.ts';
-import { callOff } from '../../../src/flights/providers/call-off.ts';
-import type { Fulfiller, Purchase } from '../../../src/flights/providers/fulfiller.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
+import { recipeFor } from '../../airlines/browser/site.ts';
 import { lowcostIntent, TRAVELLER } from '../lowcost-journey.ts';
-import { recipeFor } from '../providers/browser/site.ts';
 import { openWorld, type World } from '../world.ts';
 
 /** A card that was issued is ended by whoever decides that nothing was bought, and by nobody else. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { OrderRefused } from '../../../src/airlines/order-refused.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
-import { OrderRefused } from '../../../src/flights/providers/order-refused.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';

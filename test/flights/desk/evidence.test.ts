@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { keepEvidence } from '../../../src/airlines/browser/evidence.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
-import { keepEvidence } from '../../../src/flights/providers/browser/evidence.ts';
 import { prune } from '../../../src/flights/upkeep/prune.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import type { AuditTrail, StuckEvidence } from '../../../src/wire/flights/index.ts';
-import { recipeFor } from '../providers/browser/site.ts';
+import { recipeFor } from '../../airlines/browser/site.ts';
 import { openWorld } from '../world.ts';
 
 const DAY_MS = 86_400_000;

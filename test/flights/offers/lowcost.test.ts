@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Fulfiller } from '../../../src/airlines/fulfiller.ts';
 import { turnSwitch } from '../../../src/flights/index.ts';
-import type { Fulfiller } from '../../../src/flights/providers/fulfiller.ts';
 import type { Offer, OfferDetailsResponse, SearchUpdatesResponse } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, TRIP, type World } from '../world.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDuffelProvider } from '../../../src/flights/providers/duffel/index.ts';
+import { createDuffelProvider } from '../../../src/airlines/duffel/index.ts';
 import { type ServedDuffel, serveDuffel } from '../../sandbox/duffel/served.ts';
 import { openWorld, type World } from '../world.ts';
 

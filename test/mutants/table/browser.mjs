@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source
-const BROWSER = 'src/flights/providers/browser';
-const TESTS = 'test/flights/providers/browser';
+const BROWSER = 'src/airlines/browser';
+const TESTS = 'test/airlines/browser';
 const SITE = ['test/sandbox/carrier-site/scenarios.test.ts'];
 
 /** Purchases on carriers' web sites: what is pressed, believed and kept. @type {import('../mutant.d.mts').Mutant[]} */
@@ -182,11 +182,11 @@ export const browser = [
   },
   {
     name: 'the agreed number in another currency is paid',
-    file: 'src/flights/providers/browser/visits/buy.ts',
+    file: 'src/airlines/browser/visits/buy.ts',
     from: `    total.currency === kept.offer.total_currency &&
 `,
     to: '',
-    by: ['test/flights/providers/browser/journey.test.ts'],
+    by: ['test/airlines/browser/journey.test.ts'],
   },
   {
     name: 'the contact of a purchase that bought nothing stays on the disk',

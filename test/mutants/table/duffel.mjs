@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source
-const DUFFEL = 'src/flights/providers/duffel';
-const TESTS = 'test/flights/providers/duffel';
+const DUFFEL = 'src/airlines/duffel';
+const TESTS = 'test/airlines/duffel';
 
 /** Orders at Duffel: what is certain, what is asked about, what an offer says. @type {import('../mutant.d.mts').Mutant[]} */
 export const duffel = [

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OfferQuery, Scenario } from '../../../src/flights/providers/provider.ts';
+import type { OfferQuery, Scenario } from '../../../src/airlines/provider.ts';
 import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
 import type { Passenger } from '../../../src/wire/flights/index.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';

@@ -1,13 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type BrowserFulfiller,
-  createBrowserFulfiller,
-} from '../../../src/flights/providers/browser/index.ts';
-import { findChromium } from '../../../src/flights/providers/browser/page/chromium.ts';
-import type { Recipe } from '../../../src/flights/providers/browser/recipe.ts';
-import type { BookOutcome, Purchase, SoldFare } from '../../../src/flights/providers/fulfiller.ts';
-import type { OfferQuery } from '../../../src/flights/providers/provider.ts';
+import { type BrowserFulfiller, createBrowserFulfiller } from '../../../src/airlines/browser/index.ts';
+import { findChromium } from '../../../src/airlines/browser/page/chromium.ts';
+import type { Recipe } from '../../../src/airlines/browser/recipe.ts';
+import type { BookOutcome, Purchase, SoldFare } from '../../../src/airlines/fulfiller.ts';
+import type { OfferQuery } from '../../../src/airlines/provider.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';

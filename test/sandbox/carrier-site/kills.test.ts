@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Purchase } from '../../../src/flights/providers/fulfiller.ts';
+import type { Purchase } from '../../../src/airlines/fulfiller.ts';
 import { isProof, rounds, upTo } from '../../rounds.ts';
 import { type Buyer, bookedFor, chromium, openBuyer } from './buyer.ts';
 import { type Served, serveSite } from './served.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BookOutcome, Purchase } from '../../../src/flights/providers/fulfiller.ts';
+import type { BookOutcome, Purchase } from '../../../src/airlines/fulfiller.ts';
 import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
 import { isProof, rounds, upTo } from '../../rounds.ts';
 import { type Buyer, bookedFor, chromium, openBuyer, type Waits } from './buyer.ts';
@@ -8,7 +8,7 @@ import { type Served, serveSite } from './served.ts';
 /**
  * Tills that pay by themselves, that pay again, and that answer 100 seconds later, after the time of a visit: each of a
  * hundred purchases is paid once. The gate has one of each (scenarios.test.ts, and a late till in
- * test/flights/providers/browser/journey.test.ts).
+ * test/airlines/browser/journey.test.ts).
  */
 
 interface Till {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BookOutcome, Purchase } from '../../../src/flights/providers/fulfiller.ts';
+import type { BookOutcome, Purchase } from '../../../src/airlines/fulfiller.ts';
 import { SITE_SCENARIO_NAMES, type SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
 import { isProof, rounds, upTo } from '../../rounds.ts';
 import { type Buyer, bookedFor, chromium, type Ended, openBuyer } from './buyer.ts';

@@ -1,4 +1,4 @@
-import type { Provider } from '../../../src/flights/providers/provider.ts';
+import type { Provider } from '../../../src/airlines/provider.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Process } from '../world/computer.ts';
 import type { World } from '../world/world.ts';

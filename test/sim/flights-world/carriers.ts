@@ -1,4 +1,4 @@
-import type { BookOutcome, Fulfiller } from '../../../src/flights/providers/fulfiller.ts';
+import type { BookOutcome, Fulfiller } from '../../../src/airlines/fulfiller.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Process } from '../world/computer.ts';
 import type { World } from '../world/world.ts';

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { AirlineMessage, Provider, ProviderOrder } from '../../../src/flights/providers/provider.ts';
+import type { AirlineMessage, Provider, ProviderOrder } from '../../../src/airlines/provider.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { World } from '../world/world.ts';
 import type { Find } from './people.ts';

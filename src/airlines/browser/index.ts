@@ -1,0 +1,82 @@
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { Fulfiller } from '../fulfiller.ts';
+import { endCards } from './ended-cards.ts';
+import { siteFailed } from './exits.ts';
+import * as looking from './looking.ts';
+import { createLooks } from './looks.ts';
+import { installed, missingPackage } from './packages.ts';
+import { findChromium } from './page/chromium.ts';
+import { openVisit, type Visit } from './page/visit.ts';
+import { createPlaces } from './places.ts';
+import type { BrowserOptions, Shop } from './ports.ts';
+import { isPretend, loadRecipes } from './recipes.ts';
+import * as selling from './selling.ts';
+
+export type { BrowserOptions, BrowserSettings } from './ports.ts';
+
+const DEFAULT_MOST_BROWSERS = 2;
+const DEFAULT_VISIT_MS = 90_000;
+
+export interface BrowserFulfiller extends Fulfiller {
+  /** Ends every visit that is under way. */
+  close(): Promise<void>;
+}
+
+const browserMissing = (what: string) =>
+  problem('browser_missing', { message: `No browser can buy on the web sites of carriers: ${what}.` });
+
+/**
+ * Carriers that sell on their own web sites, each by its recipe. Recipes are read here, so that a mistake in one is
+ * told at once; a browser is started by the first call that needs one.
+ * @throws Problem `recipe_invalid`, `browser_missing`
+ */
+export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
+  const { settings, store, secrets, clock, log } = options;
+  const recipes = loadRecipes(settings.recipes, settings.sites);
+  const named = settings.chromium ?? process.env.FARELOCK_CHROMIUM;
+  const chromium = findChromium(named);
+  if (chromium === null)
+    throw browserMissing(named ? `${named} is no program that can be run` : 'there is no Chromium');
+  const missing = missingPackage();
+  if (missing !== null) throw browserMissing(`the package ${missing} is not installed`);
+  if (process.getuid?.() === 0) log('warn', 'browser_unsandboxed', { why: 'root' });
+  const visitMs = settings.visitMs ?? DEFAULT_VISIT_MS;
+  const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);
+  const open = new Set<Visit>();
+  const shop: Shop = {
+    ...{ store, secrets, clock, log, settings, recipes },
+    looks: createLooks({ store, clock, leaseMs: 2 * visitMs }),
+    visiting: (who, recipe, work) =>
+      places(who, async () => {
+        const visit = await openVisit(
+          { playwright: installed('playwright-core').chromium, chromium, visitMs },
+          recipe,
+        ).catch((error: unknown) => {
+          if (!isProblem(error)) log('error', 'browser_not_started', { carrier: recipe.carrier.code });
+          throw isProblem(error) ? error : siteFailed('the browser did not start');
+        });
+        open.add(visit);
+        try {
+          return await work(visit);
+        } finally {
+          open.delete(visit);
+          await visit.close();
+        }
+      }),
+  };
+  return {
+    name: 'browser',
+    isSandbox: settings.cards.isSandbox || recipes.every(isPretend),
+    serves: (query) => looking.serves(shop, query),
+    quote: (query, startedAtMs) => looking.quote(shop, query, startedAtMs),
+    offer: (offerId) => looking.offer(shop, offerId),
+    menu: (offerId, openedAtMs) => looking.menu(shop, offerId, openedAtMs),
+    book: (purchase) => selling.book(shop, purchase),
+    find: (reference) => selling.find(shop, reference),
+    endCards: () => endCards(shop),
+    cancel: (reference) => selling.cancel(shop, reference),
+    async close() {
+      await Promise.all([...open].map((visit) => visit.close()));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import type { CardIssuer } from './card.ts';
+import type { Looks } from './looks.ts';
+import type { DnsTexts } from './mail.ts';
+import type { Visit } from './page/visit.ts';
+import type { Recipe } from './recipe.ts';
+import { isPretend } from './recipes.ts';
+import type { Store } from './tables.ts';
+
+/** What an operator sets of carriers' web sites (docs/carriers.md). */
+export interface BrowserSettings {
+  /** Files of recipes, and folders of such files. */
+  readonly recipes: readonly string[];
+  /** Other addresses of carriers' sites, by carrier code: of a sandbox, say. */
+  readonly sites?: Readonly<Record<string, string>> | undefined;
+  /** The browser; without it, the first of the usual names on this machine. */
+  readonly chromium?: string | null | undefined;
+  /** Browsers at once (default 2). */
+  readonly mostBrowsers?: number | undefined;
+  /** How long a visit may take until it presses the button (default 90 seconds). */
+  readonly visitMs?: number | undefined;
+  readonly cards: CardIssuer;
+  /** A Maildir into which the carriers' mails are delivered. */
+  readonly mailFolder?: string | null | undefined;
+  /** The address that carriers are given, with `{reference}` in it: `bookings+{reference}@example.com`. */
+  readonly mailAddress?: string | null | undefined;
+  /** Looks up the keys that mails are signed with; without it, DNS. */
+  readonly dnsTexts?: DnsTexts | undefined;
+  /** How long a confirmation is waited for where the page gave none, and it may come by mail (default 15 minutes). */
+  readonly mailWaitMs?: number | undefined;
+  /** The page of a booking is looked at no more often than this (default one minute). */
+  readonly manageEveryMs?: number | undefined;
+}
+
+export interface BrowserOptions {
+  readonly home: string;
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly settings: BrowserSettings;
+}
+
+/** What looking and buying stand on. */
+export interface Shop extends Pick<BrowserOptions, 'store' | 'secrets' | 'clock' | 'log'> {
+  readonly settings: BrowserSettings;
+  readonly recipes: readonly Recipe[];
+  readonly looks: Looks;
+  /** Goes to a carrier's site when there is a place for one more browser, and ends the visit whatever happens. */
+  visiting<T>(who: 'buyer' | 'looker', recipe: Recipe, work: (visit: Visit) => Promise<T>): Promise<T>;
+}
+
+/** A sandbox's card is good at a pretend till alone: at a real one it would be a made-up number. */
+export const paysAt = ({ settings }: Pick<Shop, 'settings'>, recipe: Recipe): boolean =>
+  !settings.cards.isSandbox || isPretend(recipe);
+
+export const recipeOfCarrier = ({ recipes }: Pick<Shop, 'recipes'>, code: string): Recipe | undefined =>
+  recipes.find(({ carrier }) => carrier.code === code);

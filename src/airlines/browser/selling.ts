@@ -1,0 +1,220 @@
+import { problem } from '../../kernel/problems.ts';
+import type { BookOutcome, Purchase } from '../fulfiller.ts';
+import { endingOf, noteExit, siteFailed } from './exits.ts';
+import type { KeptOffer } from './looks.ts';
+import { lookForMail } from './mail.ts';
+import { Misfit } from './page/outcomes.ts';
+import type { Visit } from './page/visit.ts';
+import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
+import type { PurchaseRow } from './purchases.ts';
+import * as purchases from './purchases.ts';
+import type { Recipe } from './recipe.ts';
+import { type Bought, buy, confirmsWithinMs } from './visits/buy.ts';
+import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/manage.ts';
+
+/** Buys on carriers' sites, and finds out what became of it. */
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A visit that pressed writes what it saw within this time; after it, nobody does any more. */
+const WRITING_MS = 30_000;
+const MOST_MISFITS = 3;
+const DEFAULT_MAIL_WAIT_MS = 15 * 60_000;
+const DEFAULT_MANAGE_EVERY_MS = 60_000;
+
+/** An address of our own that nobody can guess, for what one carrier says of one purchase. */
+function mailAddressOf({ settings, secrets }: Shop, reference: string): string | null {
+  const { mailAddress } = settings;
+  if (!mailAddress) return null;
+  const tag = secrets.hmac('browser mail address', reference).slice(0, 10);
+  return mailAddress.replace('{reference}', `${reference}.${tag}`);
+}
+
+const readsMails = (shop: Shop, { mail }: Recipe): boolean =>
+  Boolean(mail && shop.settings.mailFolder && shop.settings.mailAddress);
+
+function isConfirmedLater(shop: Shop, recipe: Recipe, row: PurchaseRow): boolean {
+  return readsMails(shop, recipe) || managing(shop, recipe, row) !== null;
+}
+
+/** The values to open a booking's page with; null where it can't be opened. */
+function managing(shop: Shop, recipe: Recipe, row: PurchaseRow) {
+  const contact = purchases.contactOf(shop, row);
+  const values = contact && manageValues(row, contact, mailAddressOf(shop, row.reference));
+  return values && canManage(recipe, values) ? values : null;
+}
+
+/**
+ * Buys once under a reference, and answers with how it stands; asked again, with what became of the first.
+ * @throws Problem `offer_not_found`; `provider_failed`: the site could not be used, and nothing was pressed
+ */
+export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
+  const { looks } = shop;
+  const { reference } = purchase;
+  const known = await purchases.rowOf(shop, reference);
+  const past = known && purchases.outcomeOf(shop, known);
+  if (past) return past;
+  const kept = await looks.offer(purchase.offerId);
+  const recipe = kept && recipeOfCarrier(shop, kept.carrier);
+  if (!kept || !recipe) throw problem('offer_not_found');
+  if (!paysAt(shop, recipe)) throw siteFailed('no card of this service pays there');
+  const run = await purchases.begin(shop, purchase, recipe);
+  if (run !== null) {
+    await shop.visiting('buyer', recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));
+  }
+  // Another visit took this one over on its way: its outcome is not known here.
+  const row = await purchases.rowOf(shop, reference);
+  const outcome = row && purchases.outcomeOf(shop, row);
+  if (!outcome) throw siteFailed('another visit has this purchase');
+  return outcome;
+}
+
+interface Trip {
+  readonly purchase: Purchase;
+  readonly kept: KeptOffer;
+  readonly run: string;
+}
+
+async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Trip): Promise<void> {
+  const { settings } = shop;
+  const { reference } = purchase;
+  const { recipe } = visit;
+  const confirmsMs = confirmsWithinMs(recipe) + WRITING_MS;
+  const laterMs = settings.mailWaitMs ?? DEFAULT_MAIL_WAIT_MS;
+  const pendingMs = async () => {
+    const row = await purchases.rowOf(shop, reference);
+    return row && isConfirmedLater(shop, recipe, row) ? Math.max(confirmsMs, laterMs) : confirmsMs;
+  };
+  const release = () => purchases.release(shop, reference, run);
+  try {
+    const bought = await buy(visit, {
+      purchase,
+      kept,
+      mailAddress: mailAddressOf(shop, reference),
+      async issue(total) {
+        const leftMs = Math.max(0, visit.endsAtMs - performance.now());
+        if (!(await purchases.arm(shop, reference, run, total, leftMs + (await pendingMs())))) return null;
+        try {
+          return await settings.cards.issue({
+            reference,
+            amountDecimal: purchase.amountDecimal,
+            currency: kept.offer.total_currency,
+            merchant: recipe.carrier.name,
+          });
+        } catch (error) {
+          await release();
+          throw error;
+        }
+      },
+      press: async () => purchases.press(shop, reference, run, await pendingMs()),
+      release,
+    });
+    await writeDown(shop, visit, { reference, run, bought, laterMs });
+  } catch (error) {
+    const step = await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
+    // Each visit gives the site the travellers' data again: one that stays as it is gets them no more.
+    const isChanged =
+      error instanceof Misfit && (await purchases.misfit(shop, reference, run)) >= MOST_MISFITS;
+    if (!isChanged) throw siteFailed(step);
+    await purchases.end(shop, reference, run, { kind: 'site_changed' });
+  }
+}
+
+async function writeDown(
+  shop: Shop,
+  visit: Visit,
+  { reference, run, bought, laterMs }: { reference: string; run: string; bought: Bought; laterMs: number },
+): Promise<void> {
+  const exit = async (outcome: string, step = ''): Promise<void> => {
+    await noteExit(shop, visit, { subject: reference, outcome, step });
+  };
+  if (bought.kind === 'taken_over') return;
+  const row = await purchases.rowOf(shop, reference);
+  if (!row) throw new Error('a purchase is gone');
+  const later = isConfirmedLater(shop, visit.recipe, row);
+  switch (bought.kind) {
+    case 'confirmed': {
+      const isClear = await purchases.confirm(shop, row, bought.confirmed, 'page');
+      if (!isClear) await purchases.waitFor(shop, reference, 0);
+      return exit(isClear ? 'booked' : 'paid_in_another_currency');
+    }
+    case 'later':
+      await purchases.waitFor(shop, reference, later ? DAY_MS : 0);
+      return exit(later ? 'pending' : 'payment_pressed_no_confirmation', 'it confirms later');
+    case 'no_word':
+      await purchases.waitFor(shop, reference, later ? laterMs : 0);
+      return exit('payment_pressed_no_confirmation', bought.saw);
+    default:
+      await purchases.end(shop, reference, run, bought);
+      return exit(bought.kind, bought.kind === 'form_rejected' ? bought.fields.join(' ') : '');
+  }
+}
+
+/** What became of a purchase: by our own record, and while that doesn't know, by the carrier's mail and its page. */
+export async function find(shop: Shop, reference: string): Promise<BookOutcome | null> {
+  const row = await purchases.rowOf(shop, reference);
+  if (!row) return null;
+  if (row.state === 'pressed' && row.confirmed_at_ms === null) await askCarrier(shop, row);
+  const now = await purchases.rowOf(shop, reference);
+  return now ? purchases.outcomeOf(shop, now) : null;
+}
+
+async function askCarrier(shop: Shop, row: PurchaseRow): Promise<void> {
+  const { settings, log } = shop;
+  const recipe = recipeOfCarrier(shop, row.carrier);
+  if (!recipe) return;
+  const address = mailAddressOf(shop, row.reference);
+  if (readsMails(shop, recipe) && address && settings.mailFolder) {
+    const mailbox = { folder: settings.mailFolder, resolver: settings.dnsTexts };
+    const confirmed = await lookForMail(mailbox, recipe, address, (why) =>
+      log('warn', 'browser_mail_not_believed', { subject: row.reference, carrier: row.carrier, why }),
+    );
+    if (confirmed && (await purchases.confirm(shop, row, confirmed, 'mail'))) return;
+  }
+  const values = managing(shop, recipe, row);
+  const everyMs = settings.manageEveryMs ?? DEFAULT_MANAGE_EVERY_MS;
+  if (!values || !(await purchases.takeLook(shop, row.reference, everyMs))) return;
+  const seen = await managed(shop, recipe, row.reference, (visit) => lookAtBooking(visit, values));
+  if (seen?.kind === 'confirmed') await purchases.confirm(shop, row, seen.confirmed, 'manage');
+}
+
+/** A look at the booking's page; null where it could not be read. */
+async function managed<T>(
+  shop: Shop,
+  recipe: Recipe,
+  reference: string,
+  work: (visit: Visit) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await shop.visiting('looker', recipe, async (visit) => {
+      try {
+        return await work(visit);
+      } catch (error) {
+        await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
+        return null;
+      }
+    });
+  } catch (error) {
+    shop.log('warn', 'browser_visit_failed', {
+      subject: reference,
+      error_name: error instanceof Error ? error.name : 'unknown',
+    });
+    return null;
+  }
+}
+
+/**
+ * Gives a booking back where the carrier's site lets one; answers with how it stands then.
+ * @throws Problem `provider_failed`: the site could not be used
+ */
+export async function cancel(shop: Shop, reference: string): Promise<BookOutcome | null> {
+  const outcome = await find(shop, reference);
+  if (outcome?.kind !== 'booked' || outcome.cancelledAtMs !== null) return outcome;
+  const row = await purchases.rowOf(shop, reference);
+  const recipe = row && recipeOfCarrier(shop, row.carrier);
+  const values = row && recipe?.manage?.cancel && managing(shop, recipe, row);
+  if (!recipe || !values) return outcome;
+  const isCancelled = await managed(shop, recipe, reference, (visit) => cancelBooking(visit, values));
+  if (isCancelled === null) throw siteFailed('the page of the booking');
+  if (isCancelled) await purchases.cancelled(shop, reference);
+  return find(shop, reference);
+}

@@ -1,0 +1,208 @@
+import * as z from 'zod';
+import { template } from './template.ts';
+
+/**
+ * Parts of a recipe, as JSON: where something is on a page, how a value is read there, and what is done. Nothing here
+ * is code, so that a recipe can be read, compared and checked without being run.
+ */
+
+const ROLES = [
+  ...[
+    'alert',
+    'article',
+    'button',
+    'cell',
+    'checkbox',
+    'combobox',
+    'dialog',
+    'form',
+    'group',
+    'heading',
+    'img',
+  ],
+  ...[
+    'link',
+    'list',
+    'listbox',
+    'listitem',
+    'main',
+    'menuitem',
+    'navigation',
+    'option',
+    'radio',
+    'radiogroup',
+  ],
+  ...['region', 'row', 'searchbox', 'spinbutton', 'status', 'switch', 'tab', 'table', 'tabpanel', 'textbox'],
+] as const;
+
+const place = {
+  /** A frame of one of the recipe's hosts, by its CSS selector: many tills ask for the card in one. */
+  frame: template.optional(),
+  /** The whole text, letter by letter; else a part of it, in upper or lower case. */
+  exact: z.boolean().optional(),
+};
+
+const oneTarget = z.union([
+  z.strictObject({ role: z.enum(ROLES), name: template.optional(), ...place }),
+  z.strictObject({ label: template, ...place }),
+  z.strictObject({ text: template, ...place }),
+  z.strictObject({ placeholder: template, ...place }),
+  z.strictObject({ test_id: template, ...place }),
+  z.strictObject({ css: template, ...place }),
+]);
+
+/**
+ * Something on a page. A step needs exactly one that is visible, and looks for it until its time is over. `in` narrows
+ * it to what lies within another one (which has to be one alone, too).
+ */
+export const target = z.union([
+  oneTarget,
+  z.strictObject({ in: oneTarget, find: oneTarget }).describe('`find` within `in`./'),
+]);
+export type OneTarget = z.infer<typeof oneTarget>;
+export type Target = z.infer<typeof target>;
+
+/** A regular expression with one group, or none for the whole match. */
+export const pattern = z
+  .string()
+  .max(300)
+  .refine((text) => {
+    try {
+      return new RegExp(text, 'u') instanceof RegExp;
+    } catch {
+      return false;
+    }
+  }, 'is not a regular expression.');
+
+const from = {
+  /** Left out: the item that is being read (of a list), else the page. */
+  at: target.optional(),
+  /** The attribute instead of the text; `value` is what a field holds now. */
+  attribute: z.string().max(60).optional(),
+  /** Takes a part of what was read. */
+  pattern: pattern.optional(),
+  /** Reads null where nothing is there. Otherwise the step stops. */
+  optional: z.boolean().optional(),
+};
+
+export const readText = z.strictObject({
+  ...from,
+  /** What the page says, and what that means here; a text that is not listed stops the step. */
+  map: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
+});
+/** Exact: in the recipe's number format, with the currency beside it unless `currency` says which. */
+export const readMoney = z.strictObject({
+  ...from,
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .optional(),
+});
+/** Formats: YYYY, YY, MMMM, MMM, MM, M, DD, D, HH, H, hh, h, mm, A, dddd, ddd; anything else stands for itself. */
+export const readDate = z.strictObject({ ...from, format: z.string().min(1).max(60) });
+export const readNumber = z.strictObject({
+  ...from,
+  map: z.record(z.string(), z.union([z.int(), z.null()])).optional(),
+});
+export type Reading =
+  | z.infer<typeof readText>
+  | z.infer<typeof readMoney>
+  | z.infer<typeof readDate>
+  | z.infer<typeof readNumber>;
+
+/** A purchase that can't go on, in the words of `fulfiller.ts`. */
+export const stops = z.enum(['captcha', 'account_wall', 'offer_gone', 'no_fares']);
+export type Stop = z.infer<typeof stops>;
+
+const timed = {
+  /** Names the step in reports; else its place and what it does. */
+  name: z.string().max(80).optional(),
+  /** How long it is looked for. Default: 10 seconds. */
+  within_ms: z.int().min(0).max(60_000).optional(),
+};
+
+export const flatSteps = [
+  /** Goes to an address of the site, beginning with `/`. */
+  z.strictObject({ do: z.literal('open'), path: template, ...timed }),
+  z.strictObject({
+    do: z.literal('click'),
+    at: target,
+    /**
+     * Seen once the click has done what it is for. A pop-up of the same moment can swallow a click: where one
+     * was cleared away and this is not seen, it is clicked again. For what may be clicked twice.
+     */
+    leads_to: target.optional(),
+    ...timed,
+  }),
+  /** Writes into a field, over what is there, and reads it back. */
+  z.strictObject({ do: z.literal('fill'), at: target, value: template, ...timed }),
+  /** Writes letter by letter, for fields that offer a list as one types. */
+  z.strictObject({ do: z.literal('type'), at: target, value: template, ...timed }),
+  /** Takes an option of a select, by its value or by its words. `map` is from our value to the page's. */
+  z.strictObject({
+    do: z.literal('choose'),
+    at: target,
+    value: template.optional(),
+    label: template.optional(),
+    map: z.record(z.string(), z.string()).optional(),
+    ...timed,
+  }),
+  z.strictObject({ do: z.literal('tick'), at: target, ...timed }),
+  z.strictObject({ do: z.literal('untick'), at: target, ...timed }),
+  /** Unticks whatever is ticked among all that fit, and checks that none is left: there may be none at all. */
+  z.strictObject({ do: z.literal('untick_all'), at: target, ...timed }),
+  /** One that is visible, with the text in it if there is one. */
+  z.strictObject({ do: z.literal('expect'), at: target, text: template.optional(), ...timed }),
+  /** Waits until it is gone. */
+  z.strictObject({ do: z.literal('gone'), at: target, ...timed }),
+  /** Ends the visit for a reason that the service knows. */
+  z.strictObject({ do: z.literal('stop'), with: stops, ...timed }),
+] as const;
+
+type FlatStep = z.infer<(typeof flatSteps)[number]>;
+
+/** Branches on the page as it is: waits for nothing unless `within_ms` says so. */
+interface WhenStep {
+  do: 'when';
+  seen: Target;
+  steps: Step[];
+  otherwise?: Step[] | undefined;
+  name?: string | undefined;
+  within_ms?: number | undefined;
+}
+
+/** Repeats its steps for each passenger, in their order: `{passenger.number}` counts from 1, `{passenger.index}` from 0. */
+interface PassengersStep {
+  do: 'passengers';
+  steps: Step[];
+  name?: string | undefined;
+  within_ms?: number | undefined;
+}
+
+export type Step = FlatStep | WhenStep | PassengersStep;
+
+export const step: z.ZodType<Step> = z.lazy(() =>
+  z.discriminatedUnion('do', [
+    ...flatSteps,
+    z.strictObject({
+      do: z.literal('when'),
+      seen: target,
+      get steps(): z.ZodArray<z.ZodType<Step>> {
+        return steps;
+      },
+      get otherwise(): z.ZodOptional<z.ZodArray<z.ZodType<Step>>> {
+        return steps.optional();
+      },
+      ...timed,
+    }),
+    z.strictObject({
+      do: z.literal('passengers'),
+      get steps(): z.ZodArray<z.ZodType<Step>> {
+        return steps;
+      },
+      ...timed,
+    }),
+  ]),
+);
+
+export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);

@@ -1,0 +1,66 @@
+import { AIRPORT_TABLE } from '../../domain/airport-table.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Provider } from '../provider.ts';
+import { createAttempts } from './attempts.ts';
+import { ADULT_YEARS, duffelIssues } from './passenger-rules.ts';
+import type { Store } from './tables.ts';
+import { createTransport } from './transport.ts';
+import { createTrouble } from './trouble.ts';
+import { createZones } from './zones.ts';
+
+export interface DuffelOptions {
+  /** `https://api.duffel.com` */
+  readonly url: string;
+  /** `duffel_test_...` or `duffel_live_...`: it says which of Duffel's two worlds is asked. */
+  readonly token: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of the webhook that points here. Without it no message is believed. */
+  readonly webhookSecret?: string | undefined;
+  /** How long a call may take (tests). */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Sells the flights of Duffel's airlines (docs/duffel.md). What a call needs is loaded by the call. Duffel has no call for
+ * the balance that orders are paid from, so there is none here: an order that it doesn't cover is refused as
+ * `provider_balance_low`, and tells that it is too low.
+ */
+export function createDuffelProvider(options: DuffelOptions): Provider {
+  const { url, token, store, clock, log } = options;
+  const isLive = token.startsWith('duffel_live_');
+  const transport = createTransport({ url, token, clock, log, timeoutMs: options.timeoutMs });
+  const attempts = createAttempts({ store, clock });
+  const ports = { transport, attempts, zones: createZones(), clock, log };
+  return {
+    name: 'duffel',
+    trouble: createTrouble({ transport, clock }),
+    isSandbox: !isLive,
+    changesSchedules: true,
+    takesAnyAirport: true,
+    takesCities: true,
+    leastAge: ADULT_YEARS,
+    airport(iata) {
+      const row = AIRPORT_TABLE.find(([code]) => code === iata);
+      if (!row) return null;
+      const [, name, city, country, , , timeZone] = row;
+      return { name, city, country, timeZone };
+    },
+    search: async (query) => (await import('./search.ts')).searchOffers(ports, query),
+    offer: async (offerId) => (await import('./live-offer.ts')).unsoldOffer(ports, offerId),
+    createOrder: async (request) => (await import('./create-order.ts')).createOrder(ports, request),
+    findOrder: async (reference, offerId) =>
+      (await import('./find-order.ts')).findOrder(ports, reference, offerId),
+    order: async (id) => (await (await import('./orders.ts')).readOrder(ports, id)).order,
+    cancel: async (id, quoteId) => (await import('./cancel.ts')).cancelOrder(ports, id, quoteId),
+    cancellationQuote: async (id) => (await import('./cancel.ts')).cancellationQuote(ports, id),
+    passengerIssues: duffelIssues,
+    receive: async (message) =>
+      (await import('./webhooks.ts')).receiveWebhook(
+        { ...ports, secret: options.webhookSecret, isLive },
+        message,
+      ),
+  };
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Offer } from '../../wire/flights/index.ts';
+import type { OfferQuery } from '../provider.ts';
+import { readOffer } from './offers.ts';
+import { list, offerRequestId } from './read.ts';
+import { type Answer, dataOf, failed, isOk, type Transport } from './transport.ts';
+import type { Zones } from './zones.ts';
+
+const OFFERS_A_PAGE = 200;
+/** A search of more offers than anybody looks at ends here. */
+const MOST_PAGES = 25;
+/** How long Duffel waits for its airlines (its own default), and how long a search may take with all its pages: the
+ * payment for it lives 60 seconds and is settled afterwards. */
+const AIRLINES_MS = 20_000;
+const SEARCH_MS = 45_000;
+
+interface SearchPorts {
+  readonly transport: Transport;
+  readonly zones: Zones;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Asks every airline of Duffel's for adults on fixed dates, cheapest first.
+ * @throws Problem `airport_unknown`, `upstream_rate_limited`, `provider_failed`
+ */
+export async function searchOffers(ports: SearchPorts, query: OfferQuery): Promise<Offer[]> {
+  const { transport, clock } = ports;
+  const untilMs = clock.now() + SEARCH_MS;
+  const asked = await transport.ask({
+    operation: 'search',
+    method: 'POST',
+    path: `/air/offer_requests?return_offers=false&supplier_timeout=${AIRLINES_MS}`,
+    body: offerRequest(query),
+    lane: 'search',
+    isRefusable: true,
+    mostMs: SEARCH_MS,
+  });
+  checkPlaces(asked);
+  const requestId = offerRequestId(dataOf(asked).id);
+  if (requestId === null) throw failed(asked);
+  return readPages(ports, requestId, untilMs);
+}
+
+/** @throws Problem `airport_unknown` where an origin or a destination is no place that Duffel knows */
+function checkPlaces({ status, pointers }: Answer): void {
+  if (status !== 400 && status !== 422) return;
+  const paths = pointers.flatMap((pointer) => {
+    const [, slice, end] = /slices\/(\d)\/(origin|destination)$/.exec(pointer) ?? [];
+    if (end === undefined) return [];
+    // The way back begins where the way out ends.
+    return [(slice === '0') === (end === 'origin') ? 'origin_iata' : 'destination_iata'];
+  });
+  if (paths.length === 0) return;
+  const issues = [...new Set(paths)].map((path) => ({
+    path,
+    message: 'is not an airport that the airlines know.',
+  }));
+  throw problem('airport_unknown', { detail: { issues } });
+}
+
+/** Pages that come too late are left out, those of the dearest offers: a search that nobody can pay for is worth nothing. */
+async function readPages({ transport, zones, clock, log }: SearchPorts, requestId: string, untilMs: number) {
+  const offers = new Map<string, Offer>();
+  const dropped = new Map<string, number>();
+  const missing = (field: string): null => {
+    dropped.set(field, (dropped.get(field) ?? 0) + 1);
+    return null;
+  };
+  const cursors = new Set<string>();
+  for (let after: string | null = ''; after !== null && !cursors.has(after); ) {
+    const leftMs = untilMs - clock.now();
+    if (leftMs <= 0 && offers.size === 0)
+      throw problem('provider_failed', { detail: { airline_code: 'too_slow' } });
+    if (leftMs <= 0 || cursors.size === MOST_PAGES) {
+      log('warn', 'duffel_search_cut_off', { offer_request_id: requestId, offers: offers.size });
+      break;
+    }
+    cursors.add(after);
+    const page = await transport.ask({
+      operation: 'offers',
+      method: 'GET',
+      path: `/air/offers?${pageQuery(requestId, after)}`,
+      isRefusable: true,
+      mostMs: leftMs,
+    });
+    const given = list(page.data);
+    if (!isOk(page) || !given) throw failed(page);
+    for (const one of given) {
+      const offer = readOffer(one, { zones, missing });
+      if (offer) offers.set(offer.offer_id, offer);
+    }
+    after = page.after;
+  }
+  for (const [field, times] of dropped) {
+    log('warn', 'duffel_offers_dropped', { offer_request_id: requestId, missing: field, offers: times });
+  }
+  // Nothing readable is no answer: it is not sold as an empty one.
+  if (offers.size === 0 && dropped.size > 0) {
+    throw problem('provider_failed', { message: "None of the airline's offers can be read." });
+  }
+  return [...offers.values()];
+}
+
+function pageQuery(requestId: string, after: string): URLSearchParams {
+  const query = new URLSearchParams({
+    offer_request_id: requestId,
+    limit: String(OFFERS_A_PAGE),
+    sort: 'total_amount',
+  });
+  if (after !== '') query.set('after', after);
+  return query;
+}
+
+function offerRequest({ origin, destination, departDate, returnDate, adults, cabinClass }: OfferQuery) {
+  const out = { origin, destination, departure_date: departDate };
+  const back = { origin: destination, destination: origin, departure_date: returnDate };
+  return {
+    slices: returnDate === undefined ? [out] : [out, back],
+    passengers: Array.from({ length: adults }, () => ({ type: 'adult' })),
+    cabin_class: cabinClass,
+  };
+}

@@ -1,0 +1,216 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { HttpResponse } from '../../kernel/http.ts';
+import type { Log } from '../../kernel/log.ts';
+import { networkFailure, overNetwork } from '../../kernel/network.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import { createLimits, type Lane } from './limits.ts';
+import { type Fields, object, objects, text } from './read.ts';
+
+/** Duffel may take 120 s for a call; a client that hangs up before loses answers. */
+const TIMEOUT_MS = 130_000;
+/** With an order's own two calls it stays within the five minutes of a booking's step. */
+const QUICK_MS = 30_000;
+const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
+
+interface Call {
+  /** In the log: an address has ids in it. */
+  readonly operation: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Goes into `data`. */
+  readonly body?: unknown;
+  readonly lane?: Lane;
+  /** Where the answer comes from Duffel's own records: it need not wait for an airline. */
+  readonly isQuick?: boolean;
+  /** What asks has no use for an answer that takes longer. */
+  readonly mostMs?: number;
+  /** True for what may be refused for a while after failures: never a question about an order that may exist. */
+  readonly isRefusable?: boolean;
+}
+
+export interface Answer {
+  readonly kind: 'answer';
+  readonly status: number;
+  /** `data`; null where there is none. */
+  readonly data: unknown;
+  /** The cursor of the next page. */
+  readonly after: string | null;
+  /** True for a refusal in Duffel's own form. Only such a one has codes, types and pointers. */
+  readonly isRefusal: boolean;
+  /** Codes and types of its errors, in lower case. */
+  readonly codes: readonly string[];
+  readonly types: readonly string[];
+  /** Where in the request its errors are: JSON pointers, such as `/data/slices/0/origin`. */
+  readonly pointers: readonly string[];
+  readonly requestId: string | null;
+}
+
+/** `unsent`: nobody was asked for anything. `lost`: asked, and no usable answer came back. */
+export interface NoAnswer {
+  readonly kind: 'unsent' | 'lost';
+  readonly reason: string;
+  /** Seconds; where a limit kept the call back. */
+  readonly retryAfter?: number;
+}
+
+export interface Transport {
+  /** Sends once, and never raises anything. */
+  send(call: Call): Promise<Answer | NoAnswer>;
+  /** Asks for something. @throws Problem `upstream_rate_limited`, `provider_failed` where there is no usable answer */
+  ask(call: Call): Promise<Answer>;
+}
+
+interface TransportOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly timeoutMs?: number | undefined;
+}
+
+export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS }: TransportOptions) {
+  const limits = createLimits(clock);
+  const network = overNetwork('manual', MOST_ANSWER_BYTES);
+  const base = url.replace(/\/+$/, '');
+  const headers = {
+    accept: 'application/json',
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'duffel-version': 'v2',
+  };
+
+  function refusal({ lane = 'other', isRefusable = false }: Call): NoAnswer | null {
+    const waitMs = limits.waitMs(lane);
+    if (waitMs > 0) return { kind: 'unsent', reason: 'rate_limit', retryAfter: Math.ceil(waitMs / 1000) };
+    return isRefusable && limits.restMs() > 0 ? { kind: 'unsent', reason: 'breaker_open' } : null;
+  }
+
+  async function send(call: Call): Promise<Answer | NoAnswer> {
+    const kept = refusal(call);
+    if (kept) return kept;
+    const { operation, method, path, body, lane = 'other', isQuick = false, mostMs = timeoutMs } = call;
+    try {
+      const response = await network({
+        method,
+        url: `${base}${path}`,
+        headers,
+        body: body === undefined ? '' : JSON.stringify({ data: body }),
+        signal: AbortSignal.timeout(Math.min(mostMs, timeoutMs, isQuick ? QUICK_MS : timeoutMs)),
+      });
+      limits.answered(lane, response);
+      const answer = readAnswer(response);
+      // An airline that fails is one of many: Duffel itself is there.
+      if (answer.status >= 500 && !answer.types.includes('airline_error')) limits.failed();
+      if (answer.status >= 400) log('warn', 'duffel_refused', { operation, ...told(answer) });
+      return answer;
+    } catch (error) {
+      limits.failed();
+      const failure = isProblem(error)
+        ? ({ kind: 'lost', reason: 'answer_too_large' } as const)
+        : networkFailure(error);
+      log('warn', 'duffel_not_answered', { operation, reason: failure.reason });
+      return failure;
+    }
+  }
+
+  return {
+    send,
+    async ask(call) {
+      const answer = await send(call);
+      if (answer.kind !== 'answer') throw noAnswer(answer);
+      if (answer.status === 429) {
+        const waitMs = limits.waitMs(call.lane ?? 'other');
+        throw problem('upstream_rate_limited', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
+      }
+      if (answer.status >= 500 || answer.status === 401 || answer.status === 403) throw failed(answer);
+      return answer;
+    },
+  } satisfies Transport;
+}
+
+function readAnswer({ status, body, headers }: HttpResponse): Answer {
+  const raw = object(parsed(body ?? ''));
+  const meta = object(raw?.meta);
+  const errors = refusals(raw, status);
+  return {
+    kind: 'answer',
+    status,
+    data: raw?.data ?? null,
+    after: typeof meta?.after === 'string' && meta.after !== '' ? meta.after : null,
+    isRefusal: errors.length > 0,
+    codes: errors.flatMap(({ code }) => word(code) ?? []),
+    types: errors.flatMap(({ type }) => word(type) ?? []),
+    pointers: errors.flatMap(({ source }) => text(object(source)?.pointer) ?? []),
+    requestId: requestIdOf(headers['x-request-id']) ?? requestIdOf(meta?.request_id),
+  };
+}
+
+/** The types that Duffel gives its errors. */
+const TYPES = [
+  'airline',
+  'api',
+  'authentication',
+  'invalid_request',
+  'invalid_state',
+  'rate_limit',
+  'validation',
+].map((kind) => `${kind}_error`);
+
+/**
+ * The errors of an answer in Duffel's own form: each with a type and a code of its own, and `meta` with the request's id
+ * and the same status. Whatever else refuses a call (a gateway, a proxy) knows nothing of what Duffel did with it.
+ */
+function refusals(raw: Fields | null, status: number): readonly Fields[] {
+  const errors = objects(raw?.errors);
+  const meta = object(raw?.meta);
+  const isWhole = errors.every(({ type, code }) => TYPES.includes(word(type) ?? '') && word(code) !== null);
+  return isWhole && meta?.status === status && requestIdOf(meta.request_id) !== null ? errors : [];
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    // Text of a gateway, or an answer that was cut off.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** A code may come as the number 400. Anything else than a word is not repeated. */
+function word(value: unknown): string | null {
+  const given = typeof value === 'number' ? String(value) : value;
+  return typeof given === 'string' && /^\w{1,64}$/.test(given) ? given.toLowerCase() : null;
+}
+
+const requestIdOf = (value: unknown): string | null =>
+  typeof value === 'string' && /^[\w.:=-]{1,120}$/.test(value) ? value : null;
+
+export const told = ({ status, codes, types, requestId }: Answer) => ({
+  status,
+  code: codes[0] ?? types[0] ?? null,
+  request_id: requestId,
+});
+
+/** For the operator: what support asks for. Nothing of Duffel's own sentences, which may repeat a name. */
+export const failed = (answer: Answer, message?: string): Problem => {
+  const { status, code, request_id } = told(answer);
+  return problem('provider_failed', {
+    ...(message !== undefined && { message }),
+    detail: { airline_status: status, airline_code: code, airline_request_id: request_id },
+  });
+};
+
+export const noAnswer = ({ reason, retryAfter }: NoAnswer): Problem =>
+  retryAfter === undefined
+    ? problem('provider_failed', { detail: { airline_code: reason } })
+    : problem('upstream_rate_limited', { retryAfter });
+
+export const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+/** @throws Problem `provider_failed` for an answer without an object in `data` */
+export function dataOf(answer: Answer): Fields {
+  const data = object(answer.data);
+  if (!isOk(answer) || !data) throw failed(answer);
+  return data;
+}

@@ -1,0 +1,122 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { AirlineMessage } from '../provider.ts';
+import { type Attempt, type Attempts, CREATION_FAILED } from './attempts.ts';
+import { type Fields, flag, object, offerId, orderId, text } from './read.ts';
+
+/** How old a message may be, and how far apart the two clocks. */
+const TOLERANCE_MS = 5 * 60_000;
+
+interface WebhookPorts {
+  readonly attempts: Attempts;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly secret: string | undefined;
+  /** Messages of the other mode are about nobody here. */
+  readonly isLive: boolean;
+}
+
+/**
+ * Takes in a webhook of Duffel's. It is a reason to look; only two things in it are believed, because the signature is
+ * Duffel's and the order can't say them by itself: that an order which was pending failed (`order.creation_failed`), and
+ * which order to read. The same message twice changes nothing.
+ * @returns references to look at
+ * @throws Problem `unauthorized`
+ */
+export async function receiveWebhook(
+  ports: WebhookPorts,
+  { body, headers }: AirlineMessage,
+): Promise<readonly string[]> {
+  if (!ports.secret || !isSigned(ports.secret, headers['x-duffel-signature'], body, ports.clock.now())) {
+    throw problem('unauthorized');
+  }
+  const event = parsed(body);
+  if (!event || (flag(event.live_mode) ?? ports.isLive) !== ports.isLive) return [];
+  const about = namesOf(event);
+  const rows = await rowsOf(ports.attempts, about);
+  if (event.type === 'order.creation_failed') await creationFailed(ports, about, rows);
+  if (event.type === 'order.created') await created(ports, about, rows);
+  return [...new Set(rows.map(({ reference }) => reference))];
+}
+
+/** `t=1616202842,v1=<hex>` over time, dot and body. Every v1 is tried: a secret may rotate. */
+function isSigned(secret: string, header: string | undefined, body: Uint8Array, nowMs: number): boolean {
+  const parts = (header ?? '').split(',').map((part) => part.trim().split('='));
+  const time = parts.find(([name]) => name === 't')?.[1];
+  if (!time || !/^\d{1,12}$/.test(time)) return false;
+  if (Math.abs(nowMs - Number(time) * 1000) > TOLERANCE_MS) return false;
+  const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
+  return parts.some(([name, mac]) => {
+    if (name !== 'v1' || !mac || !/^[0-9a-f]{64}$/i.test(mac)) return false;
+    return timingSafeEqual(Buffer.from(mac, 'hex'), expected);
+  });
+}
+
+function parsed(body: Uint8Array): Fields | null {
+  try {
+    return object(JSON.parse(new TextDecoder().decode(body)));
+  } catch (error) {
+    // Signed, and no JSON: nothing to look at.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+interface Names {
+  readonly order: string | null;
+  readonly offer: string | null;
+  readonly reference: string | null;
+}
+
+/** The ids in an event: of an order itself, or of what belongs to one (a change, a cancellation, a payment). */
+function namesOf(event: Fields): Names {
+  const about = object(object(event.data)?.object);
+  const order = object(about?.order);
+  return {
+    order:
+      orderId(about?.id) ?? orderId(about?.order_id) ?? orderId(order?.id) ?? orderId(event.idempotency_key),
+    offer: offerId(about?.offer_id) ?? offerId(order?.offer_id),
+    reference: text(object(about?.metadata)?.reference) ?? text(object(order?.metadata)?.reference),
+  };
+}
+
+async function rowsOf(attempts: Attempts, { order, offer, reference }: Names): Promise<Attempt[]> {
+  if (reference !== null) {
+    const named = await attempts.of(reference);
+    if (named.length > 0) return named;
+  }
+  const byOrder = order === null ? [] : await attempts.byOrder(order);
+  if (byOrder.length > 0) return byOrder;
+  return offer === null ? [] : attempts.byOffer(offer);
+}
+
+/**
+ * Believed where it can only mean one attempt of ours: the offer's only open one, with no order on that offer. After it
+ * the reference is never sent again (`refuseAgain`), so that the same message, late and a second time, frees nothing.
+ */
+async function creationFailed({ attempts, log }: WebhookPorts, about: Names, rows: readonly Attempt[]) {
+  const onOffer = about.offer === null ? rows : await attempts.byOffer(about.offer);
+  const open = onOffer.filter(({ verdict }) => verdict === 'open');
+  const [attempt] = open;
+  const isCertain =
+    open.length === 1 &&
+    onOffer.every(({ verdict }) => verdict !== 'ordered') &&
+    (about.reference === null || attempt?.reference === about.reference);
+  if (!attempt || !isCertain || (about.offer === null && about.reference === null)) return;
+  await attempts.endInNone(attempt, { code: CREATION_FAILED });
+  log('info', 'duffel_order_failed', { reference: attempt.reference });
+}
+
+/** Says which order to read for an attempt that is open; one that was thought never made is news. */
+async function created({ attempts, log }: WebhookPorts, about: Names, rows: readonly Attempt[]) {
+  if (about.order === null || rows.some(({ verdict }) => verdict === 'ordered')) return;
+  const open = rows.find(({ verdict }) => verdict === 'open');
+  if (open) return attempts.note(open, { order_id: about.order });
+  const [last] = rows.slice(-1);
+  if (!last) return;
+  log('error', 'duffel_order_against_verdict', { reference: last.reference, order_id: about.order });
+  // With our reference in it the message is about this very attempt: the order is read by its id from now on.
+  if (about.reference === last.reference) await attempts.endInOrder(last, about.order, {});
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import type { Recipe } from '../../../src/airlines/browser/recipe.ts';
+import {
+  dayNear,
+  filled,
+  readDateText,
+  readMoneyText,
+  timeOf,
+} from '../../../src/airlines/browser/values.ts';
+
+type Site = Pick<Recipe['site'], 'numbers' | 'currency' | 'symbols' | 'months'>;
+
+describe('a price', () => {
+  const english: Site = {
+    numbers: '1,234.50',
+    currency: 'USD',
+    symbols: { $: 'USD', C$: 'CAD', '€': 'EUR' },
+  };
+  const german: Site = { ...english, numbers: '1.234,50', currency: 'EUR' };
+  test.each<[string, Site, string, string]>([
+    ['$1,234.50', english, '1234.50', 'USD'],
+    ['C$ 99', english, '99.00', 'CAD'],
+    ['Total: 0.05', english, '0.05', 'USD'],
+    ['GBP 12.00', english, '12.00', 'GBP'],
+    ['1.234,50 €', german, '1234.50', 'EUR'],
+    ['1.234.567,00', german, '1234567.00', 'EUR'],
+    ['1 234,50 €', { ...german, numbers: '1 234,50' }, '1234.50', 'EUR'],
+    ["1'234.50", { ...english, numbers: "1'234.50" }, '1234.50', 'USD'],
+  ])('%s is read to the cent', (text, site, decimal, currency) => {
+    expect(readMoneyText(text, site)).toEqual({ decimal, currency });
+  });
+
+  test.each([
+    ['in another format', '1.234,50 €', english],
+    ['in another format, without cents', '1.234', english],
+    ['with a comma for cents', '12,50', english],
+    ['that is two', 'from $10 to $20', english],
+    ['with an old one beside it', '$30.00 $20.00', english],
+    ['below nothing', '-$5.00', english],
+    ['of one decimal', '12.5', english],
+    ['of three decimals', '12.500', english],
+    ['in hundredths', '12%', english],
+    ['without digits', 'free', english],
+    ['in a currency that nobody listed', '£12.00', english],
+    ['in two currencies', '12.00 € USD', english],
+  ])('%s is none', (_why, text, site) => {
+    expect(() => readMoneyText(text, site)).toThrow();
+  });
+});
+
+describe('a date', () => {
+  test.each([
+    ['2026-12-05T06:40', 'YYYY-MM-DDTHH:mm', '2026-12-05', '06:40:00'],
+    ['Sat 5 Dec 2026, 6:40 PM', 'ddd D MMM YYYY, h:mm A', '2026-12-05', '18:40:00'],
+    ['05/12/26 12:05 AM', 'DD/MM/YY hh:mm A', '2026-12-05', '00:05:00'],
+    ['06:40', 'HH:mm', '2026-12-31', '06:40:00'],
+    // Without a year it is the one next to the day that was asked for.
+    ['2 January 06:40', 'D MMMM HH:mm', '2027-01-02', '06:40:00'],
+  ])('%s is read by its format', (text, format, day, time) => {
+    const read = readDateText(text, format);
+    expect([dayNear(read, '2026-12-31'), timeOf(read)]).toEqual([day, time]);
+  });
+
+  test.each([
+    ['31/02/2026', 'DD/MM/YYYY'],
+    ['12/31/2026', 'DD/MM/YYYY'],
+    ['25:10', 'HH:mm'],
+    ['5 Décembre 2026', 'D MMMM YYYY'],
+    ['06:40+1', 'HH:mm'],
+  ])('%s is none', (text, format) => {
+    expect(() => readDateText(text, format)).toThrow();
+  });
+});
+
+test('what has no value is never left out of what is typed', () => {
+  const values = { origin: 'LTN', depart_date: '2026-12-05', 'card.expiry': '2031-12', 'contact.email': '' };
+  expect(filled('{origin:lower} on {depart_date:D MMM YY}, {card.expiry:MM/YY}', values)).toBe(
+    'ltn on 5 Dec 26, 12/31',
+  );
+  expect(() => filled('{return_date}', values)).toThrow('there is no return_date here');
+  expect(() => filled('{contact.email}', values)).toThrow('there is no contact.email here');
+});
