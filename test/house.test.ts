@@ -71,8 +71,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   // Only tests and scripts read it: the schemas of the services beside those of the tool's own documents.
   published: ['wire', 'domain', 'kernel'],
+  terminal: ['kernel'],
   client: ['escrow', 'solana', 'store', 'domain', 'kernel'],
-  cli: ['client', 'escrow', 'solana', 'domain', 'kernel'],
+  cli: ['terminal', 'client', 'escrow', 'solana', 'domain', 'kernel'],
 };
 
 /** The half of `escrow/` that reads, and does what anybody may do: a client never acts for the operator. */
@@ -131,7 +132,8 @@ test('a package with one owner is imported nowhere else', () => {
     [/^litesvm/, (file) => file.startsWith('solana/')],
     [/^(libsql|pg)$/, (file) => file.startsWith('store/')],
     [/^@solana\/web3\.js$/, (file) => file.startsWith('cli/')],
-    [/^(commander|chalk|ora|conf|@inquirer\/.*)$/, (file) => file.startsWith('cli/')],
+    [/^(commander|conf)$/, (file) => file.startsWith('cli/')],
+    [/^(chalk|ora|@inquirer\/.*)$/, (file) => file.startsWith('terminal/')],
     [/^@x402\//, (file) => file.startsWith('payments/') || file.startsWith('client/payer/')],
     // Tests serve by it, to ask as somebody else's server would.
     [/^(hono|@hono\/.*)$/, () => false],
@@ -142,11 +144,15 @@ test('a package with one owner is imported nowhere else', () => {
   expect(wrong.map(say)).toEqual([]);
 });
 
-test('only the tool prints, and only main.ts exits', () => {
+test('only the terminal prints, and only main.ts exits', () => {
   const wrong = files.filter((file) => {
     const text = readFileSync(join(SRC, file), 'utf8');
     if (/process\.exit\(/.test(text) && file !== 'cli/main.ts') return true;
-    return /console\.\w+\(|process\.(stdout|stderr)\b/.test(text) && !file.startsWith('cli/');
+    return (
+      /console\.\w+\(|process\.(stdout|stderr)\b/.test(text) &&
+      file !== 'cli/main.ts' &&
+      !file.startsWith('terminal/')
+    );
   });
   expect(wrong).toEqual([]);
 });

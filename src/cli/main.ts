@@ -2,10 +2,10 @@ import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { storageProblem, storageTrouble } from '../kernel/storage.ts';
+import { type Pager, pagerCommand } from '../terminal/pager.ts';
+import { terminalPrompts } from '../terminal/prompts.ts';
+import { processStreams } from '../terminal/streams.ts';
 import { TOOL } from './commands/index.ts';
-import { type Pager, pagerCommand } from './screen/pager.ts';
-import { terminalPrompts } from './screen/prompts.ts';
-import { processStreams } from './screen/streams.ts';
 import { runTool } from './tool.ts';
 import { isNoticeWanted } from './upgrade/wanted.ts';
 
@@ -126,7 +126,7 @@ function pagerOfProcess(): Pager | undefined {
   const command = pagerCommand(process.env);
   if (command === null) return undefined;
   return async (text) => {
-    const { runPager } = await import('./screen/pager-process.ts');
+    const { runPager } = await import('../terminal/pager-process.ts');
     isPaging = true;
     try {
       await runPager(command, text, process.env, (whole) => process.stdout.write(whole));

@@ -107,7 +107,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|escrow\/)|^package:hono/;
   /** The screen of `refund desk`, for it alone. */
   const BOARD =
-    /^src\/cli\/(screen\/board|view\/flights\/refund-desk|commands\/refund-desk\/(desk|keys))\.ts$/;
+    /^src\/(terminal\/board|cli\/view\/flights\/refund-desk|commands\/refund-desk\/(desk|keys))\.ts$/;
   /** Real airlines and carriers' web sites (their tables apart, which every database has), their doubles, and what they stand on: for who serves them alone. */
   const REAL_SEATS =
     /^src\/(service\/(browser|carrier-site|sandbox)\.ts$|(airlines\/(duffel|browser)(?!\/(migrations|tables))|sandbox\/(duffel|carrier-site))\/)|^package:(playwright-core|mailauth|postal-mime)$/;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Prompts } from '../../src/cli/screen/streams.ts';
 import type { CommandContext } from '../../src/cli/spec/command.ts';
 import { readPassengers } from '../../src/cli/travellers/passengers.ts';
+import type { Prompts } from '../../src/terminal/streams.ts';
 import { worldClock } from '../clock.ts';
 import { ANA } from './memory.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { openTerminal, type TerminalSettings } from '../../src/cli/screen/terminal.ts';
-import { harmless, harmlessJson, harmlessLine } from '../../src/cli/view/text.ts';
+import { openTerminal, type TerminalSettings } from '../../src/terminal/terminal.ts';
+import { harmless, harmlessJson, harmlessLine } from '../../src/terminal/text.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** Whatever text comes from a service, a file or a command line, a terminal shows it and does not act on it. */

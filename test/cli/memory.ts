@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOOL } from '../../src/cli/commands/index.ts';
-import type { Prompts, Streams } from '../../src/cli/screen/streams.ts';
 import { runTool } from '../../src/cli/tool.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import type { Prompts, Streams } from '../../src/terminal/streams.ts';
 import { worldClock } from '../clock.ts';
 
 /** The tool in memory: streams with settable terminal flags, answers from a list, and what came of it. */

@@ -7,8 +7,8 @@ import {
   comparisonView,
   type FareComparison,
 } from '../../src/cli/view/flights/fare-comparison.ts';
-import { plainPaint } from '../../src/cli/view/paint.ts';
-import { textWidth } from '../../src/cli/view/text.ts';
+import { plainPaint } from '../../src/terminal/paint.ts';
+import { textWidth } from '../../src/terminal/text.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** The fares of one itinerary side by side: `offer <id> --fares`. */

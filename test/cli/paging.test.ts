@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { runPager } from '../../src/cli/screen/pager-process.ts';
+import { runPager } from '../../src/terminal/pager-process.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** Long results go through a pager on a terminal, and everything after them waits. */

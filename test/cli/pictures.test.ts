@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { explorerOf } from '../../src/cli/paying/explorer.ts';
-import { openPaint, plainPaint } from '../../src/cli/view/paint.ts';
-import { qrLines, solanaPayUrl } from '../../src/cli/view/qr.ts';
-import { textWidth, unpainted } from '../../src/cli/view/text.ts';
 import { SOLANA_NETWORKS } from '../../src/solana/cluster.ts';
+import { openPaint, plainPaint } from '../../src/terminal/paint.ts';
+import { qrLines, solanaPayUrl } from '../../src/terminal/qr.ts';
+import { textWidth, unpainted } from '../../src/terminal/text.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** QR codes and links to an explorer. */

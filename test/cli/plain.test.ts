@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { plainPrompts } from '../../src/cli/screen/plain-prompts.ts';
+import { plainPrompts } from '../../src/terminal/plain-prompts.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** --plain: the same information for a screen reader. */

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { readyFor } from '../../src/cli/view/clusters.ts';
 import { type DeskShown, deskLines } from '../../src/cli/view/flights/refund-desk.ts';
-import { plainPaint } from '../../src/cli/view/paint.ts';
-import { textWidth } from '../../src/cli/view/text.ts';
+import { readyFor } from '../../src/terminal/clusters.ts';
+import { plainPaint } from '../../src/terminal/paint.ts';
+import { textWidth } from '../../src/terminal/text.ts';
 import type { RefundCase } from '../../src/wire/flights/index.ts';
 
 const HAN = [

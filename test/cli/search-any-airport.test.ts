@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { textWidth } from '../../src/cli/view/text.ts';
+import { textWidth } from '../../src/terminal/text.ts';
 import type { Offer } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';

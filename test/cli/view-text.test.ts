@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { isLong, pagerCommand } from '../../src/cli/screen/pager.ts';
-import { createTurns } from '../../src/cli/screen/turns.ts';
-import { readyFor } from '../../src/cli/view/clusters.ts';
-import { linkText, supportsLinks } from '../../src/cli/view/links.ts';
-import { tableLines } from '../../src/cli/view/table.ts';
-import { brokenLine, cut, padEnd, textWidth, unpainted } from '../../src/cli/view/text.ts';
+import { readyFor } from '../../src/terminal/clusters.ts';
+import { linkText, supportsLinks } from '../../src/terminal/links.ts';
+import { isLong, pagerCommand } from '../../src/terminal/pager.ts';
+import { tableLines } from '../../src/terminal/table.ts';
+import { brokenLine, cut, padEnd, textWidth, unpainted } from '../../src/terminal/text.ts';
+import { createTurns } from '../../src/terminal/turns.ts';
 
 /** Widths of the world's text, links and pages. */
 

@@ -6,11 +6,11 @@ import { intentLines } from '../../src/cli/view/flights/intent.ts';
 import { numberedOffers } from '../../src/cli/view/flights/list-rows.ts';
 import { type SearchTitle, searchLines, searchView } from '../../src/cli/view/flights/search.ts';
 import { bookingPhase, moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
-import { plainPaint } from '../../src/cli/view/paint.ts';
 import { firstOfferLines } from '../../src/cli/view/payment.ts';
-import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';
-import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
-import { fromTo, hoursAndMinutes } from '../../src/cli/view/times.ts';
+import { plainPaint } from '../../src/terminal/paint.ts';
+import { fieldLines, tsvLines } from '../../src/terminal/table.ts';
+import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/terminal/text.ts';
+import { fromTo, hoursAndMinutes } from '../../src/terminal/times.ts';
 import type { Slice } from '../../src/wire/flights/index.ts';
 import { intent, offerWith, option, response, segment, slice, viaMadrid } from './offers.ts';
 

@@ -1,7 +1,7 @@
-import { createLive } from '../screen/live.ts';
-import type { Output } from '../screen/streams.ts';
-import { isSpoken, type Paint } from '../view/paint.ts';
-import { counted } from '../view/text.ts';
+import { createLive } from '../../terminal/live.ts';
+import { isSpoken, type Paint } from '../../terminal/paint.ts';
+import type { Output } from '../../terminal/streams.ts';
+import { counted } from '../../terminal/text.ts';
 
 /** How far a run is, on one line that changes in place; nothing off a terminal. */
 interface ProgressBar {

@@ -1,5 +1,5 @@
 import { repeatedName } from '../../domain/repeated-names.ts';
-import { isRecord } from '../spec/json.ts';
+import { isRecord } from '../../terminal/fields.ts';
 import { readCsv } from './csv.ts';
 import { type FieldPath, fieldNamed, groupNamed } from './fields.ts';
 import { type RawRow, type ReadRows, type RowIssue, unknownField, type WrittenRow } from './rows.ts';

@@ -1,6 +1,6 @@
-import type { Streams } from '../screen/streams.ts';
+import type { Streams } from '../../terminal/streams.ts';
+import { harmless } from '../../terminal/text.ts';
 import type { ToolSpec } from '../spec/command.ts';
-import { harmless } from '../view/text.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import { candidatesFor } from './candidates.ts';
 import type { Place } from './source.ts';

@@ -9,11 +9,11 @@ import {
 } from '../../client/spending.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
+import { counted } from '../../terminal/text.ts';
 import type { SearchRequestInput } from '../../wire/flights/index.ts';
 import { spenderOf } from '../paying/spending.ts';
 import { usdcOf } from '../session/usdc.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { counted } from '../view/text.ts';
 import { aboutText, DEARER_AFTER, waitFor } from './pace.ts';
 
 /** The price of one search now, atomic USDC; 0 where the service asks for nothing. Asks, and pays nothing. */

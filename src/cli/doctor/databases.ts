@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState } from '../../client/inspect.ts';
 import { instant } from '../../kernel/clock.ts';
+import { utcTime } from '../../terminal/times.ts';
 import { secret } from '../session/secret-variable.ts';
-import { utcTime } from '../view/times.ts';
 import { type Check, type Finding, failed, ok, type Patient, stuck, warning } from './checks.ts';
 import { postgresChecks } from './postgres.ts';
 

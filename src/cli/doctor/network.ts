@@ -7,7 +7,7 @@ import { shownUrl } from '../../kernel/shown-url.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { LedgerReading } from '../../solana/embedded/inspect.ts';
 import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
-import { counted } from '../view/text.ts';
+import { counted } from '../../terminal/text.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
 
 import { PATIENCE_MS } from './services.ts';

@@ -1,5 +1,5 @@
 import { type OfferSort, sortOffers } from '../../domain/offer-order.ts';
-import type { StepKey } from '../screen/streams.ts';
+import type { StepKey } from '../../terminal/streams.ts';
 import type { ListRow } from '../view/flights/list-rows.ts';
 import { airlineText, type NumberedFare, stopsText } from '../view/flights/search-columns.ts';
 

@@ -1,6 +1,6 @@
+import { counted } from '../../terminal/text.ts';
+import { dayName } from '../../terminal/times.ts';
 import { dayChoices, parseDate, readDate, whichDay } from '../searching/dates.ts';
-import { counted } from '../view/text.ts';
-import { dayName } from '../view/times.ts';
 import { searchCommand } from './commands.ts';
 import { type Step, said, type Walk } from './walk.ts';
 

@@ -1,9 +1,9 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
 import { type PassengerField, type PassengerRules, TITLES } from '../../domain/passengers.ts';
-import type { StepAnswer } from '../screen/streams.ts';
+import type { StepAnswer } from '../../terminal/streams.ts';
+import { harmless } from '../../terminal/text.ts';
 import { dayChoices, whichDay } from '../searching/dates.ts';
 import { bookableValues, GENDER_CHOICES, QUESTIONS, wrongField } from '../travellers/passenger-questions.ts';
-import { harmless } from '../view/text.ts';
 import type { Walk } from './walk.ts';
 
 /** Asks for fields of one person; Esc goes back a field, and out of the first one. What was typed stays as a preset. */

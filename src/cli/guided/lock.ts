@@ -1,10 +1,10 @@
 import { isProblem } from '../../kernel/problems.ts';
+import { harmlessDocument } from '../../terminal/text.ts';
+import { fromNow } from '../../terminal/times.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import { shortOf } from '../session/recent.ts';
 import { besides, noteIntent } from '../session/remembered.ts';
 import { createdIntentLines, usdc } from '../view/flights/intent.ts';
-import { harmlessDocument } from '../view/text.ts';
-import { fromNow } from '../view/times.ts';
 import { lockCommand, type SameCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
 import { paidCall } from './money.ts';

@@ -8,11 +8,11 @@ import {
   type PassengerRules,
 } from '../../domain/passengers.ts';
 import { instant } from '../../kernel/clock.ts';
+import { counted, harmless } from '../../terminal/text.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { notesOf } from '../session/remembered.ts';
 import { passengerFrom, travellerState } from '../travellers/travellers.ts';
 import { openTyped, typedText } from '../travellers/typed.ts';
-import { counted, harmless } from '../view/text.ts';
 import { bookingCommand } from './commands.ts';
 import { askFieldsBySteps } from './fields.ts';
 import { offerToSave } from './saving.ts';

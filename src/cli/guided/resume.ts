@@ -1,12 +1,12 @@
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
+import { harmless } from '../../terminal/text.ts';
+import { fromNow } from '../../terminal/times.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import { book } from '../commands/book/run.ts';
 import { noteIntent, notesOf } from '../session/remembered.ts';
 import { usdc } from '../view/flights/intent.ts';
 import { moneyStage } from '../view/flights/status.ts';
-import { harmless } from '../view/text.ts';
-import { fromNow } from '../view/times.ts';
 import { showOrder } from './review.ts';
 import { type Step, said, type Walk } from './walk.ts';
 

@@ -1,8 +1,8 @@
 import { isMistake } from '../../domain/airports.ts';
 import { findPlaces } from '../../domain/places.ts';
+import { harmless } from '../../terminal/text.ts';
 import { placeOf } from '../searching/airports.ts';
 import { quoted } from '../view/payment.ts';
-import { harmless } from '../view/text.ts';
 import { searchCommand } from './commands.ts';
 import { type Place, type Step, said, type Walk } from './walk.ts';
 

@@ -1,6 +1,6 @@
-import type { Output } from '../screen/streams.ts';
-import type { Terminal } from '../screen/terminal.ts';
-import { brokenLine, textWidth } from '../view/text.ts';
+import type { Output } from '../../terminal/streams.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { brokenLine, textWidth } from '../../terminal/text.ts';
 
 /** The lines that a walk has written under its questions, so that going back a step can take them away. */
 export interface Transcript {

@@ -1,3 +1,5 @@
+import type { StepPrompts } from '../../terminal/streams.ts';
+import { padEnd, wrap } from '../../terminal/text.ts';
 import type {
   Intent,
   Offer,
@@ -6,11 +8,9 @@ import type {
   SearchResponse,
 } from '../../wire/flights/index.ts';
 import type { Remembered } from '../days/memory.ts';
-import type { StepPrompts } from '../screen/streams.ts';
 import type { CommandContext } from '../spec/command.ts';
 import type { ExitCode } from '../spec/globals.ts';
 import type { SearchTitle } from '../view/flights/search.ts';
-import { padEnd, wrap } from '../view/text.ts';
 import { type Arrangement, asFound } from './arrangement.ts';
 import type { Transcript } from './transcript.ts';
 

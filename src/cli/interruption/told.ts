@@ -1,5 +1,5 @@
 import type { Problem } from '../../kernel/problems.ts';
-import type { Screen } from '../screen/terminal.ts';
+import type { Screen } from '../../terminal/terminal.ts';
 import { problemLines } from '../view/problem.ts';
 import { asCharged } from './charged.ts';
 import { type Failed, nextStepsOf } from './next-steps.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../view/text.ts';
+import { counted } from '../../terminal/text.ts';
 
 /** The calls that are under way. */
 interface Running {

@@ -1,12 +1,12 @@
 import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/spending.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { wrap } from '../../terminal/text.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { notesOf } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { passportWarnings } from '../travellers/passengers.ts';
 import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
-import { wrap } from '../view/text.ts';
 import { agreementOf } from './agreement.ts';
 import { spenderOf } from './spending.ts';
 

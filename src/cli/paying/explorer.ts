@@ -1,7 +1,7 @@
 import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import type { Paint } from '../../terminal/paint.ts';
 import type { Profile } from '../session/profile.ts';
 import type { CommandContext } from '../spec/command.ts';
-import type { Paint } from '../view/paint.ts';
 import type { Linked } from '../view/payment.ts';
 
 /** Text that leads to the page of an explorer, on terminals that open links. */

@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { intentOf } from '../../client/normalise.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { View } from '../../terminal/terminal.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { View } from '../screen/terminal.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { type ChainStatus, fromChainLines } from '../view/flights/escrow.ts';

@@ -1,7 +1,7 @@
 import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/store.ts';
+import { isRecord } from '../../terminal/fields.ts';
+import { dayAndMonth } from '../../terminal/times.ts';
 import { notesOf } from '../session/remembered.ts';
-import { isRecord } from '../spec/json.ts';
-import { dayAndMonth } from '../view/times.ts';
 
 /** Payments and movements in words: what was bought, for which journey. */
 

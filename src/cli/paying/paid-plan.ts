@@ -1,10 +1,10 @@
 import { type PaymentPlan, PaymentPlanned } from '../../client/payer/plan.ts';
 import type { FlightsClient } from '../../client/types.ts';
-import type { Screen } from '../screen/terminal.ts';
+import { fieldLines } from '../../terminal/table.ts';
+import type { Screen } from '../../terminal/terminal.ts';
+import { fromNow, utcTime } from '../../terminal/times.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { money } from '../view/flights/fares.ts';
-import { fieldLines } from '../view/table.ts';
-import { fromNow, utcTime } from '../view/times.ts';
 
 /**
  * Prints the plan of a paid command for `--dry-run`: the call is sent without a payment, the challenge that comes back is

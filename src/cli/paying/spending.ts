@@ -1,6 +1,6 @@
 import type { PaymentRequest, Spender, SpendingPolicy } from '../../client/spending.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import type { Terminal } from '../screen/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Profile } from '../session/profile.ts';
 import type { GlobalOptions } from '../spec/globals.ts';
 

@@ -1,6 +1,6 @@
 import type { ProgramTrust } from '../../client/trusted-program.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Terminal } from '../screen/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Profile } from '../session/profile.ts';
 
 /**

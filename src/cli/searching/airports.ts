@@ -2,9 +2,9 @@ import { type FoundAirport, isMistake, type NamedAirport } from '../../domain/ai
 import { areaOfCity, metropolitanArea } from '../../domain/metropolitan-areas.ts';
 import { findPlaces } from '../../domain/places.ts';
 import { problem } from '../../kernel/problems.ts';
+import { counted, harmless } from '../../terminal/text.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { quoted } from '../view/payment.ts';
-import { counted, harmless } from '../view/text.ts';
 
 const MOST_CHOICES = 12;
 const MOST_GUESSES = 3;

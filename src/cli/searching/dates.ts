@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
+import { harmless } from '../../terminal/text.ts';
+import { dayName } from '../../terminal/times.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { harmless } from '../view/text.ts';
-import { dayName } from '../view/times.ts';
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = [

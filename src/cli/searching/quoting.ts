@@ -1,9 +1,9 @@
+import { canDrawLive, openLiveSign } from '../../terminal/live-sign.ts';
+import { screenWidth } from '../../terminal/streams.ts';
+import { harmlessDocument } from '../../terminal/text.ts';
 import type { Offer, SearchResponse } from '../../wire/flights/index.ts';
-import { canDrawLive, openLiveSign } from '../screen/live-sign.ts';
-import { screenWidth } from '../screen/streams.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { listLines, type SearchTitle } from '../view/flights/search.ts';
-import { harmlessDocument } from '../view/text.ts';
 
 /** The sign of life while slower sellers quote. */
 interface Quoting {

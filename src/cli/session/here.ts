@@ -18,7 +18,7 @@ import type {
 } from '../../service/types.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
-import type { Terminal } from '../screen/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Environment } from '../spec/globals.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import { partnerSettings } from './partner-settings.ts';

@@ -1,5 +1,5 @@
+import { isRecord } from '../../terminal/fields.ts';
 import type { FareOption, MenuFare, Offer } from '../../wire/flights/index.ts';
-import { isRecord } from '../spec/json.ts';
 
 /** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */
 export type KnownFare = Pick<

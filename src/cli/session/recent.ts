@@ -1,6 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
+import type { Streams } from '../../terminal/streams.ts';
 import type { MenuFare, Offer } from '../../wire/flights/index.ts';
-import type { Streams } from '../screen/streams.ts';
 import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
 import { openNotebook } from './notebook.ts';
 

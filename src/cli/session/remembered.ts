@@ -2,10 +2,10 @@ import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journ
 import type { FlightsClient } from '../../client/types.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { isRecord } from '../../terminal/fields.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { Terminal } from '../screen/terminal.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { isRecord } from '../spec/json.ts';
 import { type KnownFare, keptFare } from './known-fare.ts';
 import type { KnownJourney } from './recent.ts';
 

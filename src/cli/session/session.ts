@@ -25,10 +25,10 @@ import type {
 import type { Cluster } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
 import { spendingPolicy } from '../paying/spending.ts';
 import { trustOf } from '../paying/trust.ts';
-import type { Terminal } from '../screen/terminal.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { type LocalOptions, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Service } from '../../service/types.ts';
 import type { Signer } from '../../solana/keypair.ts';
-import type { Terminal } from '../screen/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 
 const FIRST_LAMPORTS = 10_000_000_000n;
 const FIRST_USDC = 10_000_000_000n;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { problem } from '../../kernel/problems.ts';
 import { writeWhole } from '../../kernel/storage.ts';
-import type { Streams } from '../screen/streams.ts';
+import type { Streams } from '../../terminal/streams.ts';
 
 /** A secret is never a setting's value: it is kept in a private file, and the setting names the file. */
 export const SECRET_NAMES = ['api_key', 'customer_token', 'operator_key'] as const;

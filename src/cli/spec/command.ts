@@ -1,8 +1,8 @@
 import type { Allowance } from '../../client/spending.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Published } from '../../published/published.ts';
-import type { Streams } from '../screen/streams.ts';
-import type { Terminal } from '../screen/terminal.ts';
+import type { Streams } from '../../terminal/streams.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Session } from '../session/session.ts';
 import type { Environment, ExitCode, GlobalOptions } from './globals.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isRecord } from '../../terminal/fields.ts';
 import type { CommandSpec } from './command.ts';
-import { isRecord } from './json.ts';
 
 /** From src/cli/ in a checkout, from dist/ (or a folder in it) in the package. */
 const CANDIDATES = ['../docs/schemas/', '../../docs/schemas/', '../../../docs/schemas/'];

@@ -5,7 +5,7 @@ import {
   type PassengerRules,
   TITLES,
 } from '../../domain/passengers.ts';
-import type { Prompts } from '../screen/streams.ts';
+import type { Prompts } from '../../terminal/streams.ts';
 import { dayChoices, whichDay } from '../searching/dates.ts';
 import { type TypedField, typedField } from './typed-field.ts';
 

@@ -1,7 +1,7 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
+import { harmless } from '../../terminal/text.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { harmless } from '../view/text.ts';
 
 /** The passengers that a person types for a lock: kept sealed until it ends, so that an interruption loses none. */
 interface Typed {

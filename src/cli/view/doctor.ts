@@ -1,6 +1,6 @@
+import type { Screen } from '../../terminal/terminal.ts';
+import { padEnd, wrap } from '../../terminal/text.ts';
 import type { Examined } from '../doctor/checks.ts';
-import type { Screen } from '../screen/terminal.ts';
-import { padEnd, wrap } from './text.ts';
 
 export interface DoctorReport {
   readonly status: Examined['status'];

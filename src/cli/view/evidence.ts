@@ -1,8 +1,8 @@
+import { fieldLines } from '../../terminal/table.ts';
+import type { Screen } from '../../terminal/terminal.ts';
+import { harmlessDocument, wrap } from '../../terminal/text.ts';
+import { utcTime } from '../../terminal/times.ts';
 import type { PageEvidence } from '../../wire/flights/index.ts';
-import type { Screen } from '../screen/terminal.ts';
-import { fieldLines } from './table.ts';
-import { harmlessDocument, wrap } from './text.ts';
-import { utcTime } from './times.ts';
 
 /** The evidence that was kept of a visit, and the files that it was written to. */
 export type ShownEvidence = Omit<PageEvidence, 'screenshot'> & {

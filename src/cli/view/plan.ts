@@ -1,5 +1,5 @@
-import type { Terminal } from '../screen/terminal.ts';
-import { wrap } from './text.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { wrap } from '../../terminal/text.ts';
 
 const INDENT = 5;
 

@@ -1,9 +1,9 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
-import type { Screen, View } from '../screen/terminal.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import { fieldLines, tableLines } from '../../terminal/table.ts';
+import type { Screen, View } from '../../terminal/terminal.ts';
+import { utcTime } from '../../terminal/times.ts';
 import type { TravellerState } from '../travellers/travellers.ts';
-import type { Paint } from './paint.ts';
-import { fieldLines, tableLines } from './table.ts';
-import { utcTime } from './times.ts';
 
 /** A saved traveller without anything personal beyond the name that was chosen for it. */
 export interface ListedTraveller extends TravellerState {

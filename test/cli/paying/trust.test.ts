@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { trustOf } from '../../../src/cli/paying/trust.ts';
-import type { Terminal } from '../../../src/cli/screen/terminal.ts';
 import { profileOf } from '../../../src/cli/session/profile-in-use.ts';
 import type { GlobalOptions } from '../../../src/cli/spec/globals.ts';
+import type { Terminal } from '../../../src/terminal/terminal.ts';
 import { worldClock } from '../../clock.ts';
 import { temporaryHome } from '../memory.ts';
 

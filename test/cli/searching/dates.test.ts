@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDate, readDate } from '../../../src/cli/searching/dates.ts';
 import { parseDuration } from '../../../src/cli/spec/duration.ts';
-import { dayName } from '../../../src/cli/view/times.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
+import { dayName } from '../../../src/terminal/times.ts';
 
 /** A Saturday at noon, by the clock here. */
 const now = new Date(2026, 10, 21, 12).getTime();

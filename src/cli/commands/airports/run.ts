@@ -2,9 +2,9 @@ import { namedAirports } from '../../../domain/airports.ts';
 import { findPlaces } from '../../../domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { View } from '../../screen/terminal.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
 import type { Command } from '../../spec/command.ts';
-import { tableLines } from '../../view/table.ts';
 
 interface AirportsOptions {
   readonly text?: readonly string[];

@@ -1,9 +1,9 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type { AuditTrail } from '../../../wire/flights/index.ts';
-import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
-import { tableLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 
 interface AuditOptions {
   readonly subject?: string;

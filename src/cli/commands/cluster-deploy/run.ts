@@ -9,14 +9,14 @@ import type {
 } from '../../../service/types.ts';
 import { SOLANA_NETWORKS } from '../../../solana/cluster.ts';
 import { readKeypair, readKeypairSeed, type Signer } from '../../../solana/keypair.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import { counted } from '../../../terminal/text.ts';
 import { keypairPath } from '../../session/profile.ts';
 import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan, stepLines } from '../../view/plan.ts';
-import { fieldLines } from '../../view/table.ts';
-import { counted } from '../../view/text.ts';
 import { formatSol } from '../../view/wallet.ts';
 import { clusterInUse, ofCluster, onCluster } from '../cluster/in-use.ts';
 

@@ -3,12 +3,12 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service/types.ts';
-import type { Screen } from '../../screen/terminal.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
 import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { fieldLines, tableLines } from '../../view/table.ts';
 import { formatSol } from '../../view/wallet.ts';
 import { clusterInUse, onCluster } from './in-use.ts';
 

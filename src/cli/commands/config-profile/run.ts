@@ -2,13 +2,13 @@ import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrls } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/monikers.ts';
-import type { View } from '../../screen/terminal.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
 import { isProfileName, type SettingValues, type UserSettings } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
 import { changeUserSettings } from '../../settings/write.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
-import { tableLines } from '../../view/table.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from '../config/settings.ts';
 
 interface ProfileNameOptions {

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { View } from '../../screen/terminal.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
 import { isProfileName, OUTSIDE, type SettingValues } from '../../settings/file.ts';
 import { isSecretName, keepSecret, SECRET_NAMES, type SecretName } from '../../settings/key-store.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import { type Settings, USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { tableLines } from '../../view/table.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
 
 interface ConfigListOptions {

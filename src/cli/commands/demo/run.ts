@@ -6,6 +6,7 @@ import type { FlightsClient, KnownOrder } from '../../../client/types.ts';
 import { parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import { wrap } from '../../../terminal/text.ts';
 import type {
   CreatedIntent,
   Intent,
@@ -24,7 +25,6 @@ import { createdIntentLines, usdc } from '../../view/flights/intent.ts';
 import { orderLines } from '../../view/flights/order.ts';
 import { searchLines } from '../../view/flights/search.ts';
 import { hasEnded, moneyStage, statusLines } from '../../view/flights/status.ts';
-import { wrap } from '../../view/text.ts';
 import { inReview } from '../book/run.ts';
 import { type Account, readAccounts } from './accounts.ts';
 import { escrowEndLines, trailLines } from './view.ts';

@@ -1,9 +1,9 @@
 import type { EscrowAccount } from '../../../escrow/terms.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
-import type { Paint } from '../../view/paint.ts';
-import { fieldLines, tableLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 import type { Account } from './accounts.ts';
 
 /** Wallet, treasury, vault and supply before and after a journey, and what the difference was for. */

@@ -1,3 +1,4 @@
+import { counted } from '../../../terminal/text.ts';
 import {
   type Check,
   type Examined,
@@ -11,7 +12,6 @@ import { type Profile, settingsFiles } from '../../session/profile.ts';
 import { profileOf } from '../../session/profile-in-use.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { type DoctorReport, doctorLines } from '../../view/doctor.ts';
-import { counted } from '../../view/text.ts';
 
 interface DoctorOptions {
   readonly full?: boolean;

@@ -1,8 +1,8 @@
 import { didYouMean, nearest } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { View } from '../../screen/terminal.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
 import type { Command } from '../../spec/command.ts';
-import { fieldLines } from '../../view/table.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { type Explanation, explainedCodes, explanationOf } from './explained.ts';
 

@@ -1,4 +1,7 @@
 import { problem } from '../../../kernel/problems.ts';
+import type { StepPrompts } from '../../../terminal/streams.ts';
+import type { Terminal } from '../../../terminal/terminal.ts';
+import { wrap } from '../../../terminal/text.ts';
 import { chooseFare, chooseItinerary } from '../../guided/choice.ts';
 import { askAdults, askDepart, askReturn } from '../../guided/dates.ts';
 import { searchStep } from '../../guided/find.ts';
@@ -10,10 +13,7 @@ import { askFrom, askTo } from '../../guided/route.ts';
 import { openTranscript } from '../../guided/transcript.ts';
 import { follow, newTrip, type Walk } from '../../guided/walk.ts';
 import { walkCutOff } from '../../interruption/walk.ts';
-import type { StepPrompts } from '../../screen/streams.ts';
-import type { Terminal } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
-import { wrap } from '../../view/text.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says

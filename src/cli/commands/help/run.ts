@@ -1,7 +1,7 @@
 import { version } from '../../../../package.json' with { type: 'json' };
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { screenWidth } from '../../screen/streams.ts';
+import { screenWidth } from '../../../terminal/streams.ts';
 import type { Command } from '../../spec/command.ts';
 import { describeTool } from '../../spec/description.ts';
 import { helpOf } from '../../spec/mistaken.ts';

@@ -1,10 +1,10 @@
 import type { NotedIntent } from '../../../client/journal/store.ts';
 import { isProblem } from '../../../kernel/problems.ts';
-import type { View } from '../../screen/terminal.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import { noteIntent, notesOf } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { tableLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 
 interface IntentListOptions {
   readonly limit: number;

@@ -1,12 +1,12 @@
 import { UNSAID } from '../../../client/escrow-terms.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import { verifyIntent } from '../../paying/escrow-check.ts';
 import { intentOrChain, isFromChain, recordFromChain } from '../../paying/from-chain.ts';
-import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
-import { tableLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 import type { IntentIdOptions } from '../intent-show/run.ts';
 
 interface Verification {

@@ -1,9 +1,9 @@
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type { OperatorKeys } from '../../../wire/flights/index.ts';
-import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { printPlan } from '../../view/plan.ts';
-import { fieldLines, tableLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 
 interface KeysListOptions {
   readonly limit?: number;

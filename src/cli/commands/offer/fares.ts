@@ -1,6 +1,7 @@
 import type { PaymentReceipt } from '../../../client/types.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
+import { counted } from '../../../terminal/text.ts';
 import type { MenuFare, OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command } from '../../spec/command.ts';
@@ -11,7 +12,6 @@ import {
   type FareComparison,
 } from '../../view/flights/fare-comparison.ts';
 import { nextLines, offerCommand } from '../../view/payment.ts';
-import { counted } from '../../view/text.ts';
 
 /** So many that they can still be told apart on a screen. */
 const MOST_FARES = 8;

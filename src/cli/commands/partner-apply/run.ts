@@ -1,5 +1,6 @@
 import type { OrderStanding } from '../../../domain/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { counted, harmless, harmlessDocument } from '../../../terminal/text.ts';
 import { createProgressBar } from '../../apply/bar.ts';
 import { type CheckedRow, checkRows } from '../../apply/check.ts';
 import { type Journal, openJournal } from '../../apply/journal.ts';
@@ -14,7 +15,6 @@ import type { PartnerAccess, PartnerIdentity } from '../../session/partner-acces
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { applyView, issuePath, planLines, planView, type ShownApply } from '../../view/partner/apply.ts';
 import { quoted } from '../../view/payment.ts';
-import { counted, harmless, harmlessDocument } from '../../view/text.ts';
 
 interface ApplyOptions extends PartnerIdentity {
   /** CSV or NDJSON; `-` for standard input. */

@@ -1,8 +1,8 @@
+import { fieldLines } from '../../../terminal/table.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type { Command } from '../../spec/command.ts';
 import { issuedPartnerKeyLines, partnerKeysView } from '../../view/partner/keys.ts';
 import { printPlan } from '../../view/plan.ts';
-import { fieldLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 
 interface PartnerKeyIssueOptions {
   readonly partnerId: string;

@@ -120,7 +120,7 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
 /** A customer goes on with a phone: the address as a picture, for a person who sees it. */
 async function redirectQr({ terminal, streams }: CommandContext, url: string | undefined) {
   if (url === undefined || terminal.settings.json || !streams.stdout.isTTY) return null;
-  const { qrLines } = await import('../../view/qr.ts');
+  const { qrLines } = await import('../../../terminal/qr.ts');
   return qrLines(url, terminal.screen);
 }
 

@@ -1,9 +1,9 @@
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
+import { fieldLines } from '../../../terminal/table.ts';
 import { encrypted } from '../../session/encrypted.ts';
 import { readKeyFile } from '../../session/key-file.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { fieldLines } from '../../view/table.ts';
 import { httpServer } from '../serve/http-server.ts';
 import { drainable, listening, STOPPING } from '../serve/listening.ts';
 

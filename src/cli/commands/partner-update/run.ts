@@ -1,5 +1,7 @@
 import { isOrderStatus, type OrderStatus } from '../../../domain/order-statuses.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { isRecord } from '../../../terminal/fields.ts';
+import { harmless } from '../../../terminal/text.ts';
 import type {
   DepositInstructions,
   GetOrderDetailsResponse,
@@ -14,10 +16,8 @@ import { confirmLive } from '../../session/going-live.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { isRecord } from '../../spec/json.ts';
 import { orderLines, type ShownOrder } from '../../view/partner/order.ts';
 import { printPlan } from '../../view/plan.ts';
-import { harmless } from '../../view/text.ts';
 
 interface OrderUpdateOptions extends PartnerIdentity {
   readonly orderId: string;

@@ -3,13 +3,13 @@ import type { PaidAnswer } from '../../../client/payer/delivery.ts';
 import { receiptOf, unreadableIn } from '../../../client/payer/delivery.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import { isRecord } from '../../../terminal/fields.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { harmlessDocument } from '../../../terminal/text.ts';
 import { isOwn, standingOf } from '../../paying/agreement.ts';
-import type { Screen } from '../../screen/terminal.ts';
 import { besides, noteIntent } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { isRecord } from '../../spec/json.ts';
 import { bookCommand, nextLines, offerCommand } from '../../view/payment.ts';
-import { harmlessDocument } from '../../view/text.ts';
 import { unknownPayment } from '../payments/run.ts';
 
 interface PaymentsResumeOptions {

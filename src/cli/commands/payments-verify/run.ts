@@ -1,10 +1,10 @@
 import type { SignedPayment } from '../../../client/journal/store.ts';
 import type { PaymentVerification, Verdict } from '../../../client/payer/verify.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
 import { memoFinder } from '../../session/landed.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { tableLines } from '../../view/table.ts';
 import { unknownPayment } from '../payments/run.ts';
 
 interface PaymentsVerifyOptions {

@@ -1,13 +1,13 @@
 import type { ClientStore, PaymentRecord } from '../../../client/journal/store.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import { type Explorer, explorerOf } from '../../paying/explorer.ts';
 import { paidForWords } from '../../paying/paid-for.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { money } from '../../view/flights/fares.ts';
 import { nextLines } from '../../view/payment.ts';
-import { fieldLines, tableLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 
 interface PaymentsShowOptions {
   readonly paymentId: string;

@@ -2,13 +2,13 @@ import type { CallOptions } from '../../../client/types.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import { wrap } from '../../../terminal/text.ts';
 import type { RefundCase } from '../../../wire/flights/index.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { approvalLines, askedLines, caseLines, mailLines, outcomeLine } from '../../view/flights/refund.ts';
 import { queueView } from '../../view/flights/refund-queue.ts';
 import { nextLines, shortened } from '../../view/payment.ts';
 import { printPlan, stepLines } from '../../view/plan.ts';
-import { wrap } from '../../view/text.ts';
 import {
   approvePrepared,
   checkRejection,

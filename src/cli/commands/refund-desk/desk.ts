@@ -1,15 +1,15 @@
 import type { OperatorClient } from '../../../client/operator.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isProblem } from '../../../kernel/problems.ts';
+import type { BoardControls } from '../../../terminal/board.ts';
+import { readyFor } from '../../../terminal/clusters.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { harmlessDocument, wrap } from '../../../terminal/text.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import { toldLines } from '../../interruption/told.ts';
-import type { BoardControls } from '../../screen/board.ts';
 import type { Session } from '../../session/session.ts';
-import { readyFor } from '../../view/clusters.ts';
 import { outcomeLine } from '../../view/flights/refund.ts';
 import type { DeskMode, DeskShown } from '../../view/flights/refund-desk.ts';
-import type { Paint } from '../../view/paint.ts';
-import { harmlessDocument, wrap } from '../../view/text.ts';
 import { unfinishedLines } from '../refund-cases/deciding.ts';
 
 export interface DeskPorts {

@@ -1,6 +1,6 @@
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import type { BoardKey } from '../../../terminal/board.ts';
 import type { RefundCaseSummary } from '../../../wire/flights/index.ts';
-import type { BoardKey } from '../../screen/board.ts';
 import { approvalLines, journeyText, mailLines } from '../../view/flights/refund.ts';
 import {
   approvePrepared,

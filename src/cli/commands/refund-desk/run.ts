@@ -1,5 +1,5 @@
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { canDrawLive } from '../../screen/live-sign.ts';
+import { canDrawLive } from '../../../terminal/live-sign.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { deskLines } from '../../view/flights/refund-desk.ts';
 import { type Desk, openDesk } from './desk.ts';
@@ -17,7 +17,7 @@ export const refundDesk: Command<DeskOptions> = async (context, { sort }) => {
   checkTerminal(context);
   const { session, terminal, clock, streams } = context;
   const operator = await session.operator();
-  const { showBoard } = await import('../../screen/board.ts');
+  const { showBoard } = await import('../../../terminal/board.ts');
   const { stream } = streams.stderr;
   if (!stream) throw noTerminal();
   const closing = new AbortController();

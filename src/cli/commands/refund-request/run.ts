@@ -2,13 +2,13 @@ import { refundRuleOf } from '../../../domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import { wrap } from '../../../terminal/text.ts';
+import { fromNow, utcTime } from '../../../terminal/times.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { notesOf, supportCodeOf, withReason } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { conditionText } from '../../view/flights/offer.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
-import { wrap } from '../../view/text.ts';
-import { fromNow, utcTime } from '../../view/times.ts';
 
 interface RefundRequestOptions {
   readonly intentId: string;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { isRecord } from '../../../terminal/fields.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
 import type { CommandContext } from '../../spec/command.ts';
-import { isRecord } from '../../spec/json.ts';
 
 /** Which fields hold a file's bytes, and where their hash goes (spec/partner-service.md, Customer data). */
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,4 +1,6 @@
 import { problem } from '../../../kernel/problems.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import { harmless } from '../../../terminal/text.ts';
 import type { AcceptTermsRequest, AddCustomerRequirementRequest } from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
@@ -7,8 +9,6 @@ import { statusWords } from '../../view/partner/order.ts';
 import { complianceLines, requirementsView, statusRow } from '../../view/partner/requirement.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { tableLines } from '../../view/table.ts';
-import { harmless } from '../../view/text.ts';
 import { readCustomerData } from './customer-data.ts';
 
 interface RequirementsSubmitOptions extends PartnerIdentity {

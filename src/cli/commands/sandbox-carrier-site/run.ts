@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { HttpResponse } from '../../../kernel/http.ts';
+import { fieldLines } from '../../../terminal/table.ts';
 import type { Command } from '../../spec/command.ts';
-import { fieldLines } from '../../view/table.ts';
 import { httpServer } from '../serve/http-server.ts';
 import { drainable, listening, STOPPING } from '../serve/listening.ts';
 

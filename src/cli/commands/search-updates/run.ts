@@ -1,8 +1,8 @@
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
 import type { Offer, SearchUpdatesResponse } from '../../../wire/flights/index.ts';
-import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { fareOfOffer, yesNo } from '../../view/flights/fares.ts';
-import { tableLines } from '../../view/table.ts';
 
 interface SearchUpdatesOptions {
   readonly searchId: string;

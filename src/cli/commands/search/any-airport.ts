@@ -7,12 +7,13 @@ import { withArrivals } from '../../../domain/offer-groups.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { counted } from '../../../terminal/text.ts';
 import type { Offer, SearchResponse } from '../../../wire/flights/index.ts';
 import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
 import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/memory.ts';
 import { type Gap, type SearchesDone, searchMany } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
-import type { View } from '../../screen/terminal.ts';
 import { followArrivals } from '../../searching/arrivals.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { CommandContext } from '../../spec/command.ts';
@@ -21,7 +22,6 @@ import { numberedOffers } from '../../view/flights/list-rows.ts';
 import { incompleteText, searchView } from '../../view/flights/search.ts';
 import { firstOfferLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { counted } from '../../view/text.ts';
 import { limitOf, searchRequestOf, titleOf, type WaitingOptions } from './request.ts';
 
 /** From an airport of a city to another one. */

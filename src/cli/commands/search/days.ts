@@ -4,6 +4,9 @@ import { namedAirports } from '../../../domain/airports.ts';
 import { localDate } from '../../../domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
+import { canDrawLive, openLiveSign } from '../../../terminal/live-sign.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { counted, harmlessDocument, wrap } from '../../../terminal/text.ts';
 import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
 import { type DayGrid, flexDays, isSameJourney, type JourneyDays, monthDays } from '../../days/calendar.ts';
 import { openSearchMemory } from '../../days/memory.ts';
@@ -11,8 +14,6 @@ import { aboutText } from '../../days/pace.ts';
 import { cheapestDay, type DayPrice, type DaysDocument, pricesOf } from '../../days/prices.ts';
 import { type DayAnswer, dayFound, type RisenPrice, type SearchesDone, searchDays } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
-import { canDrawLive, openLiveSign } from '../../screen/live-sign.ts';
-import type { View } from '../../screen/terminal.ts';
 import { parseDate } from '../../searching/dates.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
@@ -22,7 +23,6 @@ import { priceBarsView } from '../../view/flights/price-bars.ts';
 import { priceGridView } from '../../view/flights/price-grid.ts';
 import { nextLines, offerCommand, quoted } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { counted, harmlessDocument, wrap } from '../../view/text.ts';
 import { type SearchOptions, searchRequestOf } from './request.ts';
 
 /**

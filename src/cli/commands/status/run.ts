@@ -1,3 +1,4 @@
+import type { View } from '../../../terminal/terminal.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { bookingCutOff } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
@@ -5,7 +6,6 @@ import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
 import { settleBookingPayments } from '../../paying/settled-payments.ts';
-import type { View } from '../../screen/terminal.ts';
 import { fundingPayment, withReason } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import {

@@ -1,8 +1,8 @@
 import type { OperatorClient, Verdict } from '../../../client/operator.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
 import type { StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { resolvedLines, stuckLines, stuckView } from '../../view/flights/stuck.ts';
 import { nextLines } from '../../view/payment.ts';

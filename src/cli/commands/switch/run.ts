@@ -1,11 +1,11 @@
 import { problem } from '../../../kernel/problems.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { wrap } from '../../../terminal/text.ts';
 import type { Switches } from '../../../wire/flights/index.ts';
-import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { stepLines } from '../../view/plan.ts';
-import { fieldLines } from '../../view/table.ts';
-import { wrap } from '../../view/text.ts';
 
 interface SwitchOptions {
   readonly name?: 'booking' | 'lowcost';

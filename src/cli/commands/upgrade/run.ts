@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { version } from '../../../../package.json' with { type: 'json' };
-import type { View } from '../../screen/terminal.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { type Installation, installationOf } from '../../upgrade/installation.ts';
 import { isNewer, latestVersion, noteLook } from '../../upgrade/latest.ts';
-import { fieldLines } from '../../view/table.ts';
 
 interface Upgrade {
   readonly version: string;

@@ -1,8 +1,8 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import { fieldLines } from '../../../terminal/table.ts';
 import { usdcOf } from '../../session/usdc.ts';
 import { asked, connectWallet } from '../../session/wallet-connection.ts';
 import type { Command } from '../../spec/command.ts';
-import { fieldLines } from '../../view/table.ts';
 import { formatSol } from '../../view/wallet.ts';
 
 /** SOL and USDC of the wallet, as the cluster has them. */

@@ -1,16 +1,16 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
 import type { ClientStore, NotedIntent, PaymentRecord } from '../../../client/journal/store.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import { type Explorer, explorerOf } from '../../paying/explorer.ts';
 import { journeyWords, paidForWords } from '../../paying/paid-for.ts';
-import type { View } from '../../screen/terminal.ts';
 import { usdcOf } from '../../session/usdc.ts';
 import { asked, connectWallet } from '../../session/wallet-connection.ts';
 import type { Command } from '../../spec/command.ts';
-import type { Paint } from '../../view/paint.ts';
 import { shortened } from '../../view/payment.ts';
-import { tableLines } from '../../view/table.ts';
-import { utcTime } from '../../view/times.ts';
 
 interface WalletHistoryOptions {
   readonly limit: number;

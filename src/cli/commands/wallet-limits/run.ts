@@ -1,12 +1,12 @@
 import { BUDGET_WINDOW_MS } from '../../../client/spending.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { fieldLines } from '../../../terminal/table.ts';
 import { isProfileName, type SettingValues } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
 import { USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
 import type { Command } from '../../spec/command.ts';
-import { fieldLines } from '../../view/table.ts';
 import { withProfile } from '../config/settings.ts';
 
 interface LimitsSetOptions {

@@ -1,7 +1,7 @@
+import { fieldLines } from '../../../terminal/table.ts';
 import type { Command } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { fieldLines } from '../../view/table.ts';
 
 /** Makes a keypair file; an existing one is never written over. */
 export const walletNew: Command<object> = async ({ terminal, session, globals }) => {

@@ -1,8 +1,8 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import { fieldLines } from '../../../terminal/table.ts';
 import { explorerOf } from '../../paying/explorer.ts';
 import { usdcOf } from '../../session/usdc.ts';
 import type { Command } from '../../spec/command.ts';
-import { fieldLines } from '../../view/table.ts';
 
 interface WalletShowOptions {
   /** true: the address as a QR code; an amount (atomic USDC): a request to pay so much into it. */
@@ -15,7 +15,7 @@ export const walletShow: Command<WalletShowOptions> = async (context, { qr }) =>
   const wallet = await session.wallet();
   const { network, mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);
   const explorer = explorerOf(session.profile);
-  const { solanaPayUrl, qrLines } = qr === undefined ? NO_QR : await import('../../view/qr.ts');
+  const { solanaPayUrl, qrLines } = qr === undefined ? NO_QR : await import('../../../terminal/qr.ts');
   const payUrl = typeof qr === 'bigint' ? solanaPayUrl(wallet.address, mint, formatUsdc(qr)) : null;
   const code = qr === undefined ? null : await qrLines(payUrl ?? wallet.address, terminal.screen);
   if (qr !== undefined && code === null) terminal.note('This terminal is too narrow for the QR code.');

@@ -1,7 +1,7 @@
+import { fieldLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type { Affiliate, AffiliateCredit } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { fieldLines } from '../table.ts';
-import { utcTime } from '../times.ts';
 
 /** A code, and who is paid for it. */
 export const affiliateLines = (affiliate: Affiliate, { paint }: Screen): string[] => [

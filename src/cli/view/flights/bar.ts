@@ -1,6 +1,6 @@
+import type { Paint } from '../../../terminal/paint.ts';
+import { durationMinutes, localMinutes } from '../../../terminal/times.ts';
 import type { Slice } from '../../../wire/flights/index.ts';
-import type { Paint } from '../paint.ts';
-import { durationMinutes, localMinutes } from '../times.ts';
 
 /**
  * A direction on one time scale: legs and layovers in minutes since a common beginning, by the clock of the

@@ -1,7 +1,7 @@
+import type { Screen } from '../../../terminal/terminal.ts';
+import { counted, textWidth, wrap } from '../../../terminal/text.ts';
+import { dayName } from '../../../terminal/times.ts';
 import type { DayPrice, DaysDocument } from '../../days/prices.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { counted, textWidth, wrap } from '../text.ts';
-import { dayName } from '../times.ts';
 
 /** The request, for the line above the prices. */
 export interface DaysTitle {

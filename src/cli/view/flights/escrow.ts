@@ -1,7 +1,7 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { wrap } from '../text.ts';
-import { utcTime } from '../times.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { wrap } from '../../../terminal/text.ts';
+import { utcTime } from '../../../terminal/times.ts';
 
 /** The escrow of an intent by the cluster alone, in the form that --json prints. */
 export interface ChainStatus {

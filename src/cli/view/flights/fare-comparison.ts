@@ -1,8 +1,8 @@
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { wrap } from '../../../terminal/text.ts';
 import type { AvailableService, Conditions } from '../../../wire/flights/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import { tableLines } from '../table.ts';
-import { wrap } from '../text.ts';
 import { money } from './fares.ts';
 import { conditionText } from './offer.ts';
 

@@ -1,7 +1,7 @@
-import type { Screen } from '../../screen/terminal.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { counted } from '../../../terminal/text.ts';
 import type { KnownFare } from '../../session/known-fare.ts';
-import { fieldLines } from '../table.ts';
-import { counted } from '../text.ts';
 import { sliceLines } from './itinerary.ts';
 import { cabinText, conditionText } from './offer.ts';
 

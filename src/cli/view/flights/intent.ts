@@ -1,9 +1,9 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { counted } from '../../../terminal/text.ts';
+import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { fieldLines } from '../table.ts';
-import { counted } from '../text.ts';
-import { fromNow, utcTime } from '../times.ts';
 import { moneyStage, stageText } from './status.ts';
 
 export const usdc = (atomicAmount: number | bigint): string => `${formatUsdc(BigInt(atomicAmount))} USDC`;

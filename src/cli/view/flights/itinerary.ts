@@ -1,7 +1,7 @@
+import type { Screen } from '../../../terminal/terminal.ts';
+import { padEnd, textWidth } from '../../../terminal/text.ts';
+import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from '../../../terminal/times.ts';
 import type { Slice } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { padEnd, textWidth } from '../text.ts';
-import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from '../times.ts';
 
 /** A direction, leg by leg: local times, airports with terminals, flight and aircraft, the wait between two legs. */
 export function sliceLines(slice: Slice, { paint }: Screen): string[] {

@@ -1,7 +1,7 @@
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type { Conditions, OfferDetailsResponse } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { fieldLines, tableLines } from '../table.ts';
-import { fromNow, utcTime } from '../times.ts';
 import { money } from './fares.ts';
 import { sliceLines } from './itinerary.ts';
 

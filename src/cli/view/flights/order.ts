@@ -1,7 +1,7 @@
 import type { KnownOrder } from '../../../client/types.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { fieldLines } from '../table.ts';
-import { utcTime } from '../times.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import { money } from './fares.ts';
 import { sliceLines } from './itinerary.ts';
 

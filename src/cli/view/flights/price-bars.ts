@@ -1,8 +1,8 @@
+import { isSpoken } from '../../../terminal/paint.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { padEnd, padStart } from '../../../terminal/text.ts';
+import { dayName } from '../../../terminal/times.ts';
 import { type DayPrice, type DaysDocument, dayAt } from '../../days/prices.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import { isSpoken } from '../paint.ts';
-import { padEnd, padStart } from '../text.ts';
-import { dayName } from '../times.ts';
 import { CHEAPEST, type DaysTitle, footLines, titleLines } from './days-title.ts';
 import { money } from './fares.ts';
 import { dayRow, spokenDays } from './price-grid.ts';

@@ -1,8 +1,8 @@
+import type { BoardSize } from '../../../terminal/board.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import { counted, cut, fold, padEnd, textWidth, unpainted } from '../../../terminal/text.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
-import type { BoardSize } from '../../screen/board.ts';
-import type { Paint } from '../paint.ts';
-import { fieldLines } from '../table.ts';
-import { counted, cut, fold, padEnd, textWidth, unpainted } from '../text.ts';
 import { caseLines } from './refund.ts';
 import { queueLines } from './refund-queue.ts';
 

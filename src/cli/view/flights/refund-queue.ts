@@ -1,10 +1,10 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { counted } from '../../../terminal/text.ts';
+import { dayAndMonth, dayName, fromNow } from '../../../terminal/times.ts';
 import type { RefundCaseSummary, RefundQueue } from '../../../wire/flights/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
-import { tableLines } from '../table.ts';
-import { counted } from '../text.ts';
-import { dayAndMonth, dayName, fromNow } from '../times.ts';
 import { routeText } from './refund.ts';
 
 /** The queue: route, departure, rule, paid, proposed pay-out, age, who has it; as much of it as there is room for. */

@@ -1,13 +1,13 @@
 import { quoteText } from '../../../domain/airline-quote.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { cut, wrap } from '../../../terminal/text.ts';
+import { dayAndMonth, dayName, fromNow, utcTime } from '../../../terminal/times.ts';
 import type { RefundCase, RefundCaseSummary, RefundPlan } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
 import { shortened } from '../payment.ts';
 import { stepLines } from '../plan.ts';
-import { fieldLines } from '../table.ts';
-import { cut, wrap } from '../text.ts';
-import { dayAndMonth, dayName, fromNow, utcTime } from '../times.ts';
 
 /** One refund case: what is asked, what the fare says, what happened, what a decision would do. */
 

@@ -1,10 +1,10 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { harmless, harmlessDocument, wrap } from '../../../terminal/text.ts';
+import { dayName, fromNow, utcTime } from '../../../terminal/times.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
 import type { KnownFare } from '../../session/known-fare.ts';
-import { fieldLines } from '../table.ts';
-import { harmless, harmlessDocument, wrap } from '../text.ts';
-import { dayName, fromNow, utcTime } from '../times.ts';
 import { fareFields } from './fare-details.ts';
 import { money } from './fares.ts';
 import { sliceLines } from './itinerary.ts';

@@ -1,6 +1,6 @@
+import { textWidth } from '../../../terminal/text.ts';
+import { durationMinutes, fromTo, hoursAndMinutes } from '../../../terminal/times.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
-import { textWidth } from '../text.ts';
-import { durationMinutes, fromTo, hoursAndMinutes } from '../times.ts';
 import { type Fare, money } from './fares.ts';
 
 type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'flights' | 'co2';

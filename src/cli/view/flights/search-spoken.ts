@@ -1,5 +1,5 @@
+import { dayName, durationMinutes, hoursAndMinutes } from '../../../terminal/times.ts';
 import type { Slice } from '../../../wire/flights/index.ts';
-import { dayName, durationMinutes, hoursAndMinutes } from '../times.ts';
 import { type Fare, yesNo } from './fares.ts';
 import type { ListRow } from './list-rows.ts';
 import { airlineText, flightsText, stopsText } from './search-columns.ts';

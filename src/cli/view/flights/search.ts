@@ -1,8 +1,8 @@
+import { isSpoken, type Paint } from '../../../terminal/paint.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { counted, cut, padEnd, padStart, textWidth, wrap } from '../../../terminal/text.ts';
+import { dayName, localMinutes } from '../../../terminal/times.ts';
 import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import { isSpoken, type Paint } from '../paint.ts';
-import { counted, cut, padEnd, padStart, textWidth, wrap } from '../text.ts';
-import { dayName, localMinutes } from '../times.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
 import { type Fare, fareOfOffer, yesNo } from './fares.ts';
 import { type ListRow, rowsOf } from './list-rows.ts';

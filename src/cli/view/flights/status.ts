@@ -1,10 +1,10 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { padEnd, textWidth, wrap } from '../../../terminal/text.ts';
+import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
 import { shortened } from '../payment.ts';
-import { padEnd, textWidth, wrap } from '../text.ts';
-import { fromNow, utcTime } from '../times.ts';
 
 /** Where the money of an intent is. `ended` stages stay as they are. */
 export type MoneyStage =

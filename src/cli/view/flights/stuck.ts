@@ -1,9 +1,9 @@
 import { formatUsdc } from '../../../kernel/money.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { wrap } from '../../../terminal/text.ts';
+import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type { Stuck, StuckItem } from '../../../wire/flights/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import { fieldLines, tableLines } from '../table.ts';
-import { wrap } from '../text.ts';
-import { fromNow, utcTime } from '../times.ts';
 
 type Row = readonly [kind: string, id: string, why: string, since: string];
 

@@ -1,10 +1,10 @@
+import type { Paint } from '../../../terminal/paint.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { counted, cut } from '../../../terminal/text.ts';
 import { type PlannedRow, planSummary } from '../../apply/plan.ts';
 import type { RowResult } from '../../apply/results.ts';
 import type { RowIssue } from '../../apply/rows.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
-import { tableLines } from '../table.ts';
-import { counted, cut } from '../text.ts';
 
 const MOST_ROWS = 20;
 

@@ -1,11 +1,11 @@
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type {
   AttestationRecord,
   AttestationRecords,
   OpenedAttestation,
 } from '../../../wire/partner/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import { fieldLines, tableLines } from '../table.ts';
-import { fromNow, utcTime } from '../times.ts';
 import { statusWords } from './order.ts';
 
 /** The state of an attestation, in words. */

@@ -1,8 +1,8 @@
+import type { Paint } from '../../../terminal/paint.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type { IssuedPartnerKey, PartnerKey } from '../../../wire/partner/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
-import { fieldLines, tableLines } from '../table.ts';
-import { fromNow, utcTime } from '../times.ts';
 
 /** The keys of partners, by name; never the keys themselves. */
 export const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey[] }> => ({

@@ -1,6 +1,6 @@
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
 import type { CreateOrderResponse, PartnerOffer } from '../../../wire/partner/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import { tableLines } from '../table.ts';
 import { alignedAmounts, orderLines } from './order.ts';
 
 interface ShownOffers {

@@ -1,10 +1,10 @@
 import type { OrderStatus } from '../../../domain/order-statuses.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { textWidth, wrap } from '../../../terminal/text.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type { Order, OrderChange } from '../../../wire/partner/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
-import { fieldLines, tableLines } from '../table.ts';
-import { textWidth, wrap } from '../text.ts';
-import { utcTime } from '../times.ts';
 
 /** An order with what is ours beside it. Another deployment lacks the additions. */
 export type ShownOrder = Order & {

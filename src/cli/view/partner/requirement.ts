@@ -1,11 +1,11 @@
+import type { Paint } from '../../../terminal/paint.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
 import type {
   ComplianceStatus,
   CustomerRequirement,
   GetOnboardingRequirementsResponse,
 } from '../../../wire/partner/index.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
-import { tableLines } from '../table.ts';
 import { statusWords } from './order.ts';
 
 /** `COMPLIANCE_STATUS_PENDING` reads as `Pending`. */

@@ -1,5 +1,15 @@
-import type { CommandContext } from '../spec/command.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { createLive } from './live.ts';
+import type { Streams } from './streams.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where lines are redrawn: the part of a command's context that it takes. */
+interface Drawn {
+  readonly terminal: Terminal;
+  readonly streams: Streams;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
 
 /** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
 interface LiveSign {
@@ -12,13 +22,13 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 120;
 
 /** True when a person watches who can be shown lines that change. */
-export function canDrawLive({ terminal, streams, environment }: CommandContext): boolean {
+export function canDrawLive({ terminal, streams, environment }: Omit<Drawn, 'clock'>): boolean {
   const { json, quiet, plain } = terminal.settings;
   if (plain) return false;
   return streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb' && !json && !quiet;
 }
 
-export function openLiveSign({ terminal, streams, clock }: CommandContext): LiveSign {
+export function openLiveSign({ terminal, streams, clock }: Omit<Drawn, 'environment'>): LiveSign {
   const { paint } = terminal.asideScreen;
   const live = createLive(streams.stderr);
   const stopping = new AbortController();

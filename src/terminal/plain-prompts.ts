@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { problem } from '../../kernel/problems.ts';
+import { problem } from '../kernel/problems.ts';
 import { spokenLine } from './spoken.ts';
 import type { Prompts, StepAnswer, StepLine } from './streams.ts';
 

@@ -1,5 +1,5 @@
 import { createPrompt, useEffect, useKeypress, useState } from '@inquirer/core';
-import { problem } from '../../kernel/problems.ts';
+import { problem } from '../kernel/problems.ts';
 
 /** A whole screen that changes by keys and by itself, until it is closed; then the terminal is as it was before. */
 interface Board {

@@ -1,4 +1,4 @@
-import { textWidth } from '../view/text.ts';
+import { textWidth } from './text.ts';
 
 /** Shows text a screen at a time; over when the person has seen enough. */
 export type Pager = (text: string) => Promise<void>;

@@ -1,4 +1,4 @@
-import { isSpoken, type Paint } from '../view/paint.ts';
+import { isSpoken, type Paint } from './paint.ts';
 import type { Output } from './streams.ts';
 
 /** The sign of life while something takes time: a spinner on a terminal, off it one line a phase. */

@@ -1,4 +1,4 @@
-import type { Screen } from '../screen/terminal.ts';
+import type { Screen } from './terminal.ts';
 
 /** QR codes in half blocks: two modules to a cell, so that they are square and small. */
 

@@ -1,16 +1,16 @@
-import { problem } from '../../kernel/problems.ts';
-import { withoutAddressKeys } from '../../kernel/shown-url.ts';
-import { selectFields } from '../spec/json.ts';
-import { readyFor } from '../view/clusters.ts';
-import { supportsLinks } from '../view/links.ts';
-import { colourLevel, openPaint, type Paint } from '../view/paint.ts';
-import { tsvLines } from '../view/table.ts';
-import { brokenLine, harmless, harmlessDocument, harmlessJson, harmlessLine } from '../view/text.ts';
+import { problem } from '../kernel/problems.ts';
+import { withoutAddressKeys } from '../kernel/shown-url.ts';
+import { readyFor } from './clusters.ts';
+import { selectFields } from './fields.ts';
+import { supportsLinks } from './links.ts';
 import { isLong, type Pager } from './pager.ts';
+import { colourLevel, openPaint, type Paint } from './paint.ts';
 import { createProgress } from './progress.ts';
 import { createRealMoney, type RealMoney } from './real-money.ts';
 import { spokenLine, spokenLines } from './spoken.ts';
 import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
+import { tsvLines } from './table.ts';
+import { brokenLine, harmless, harmlessDocument, harmlessJson, harmlessLine } from './text.ts';
 import { createTurns } from './turns.ts';
 
 export interface TerminalSettings {

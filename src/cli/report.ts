@@ -1,10 +1,10 @@
-import { missingNative } from '../../kernel/native.ts';
-import { isProblem, problem } from '../../kernel/problems.ts';
-import { withoutAddressKeys } from '../../kernel/shown-url.ts';
-import { problemDocument, problemLines, type TypedNames } from '../view/problem.ts';
-import { harmless, harmlessJson } from '../view/text.ts';
-import type { Streams } from './streams.ts';
-import type { Terminal } from './terminal.ts';
+import { missingNative } from '../kernel/native.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
+import { withoutAddressKeys } from '../kernel/shown-url.ts';
+import type { Streams } from '../terminal/streams.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { harmless, harmlessJson } from '../terminal/text.ts';
+import { problemDocument, problemLines, type TypedNames } from './view/problem.ts';
 
 /** Prints what a command failed with, once: one document under --json, lines for a person otherwise. @returns the exit code */
 export function report(

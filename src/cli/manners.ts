@@ -1,6 +1,6 @@
-import type { Environment } from '../spec/globals.ts';
-import type { Invocation } from '../spec/tree.ts';
-import type { TerminalSettings } from './terminal.ts';
+import type { TerminalSettings } from '../terminal/terminal.ts';
+import type { Environment } from './spec/globals.ts';
+import type { Invocation } from './spec/tree.ts';
 
 /** How a command that was understood is to speak. */
 export const settingsOf = (

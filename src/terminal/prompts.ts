@@ -1,4 +1,4 @@
-import { problem } from '../../kernel/problems.ts';
+import { problem } from '../kernel/problems.ts';
 import type { Asks } from './step-prompts.ts';
 import type { Prompts, StepAnswer, StepPrompts } from './streams.ts';
 

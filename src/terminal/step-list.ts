@@ -9,10 +9,10 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
-import { cut, textWidth } from '../view/text.ts';
 import { useInput } from './step-input.ts';
 import { keysText } from './step-keys.ts';
 import type { StepAnswer, StepChoice, StepLine } from './streams.ts';
+import { cut, textWidth } from './text.ts';
 
 /** A choice as it stands: it outlives a change of the terminal's size. */
 export interface ListState {

@@ -1,5 +1,5 @@
-import { textWidth } from '../view/text.ts';
 import type { Output } from './streams.ts';
+import { textWidth } from './text.ts';
 
 /** A few lines on a terminal that change in place: the provisional list while slower offers land. */
 interface Live {
