@@ -112,13 +112,13 @@ export default defineConfig({
         { name: 'schemas', test: /node_modules\/zod\/|src\/domain\/countries\.ts$/, priority: 75 },
         {
           name: 'paid',
-          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(search\/(search|search-updates)|booking\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
+          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(offers\/(search|search-updates)|bookings\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
           priority: 70,
         },
         // What a service does by itself when it is time: with a booking, and with the first look at one.
         {
           name: 'upkeep',
-          test: /src\/(flights\/(upkeep\/\w+|booking\/(late-ticket|order-effect)|intents\/journey-end)|notify\/mails|domain\/ics|store\/erase)\.ts$/,
+          test: /src\/(flights\/(upkeep\/\w+|bookings\/(late-ticket|order-effect|journey-end))|notify\/mails|domain\/ics|store\/erase)\.ts$/,
           priority: 65,
         },
         // What most commands of a traveller show.

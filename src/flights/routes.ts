@@ -13,12 +13,12 @@ import type { ProblemCode } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
 import type { Health } from '../wire/flights/index.ts';
 import { clientOf } from './attempts.ts';
-import type { Escrows } from './booking/escrows.ts';
-import type { Funds } from './intents/funds.ts';
-import type { Intents } from './intents/intents.ts';
+import type { Escrows } from './bookings/escrows.ts';
+import type { Funds } from './bookings/funds.ts';
+import type { Intents } from './bookings/intents.ts';
+import type { Pricing } from './offers/pricing.ts';
 import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { Readiness } from './readiness.ts';
-import type { Pricing } from './search/pricing.ts';
 
 const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
@@ -176,10 +176,10 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       codes: ['airport_unknown', 'invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
       async run(call) {
         const { ports, pricing } = call.context;
-        const { createSearch } = await import('./search/search.ts');
+        const { createSearch } = await import('./offers/search.ts');
         const search = createSearch(ports, pricing)(call.body, addressOf(call), call.requestId);
         if (!isSponsored(call.request)) return charge(call, search);
-        const { createSponsored } = await import('./intents/sponsored.ts');
+        const { createSponsored } = await import('./offers/sponsored.ts');
         return createSponsored(ports)(call.request, call.bytes, search, call.connection.publicUrl);
       },
     }),
@@ -194,7 +194,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       },
       codes: ['search_not_found', ...UPSTREAM],
       async run({ context, body }) {
-        const { searchUpdates } = await import('./search/search-updates.ts');
+        const { searchUpdates } = await import('./offers/search-updates.ts');
         return searchUpdates(context.ports, body);
       },
     }),
@@ -275,7 +275,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       },
       codes: ['invalid_wallet', 'too_many_attempts'],
       async run(call) {
-        const { createAffiliates } = await import('./affiliates/affiliates.ts');
+        const { createAffiliates } = await import('./refunds/affiliates.ts');
         const made = await createAffiliates(call.context.ports).register(call.body.wallet, askerOf(call));
         return json(made.body, made.status);
       },
@@ -288,7 +288,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       answers: { 200: { description: 'Its credit.', schema: wire('affiliateCredit') } },
       codes: ['affiliate_not_found'],
       async run({ context, params }) {
-        const { createAffiliates } = await import('./affiliates/affiliates.ts');
+        const { createAffiliates } = await import('./refunds/affiliates.ts');
         return createAffiliates(context.ports).show(params.code);
       },
     }),
@@ -340,7 +340,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         ...UPSTREAM,
       ],
       async run(call) {
-        const { createBooking } = await import('./booking/booking.ts');
+        const { createBooking } = await import('./bookings/booking.ts');
         const { ports, escrows, funds } = call.context;
         return charge(
           call,
@@ -357,7 +357,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       answers: { 200: { description: 'Taken in. The same message may come again.' } },
       codes: ['unauthorized', 'not_found', 'payload_too_large', 'body_incomplete'],
       async run({ context, request }) {
-        const { takeMessage } = await import('./orders/airline-messages.ts');
+        const { takeMessage } = await import('./bookings/airline-messages.ts');
         return takeMessage(context.ports, request);
       },
     }),
@@ -412,7 +412,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         ...UPSTREAM,
       ],
       async run(call) {
-        const { createOrders } = await import('./orders/orders.ts');
+        const { createOrders } = await import('./bookings/orders.ts');
         const code = headerOf(call.request, SUPPORT_CODE.name);
         const order = createOrders(call.context.ports);
         return charge(call, order(call.params.order_id, code, addressOf(call), askerOf(call)));

@@ -288,4 +288,4 @@ function flightsOptions({ purgeAfterDays, caps, stopping }: ServiceOptions): Par
 }
 
 const gatewayKeys = (path: string) => async () =>
-  (await import('../flights/intents/sponsored.ts')).readGatewayKeys(path);
+  (await import('../flights/offers/sponsored.ts')).readGatewayKeys(path);

@@ -97,9 +97,9 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     /^src\/partner\/(orders|http|procedures|customer-data)|^package:(ibantools|libphonenumber-js|ipaddr\.js)$/;
   const MAIL = /^package:nodemailer$/;
   /** What pays, and the schemas of what is paid for. */
-  const PAYING = /^src\/(client\/payer\/|payments\/payload|flights\/schema)|^package:(@x402|zod)/;
+  const PAYING = /^src\/(client\/payer\/|payments\/payload|wire\/flights\/schema)|^package:(@x402|zod)/;
   /** The schemas of what a service answers: for /openapi.json and tests alone. */
-  const ANSWERS = /^src\/flights\/(schema|offers\/offer-schema)\.ts$/;
+  const ANSWERS = /^src\/wire\/flights\/(schema|offers)\.ts$/;
   /** The tool's own journal. */
   const JOURNAL = /^src\/client\/journal\//;
   /** The services. */

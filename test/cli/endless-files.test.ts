@@ -14,7 +14,7 @@ import { readJsonFile } from '../../src/cli/settings/file.ts';
 import { readSolanaCliConfig } from '../../src/cli/settings/solana-cli.ts';
 import { readPassengerFile } from '../../src/cli/travellers/passenger-file.ts';
 import { registryOf } from '../../src/cli/upgrade/latest.ts';
-import { readGatewayKeys } from '../../src/flights/intents/sponsored.ts';
+import { readGatewayKeys } from '../../src/flights/offers/sponsored.ts';
 import { readOpen } from '../../src/kernel/bounded-file.ts';
 import { ensureLine } from '../../src/kernel/secrets.ts';
 import { readJsonOf } from '../../src/kernel/storage.ts';

@@ -178,7 +178,7 @@ export async function openWorld(given: WorldOptions = {}) {
       mint,
       paywall,
       gatewayKeys: given.gatewayKeys,
-      // One wallet pays for everything here; test/flights/intents/limits.test.ts is about the bound.
+      // One wallet pays for everything here; test/flights/bookings/limits.test.ts is about the bound.
       options: { mostLocksPerPayer: 1_000, ...given.options, ...options },
     });
     const app = { fetch: webOf(flights.app.fetch) };

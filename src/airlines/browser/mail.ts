@@ -64,7 +64,7 @@ export async function lookForMail(
 function* mailsIn(folder: string): Generator<Buffer> {
   const files = ['new', 'cur'].flatMap((part) =>
     entriesOf(join(folder, part)).flatMap((entry) => {
-      if (!entry.isFile() || entry.name.startsWith('./')) return [];
+      if (!entry.isFile() || entry.name.startsWith('.')) return [];
       const path = join(folder, part, entry.name);
       const { mtimeMs, size } = onFile(path, () => statSync(path));
       return size > MOST_BYTES ? [] : [{ path, mtimeMs }];

@@ -57,7 +57,7 @@ export function recipeOf(json: unknown, file: string, sites: Readonly<Record<str
   const read = recipeSchema.safeParse(json);
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw refused(file, `${issue?.path.join('./') || 'it'}: ${issue?.message ?? 'is wrong.'}`);
+    throw refused(file, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'is wrong.'}`);
   }
   const base = sites[read.data.carrier.code];
   const recipe = base === undefined ? read.data : { ...read.data, site: { ...read.data.site, base } };

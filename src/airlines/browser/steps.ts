@@ -57,7 +57,7 @@ const oneTarget = z.union([
  */
 export const target = z.union([
   oneTarget,
-  z.strictObject({ in: oneTarget, find: oneTarget }).describe('`find` within `in`./'),
+  z.strictObject({ in: oneTarget, find: oneTarget }).describe('`find` within `in`.'),
 ]);
 export type OneTarget = z.infer<typeof oneTarget>;
 export type Target = z.infer<typeof target>;

@@ -38,7 +38,7 @@ export function readSlice(value: unknown, reading: Reading): ReadSlice | null {
   if (duration === null) return reading.missing('slice.duration');
   const segments = read.map(({ segment }) => segment);
   return {
-    flights: read.map(({ flight }) => flight).join('./'),
+    flights: read.map(({ flight }) => flight).join('.'),
     slice: {
       origin_iata: first.origin_iata,
       destination_iata: last.destination_iata,

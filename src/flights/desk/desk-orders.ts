@@ -2,7 +2,7 @@ import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Order, ResolveRequest } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../intents/intent-record.ts';
+import { lockedOffer } from '../bookings/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
 

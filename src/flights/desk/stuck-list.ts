@@ -1,8 +1,8 @@
 import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import type { Stuck } from '../../wire/flights/index.ts';
-import { PAYOUT_TRIES } from '../affiliates/affiliate-credit.ts';
 import type { FlightsPorts } from '../ports.ts';
+import { PAYOUT_TRIES } from '../refunds/affiliate-credit.ts';
 import { IS_GRANTED, SUMMARISED, summariesOf } from '../refunds/cases.ts';
 
 /** An effect that has been open for this long is one that a person looks at. */

@@ -51,7 +51,7 @@ export async function retryPayout(ports: FlightsPorts, row: Payout, by: By): Pro
     const detail = { amount: row.amount, reason: row.last_error };
     await writeAudit(tx, ports, { ...by, action: 'stuck.retry', subject: row.payout_id, detail });
   });
-  const { createAffiliateCredit } = await import('../affiliates/affiliate-credit.ts');
+  const { createAffiliateCredit } = await import('../refunds/affiliate-credit.ts');
   await createAffiliateCredit(ports).runDue();
 }
 

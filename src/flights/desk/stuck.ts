@@ -1,7 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ResolveRequest, StuckItem, StuckPlan } from '../../wire/flights/index.ts';
-import { createEscrows } from '../booking/escrows.ts';
+import { createEscrows } from '../bookings/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { By, RefundDecisions } from '../refunds/decisions.ts';
 import type { BookingRow } from '../rows.ts';

@@ -1,8 +1,8 @@
 import { liveKey } from '../../effects/effects.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
+import { cancelledBy } from '../bookings/cancelled-by.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
-import { cancelledBy } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { Store, Tx } from '../tables.ts';
@@ -343,7 +343,7 @@ async function reject(
   const { store, clock, secrets } = ports;
   const { row } = await cases.open(id);
   await checkRejectable(ports, row, by);
-  const { createMails } = await import('../orders/mails.ts');
+  const { createMails } = await import('../bookings/mails.ts');
   const booking = await bookingOf(store, row);
   const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
   await store.transaction().execute(async (tx) => {

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
 import type { RetryPolicy } from '../../store/retry.ts';
-import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../booking/booking-queue.ts';
+import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { FlightsDatabase } from '../tables.ts';
 

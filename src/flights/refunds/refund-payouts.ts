@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { openQueue } from '../../store/queue.ts';
-import { BY_HAND_CODE } from '../orders/order-changes.ts';
+import { BY_HAND_CODE } from '../bookings/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import { QUOTE_GONE } from './airline-quote.ts';

@@ -3,9 +3,9 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
 import type { RefundRequest, RefundRequestResponse } from '../../wire/flights/index.ts';
 import { createAttempts } from '../attempts.ts';
+import { isCodeOf, isNameOf, leadFamilyName, normalisedCode, supportCodeHmac } from '../bookings/identity.ts';
+import { lockedOffer, shownIntent } from '../bookings/intent-record.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
-import { isCodeOf, isNameOf, leadFamilyName, normalisedCode, supportCodeHmac } from '../intents/identity.ts';
-import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { Store } from '../tables.ts';
@@ -194,7 +194,7 @@ export async function receive(
 ): Promise<number> {
   const { store, clock } = ports;
   if (row.state !== 'settling') return row.requested_at_ms;
-  const { createMails } = await import('../orders/mails.ts');
+  const { createMails } = await import('../bookings/mails.ts');
   const booking = await store
     .selectFrom('bookings')
     .select(['intent_id', 'passengers_sealed'])

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
-import type { Escrows } from '../booking/escrows.ts';
+import type { Escrows } from '../bookings/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';

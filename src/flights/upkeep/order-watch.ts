@@ -1,9 +1,9 @@
 import { zonedInstant } from '../../domain/ics.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Order } from '../../wire/flights/index.ts';
+import { keepCurrent } from '../bookings/order-changes.ts';
 import { isDeskOrder } from '../desk/desk-orders.ts';
 import { isLowcost } from '../offers/lowcost.ts';
-import { keepCurrent } from '../orders/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { farthestMs } from './plan-upkeep.ts';
 

@@ -2,8 +2,8 @@ import { type SqlBool, sql } from 'kysely';
 import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/tables.ts';
 import { BITE, removeOld } from '../../store/remove.ts';
 import { WRONG_CODES } from '../attempts.ts';
+import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/pricing.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../search/pricing.ts';
 
 const DAY_MS = 86_400_000;
 const KEEP_SETTLEMENTS_MS = 7 * DAY_MS;

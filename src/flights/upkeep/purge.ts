@@ -1,7 +1,7 @@
 import { erasing } from '../../store/erase.ts';
-import { lockedOffer } from '../intents/intent-record.ts';
-import { journeyEndMs } from '../intents/journey-end.ts';
-import { createOrderBook } from '../orders/order-record.ts';
+import { lockedOffer } from '../bookings/intent-record.ts';
+import { journeyEndMs } from '../bookings/journey-end.ts';
+import { createOrderBook } from '../bookings/order-record.ts';
 import type { IntentRow } from '../rows.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';
 

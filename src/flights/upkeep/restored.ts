@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
-import { retire } from '../intents/retire.ts';
+import { retire } from '../bookings/retire.ts';
 import { isMarked } from '../refunds/payouts.ts';
 import { pageWhile } from './page-while.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';

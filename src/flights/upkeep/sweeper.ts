@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { isProblem } from '../../kernel/problems.ts';
-import type { Escrows } from '../booking/escrows.ts';
-import { lookForLateTicket } from '../booking/late-ticket.ts';
+import type { Escrows } from '../bookings/escrows.ts';
+import { lookForLateTicket } from '../bookings/late-ticket.ts';
 import type { IntentRow } from '../rows.ts';
 import type { UpkeepTask } from '../tables.ts';
 import { createChainUpkeep, nextLookMs, vaultsWithMoney } from './late-money.ts';

@@ -1,4 +1,4 @@
-import type { Escrows } from '../booking/escrows.ts';
+import type { Escrows } from '../bookings/escrows.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;

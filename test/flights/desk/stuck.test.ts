@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEffects } from '../../../src/effects/effects.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
-import { createEscrows } from '../../../src/flights/booking/escrows.ts';
+import { createEscrows } from '../../../src/flights/bookings/escrows.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';

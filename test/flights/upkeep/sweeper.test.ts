@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createEffects } from '../../../src/effects/effects.ts';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
-import { createEscrows } from '../../../src/flights/booking/escrows.ts';
+import { createEscrows } from '../../../src/flights/bookings/escrows.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
 import { createSweeper } from '../../../src/flights/upkeep/sweeper.ts';
 import { createUpkeep } from '../../../src/flights/upkeep/upkeep.ts';

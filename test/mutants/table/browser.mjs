@@ -77,10 +77,10 @@ export const browser = [
   },
   {
     name: 'the card of a refunded purchase lives on',
-    file: 'src/flights/booking/moves.ts',
+    file: 'src/flights/bookings/moves.ts',
     from: "  if (to === 'refunding') await callOff(tx, booking.intent_id, nowMs);\n",
     to: '',
-    by: ['test/flights/booking/ended-cards.test.ts'],
+    by: ['test/flights/bookings/ended-cards.test.ts'],
   },
   {
     name: 'a bank has what the visit has left',
@@ -228,6 +228,6 @@ export const browser = [
     file: `${BROWSER}/ended-cards.ts`,
     from: '        return false;',
     to: '        return true;',
-    by: ['test/flights/booking/ended-cards.test.ts'],
+    by: ['test/flights/bookings/ended-cards.test.ts'],
   },
 ];

@@ -34,10 +34,10 @@ export const duffel = [
   },
   {
     name: 'trouble of our own is taken for an answer of the airline',
-    file: 'src/flights/booking/airline-steps.ts',
+    file: 'src/flights/bookings/airline-steps.ts',
     from: 'if (!isProblem(error, ...GONE)) return retryOrRefund(booking, error);',
     to: '',
-    by: ['test/flights/booking/unknown-outcome.test.ts'],
+    by: ['test/flights/bookings/unknown-outcome.test.ts'],
   },
   {
     name: 'a refusal is acted on before its orders are listed',
@@ -202,14 +202,14 @@ export const duffel = [
   },
   {
     name: 'a booking without an order on record is refunded without a question',
-    file: 'src/flights/booking/late-ticket.ts',
+    file: 'src/flights/bookings/late-ticket.ts',
     from: "if (!byPerson && last !== undefined && last.state !== 'failed') return null;",
     to: "if (!byPerson && last?.state !== 'failed') return null;",
     by: [`${TESTS}/restored.test.ts`],
   },
   {
     name: 'the money goes back while the airline shows an order that it did not cancel',
-    file: 'src/flights/booking/late-ticket.ts',
+    file: 'src/flights/bookings/late-ticket.ts',
     from: "return isShown ? askedAgain(booking, 'order_not_cancelled') : null;",
     to: 'return null;',
     by: ['test/flights/desk/stuck.test.ts'],

@@ -257,7 +257,7 @@ export const effects = [
     file: 'src/effects/airline-effects.ts',
     from: "if (found === 'unknown') throw isProblem(error) ? error : unknownOutcome();\n        if (!found) {",
     to: "if (!found || found === 'unknown') {",
-    by: ['test/effects/effects.test.ts', 'test/flights/booking/unknown-outcome.test.ts'],
+    by: ['test/effects/effects.test.ts', 'test/flights/bookings/unknown-outcome.test.ts'],
   },
   {
     name: 'a purchase of which nobody knows is called done',

@@ -62,7 +62,7 @@ export const payments = [
     file: 'src/payments/paywall.ts',
     from: '(holdings?.facilitator ?? LEAST_LAMPORTS) >= LEAST_LAMPORTS',
     to: 'true',
-    by: ['test/flights/intents/funds.test.ts'],
+    by: ['test/flights/bookings/funds.test.ts'],
   },
   {
     name: 'one payment is answered by two processes at once',

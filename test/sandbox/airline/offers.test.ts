@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
-import { minutesOf } from '../../../src/flights/search/filters.ts';
+import { minutesOf } from '../../../src/flights/offers/filters.ts';
 import { airportByCode } from '../../../src/sandbox/airline/network/airports.ts';
 import { distanceKm } from '../../../src/sandbox/airline/network/geography.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';

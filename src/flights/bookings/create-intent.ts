@@ -1,0 +1,196 @@
+import type { LiveOffer } from '../../airlines/provider.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
+import { regained } from '../../store/regained.ts';
+import { storeTrouble } from '../../store/trouble.ts';
+import type { CreatedIntent, CreateIntentRequest } from '../../wire/flights/index.ts';
+import { checkOpen } from '../desk/switches.ts';
+import { holdOrDrop } from '../hold-or-drop.ts';
+import { offerToLock, ticketTotal } from '../offers/live-offer.ts';
+import { isLowcost } from '../offers/lowcost.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { IntentRow } from '../rows.ts';
+import { activeKey, creationsBusy, creationUnderWay, type Taken } from './creations.ts';
+import type { Escrows } from './escrows.ts';
+import type { Funds } from './funds.ts';
+import { supportCodeHmac } from './identity.ts';
+import { intentRecord } from './intent-record.ts';
+import { checkDay, checkLocks } from './limits.ts';
+import { newIntent } from './new-intent.ts';
+import { checkProgram } from './program-watch.ts';
+import { abandon, finishCreation, insertUnlessTaken, isShown } from './under-way.ts';
+import { checkRefundWallet, checkWallet } from './wallets.ts';
+
+/** How often a creation looks for a place while too many are under way. */
+const PLACE_POLL_MS = 100;
+/** The pair, and the payer's one creation: both may be held by one that died. */
+const PLACES = 2;
+
+type Held = Extract<Taken, { holder: IntentRow }>;
+
+interface IntentTools {
+  readonly ports: FlightsPorts;
+  readonly escrows: Escrows;
+  readonly funds: Funds;
+}
+
+/**
+ * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled. The
+ * funding wallet is the payer: anybody else could take his (wallet, offer) pair and name a refund wallet of their own.
+ * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
+ * `booking_disabled`, `too_many_locks`, `escrow_program_changed`, `operator_funds_low`, `provider_failed`,
+ * `creation_under_way`, `creations_busy`, `escrow_initialization_failed`.
+ */
+export function createIntentCall(
+  tools: IntentTools,
+  request: CreateIntentRequest,
+  url: string,
+  client: string,
+): PaidCall {
+  const { ports, escrows, funds } = tools;
+  const { options } = ports;
+  let live: LiveOffer | undefined;
+  const lookUp = async () => {
+    live ??= await offerToLock(ports, request.offer_id);
+    return live;
+  };
+  return {
+    resource: 'POST /air/intents',
+    url,
+    request,
+    settle: 'before',
+    async check({ payer }) {
+      const { funding_wallet: funding, refund_wallet: refund } = request;
+      if (funding !== undefined) await checkWallet('funding_wallet', funding);
+      await checkOpen(ports, 'booking');
+      const refundWallet = refund ?? funding;
+      if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
+      const wallet = funding ?? payer;
+      const pair = wallet === null ? null : activeKey(wallet, request.offer_id);
+      const holder = funding === undefined || pair === null ? undefined : await holderOf(ports, pair);
+      if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
+      if (funding !== undefined) await checkLocks(ports.store, ports, funding);
+      const found = await ports.checks.look({ client, payer }, (tiers) =>
+        offerToLock({ ...ports, ...tiers }, request.offer_id),
+      );
+      if (payer !== null) live = found ?? undefined;
+      await checkProgram(ports);
+      if (found) await checkDay(ports.store, ports, ticketTotal(found.offer) ?? 0n, pair);
+      await funds.check(found ? sellersPart(request, found) : 0n);
+      return {
+        amount: options.intentPrice,
+        payTo: ports.treasury,
+        asset: ports.mint,
+        description: 'Create a booking intent and open its escrow',
+      };
+    },
+    async prepare(payment) {
+      if ((request.funding_wallet ?? payment.payer) !== payment.payer) {
+        throw problem('funding_wallet_not_payer', { detail: { payer: payment.payer } });
+      }
+      const row =
+        (await byPayment(ports.store, payment)) ?? (await holdPair(tools, request, payment, await lookUp()));
+      if (row.abandoned === 1) throw problem('escrow_initialization_failed');
+      try {
+        await escrows.open(row);
+      } catch (error) {
+        ports.log('error', 'escrow_not_opened', {
+          intent_id: row.intent_id,
+          error_code: isProblem(error) ? error.code : 'unexpected',
+        });
+        throw notOpened(error);
+      }
+    },
+    perform: (payment) => reveal(ports, payment),
+    async undo(payment) {
+      const row = await byPayment(ports.store, payment);
+      if (!row || !(await abandon(ports, row))) return;
+      // At once, rather than when the worker comes to it: until then the rent is tied up. What fails here, it does.
+      const { createStepRunner } = await import('./step-runner.ts');
+      await createStepRunner(ports, escrows).carryOutNow(row.intent_id);
+    },
+  };
+}
+
+/** Only a refusal ends the payment. While the outcome is unknown, the same payment can go on from here. */
+function notOpened(error: unknown): unknown {
+  if (isProblem(error, 'not_final')) return problem('cluster_failed', { cause: error });
+  const isUnknown = !isProblem(error) || isProblem(error, 'cluster_failed') || storeTrouble(error) !== null;
+  return isUnknown ? error : problem('escrow_initialization_failed', { cause: error });
+}
+
+/** Takes the (wallet, offer) pair and the payer's one creation for this payment, or says who has them. */
+async function holdPair(
+  { ports, escrows, funds }: IntentTools,
+  request: CreateIntentRequest,
+  payment: Payment,
+  offer: LiveOffer,
+): Promise<IntentRow> {
+  // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
+  await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
+  await checkProgram(ports);
+  await funds.check(sellersPart(request, offer), true);
+  const untilMs = ports.clock.now() + ports.options.creationWaitMs;
+  let row: IntentRow | undefined;
+  await holdOrDrop<Held>(
+    {
+      async insertUnlessHeld() {
+        for (;;) {
+          row = await newIntent(ports, escrows, request, payment, offer);
+          const taken = await insertUnlessTaken(ports, row);
+          if (taken?.by !== 'others') return taken;
+          if (ports.clock.now() >= untilMs) throw creationsBusy();
+          await ports.clock.sleep(PLACE_POLL_MS);
+        }
+      },
+      // A creation that died before it was paid must not hold the pair until it expires.
+      dropUnpaid: async ({ holder }) =>
+        !isShown(holder) && (await finishCreation(ports, holder)) !== 'unknown',
+      refusal: ({ by, holder }) => (by === 'pair' ? alreadyExists(holder) : creationUnderWay()),
+    },
+    PLACES,
+  );
+  if (!row) throw new Error('an intent was held and is not there');
+  return row;
+}
+
+/**
+ * Shows the paid intent and makes its support code. Runs again when the answer was lost before it was kept: the
+ * code is then a new one, for nobody has seen the old. The comparison with the code that was read keeps a slow
+ * first run from replacing the code that a second one gave out.
+ */
+async function reveal({ store, ids, clock, secrets }: FlightsPorts, payment: Payment): Promise<Answer> {
+  const row = await byPayment(store, payment);
+  if (!row || row.abandoned === 1) throw new Error('a paid intent was given up');
+  const code = ids.supportCode();
+  const nowMs = clock.now();
+  // The answer that holds the code is kept after it, and waits for the disk.
+  const shown = await regained(store)
+    .updateTable('intents')
+    .set({
+      opened_at_ms: row.opened_at_ms ?? nowMs,
+      creating_key: null,
+      support_code_hmac: supportCodeHmac(secrets, code),
+      updated_at_ms: nowMs,
+    })
+    .where('intent_id', '=', row.intent_id)
+    .where('support_code_hmac', '=', row.support_code_hmac)
+    .returningAll()
+    .executeTakeFirst();
+  if (!shown) throw problem('payment_pending', { retryAfter: 1 });
+  const body: CreatedIntent = { ...intentRecord(shown, 0), customer_support_code: code };
+  return { status: 201, body };
+}
+
+/** What the airline will take from the seller's balance for an offer; a carrier's web site takes nothing of it. */
+const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: LiveOffer): bigint =>
+  isLowcost(id) ? 0n : (ticketTotal(offer) ?? 0n);
+
+const holderOf = ({ store }: FlightsPorts, key: string) =>
+  store.selectFrom('intents').selectAll().where('active_key', '=', key).executeTakeFirst();
+
+const byPayment = (store: FlightsPorts['store'], payment: Payment) =>
+  store.selectFrom('intents').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
+
+const alreadyExists = (holder: IntentRow) =>
+  problem('intent_already_exists', { detail: { intent_id: holder.intent_id } });

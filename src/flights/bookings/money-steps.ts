@@ -1,0 +1,117 @@
+import { asInteger } from '../../kernel/money.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { BookingRow, IntentRow } from '../rows.ts';
+import type { Next } from './claims.ts';
+import { queueFunded } from './funding.ts';
+import { dropUnpaid, NO_PAYMENT } from './retire.ts';
+import { CAPTURE_RESERVE_MS, MOST_QUESTIONS, refund, type Step, type StepTools, stuck } from './step.ts';
+import { tellRefundWaits } from './waiting-refund.ts';
+
+/** The payment's process may have died: the settlement journal knows what became of the money. */
+export const settling: Step = async ({ ports, escrows }, booking, intent) => {
+  const outcome = await ports.paywall.outcome(booking.payment_key);
+  if (outcome === 'unknown') throw problem('payment_pending');
+  if (outcome === 'failed') {
+    await dropUnpaid(ports, booking);
+    return null;
+  }
+  const overdue = ports.clock.now() > intent.expires_at_ms + CAPTURE_RESERVE_MS;
+  try {
+    await queueFunded(ports, escrows, intent, booking, 'runner');
+    return null;
+  } catch (error) {
+    if (isProblem(error, 'escrow_missing')) return refund('escrow_missing');
+    if (overdue && isProblem(error, 'escrow_funding_mismatch')) return refund('escrow_funding_mismatch');
+    throw error;
+  }
+};
+
+/** A ticket exists: this is repeated until the money is captured, and never turns into a refund. */
+export const capturing: Step = async ({ ports, escrows, claims, orders, mails }, booking, intent) => {
+  const signature = await escrows.capture(intent, () => claims.hold(booking));
+  const order = await orders.of(intent);
+  return {
+    to: 'booked',
+    intent: {
+      status: 'booked',
+      order_id: order.order_id,
+      captured_at_ms: ports.clock.now(),
+      capture_tx_hash: signature,
+      active_key: null,
+    },
+    also: await mails.booked(booking, intent, order, signature),
+  };
+};
+
+/** What every end of an escrow without a booking frees. */
+const OVER = { active_key: null, creating_key: null } as const;
+
+/**
+ * Gives back whatever the vault holds. An intent that nobody paid keeps its status; only its escrow is closed, state
+ * account and all, so that nobody who paid nothing ties up the operator's rent.
+ */
+export const refunding: Step = async (tools, booking, intent) => {
+  const { ports, escrows, claims } = tools;
+  const opened = await ports.effects.standing('open_escrow', intent.intent_id);
+  const before = await escrows.read(intent);
+  const paid = booking.payment_key !== NO_PAYMENT;
+  // It was refunded and closed by a worker that died before it wrote that down.
+  const isClosed = opened === 'done' && (intent.observed_amount ?? 0) > 0;
+  if (!before && (paid || !isClosed)) {
+    // The transaction that opens it may still land.
+    if (opened === 'open') throw problem('cluster_failed');
+    // Nothing but a refund of ours closes an escrow: a node that shows none is behind, or somebody has to look.
+    const isHidden =
+      opened === 'done' && (await ports.effects.standing('refund', intent.intent_id)) === 'none';
+    if (isHidden && booking.attempts < MOST_QUESTIONS) throw problem('cluster_failed');
+    if (paid || isHidden) return stuck('escrow_missing');
+    // Its creation may be alive and about to open it: nobody would ever close that escrow.
+    if (opened !== 'done' && !(await ports.effects.callOff('open_escrow', intent.intent_id))) {
+      throw problem('cluster_failed');
+    }
+    return { to: 'refunded', intent: OVER };
+  }
+  if (before?.state === 'open' && paid) {
+    const { lateTicket } = await import('./late-ticket.ts');
+    const late = await lateTicket(ports, booking, intent, () => claims.hold(booking));
+    if (late) return late;
+  }
+  // Written first: after the refund nobody could tell any more whether there was money in it.
+  const held = before?.state === 'open' ? await escrows.held(intent) : 0n;
+  if (held > 0n) await claims.note(booking, { observed_amount: asInteger(held) });
+  const fence = () => claims.hold(booking);
+  const signature = await escrows.refund(intent, fence, { closes: !paid }).catch(async (error) => {
+    if (isProblem(error, 'refund_account_missing')) await tellRefundWaits(ports, claims, booking, intent);
+    throw error;
+  });
+  // What arrived after the vault was closed goes the same way.
+  if (before !== null && (await escrows.held(intent)) > 0n) await escrows.sweep(intent, fence);
+  const funded = paid || held > 0n || (intent.observed_amount ?? 0) > 0;
+  return funded ? refunded(tools, booking, intent, held, signature) : { to: 'refunded', intent: OVER };
+};
+
+async function refunded(
+  { ports, mails }: StepTools,
+  booking: BookingRow,
+  intent: IntentRow,
+  held: bigint,
+  signature: string | null,
+): Promise<Next> {
+  return {
+    to: 'refunded',
+    intent: {
+      ...OVER,
+      status: 'refunded',
+      refund_reason: booking.refund_reason,
+      refunded_at_ms: ports.clock.now(),
+      refund_tx_hash: signature,
+    },
+    also: await mails.about(booking, {
+      kind: 'refunded',
+      amount: held > 0n ? held : BigInt(intent.observed_amount || intent.amount),
+      reason: booking.refund_reason,
+      refundWallet: intent.refund_wallet,
+      transaction: signature,
+    }),
+  };
+}

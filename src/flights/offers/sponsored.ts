@@ -1,0 +1,168 @@
+import bs58 from 'bs58';
+import { readBounded } from '../../kernel/bounded-file.ts';
+import { type HttpRequest, type HttpResponse, headerOf, json } from '../../kernel/http.ts';
+import { sha256Hex } from '../../kernel/json.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import type { PaidCall } from '../../payments/terms.ts';
+import { verifyEd25519 } from '../../solana/ed25519.ts';
+import { removeOld } from '../../store/remove.ts';
+import { checkWallet } from '../bookings/wallets.ts';
+import type { FlightsPorts, GatewayKeys } from '../ports.ts';
+
+const PREFIX = 'x-gateway-sponsored-';
+const NAMES = ['key-id', 'timestamp', 'wallet', 'signature'] as const;
+/** How far the gateway's clock may be from ours, either way. */
+const SKEW_MS = 60_000;
+/** A used signature is kept longer than it is good for: another process's clock may be behind. */
+const KEPT_MS = 10 * 60_000;
+const USED_SIGNATURES = { table: 'sponsored_signatures', key: 'signature', at: 'expires_at_ms' } as const;
+
+type Reason = 'incomplete' | 'malformed' | 'unknown_key' | 'stale' | 'bad_signature' | 'replayed';
+
+/**
+ * Sponsored previews of POST /air/search (spec/flight-service.md, Authentication; CONTRACT, section 8): a gateway's
+ * signature in place of a payment. It works once; it is used up when the search begins, whatever comes of it.
+ */
+export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts) {
+  /**
+   * Answers a search without charging it.
+   * @param bodyBytes the body as it came: its hash is signed
+   * @throws Problem what the call's `check` and `perform` throw, and `invalid_sponsored_preview` with
+   *   `detail.reason`
+   */
+  return async function preview(
+    request: HttpRequest,
+    bodyBytes: Uint8Array,
+    call: PaidCall,
+    publicUrl: string | undefined,
+  ): Promise<HttpResponse> {
+    const signed = await read(request, bodyBytes, addressedOf(request, call.url, publicUrl));
+    await call.check({ payer: null });
+    const key = await use(signed);
+    const visit = { key, payer: signed.wallet, amount: 0n };
+    const answer = await call.perform(visit).catch(async (error: unknown) => {
+      await call.undo?.(visit);
+      throw error;
+    });
+    log('info', 'sponsored_preview', { resource: call.resource, key_id: signed.keyId });
+    return json(answer.body, answer.status, { 'X-Sponsored-Preview': 'true' });
+  };
+
+  async function read(
+    request: HttpRequest,
+    bodyBytes: Uint8Array,
+    addressed: { host: string; path: string },
+  ) {
+    const [keyId, timestamp, wallet, signatureText] = NAMES.map((name) => headerOf(request, PREFIX + name));
+    if (!keyId || !timestamp || !wallet || !signatureText) throw refused('incomplete');
+    const signature = bytesOf(signatureText, 64);
+    if (!/^\d{1,12}$/.test(timestamp) || !signature) throw refused('malformed');
+    await checkWallet('X-GATEWAY-SPONSORED-WALLET', wallet).catch(() => {
+      throw refused('malformed');
+    });
+    const keys = (await gatewayKeys?.()) ?? {};
+    const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
+    if (!key) throw refused('unknown_key');
+    const signedAtMs = Number(timestamp) * 1000;
+    if (Math.abs(clock.now() - signedAtMs) > SKEW_MS) throw refused('stale');
+    const text = signedText({ timestamp, wallet, method: request.method, ...addressed, body: bodyBytes });
+    if (!verifyEd25519(key, Buffer.from(text), signature)) throw refused('bad_signature');
+    return { keyId, wallet, signature, signedAtMs };
+  }
+
+  /** Takes the signature, which only one request can, in whichever process. Its name is what the search counts under. */
+  async function use({
+    signature,
+    signedAtMs,
+  }: {
+    signature: Uint8Array;
+    signedAtMs: number;
+  }): Promise<string> {
+    const name = bs58.encode(signature);
+    const taken = await store
+      .insertInto('sponsored_signatures')
+      .values({ signature: name, expires_at_ms: signedAtMs + SKEW_MS + KEPT_MS })
+      .onConflict((conflict) => conflict.column('signature').doNothing())
+      .returning('signature')
+      .executeTakeFirst();
+    if (!taken) throw refused('replayed');
+    await removeOld(store, USED_SIGNATURES, clock.now());
+    return `preview:${name}`;
+  }
+}
+
+/**
+ * The host and path that the gateway addressed. Under a server it is the server's own name: a signature that was made
+ * for another service, and is sent here with that one's Host header, is not taken.
+ */
+function addressedOf(request: HttpRequest, url: string, publicUrl: string | undefined) {
+  const { host, pathname: path } = new URL(url);
+  return { host: publicUrl === undefined ? (headerOf(request, 'host') ?? host) : host, path };
+}
+
+/** What a gateway signs: seven lines, joined by newlines, the last one the SHA-256 of the body in lower-case hex. */
+export const signedText = (parts: {
+  /** Whole seconds since the epoch. */
+  readonly timestamp: string;
+  readonly wallet: string;
+  readonly method: string;
+  /** As in the Host header: with its port where it is not the scheme's own. */
+  readonly host: string;
+  readonly path: string;
+  readonly body: Uint8Array;
+}): string =>
+  [
+    'v1',
+    parts.timestamp,
+    parts.wallet,
+    parts.method,
+    parts.host.toLowerCase(),
+    parts.path,
+    sha256Hex(parts.body),
+  ].join('\n');
+
+/**
+ * Reads a file of gateway keys: a JSON object from key id to public key, base58 or base64. Read for each preview, so
+ * that keys change without a restart.
+ * @throws Error when the file can't be read or a key is none: a mistake of the operator's
+ */
+export async function readGatewayKeys(path: string): Promise<GatewayKeys> {
+  const bytes = readBounded(path, { mostBytes: MOST_KEYS_BYTES });
+  if (!bytes) throw new Error(`${path}: larger than ${MOST_KEYS_BYTES / 1024} KB`);
+  const listed: unknown = JSON.parse(bytes.toString('utf8'));
+  if (listed === null || typeof listed !== 'object')
+    throw new Error(`${path}: not an object of gateway keys`);
+  return Object.fromEntries(
+    Object.entries(listed).map(([id, text]) => {
+      const key = typeof text === 'string' ? bytesOf(text, 32) : null;
+      if (!key) throw new Error(`${path}: the key ${id} is not an Ed25519 public key`);
+      return [id, key];
+    }),
+  );
+}
+
+const MOST_KEYS_BYTES = 1_048_576;
+
+/** Base58 or base64 (either alphabet) of exactly so many bytes; null otherwise. */
+function bytesOf(text: string, length: number): Uint8Array | null {
+  if (text.length > length * 2) return null;
+  if (/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) {
+    const bytes = bs58.decode(text);
+    if (bytes.length === length) return bytes;
+  }
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return null;
+  const bytes = new Uint8Array(Buffer.from(text, 'base64'));
+  return bytes.length === length ? bytes : null;
+}
+
+const MESSAGES: Record<Reason, string> = {
+  incomplete: 'A sponsored preview needs four headers: key id, timestamp, wallet and signature.',
+  malformed: 'A header of the sponsored preview cannot be read.',
+  unknown_key: 'The gateway key of the sponsored preview is not known here.',
+  stale: 'The timestamp of the sponsored preview is more than 60 seconds away.',
+  bad_signature: 'The signature of the sponsored preview does not match this request.',
+  replayed: 'The signature of the sponsored preview was already used.',
+};
+
+const refused = (reason: Reason): Problem =>
+  problem('invalid_sponsored_preview', { message: MESSAGES[reason], detail: { reason } });

@@ -1,0 +1,126 @@
+import { type Selectable, type SqlBool, sql } from 'kysely';
+import { type OpenQueue, openQueue, type Queue } from '../../store/queue.ts';
+import type { RetryPolicy } from '../../store/retry.ts';
+import { LEASE_MS, STEP_MS } from '../bookings/booking-queue.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { AffiliatePayoutTable, FlightsDatabase } from '../tables.ts';
+import { creditDueJourneys } from './journey-credit.ts';
+
+const MOST_AT_ONCE = 20;
+/** A pay-out that failed so often is one that a person looks at. */
+export const PAYOUT_TRIES = 5;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** One that keeps failing is told to an operator, once, and tried further. */
+const RETRY: RetryPolicy = {
+  firstMs: 5_000,
+  factor: 2,
+  mostMs: HOUR_MS,
+  jitter: 'none',
+  tellAfter: PAYOUT_TRIES,
+  giveUp: { after: 'never' },
+};
+/** A wallet without a token account is its owner's to mend. */
+const DAILY: RetryPolicy = { ...RETRY, firstMs: DAY_MS, factor: 1, mostMs: DAY_MS };
+
+const PAYOUTS: Queue<FlightsDatabase, 'affiliate_payouts'> = {
+  table: 'affiliate_payouts',
+  key: 'payout_id',
+  due: 'due_at_ms',
+  open: sql<SqlBool>`state = 'open'`,
+  leaseMs: LEASE_MS,
+  mostMs: STEP_MS,
+  farthestMs: DAY_MS,
+  counts: 'failures',
+  retry: RETRY,
+};
+
+type Payout = Selectable<AffiliatePayoutTable>;
+type Payouts = OpenQueue<FlightsDatabase, 'affiliate_payouts'>;
+
+class AccountMissing extends Error {
+  override readonly name = 'affiliate_account_missing';
+}
+
+/**
+ * What affiliates are paid (CONTRACT, section 8). A journey is credited once: captured, its last arrival past, not
+ * refunded, and no refund of it asked for. What is paid out is the balance of all that was credited to a code, less
+ * all that was ever paid: a refund after the pay-out leaves a debt, which later credit fills first.
+ */
+export function createAffiliateCredit(ports: FlightsPorts) {
+  const queue = openQueue(ports, PAYOUTS);
+  const work = {
+    perform: (payout: Payout) => pay(ports, queue, payout),
+    failed: (payout: Payout, error: unknown) => putOff(ports, queue, payout, error),
+  };
+  return {
+    /** Credits and pays what is due; how many steps that took. Two small reads when nothing is. Any worker may run it. */
+    async runDue(): Promise<number> {
+      const credited = await creditDueJourneys(ports, MOST_AT_ONCE);
+      return credited + (await queue.runDue(work, MOST_AT_ONCE)).worked;
+    },
+  };
+}
+
+async function pay(ports: FlightsPorts, queue: Payouts, payout: Payout): Promise<void> {
+  if (await wouldOpenAgain(ports, payout)) throw new AccountMissing();
+  const { createPayouts } = await import('./payouts.ts');
+  const { signature } = await createPayouts(ports)({
+    subject: payout.payout_id,
+    to: payout.wallet,
+    amount: BigInt(payout.amount),
+    fence: () => queue.check(payout),
+  });
+  await queue.finish(payout, { state: 'paid', signature, paid_at_ms: ports.clock.now() });
+}
+
+/**
+ * The first pay-out to a wallet opens its token account at our expense, the only one that does: who closed it and
+ * took the rent, which is worth more than a share of a cheap fare, opens it again alone.
+ */
+async function wouldOpenAgain(
+  { store, cluster, mint }: FlightsPorts,
+  { wallet, code }: Payout,
+): Promise<boolean> {
+  const before = await store
+    .selectFrom('affiliate_payouts')
+    .select('payout_id')
+    .where('code', '=', code)
+    .where('state', '=', 'paid')
+    .limit(1)
+    .executeTakeFirst();
+  if (!before) return false;
+  const { associatedTokenAddress } = await import('../../solana/token.ts');
+  const account = await associatedTokenAddress(wallet as typeof mint, mint);
+  return (await cluster.tokenBalance(account)) === null;
+}
+
+/** Puts a pay-out off. Whatever it was, the other pay-outs and the rest of the worker's round go on. */
+function putOff(ports: FlightsPorts, queue: Payouts, payout: Payout, error: unknown): Promise<void> {
+  const isMissing = error instanceof AccountMissing;
+  const { payout_id } = payout;
+  return queue.postpone(
+    payout,
+    error,
+    ({ code, failures, tells }) => ({
+      change: { last_error: code },
+      also: tells
+        ? (tx) =>
+            ports.outbox.enqueue(tx, {
+              kind: 'page',
+              dedupKey: `page:affiliate_unpaid:${payout_id}`,
+              intentId: null,
+              event: 'affiliate_unpaid',
+              text: `Pay-out ${payout_id} to an affiliate failed ${failures} times and will be tried again: ${code}.`,
+              fields: { payout_id, reason: code },
+            })
+        : undefined,
+      log: () =>
+        isMissing
+          ? ports.log('warn', 'affiliate_account_missing', { payout_id })
+          : ports.log('warn', 'affiliate_unpaid', { payout_id, error_code: code }),
+    }),
+    isMissing ? DAILY : RETRY,
+  );
+}
