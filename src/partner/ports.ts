@@ -4,7 +4,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Attest } from './compliance/compliance.ts';
-import type { OutboundGiven } from './outbound/outbound.ts';
+import type { OutboundGiven } from './platforms/outbound.ts';
 import type { PartnerEnvironment, Store, Tx } from './tables.ts';
 
 /** An operator, by the bearer key that was sent. */

@@ -67,7 +67,7 @@ const PROCEDURES = [
     writes: true,
     codes: ['customer_not_found', 'too_many_attempts'],
     run: async (service, call, input) =>
-      (await import('./requirements/requirements.ts')).addCustomerRequirement(service, call, input),
+      (await import('./compliance/requirements.ts')).addCustomerRequirement(service, call, input),
   }),
   procedure({
     service: 'customer',
@@ -78,7 +78,7 @@ const PROCEDURES = [
     concerns: 'customer',
     writes: false,
     run: async (service, call) =>
-      (await import('./requirements/requirements.ts')).onboardingRequirements(service, call),
+      (await import('./compliance/requirements.ts')).onboardingRequirements(service, call),
   }),
   procedure({
     service: 'customer',
@@ -91,7 +91,7 @@ const PROCEDURES = [
     mostBodyBytes: MOST_DATA_BODY_BYTES,
     codes: ['too_many_attempts'],
     run: async (service, call, input) =>
-      (await import('./requirements/requirements.ts')).submitCustomerData(service, call, input),
+      (await import('./compliance/requirements.ts')).submitCustomerData(service, call, input),
   }),
   procedure({
     service: 'customer',
@@ -103,7 +103,7 @@ const PROCEDURES = [
     writes: true,
     codes: ['terms_changed'],
     run: async (service, call, input) =>
-      (await import('./requirements/requirements.ts')).acceptTerms(service, call, input),
+      (await import('./compliance/requirements.ts')).acceptTerms(service, call, input),
   }),
   procedure({
     service: 'customer',
@@ -115,7 +115,7 @@ const PROCEDURES = [
     concerns: 'partner',
     writes: false,
     run: async ({ ports }, _call, input) =>
-      (await import('./offers/offers.ts')).availablePartners(ports, input),
+      (await import('./platforms/offers.ts')).availablePartners(ports, input),
   }),
   procedure({
     service: 'customer',
@@ -134,7 +134,7 @@ const PROCEDURES = [
       'partner_answer_invalid',
     ],
     run: async ({ ports }, call, input) =>
-      (await import('./creation/order-creation.ts')).createOrderCreation(ports).create(call, input),
+      (await import('./orders/order-creation.ts')).createOrderCreation(ports).create(call, input),
   }),
 ];
 

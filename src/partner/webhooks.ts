@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { ref } from '../http/openapi.ts';
-import { createOrderBody } from './creation/create-order.ts';
-import { createOrderAnswer, ERRORS, redirectOrderAnswer } from './creation/platform-answers.ts';
-import { redirectOrderBody } from './creation/redirect-order.ts';
-import type { OutboundOperation } from './outbound/outbound-audit.ts';
+import { createOrderBody } from './orders/create-order.ts';
+import { createOrderAnswer, ERRORS, redirectOrderAnswer } from './orders/platform-answers.ts';
+import { redirectOrderBody } from './orders/redirect-order.ts';
+import type { OutboundOperation } from './platforms/outbound-audit.ts';
 
 const TEXT = { type: 'string' };
 const header = (name: string, description: string, schema: object = TEXT) => ({

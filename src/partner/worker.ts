@@ -1,5 +1,5 @@
 import { attestationsDueAtMs, retentionDueAtMs } from './compliance/compliance-due.ts';
-import { creationsDueAtMs } from './creation/creation-due.ts';
+import { creationsDueAtMs } from './orders/creation-due.ts';
 import type { Job, PartnerDemo, PartnerPorts } from './ports.ts';
 
 /** A line here is all that a kind of work needs. */
@@ -24,7 +24,7 @@ const JOBS: readonly Job[] = [
   {
     dueAtMs: creationsDueAtMs,
     load: async (ports) => {
-      const { createOrderCreation } = await import('./creation/order-creation.ts');
+      const { createOrderCreation } = await import('./orders/order-creation.ts');
       return () => createOrderCreation(ports).runDue();
     },
   },

@@ -5,15 +5,15 @@ import { createGzip } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isProblem } from '../../src/kernel/problems.ts';
-import { guardedRequest, outboundLimits } from '../../src/partner/outbound/guarded-request.ts';
-import { isPublicAddress } from '../../src/partner/outbound/public-address.ts';
+import { guardedRequest, outboundLimits } from '../../src/partner/platforms/guarded-request.ts';
+import { isPublicAddress } from '../../src/partner/platforms/public-address.ts';
 import {
   checkPartnerUrl,
   EMBEDDED_PLATFORM_HOST,
   pinnedAddresses,
   type ResolvedAddress,
   type Resolver,
-} from '../../src/partner/outbound/ssrf-guard.ts';
+} from '../../src/partner/platforms/ssrf-guard.ts';
 import { HOSTILE } from './hostile-urls.ts';
 
 /** CONTRACT, section 13: where the service may be made to connect. */

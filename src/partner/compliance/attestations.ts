@@ -3,10 +3,10 @@ import { NEVER_MS, type OpenQueue, openQueue } from '../../store/queue.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
 import { pageOperator } from '../page.ts';
 import type { PartnerPorts } from '../ports.ts';
-import type { Submissions } from '../requirements/submissions.ts';
 import type { PartnerDatabase, Store, Tx } from '../tables.ts';
 import { type Attest, type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
+import type { Submissions } from './submissions.ts';
 import type { AttestationRunTable } from './tables.ts';
 
 const MOST_RUNS = 50;

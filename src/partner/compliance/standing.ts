@@ -1,8 +1,7 @@
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { PartnerPorts } from '../ports.ts';
-import { acceptancesOf } from '../requirements/acceptances.ts';
-import { createSubmissions } from '../requirements/submissions.ts';
 import type { Store, Tx } from '../tables.ts';
+import { acceptancesOf } from './acceptances.ts';
 import { createAttestations } from './attestations.ts';
 import {
   type Assessment,
@@ -13,6 +12,7 @@ import {
   type Terms,
 } from './compliance.ts';
 import { loadPolicy, requirementsOf } from './policy.ts';
+import { createSubmissions } from './submissions.ts';
 import { createWantedOrders, type WantedOrder } from './wanted-orders.ts';
 
 /** Which requirements an assessment is about. */

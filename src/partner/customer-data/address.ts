@@ -1,8 +1,8 @@
 import { alpha2Of } from '../../domain/countries.ts';
-import { line } from './formats/text.ts';
 import { country } from './identity.ts';
 import { POSTAL_CODES } from './postal-codes-table.ts';
 import { SUBDIVISIONS } from './subdivisions-table.ts';
+import { line } from './text.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
 
 interface Address {

@@ -1,11 +1,11 @@
 import { alpha2Of } from '../../domain/countries.ts';
-import { achAccountNumber, routingNumber } from './formats/ach.ts';
-import { bic, shareBanks } from './formats/bic.ts';
-import { brCode } from './formats/br-code.ts';
-import { clabe } from './formats/clabe.ts';
-import { iban } from './formats/iban.ts';
-import { nigerianBankCode, nubanAccount } from './formats/nuban.ts';
-import { pixKey } from './formats/pix-key.ts';
+import { achAccountNumber, routingNumber } from './ach.ts';
+import { bic, shareBanks } from './bic.ts';
+import { brCode } from './br-code.ts';
+import { clabe } from './clabe.ts';
+import { iban } from './iban.ts';
+import { nigerianBankCode, nubanAccount } from './nuban.ts';
+import { pixKey } from './pix-key.ts';
 import type { CustomerData } from './schema.ts';
 import { type Findings, isWrong } from './verdict.ts';
 

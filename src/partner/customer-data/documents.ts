@@ -1,5 +1,5 @@
-import { checkFile } from './formats/images.ts';
 import { countryAlpha3, documentNumber, expiryDate } from './identity.ts';
+import { checkFile } from './images.ts';
 import type { CustomerData } from './schema.ts';
 import type { DataContext, Findings } from './verdict.ts';
 

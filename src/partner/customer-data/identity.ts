@@ -1,6 +1,6 @@
 import { isRealDate } from '../../domain/calendar.ts';
 import { alpha3Of } from '../../domain/countries.ts';
-import { line, ungrouped, withoutBracket } from './formats/text.ts';
+import { line, ungrouped, withoutBracket } from './text.ts';
 import { type DataContext, normal, todayOf, type Verdict, wrong } from './verdict.ts';
 
 const LEAST_AGE_YEARS = 18;

@@ -52,7 +52,7 @@ async function checkKind(data: CustomerData, context: DataContext, found: Findin
     return { phone: checkPhone(data.phone, 'phone', found) };
   }
   if (data.taxId) {
-    const { checkTaxId } = await import('./tax/tax-ids.ts');
+    const { checkTaxId } = await import('./tax-ids.ts');
     return { taxId: checkTaxId(data.taxId, 'taxId', found) };
   }
   if (data.idDocument || data.selfie || data.proofOfAddress) {

@@ -1,9 +1,9 @@
 import { checkAddress } from './address.ts';
 import { emailAddress } from './email.ts';
 import { occupationCode } from './finances.ts';
-import { line } from './formats/text.ts';
 import { birthDate, countryAlpha3, personName } from './identity.ts';
 import type { CustomerData } from './schema.ts';
+import { line } from './text.ts';
 import type { DataContext, Findings } from './verdict.ts';
 
 /** Checks what customers say about themselves; a kind that is one value of an enum is valid when its shape is. */

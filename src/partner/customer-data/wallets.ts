@@ -1,10 +1,10 @@
 import { bech32 } from '@scure/base';
 import type { WalletType } from '../../domain/exchange-codes.ts';
-import { decodeBase58 } from './formats/base58.ts';
-import { bitcoinAddress } from './formats/bitcoin.ts';
-import { evmAddress } from './formats/evm.ts';
-import { tonAddress } from './formats/ton.ts';
-import { tronAddress } from './formats/tron.ts';
+import { decodeBase58 } from './base58.ts';
+import { bitcoinAddress } from './bitcoin.ts';
+import { evmAddress } from './evm.ts';
+import { tonAddress } from './ton.ts';
+import { tronAddress } from './tron.ts';
 import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 
 /**

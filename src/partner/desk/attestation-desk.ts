@@ -9,9 +9,9 @@ import type {
 } from '../../wire/partner/desk.ts';
 import { reasonPlace } from '../compliance/attestation-reasons.ts';
 import { ofCustomersIn } from '../compliance/compliance-due.ts';
+import { createSubmissions } from '../compliance/submissions.ts';
 import type { AttestationRunTable } from '../compliance/tables.ts';
 import type { PartnerPorts } from '../ports.ts';
-import { createSubmissions } from '../requirements/submissions.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 

@@ -11,11 +11,11 @@ import type {
 import { reasonPlace, removeReasons } from '../compliance/attestation-reasons.ts';
 import { loadPolicy } from '../compliance/policy.ts';
 import { NO_SEALS, OVER } from '../compliance/retention.ts';
+import { createSubmissions } from '../compliance/submissions.ts';
 import { historyOf } from '../orders/order-history.ts';
 import { type OrderRow, orderRecord } from '../orders/order-record.ts';
-import { createOutboundAudit } from '../outbound/outbound-audit.ts';
+import { createOutboundAudit } from '../platforms/outbound-audit.ts';
 import type { PartnerPorts } from '../ports.ts';
-import { createSubmissions } from '../requirements/submissions.ts';
 import type { CustomerTable, Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 import { linkCustomer } from './customers.ts';

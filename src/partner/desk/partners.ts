@@ -3,7 +3,7 @@ import type { Insertable, Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from '../../wire/partner/desk.ts';
-import { checkPartnerUrl } from '../outbound/ssrf-guard.ts';
+import { checkPartnerUrl } from '../platforms/ssrf-guard.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { PartnerTable } from '../tables.ts';
 import type { Doing } from './accounts.ts';

@@ -27,7 +27,7 @@ type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
 
 const route = routesOf<Desk>();
 const wire = schemasOf(() => import('../../wire/partner/desk.ts'));
-const outbound = schemasOf(() => import('../outbound/outbound-desk.ts'));
+const outbound = schemasOf(() => import('../platforms/outbound-desk.ts'));
 const DONE = 'Done.';
 
 const attestations = async ({ ports }: Desk) =>
@@ -87,7 +87,7 @@ export const deskRoutes: RouteTable<Desk> = {
       answers: { 200: { description: DONE, schema: outbound('outboundTries') } },
       codes: ['order_not_found'],
       async run({ context, params }) {
-        const { createOutboundDesk } = await import('../outbound/outbound-desk.ts');
+        const { createOutboundDesk } = await import('../platforms/outbound-desk.ts');
         return createOutboundDesk(context.ports).look(context.by, params.order_id);
       },
     }),

@@ -1,5 +1,5 @@
 import type { CabinClass, Conditions } from '../../wire/flights/index.ts';
-import type { Airline } from './network/airlines.ts';
+import type { Airline } from './airlines.ts';
 import { decimalOf } from './prices.ts';
 import { TOPIC } from './random.ts';
 import { EUR_PER_USD, type Seller } from './sellers.ts';

@@ -1,7 +1,7 @@
 import type { CabinClass } from '../../wire/flights/index.ts';
 import { cabinOn, type Journey } from './journey.ts';
-import type { Flight } from './network/timetable.ts';
 import { TOPIC } from './random.ts';
+import type { Flight } from './timetable.ts';
 import type { World } from './world.ts';
 
 /**

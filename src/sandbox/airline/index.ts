@@ -13,15 +13,15 @@ import { problem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
 import { createItineraries } from './itineraries.ts';
 import { type ReadOffer, readOffer } from './live-offer.ts';
-import { createNetwork } from './network/network.ts';
-import { createTimetable } from './network/timetable.ts';
+import { createNetwork } from './network.ts';
 import { createOfferIds } from './offer-id.ts';
 import type { OrderBook } from './orders.ts';
 import { RATE_LIMIT_RETRY_SECONDS, scenarioOn, TICKETING_SLOW_BY } from './scenarios.ts';
 import { searchOffers } from './search.ts';
+import { createTimetable } from './timetable.ts';
 import { createWorld } from './world.ts';
 
-export { type Airport, airportByCode } from './network/airports.ts';
+export { type Airport, airportByCode } from './airports.ts';
 export { SCENARIO_ROUTES } from './scenarios.ts';
 
 export interface SandboxOptions {

@@ -1,7 +1,7 @@
-import type { Airport } from './network/airports.ts';
-import { distanceKm } from './network/geography.ts';
-import type { Network, Service } from './network/network.ts';
-import type { Flight, Timetable } from './network/timetable.ts';
+import type { Airport } from './airports.ts';
+import { distanceKm } from './geography.ts';
+import type { Network, Service } from './network.ts';
+import type { Flight, Timetable } from './timetable.ts';
 import type { World } from './world.ts';
 
 /** One direction of a journey: flights in order. */

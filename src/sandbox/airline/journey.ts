@@ -1,9 +1,9 @@
 import type { CabinClass } from '../../wire/flights/index.ts';
+import type { Airline } from './airlines.ts';
+import { distanceKm } from './geography.ts';
 import type { Itinerary } from './itineraries.ts';
-import type { Airline } from './network/airlines.ts';
-import { distanceKm } from './network/geography.ts';
-import type { Flight } from './network/timetable.ts';
 import { TOPIC } from './random.ts';
+import type { Flight } from './timetable.ts';
 import type { World } from './world.ts';
 
 /** One or two directions, as flown. Who sells it, and how, comes on top. */

@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { CabinClass } from '../../wire/flights/index.ts';
-import type { Airport } from './network/airports.ts';
-import type { Network } from './network/network.ts';
-import type { Flight, Timetable } from './network/timetable.ts';
+import type { Airport } from './airports.ts';
+import type { Network } from './network.ts';
 import type { Selection } from './offers.ts';
 import { SELLERS } from './sellers.ts';
+import type { Flight, Timetable } from './timetable.ts';
 import type { World } from './world.ts';
 
 /**

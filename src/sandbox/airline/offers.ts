@@ -1,6 +1,8 @@
 import { isoDuration } from '../../domain/offer-order.ts';
 import { instant } from '../../kernel/clock.ts';
 import type { CabinClass, Offer, Segment, Slice } from '../../wire/flights/index.ts';
+import type { Airline } from './airlines.ts';
+import type { Airport } from './airports.ts';
 import { brandName, cabinName, fareBasis, fareTerms } from './brands.ts';
 import { disclosesAircraft, emissionsKg } from './emissions.ts';
 import type { Itinerary } from './itineraries.ts';
@@ -13,12 +15,10 @@ import {
   marketingNumber,
   operatingNumber,
 } from './journey.ts';
-import type { Airline } from './network/airlines.ts';
-import type { Airport } from './network/airports.ts';
-import type { Flight } from './network/timetable.ts';
 import { type BaseFare, decimalOf, priceOf } from './prices.ts';
 import { TOPIC } from './random.ts';
 import { DIRECT, SELLERS } from './sellers.ts';
+import type { Flight } from './timetable.ts';
 import type { World } from './world.ts';
 
 /** All that makes an offer, and all that an offer id carries. */

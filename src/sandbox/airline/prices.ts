@@ -1,7 +1,7 @@
 import type { CabinClass } from '../../wire/flights/index.ts';
+import type { Airline } from './airlines.ts';
 import type { Itinerary } from './itineraries.ts';
 import { type Journey, journeyBits, lengthKm } from './journey.ts';
-import type { Airline } from './network/airlines.ts';
 import { TOPIC } from './random.ts';
 import { EUR_PER_USD, type Seller } from './sellers.ts';
 import type { World } from './world.ts';

@@ -1,8 +1,8 @@
-import { type Airline, readAirlines } from './network/airlines.ts';
-import { type Airport, readAirports } from './network/airports.ts';
-import { type Aircraft, createFleet, type FleetRole } from './network/fleet.ts';
-import { createZones, type Zones } from './network/zones.ts';
+import { type Airline, readAirlines } from './airlines.ts';
+import { type Airport, readAirports } from './airports.ts';
+import { type Aircraft, createFleet, type FleetRole } from './fleet.ts';
 import { createDice, type Dice } from './random.ts';
+import { createZones, type Zones } from './zones.ts';
 
 /** The fixed facts of one seed. Everything else is looked up from them. */
 export interface World {

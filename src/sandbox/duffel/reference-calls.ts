@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../../kernel/http.ts';
-import { readAirlines } from '../airline/network/airlines.ts';
-import { createFleet } from '../airline/network/fleet.ts';
+import { readAirlines } from '../airline/airlines.ts';
+import { createFleet } from '../airline/fleet.ts';
 import { refused } from './errors.ts';
 import { page } from './paging.ts';
 import { carrierOf, cityOf, placeOf } from './places.ts';

@@ -1,10 +1,10 @@
 import type { Offer } from '../../wire/flights/index.ts';
+import { readAirports } from '../airline/airports.ts';
 import { createItineraries } from '../airline/itineraries.ts';
-import { readAirports } from '../airline/network/airports.ts';
-import { createNetwork } from '../airline/network/network.ts';
-import { createTimetable } from '../airline/network/timetable.ts';
+import { createNetwork } from '../airline/network.ts';
 import { createOfferIds } from '../airline/offer-id.ts';
 import { searchOffers } from '../airline/search.ts';
+import { createTimetable } from '../airline/timetable.ts';
 import { createWorld } from '../airline/world.ts';
 import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord } from './books.ts';

@@ -1,5 +1,5 @@
-import { type Airport, airportByCode } from '../airline/network/airports.ts';
-import { distanceKm } from '../airline/network/geography.ts';
+import { type Airport, airportByCode } from '../airline/airports.ts';
+import { distanceKm } from '../airline/geography.ts';
 import { scenarioRoute } from './scenarios.ts';
 
 /** A carrier that sells on its own website alone. All of them are invented. */

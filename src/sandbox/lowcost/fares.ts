@@ -1,6 +1,6 @@
 import type { FareContent } from '../../airlines/fulfiller.ts';
 import type { Conditions } from '../../wire/flights/index.ts';
-import { distanceKm } from '../airline/network/geography.ts';
+import { distanceKm } from '../airline/geography.ts';
 import { decimalOf } from '../airline/prices.ts';
 import type { World } from '../airline/world.ts';
 import { type Leg, THROW, type Trip } from './flights.ts';

@@ -1,6 +1,6 @@
 import type { OfferQuery } from '../../airlines/provider.ts';
-import type { Airport } from '../airline/network/airports.ts';
-import { distanceKm } from '../airline/network/geography.ts';
+import type { Airport } from '../airline/airports.ts';
+import { distanceKm } from '../airline/geography.ts';
 import type { World } from '../airline/world.ts';
 import { type Carrier, carriersBetween } from './carriers.ts';
 

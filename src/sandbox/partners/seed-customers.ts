@@ -1,9 +1,9 @@
+import { addAcceptance } from '../../partner/compliance/acceptances.ts';
 import { inputKey, RUN_INPUTS, type RunType } from '../../partner/compliance/compliance.ts';
 import { loadPolicy } from '../../partner/compliance/policy.ts';
+import { createSubmissions } from '../../partner/compliance/submissions.ts';
 import type { CustomerData } from '../../partner/customer-data/schema.ts';
 import type { PartnerPorts } from '../../partner/ports.ts';
-import { addAcceptance } from '../../partner/requirements/acceptances.ts';
-import { createSubmissions } from '../../partner/requirements/submissions.ts';
 import type { Tx } from '../../partner/tables.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../wire/partner/kinds.ts';
 import { SEEDED_CUSTOMER_DATA, type SeededCustomerData } from './seed-customers-table.ts';

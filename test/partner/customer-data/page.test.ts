@@ -7,7 +7,7 @@ import {
   DATA_TYPES,
   WALLET_TYPES,
 } from '../../../src/partner/customer-data/index.ts';
-import { TAX_RULES } from '../../../src/partner/customer-data/tax/tax-ids.ts';
+import { TAX_RULES } from '../../../src/partner/customer-data/tax-ids.ts';
 
 /** docs/customer-data.md names every kind, and the specification's list is the code's. */
 

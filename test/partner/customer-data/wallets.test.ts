@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { base58, bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { crc16 } from '../../../src/partner/customer-data/formats/check-digits.ts';
+import { crc16 } from '../../../src/partner/customer-data/check-digits.ts';
 import type { WalletType } from '../../../src/partner/customer-data/index.ts';
 import {
   CAPITALS,

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
 import { minutesOf } from '../../../src/flights/offers/filters.ts';
-import { airportByCode } from '../../../src/sandbox/airline/network/airports.ts';
-import { distanceKm } from '../../../src/sandbox/airline/network/geography.ts';
+import { airportByCode } from '../../../src/sandbox/airline/airports.ts';
+import { distanceKm } from '../../../src/sandbox/airline/geography.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import type { Offer } from '../../../src/wire/flights/index.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';

@@ -1,5 +1,5 @@
 import { type Fetch, type HttpRequest, HttpResponse } from '../../../src/kernel/http.ts';
-import { verifyWebhook } from '../../../src/partner/outbound/webhook-signature.ts';
+import { verifyWebhook } from '../../../src/partner/platforms/webhook-signature.ts';
 import type { Process } from '../world/computer.ts';
 import type { World } from '../world/world.ts';
 import type { Held } from './platform-books.ts';

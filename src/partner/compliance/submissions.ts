@@ -1,0 +1,162 @@
+import { canonicalJson } from '../../kernel/json.ts';
+import type { DataType } from '../../wire/partner/kinds.ts';
+import type { CustomerData } from '../customer-data/schema.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
+import type { Submission, WalletNetwork } from './compliance.ts';
+import { dataOf, FILE_FIELDS, type Field, fieldsOf } from './data-fields.ts';
+
+const DAY_MS = 86_400_000;
+
+/** One valid piece of CustomerData, in its normal form. */
+export interface GivenData {
+  /** Of data that a demo has from the start. */
+  readonly dataId?: string;
+  readonly type: DataType;
+  readonly value: CustomerData;
+}
+
+type SubmissionPorts = Pick<PartnerPorts, 'secrets' | 'ids'>;
+
+/**
+ * The data that customers gave: each field is sealed for its customer, its row and its name, files among them. A value
+ * that is given again is the same row, with a new age.
+ */
+export const createSubmissions = (ports: SubmissionPorts) => ({
+  /** Keeps what a customer gives, in the order given. @returns the ids, in that order */
+  async save(
+    tx: Tx,
+    customerId: string,
+    given: readonly GivenData[],
+    nowMs: number,
+  ): Promise<{ dataId: string; type: DataType }[]> {
+    let rank = await highestRank(tx, customerId);
+    const saved: { dataId: string; type: DataType }[] = [];
+    for (const piece of given) {
+      const dataId = await savePiece(ports, tx, customerId, piece, ++rank, nowMs);
+      saved.push({ dataId, type: piece.type });
+    }
+    return saved;
+  },
+
+  /** Every piece that is kept of a customer, as far as a status depends on it. */
+  async of(store: Store | Tx, customerId: string): Promise<Submission[]> {
+    const rows = await store
+      .selectFrom('customer_data')
+      .selectAll()
+      .where('customer_id', '=', customerId)
+      .execute();
+    const documents = rows.filter(({ type }) => type === 'ID_DOCUMENT').map(({ data_id }) => data_id);
+    const expiries = await fields(ports, store, customerId, documents, { only: 'idDocument.expiryDate' });
+    return rows.map((row) => ({
+      dataId: row.data_id,
+      type: row.type as DataType,
+      network: row.network as WalletNetwork | null,
+      rank: row.rank,
+      submittedAtMs: row.submitted_at_ms,
+      expiresAtMs: endOf(expiries.get(row.data_id)?.[0]),
+    }));
+  },
+
+  /** One piece of a customer's data in clear, null when there is none of that id. `files`: with its files. */
+  async open(
+    store: Store | Tx,
+    customerId: string,
+    dataId: string,
+    { files }: { readonly files: boolean },
+  ): Promise<CustomerData | null> {
+    const found = await fields(ports, store, customerId, [dataId], files ? 'all' : 'without files');
+    const parts = found.get(dataId);
+    return parts ? dataOf(parts) : null;
+  },
+});
+
+export type Submissions = ReturnType<typeof createSubmissions>;
+
+/** @returns the id of the row: of the same value's, where it was given before */
+async function savePiece(
+  { secrets, ids }: SubmissionPorts,
+  tx: Tx,
+  customerId: string,
+  { type, value, dataId: own }: GivenData,
+  rank: number,
+  nowMs: number,
+): Promise<string> {
+  const hmac = secrets.hmac(`customer_data.${customerId}.${type}`, canonicalJson(value));
+  const again = await tx
+    .updateTable('customer_data')
+    .set({ rank, submitted_at_ms: nowMs, last_used_at_ms: nowMs })
+    .where('customer_id', '=', customerId)
+    .where('type', '=', type)
+    .where('value_hmac', '=', hmac)
+    .returning('data_id')
+    .executeTakeFirst();
+  if (again) return again.data_id;
+  const dataId = own ?? ids.next('dat');
+  await tx
+    .insertInto('customer_data')
+    .values({
+      data_id: dataId,
+      customer_id: customerId,
+      type,
+      network: value.cryptoWallet?.type ?? null,
+      value_hmac: hmac,
+      rank,
+      submitted_at_ms: nowMs,
+      last_used_at_ms: nowMs,
+    })
+    .execute();
+  const sealed = fieldsOf(value).map(({ field, text }) => ({
+    data_id: dataId,
+    field,
+    value_sealed: secrets.encrypt(place(customerId, dataId, field), text),
+  }));
+  await tx.insertInto('customer_data_fields').values(sealed).execute();
+  return dataId;
+}
+
+/** The fields of some pieces in clear, by the pieces' ids. */
+async function fields(
+  { secrets }: SubmissionPorts,
+  store: Store | Tx,
+  customerId: string,
+  dataIds: readonly string[],
+  wanted: 'all' | 'without files' | { readonly only: string },
+): Promise<ReadonlyMap<string, readonly Field[]>> {
+  if (dataIds.length === 0) return new Map();
+  const whole = store
+    .selectFrom('customer_data_fields')
+    .innerJoin('customer_data', 'customer_data.data_id', 'customer_data_fields.data_id')
+    .selectAll('customer_data_fields')
+    .where('customer_data.customer_id', '=', customerId)
+    .where('customer_data.data_id', 'in', [...dataIds]);
+  const without = whole.where('customer_data_fields.field', 'not in', FILE_FIELDS);
+  const rows = await (wanted === 'all'
+    ? whole
+    : wanted === 'without files'
+      ? without
+      : without.where('customer_data_fields.field', '=', wanted.only)
+  ).execute();
+  const found = new Map<string, Field[]>();
+  for (const { data_id: dataId, field, value_sealed: sealed } of rows) {
+    const text = secrets.decrypt(place(customerId, dataId, field), sealed);
+    found.set(dataId, [...(found.get(dataId) ?? []), { field, text }]);
+  }
+  return found;
+}
+
+const place = (customerId: string, dataId: string, field: string): string =>
+  `customer_data_fields.value_sealed.${customerId}.${dataId}.${field}`;
+
+async function highestRank(tx: Tx, customerId: string): Promise<number> {
+  const row = await tx
+    .selectFrom('customer_data')
+    .select((column) => column.fn.max<number | null>('rank').as('highest'))
+    .where('customer_id', '=', customerId)
+    .executeTakeFirst();
+  return Number(row?.highest ?? 0);
+}
+
+/** A document is valid through its last day, by UTC. */
+const endOf = (expiry: Field | undefined): number | null =>
+  expiry ? Date.parse(String(JSON.parse(expiry.text))) + DAY_MS : null;

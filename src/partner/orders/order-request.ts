@@ -1,0 +1,248 @@
+import { isIP } from 'node:net';
+import {
+  cryptoSideOf,
+  networkNamed,
+  networkOfCurrency,
+  type WalletType,
+} from '../../domain/exchange-codes.ts';
+import { unitsOf } from '../../kernel/decimal.ts';
+import { problem } from '../../kernel/problems.ts';
+import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
+import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
+import type { Verdict } from '../customer-data/verdict.ts';
+import { refuseUnknownCodes } from '../platforms/offered-codes.ts';
+import { amountIsZero } from '../platforms/offers.ts';
+import { isPublicAddress } from '../platforms/public-address.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { PartnerTable } from '../tables.ts';
+import type { OrderRow } from './order-record.ts';
+
+/** What a customer asked for, checked: everything that the outbound request needs. */
+export interface OrderRequest {
+  readonly partnerId: string;
+  readonly partnerType: 'INTEGRATION' | 'REDIRECT';
+  readonly platformUrl: string;
+  readonly customerId: string;
+  readonly countryCode: string;
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly fromAmount: string;
+  readonly paymentMethod: string;
+  readonly network: WalletType;
+  readonly paymentDetailsDataId: string | null;
+  readonly walletDataId: string | null;
+  readonly walletAddress: string | null;
+  /** The end user's address; a redirect partner is told it, and nobody else. */
+  readonly customerIp: string | null;
+}
+
+const refused = (path: string, message: string) =>
+  problem('invalid_request', { detail: { issues: [{ path, message }] } });
+
+/**
+ * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
+ * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last; the wallet is
+ * one of that very network. A redirect partner, which knows none of our ids, is told the wallet's address.
+ * @throws Problem `invalid_request`, naming the field; `order_outside_offer`
+ */
+export async function checkedOrder(
+  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids' | 'clock' | 'environment'>,
+  customerId: string,
+  partner: Pick<PartnerTable, 'partner_id' | 'type' | 'platform_url' | 'offering'>,
+  input: CreateOrderRequest,
+): Promise<OrderRequest> {
+  if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
+  const partners = await ports.store
+    .selectFrom('partners')
+    .select('offering')
+    .where('environment', '=', ports.environment)
+    .execute();
+  refuseUnknownCodes(partners, input);
+  refuseOutsideOffer(partner, input);
+  const isIntegration = partner.type === 'INTEGRATION';
+  if (isIntegration && input.walletAddress !== undefined)
+    throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
+  const customerIp = addressOfUser(input.customerIp, ports.environment);
+  if (!isIntegration && customerIp === null)
+    throw refused('customerIp', "is required for a redirect partner: the end user's IP address.");
+  const network = networkOf(input);
+  const address =
+    input.walletAddress === undefined ? null : await checkedAddress(ports, input.walletAddress, network);
+  const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
+    isIntegration || dataId !== undefined
+      ? ownData(ports, customerId, { type, path, dataId, network })
+      : Promise.resolve(null);
+  const walletDataId = await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId);
+  const ownAddress =
+    isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
+  if (address !== null && ownAddress !== null && address !== ownAddress)
+    throw refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
+  return {
+    partnerId: partner.partner_id,
+    partnerType: partner.type,
+    platformUrl: partner.platform_url,
+    customerId,
+    countryCode: input.countryCode,
+    rampType: input.rampType,
+    fromCurrency: input.fromCurrency,
+    toCurrency: input.toCurrency,
+    fromAmount: input.fromAmount,
+    paymentMethod: input.paymentMethod,
+    network,
+    paymentDetailsDataId: await own(
+      'BANK_ACCOUNT',
+      'customerPaymentDetailsDataId',
+      input.customerPaymentDetailsDataId,
+    ),
+    walletDataId,
+    walletAddress: address ?? ownAddress,
+    customerIp: isIntegration ? null : customerIp,
+  };
+}
+
+/** What the partner does not sell is refused here, before its platform hears of it. */
+function refuseOutsideOffer({ offering }: Pick<PartnerTable, 'offering'>, input: CreateOrderRequest): void {
+  const quote = quoteOf(railsOf(offering), input);
+  if (quote.kind === 'quote') return;
+  if (quote.kind === 'outside_limits') {
+    const { minAmount, maxAmount, fromCurrency } = quote.rail;
+    throw problem('order_outside_offer', {
+      message: `The partner takes ${minAmount} to ${maxAmount} ${fromCurrency}.`,
+      detail: { minAmount, maxAmount, currency: fromCurrency },
+    });
+  }
+  throw problem('order_outside_offer', {
+    message:
+      quote.kind === 'too_fine'
+        ? `The amount has more than ${quote.decimals} decimals.`
+        : 'The partner does not offer this exchange in this country by this payment method.',
+    detail: quote.kind === 'too_fine' ? { decimals: quote.decimals } : {},
+  });
+}
+
+/** In its plain form. In live it is one of the public internet: another one is a machine on the way, and no customer. */
+function addressOfUser(given: string | undefined, environment: PartnerPorts['environment']): string | null {
+  if (given === undefined) return null;
+  const address = given.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (isIP(address) === 0 || address.includes('%')) throw refused('customerIp', 'is not an IP address.');
+  if (environment === 'live' && !isPublicAddress(address))
+    throw refused('customerIp', "must be a public address: the end user's own.");
+  return address;
+}
+
+/** The network of the crypto side; one that is given is the same, by its name or an alias. */
+function networkOf(input: CreateOrderRequest): WalletType {
+  const { path, code } = cryptoSideOf(input);
+  const network = networkOfCurrency(code);
+  if (network === null) throw refused(path, 'is on a network that is not supported.');
+  if (input.network !== undefined && networkNamed(input.network) !== network)
+    throw refused('network', `is not the network of ${path}: ${network}.`);
+  return network;
+}
+
+interface WantedData {
+  readonly type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET';
+  readonly path: string;
+  readonly dataId: string | undefined;
+  readonly network: WalletType;
+}
+
+/**
+ * Another customer's data is no data: whoever knows its id learns nothing. And a wallet is on the order's network:
+ * what is sent to an address of another one is lost.
+ */
+async function ownData(
+  { store }: Pick<PartnerPorts, 'store'>,
+  customerId: string,
+  { type, path, dataId, network }: WantedData,
+): Promise<string> {
+  const row = await store
+    .selectFrom('customer_data')
+    .select('data_id')
+    .where('customer_id', '=', customerId)
+    .where('type', '=', type)
+    .$if(type === 'CRYPTO_WALLET', (query) => query.where('network', '=', network))
+    .$if(dataId !== undefined, (query) => query.where('data_id', '=', dataId ?? ''))
+    .orderBy('rank', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row) return row.data_id;
+  const words = type === 'BANK_ACCOUNT' ? 'a bank account' : `a crypto wallet on ${network}`;
+  throw refused(
+    path,
+    dataId === undefined
+      ? `is required: the customer has not given ${words} yet (SubmitCustomerData).`
+      : `is not ${words} of this customer.`,
+  );
+}
+
+/** The address of a customer's wallet. Purged in the meantime, it is data that the customer has not given. */
+async function addressOf(
+  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids'>,
+  customerId: string,
+  dataId: string,
+): Promise<string> {
+  const { createSubmissions } = await import('../compliance/submissions.ts');
+  const data = await createSubmissions(ports).open(ports.store, customerId, dataId, { files: false });
+  const address = data?.cryptoWallet?.address;
+  if (address === undefined)
+    throw refused('customerWalletDataId', 'is not a crypto wallet of this customer.');
+  return address;
+}
+
+/** An address that is given for one order is held to its network's encoding, and kept in its normal form. */
+async function addressVerdict(
+  { clock, environment }: Pick<PartnerPorts, 'clock' | 'environment'>,
+  address: string,
+  network: WalletType,
+): Promise<Verdict> {
+  const { walletAddress } = await import('../customer-data/wallets.ts');
+  return walletAddress(address, network, { nowMs: clock.now(), testNetworks: environment === 'demo' });
+}
+
+async function checkedAddress(
+  ports: Pick<PartnerPorts, 'clock' | 'environment'>,
+  address: string,
+  network: WalletType,
+): Promise<string> {
+  const verdict = await addressVerdict(ports, address, network);
+  if ('wrong' in verdict) throw refused('walletAddress', verdict.wrong);
+  return verdict.normal;
+}
+
+/**
+ * Why an order on record may not be sent, or null: its wallet is not on the network of its crypto currency. A row can be
+ * older than the check that it passed.
+ */
+export async function unsendable(
+  ports: Pick<PartnerPorts, 'store' | 'clock' | 'environment'>,
+  row: Pick<
+    OrderRow,
+    | 'transaction_type'
+    | 'source_currency'
+    | 'destination_currency'
+    | 'customer_id'
+    | 'customer_wallet_data_id'
+  >,
+  walletAddress: string | null,
+): Promise<string | null> {
+  const network = networkOfCurrency(
+    cryptoSideOf({
+      rampType: row.transaction_type,
+      fromCurrency: row.source_currency,
+      toCurrency: row.destination_currency,
+    }).code,
+  );
+  if (network === null) return 'its crypto currency is on a network that is not supported';
+  if (walletAddress !== null && 'wrong' in (await addressVerdict(ports, walletAddress, network)))
+    return `the address of its wallet is not one of ${network}`;
+  if (row.customer_wallet_data_id === null) return null;
+  const wallet = await ports.store
+    .selectFrom('customer_data')
+    .select('network')
+    .where('customer_id', '=', row.customer_id)
+    .where('data_id', '=', row.customer_wallet_data_id)
+    .executeTakeFirst();
+  return wallet?.network === network ? null : `its wallet is not on ${network}`;
+}

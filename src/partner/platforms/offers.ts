@@ -1,0 +1,71 @@
+import { compareDecimals, unitsOf } from '../../kernel/decimal.ts';
+import { problem } from '../../kernel/problems.ts';
+import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
+import type {
+  GetAvailablePartnersRequest,
+  GetAvailablePartnersResponse,
+  PartnerOffer,
+} from '../../wire/partner/offers.ts';
+import type { PartnerPorts } from '../ports.ts';
+import { createBreaker } from './breaker.ts';
+import { refuseUnknownCodes } from './offered-codes.ts';
+
+interface Ranked {
+  readonly offer: PartnerOffer;
+  readonly reliability: number;
+}
+
+/** A partner that was never called is neither preferred nor passed over. */
+const UNKNOWN_RELIABILITY = 0.5;
+
+/**
+ * GetAvailablePartners (spec/partner-service.md; CONTRACT, section 12): who sells what is asked for, best first: by
+ * what the customer receives, then by how reliably the partner answers, then by name. Who is outside its limits,
+ * countries, currencies or methods is left out.
+ */
+export async function availablePartners(
+  { store, clock, environment, log }: PartnerPorts,
+  input: GetAvailablePartnersRequest,
+): Promise<GetAvailablePartnersResponse> {
+  if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
+  const [rows, reliability] = await Promise.all([
+    store.selectFrom('partners').selectAll().where('environment', '=', environment).execute(),
+    createBreaker({ store, clock }).reliability(),
+  ]);
+  refuseUnknownCodes(rows, input);
+  const types = (input.partnerTypes ?? []).filter((type) => type !== 'TYPE_UNDEFINED');
+  const ranked: Ranked[] = [];
+  for (const row of rows) {
+    if (row.enabled !== 1 || (types.length > 0 && !types.includes(row.type))) continue;
+    const offering = railsOf(row.offering);
+    if (!offering.isWhole) log('error', 'offering_invalid', { partner_id: row.partner_id });
+    const quote = quoteOf(offering, input);
+    if (quote.kind !== 'quote') continue;
+    ranked.push({
+      offer: {
+        partnerId: row.partner_id,
+        partnerName: row.name,
+        toAmount: quote.toAmount,
+        icon: row.icon,
+        type: row.type,
+        termsUrl: row.terms_url,
+        privacyPolicyUrl: row.privacy_policy_url,
+      },
+      reliability: reliability.get(row.partner_id) ?? UNKNOWN_RELIABILITY,
+    });
+  }
+  return { partners: ranked.sort(byRank).map(({ offer }) => offer) };
+}
+
+function byRank(a: Ranked, b: Ranked): number {
+  const byAmount = compareDecimals(b.offer.toAmount, a.offer.toAmount);
+  if (byAmount !== 0) return byAmount;
+  if (a.reliability !== b.reliability) return b.reliability - a.reliability;
+  if (a.offer.partnerName !== b.offer.partnerName) return a.offer.partnerName < b.offer.partnerName ? -1 : 1;
+  return a.offer.partnerId < b.offer.partnerId ? -1 : 1;
+}
+
+export const amountIsZero = () =>
+  problem('invalid_request', {
+    detail: { issues: [{ path: 'fromAmount', message: 'must be more than zero.' }] },
+  });

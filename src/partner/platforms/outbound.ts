@@ -1,0 +1,264 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { type Fetch, headerOf } from '../../kernel/http.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import { refusalOf } from '../orders/platform-answers.ts';
+import type { Breaker } from './breaker.ts';
+import { type Attempt, guardedRequest, type OutboundLimits, outboundLimits } from './guarded-request.ts';
+import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
+import {
+  checkPartnerUrl,
+  type GuardedUrl,
+  type GuardRules,
+  type Resolver,
+  systemResolver,
+} from './ssrf-guard.ts';
+import { signWebhook } from './webhook-signature.ts';
+
+/** A partner as far as it is called. */
+export interface OutboundPartner {
+  readonly partnerId: string;
+  readonly platformUrl: string;
+  /** True for an address that the partner has left: its failures do not count for the breaker. */
+  readonly hasMoved: boolean;
+  /** Standard Webhooks secrets, newest first; two while one rotates. */
+  readonly webhookSecrets: readonly string[];
+}
+
+interface OutboundCall {
+  readonly operation: OutboundOperation;
+  /** The order's id: `Idempotency-Key` and `webhook-id` of every try. */
+  readonly subject: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The outcome of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
+ * reached the platform's books all the same. `oversized`: it answered more than is read.
+ */
+export type OutboundResult =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfterMs: number | null;
+      readonly body: Uint8Array;
+      /** Of a try before the one that was answered. */
+      readonly mayHaveActed: boolean;
+    }
+  | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
+  | { readonly kind: 'oversized'; readonly status: number; readonly mayHaveActed: boolean };
+
+export interface OutboundPorts {
+  readonly clock: Clock;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  readonly breaker: Breaker;
+  readonly audit: OutboundAudit;
+  readonly rules: GuardRules;
+  /** The sandbox platform in this process; null where there is none. */
+  readonly embedded: Fetch | null;
+  readonly resolve?: Resolver | undefined;
+  readonly limits?: OutboundLimits | undefined;
+  /** Certificates to trust beyond the system's (tests). */
+  readonly ca?: string | undefined;
+}
+
+/** Settings for the composition root and tests. */
+export type OutboundGiven = Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>>;
+
+export interface Outbound {
+  /** @throws Problem `partner_url_refused` */
+  send(partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult>;
+}
+
+const MOST_TRIES = 3;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 2_000;
+const TRY_AGAIN = new Set([502, 503, 504]);
+
+/**
+ * Calls partners' platforms (CONTRACT, section 13): guarded, signed anew for each try, at most three tries with full
+ * jitter on network errors, 502, 503 and 504, within 10 seconds over all; every try in the audit log.
+ */
+export const createOutbound = (ports: OutboundPorts): Outbound => ({
+  send: (partner, call) => send(ports, partner, call),
+});
+
+async function send(
+  ports: OutboundPorts,
+  partner: OutboundPartner,
+  call: OutboundCall,
+): Promise<OutboundResult> {
+  const body = JSON.stringify(call.body);
+  const note: Note = (entry) =>
+    ports.audit.write({
+      partnerId: partner.partnerId,
+      subject: call.subject,
+      operation: call.operation,
+      request: body,
+      durationMs: 0,
+      status: null,
+      answer: null,
+      ...entry,
+    });
+  const stopped = (outcome: string, reason: string | null) =>
+    note({ attempt: 0, atMs: ports.clock.now(), outcome, reason });
+  const guarded = await notingRefusal(stopped, async () => checkPartnerUrl(partner.platformUrl, ports.rules));
+  const admitted = partner.hasMoved
+    ? ({ open: false } as const)
+    : await ports.breaker.admit(partner.partnerId);
+  if (admitted.open) {
+    await stopped('breaker_open', null);
+    return { kind: 'unavailable', mayHaveActed: false, retryAfterMs: admitted.retryAfterMs };
+  }
+  const result = await tryUntilAnswered(ports, call.operation, note, async (remainingMs) => {
+    const message = messageTo(guarded, partner, call, body, ports.clock.now());
+    return notingRefusal(stopped, () => tried(ports, guarded, message, remainingMs));
+  });
+  if (!partner.hasMoved)
+    await ports.breaker.record(partner.partnerId, result.kind !== 'unavailable' && result.status < 500);
+  return result;
+}
+
+type Entry = Parameters<OutboundAudit['write']>[0];
+/** Writes to the audit log of a call. */
+type Note = (entry: Pick<Entry, 'attempt' | 'atMs' | 'outcome' | 'reason'> & Partial<Entry>) => Promise<void>;
+
+/** Tries until an answer counts, the tries or the time are used up. @param attemptWithin makes one try, in milliseconds */
+async function tryUntilAnswered(
+  ports: OutboundPorts,
+  operation: OutboundOperation,
+  note: Note,
+  attemptWithin: (remainingMs: number) => Promise<Attempt>,
+): Promise<OutboundResult> {
+  const { clock } = ports;
+  const { totalMs } = ports.limits ?? outboundLimits;
+  const startedMs = clock.now();
+  let mayHaveActed = false;
+  let retryAfterMs: number | null = null;
+  for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+    const atMs = clock.now();
+    const remainingMs = totalMs - Math.max(0, atMs - startedMs);
+    if (remainingMs <= 0) break;
+    let came: Attempt;
+    try {
+      came = await attemptWithin(remainingMs);
+    } catch (error) {
+      // Where its name leads now says nothing of a try before, which it may have taken.
+      if (mayHaveActed && isProblem(error)) break;
+      throw error;
+    }
+    await note({
+      attempt,
+      atMs,
+      durationMs: clock.now() - atMs,
+      outcome: came.kind,
+      status: 'status' in came ? came.status : null,
+      reason: 'reason' in came ? came.reason : null,
+      answer: came.kind === 'answer' ? came.body : null,
+    });
+    if (came.kind === 'oversized') return { ...came, mayHaveActed };
+    retryAfterMs = came.kind === 'answer' ? retryAfterOf(came.retryAfter, clock.now()) : null;
+    if (came.kind === 'answer' && !TRY_AGAIN.has(came.status)) {
+      return { kind: 'answer', status: came.status, retryAfterMs, body: came.body, mayHaveActed };
+    }
+    // A gateway that gave up waiting says nothing of what the platform did behind it; the platform's own 503 does.
+    mayHaveActed ||=
+      came.kind === 'lost' ||
+      (came.kind === 'answer' && (came.status !== 503 || refusalOf(operation, came.body) === null));
+    if (attempt === MOST_TRIES) break;
+    const jitterMs = ports.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+    const pauseMs = Math.max(jitterMs, retryAfterMs ?? 0);
+    if (clock.now() + pauseMs - startedMs >= totalMs) break;
+    await clock.sleep(pauseMs);
+  }
+  return { kind: 'unavailable', mayHaveActed, retryAfterMs };
+}
+
+interface Message {
+  readonly url: URL;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** The request of one try, signed at this moment. */
+function messageTo(
+  guarded: GuardedUrl,
+  partner: OutboundPartner,
+  call: OutboundCall,
+  body: string,
+  atMs: number,
+): Message {
+  const url = new URL(guarded.url);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call.operation}`;
+  const headers = {
+    ...call.headers,
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'farelock',
+    'idempotency-key': call.subject,
+    ...signWebhook(partner.webhookSecrets, { id: call.subject, atMs, body }),
+  };
+  return { url, headers, body };
+}
+
+async function notingRefusal<T>(
+  note: (outcome: string, reason: string) => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isProblem(error)) await note('refused', String(error.detail?.reason ?? ''));
+    throw error;
+  }
+}
+
+function tried(
+  ports: OutboundPorts,
+  guarded: GuardedUrl,
+  message: Message,
+  remainingMs: number,
+): Promise<Attempt> {
+  const limits = ports.limits ?? outboundLimits;
+  if (guarded.kind !== 'embedded') {
+    const at = { resolve: ports.resolve ?? systemResolver, limits, ca: ports.ca };
+    return guardedRequest(at, guarded, message, remainingMs);
+  }
+  if (ports.embedded === null) throw problem('partner_url_refused', { detail: { reason: 'reserved_host' } });
+  return embeddedRequest(ports.embedded, limits, message, remainingMs);
+}
+
+/** The same exchange with the platform in this process: its answers can be slow, torn or too large as well. */
+async function embeddedRequest(
+  answer: Fetch,
+  limits: OutboundLimits,
+  { url, headers, body }: Message,
+  remainingMs: number,
+): Promise<Attempt> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), remainingMs);
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    abort.signal.addEventListener('abort', () => reject(new Error('timeout')), { once: true });
+  });
+  try {
+    const request = { method: 'POST', url: url.href, headers, body, signal: abort.signal };
+    const response = await Promise.race([answer(request), tooLate]);
+    const bytes = Buffer.from(response.body ?? '');
+    const { status } = response;
+    if (bytes.length > limits.answerBytes) return { kind: 'oversized', status };
+    return { kind: 'answer', status, retryAfter: headerOf(response, 'retry-after'), body: bytes };
+  } catch (error) {
+    return { kind: 'lost', reason: error instanceof Error ? error.message.slice(0, 40) : 'network error' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `Retry-After` in seconds or as a date; null when it says nothing that can be read. */
+function retryAfterOf(header: string | null, nowMs: number): number | null {
+  if (header === null) return null;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
+  const atMs = Date.parse(header);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+}

@@ -1,0 +1,224 @@
+import type { Airline } from './airlines.ts';
+import type { Airport } from './airports.ts';
+import { chooseAircraft, suitedAircraft, technicalStop } from './equipment.ts';
+import type { Aircraft } from './fleet.ts';
+import { distanceKm, eastward, tailwindKmh } from './geography.ts';
+import { type Service, SLOTS_BY_SIZE } from './network.ts';
+import { TOPIC } from './random.ts';
+import type { World } from './world.ts';
+
+/** A flight number in one direction: what stays the same from day to day. */
+interface Slot {
+  readonly service: Service;
+  /** Which of the day's departures, from 0. */
+  readonly number: number;
+  readonly from: Airport;
+  readonly to: Airport;
+  readonly flightNumber: number;
+  /** Minutes after local midnight, the same all year. */
+  readonly departureMinute: number;
+  readonly blockMinutes: number;
+  readonly aircraft: Aircraft;
+  readonly stop: Airport | null;
+}
+
+/** One departure. Local times are written as if they were UTC, so that arithmetic stays plain. */
+export interface Flight {
+  readonly slot: Slot;
+  readonly airline: Airline;
+  readonly from: Airport;
+  readonly to: Airport;
+  /** Local departure date, days since 1970-01-01. */
+  readonly day: number;
+  readonly departureMs: number;
+  readonly arrivalMs: number;
+  readonly departureLocalMs: number;
+  readonly arrivalLocalMs: number;
+}
+
+export interface Timetable {
+  /** Flights of a service on a local date, in order of departure. */
+  flights(service: Service, from: Airport, day: number): readonly Flight[];
+  /** One departure by its slot, or null when that slot does not fly that day. */
+  flight(service: Service, from: Airport, slot: number, day: number): Flight | null;
+}
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** Airports that are closed at night. */
+const CURFEW = new Set(
+  'LHR LGW LCY FRA MUC BER DUS HAM STR ZRH GVA VIE ORY AMS BRU SYD ADL ITM DCA LGA SAN CGH AEP'.split(' '),
+);
+/** Standard offsets are read on this day: schedules are made for winter and keep their local time. */
+const NOMINAL_MS = Date.UTC(2027, 0, 15, 12);
+
+/** The world and its slots. */
+interface Plan {
+  readonly world: World;
+  slot(service: Service, from: Airport, number: number): Slot;
+}
+
+export function createTimetable(world: World): Timetable {
+  const plan: Plan = { world, slot: rememberedSlots(world) };
+  return {
+    flight: (service, from, number, day) => flightOn(plan, service, from, number, day),
+    flights(service, from, day) {
+      const found: Flight[] = [];
+      for (let number = 0; number < service.weeklyBySlot.length; number++) {
+        const one = flightOn(plan, service, from, number, day);
+        if (one) found.push(one);
+      }
+      return found.sort((a, b) => a.departureMs - b.departureMs || a.slot.number - b.slot.number);
+    },
+  };
+}
+
+/** Each slot is made when it is first asked for. */
+function rememberedSlots(world: World): Plan['slot'] {
+  const firstNumbers = layOutNumbers(world);
+  const slots = new Map<Service, { outbound: Slot[]; inbound: Slot[]; suited: readonly Aircraft[] }>();
+  return (service, from, number) => {
+    let known = slots.get(service);
+    if (!known) {
+      known = { outbound: [], inbound: [], suited: suitedAircraft(world, service) };
+      slots.set(service, known);
+    }
+    const direction = from === service.hub ? known.outbound : known.inbound;
+    const found = direction[number] ?? makeSlot(world, firstNumbers, service, from, number, known.suited);
+    direction[number] = found;
+    return found;
+  };
+}
+
+function makeSlot(
+  world: World,
+  firstNumbers: FirstNumbers,
+  service: Service,
+  from: Airport,
+  number: number,
+  suited: readonly Aircraft[],
+): Slot {
+  const outbound = from === service.hub;
+  const to = outbound ? service.other : service.hub;
+  const aircraft = chooseAircraft(world, service, number, suited);
+  const stop = technicalStop(world, service, aircraft, number);
+  const blockMinutes = stop
+    ? blockTime(from, stop, aircraft) + blockTime(stop, to, aircraft) + groundTime(aircraft)
+    : blockTime(from, to, aircraft);
+  const home = Math.max(0, service.airline.hubs.indexOf(service.hub.iata));
+  const flightNumber =
+    10 +
+    home * firstNumbers.perHub +
+    (firstNumbers.of[service.other.index] ?? 0) +
+    2 * number +
+    (outbound ? 0 : 1);
+  return {
+    service,
+    number,
+    from,
+    to,
+    flightNumber,
+    departureMinute: departureMinute(world, service, from, to, number, blockMinutes),
+    blockMinutes,
+    aircraft,
+    stop,
+  };
+}
+
+/** The minute nearest to the wished one at which both airports are open. */
+function departureMinute(
+  world: World,
+  service: Service,
+  from: Airport,
+  to: Airport,
+  number: number,
+  blockMinutes: number,
+): number {
+  const wished = wishedMinute(world, service, from, to, number);
+  const shift =
+    world.zones.offsetMinutes(to.timeZone, NOMINAL_MS) - world.zones.offsetMinutes(from.timeZone, NOMINAL_MS);
+  const first = CURFEW.has(from.iata) ? 360 : 330;
+  const last = CURFEW.has(from.iata) ? 1370 : 1435;
+  const [earliest, latest] = CURFEW.has(to.iata) ? [305, 1380] : [285, 1490];
+  for (let step = 0; step <= 1080; step += 15) {
+    for (const minute of [wished + step, wished - step]) {
+      const rounded = Math.round(minute / 5) * 5;
+      if (rounded < first || rounded > last) continue;
+      const arrival = (((rounded + blockMinutes + shift) % 1440) + 1440) % 1440;
+      if (arrival >= earliest ? arrival <= latest : arrival + 1440 <= latest) return rounded;
+    }
+  }
+  return Math.round(wished / 5) * 5;
+}
+
+function wishedMinute(world: World, service: Service, from: Airport, to: Airport, number: number): number {
+  const count = service.weeklyBySlot.length;
+  const [open, close] = waveOf(service, from, to);
+  const chance = world.dice.unit(TOPIC.slot, service.airline.index, from.index, to.index, number);
+  // Two flights a day are one in the morning and one in the evening: nobody waits much longer than a night.
+  if (count === 2 && service.distanceKm < 4500)
+    return number === 0 ? open + 110 * chance : close - 110 * chance;
+  return open + ((number + 0.1 + 0.8 * chance) * (close - open)) / count;
+}
+
+function flightOn(plan: Plan, service: Service, from: Airport, number: number, day: number): Flight | null {
+  const { dice, zones } = plan.world;
+  const weekly = service.weeklyBySlot[number];
+  if (weekly === undefined) return null;
+  if (weekly < 7) {
+    const weekday = (((day + 4) % 7) + 7) % 7;
+    const { airline, hub, other } = service;
+    const turn = dice.pick(7, TOPIC.weekdays, airline.index, hub.index, other.index);
+    if ((weekday * 3 + turn) % 7 >= weekly) return null;
+  }
+  const slot = plan.slot(service, from, number);
+  const departureMs = zones.toUtc(from.timeZone, day * DAY_MS + slot.departureMinute * MINUTE_MS);
+  const arrivalMs = departureMs + slot.blockMinutes * MINUTE_MS;
+  return {
+    slot,
+    airline: service.airline,
+    from,
+    to: slot.to,
+    day,
+    departureMs,
+    arrivalMs,
+    departureLocalMs: departureMs + zones.offsetMinutes(from.timeZone, departureMs) * MINUTE_MS,
+    arrivalLocalMs: arrivalMs + zones.offsetMinutes(slot.to.timeZone, arrivalMs) * MINUTE_MS,
+  };
+}
+
+/** Block time in minutes, from gate to gate: distance flown (2 % more than the great circle), wind, taxi and climb. */
+function blockTime(from: Airport, to: Airport, aircraft: Aircraft): number {
+  const wind = tailwindKmh(from, to) * (aircraft.body === 'turboprop' ? 0.4 : 1);
+  const ground = { turboprop: 22, regional_jet: 28, narrow: 32, wide: 40 }[aircraft.body];
+  const minutes = ((distanceKm(from, to) * 1.02) / (aircraft.cruiseKmh + wind)) * 60 + ground;
+  return Math.ceil(minutes / 5) * 5;
+}
+
+const groundTime = (aircraft: Aircraft): number => (aircraft.body === 'wide' ? 80 : 35);
+
+/** When such a flight leaves, minutes of the day: long flights east by night, west by day. */
+function waveOf(service: Service, from: Airport, to: Airport): readonly [number, number] {
+  if (service.distanceKm < 3000) return [360, 1310];
+  const east = eastward(from, to);
+  if (service.distanceKm > 4500 && east > 0.35) return [780, 1425];
+  if (service.distanceKm > 4500 && east < -0.35) return [510, 1160];
+  return service.distanceKm > 6000 ? [960, 1425] : [400, 1380];
+}
+
+interface FirstNumbers {
+  /** By the index of the airport at the other end. */
+  readonly of: readonly number[];
+  readonly perHub: number;
+}
+
+/** A block of flight numbers for every airport, so that an airline never uses a number twice. */
+function layOutNumbers(world: World): FirstNumbers {
+  let next = 0;
+  const of = world.airports.map((airport) => {
+    const first = next;
+    next += 2 * (SLOTS_BY_SIZE[airport.size] ?? 0);
+    return first;
+  });
+  return { of, perHub: next };
+}

@@ -1,0 +1,113 @@
+import { HttpResponse, json } from '../../kernel/http.ts';
+import type { Sale } from './books.ts';
+import { html } from './html.ts';
+import { page } from './page.ts';
+import { shownMoney } from './shown.ts';
+import { type Handler, redirect, type Visit } from './visit.ts';
+
+/** What became of the press: the booking, or what the visitor is told instead. */
+export const confirmation: Handler = (visit) => {
+  const { placed } = visit.session;
+  if (!placed) return redirect('/');
+  if (placed.shows === 'declined')
+    return page(
+      visit,
+      'Payment declined',
+      html`<p role="alert">Your bank did not take this card. Nothing was booked.</p>`,
+    );
+  if (placed.shows === 'mail')
+    return page(
+      visit,
+      'Thank you for your order',
+      html`<p>We have received your order. You will get a mail with your booking reference.</p>`,
+    );
+  const sale = readySale(visit);
+  if (!sale)
+    return page(
+      visit,
+      'One moment',
+      html`<p class="busy" data-waiting>We are processing your payment. Do not close this page…</p>`,
+    );
+  return page(
+    visit,
+    'Your booking is confirmed',
+    html`<p>Your booking reference</p><p class="locator" id="booking-reference">${sale.locator}</p>
+<dl><dt>Flights</dt><dd>${sale.flights}</dd><dt>Fare</dt><dd>${sale.fare}</dd>
+<dt>Passengers</dt><dd>${sale.passengerCount}</dd>
+<dt>Amount paid</dt><dd id="amount-paid">${shownMoney(sale.shownCents)}</dd></dl>
+<p>A mail is on its way. <a href="/manage">Manage this booking</a></p>`,
+  );
+};
+
+function readySale({ session, ports }: Visit): Sale | null {
+  const { placed } = session;
+  const nowMs = ports.clock.now();
+  if (placed?.shows !== 'booking' || nowMs < placed.busyUntilMs) return null;
+  return ports.books.saleOfPress(placed.pressId);
+}
+
+export const confirmationState: Handler = (visit) => json({ is_ready: readySale(visit) !== null });
+
+/** The form that opens a booking. */
+export const manage: Handler = (visit) => managePage(visit, null);
+
+const managePage = (visit: Visit, error: string | null) =>
+  page(
+    visit,
+    'Manage booking',
+    html`${error !== null && html`<p role="alert">${error}</p>`}
+<form method="post" action="/manage">
+<div class="field"><label for="locator">Booking reference</label><input id="locator" name="locator" autocomplete="off"></div>
+<div class="field"><label for="family">Last name</label><input id="family" name="family" autocomplete="off"></div>
+<button class="primary">Find booking</button></form>`,
+    { status: error === null ? 200 : 404 },
+  );
+
+/** A booking shows itself once it is confirmed; before, the site knows none. */
+export const findBooking: Handler = (visit) => {
+  const { session, form, ports } = visit;
+  const sale = ports.books.saleFor(form.get('locator') ?? '', form.get('family') ?? '');
+  if (!sale || sale.confirmsAtMs === null || sale.confirmsAtMs > ports.clock.now())
+    return managePage(visit, 'We know no such booking.');
+  session.managed = form.get('family') ?? '';
+  return shownBooking(visit, sale);
+};
+
+function shownBooking(visit: Visit, sale: Sale) {
+  const { cancelledAtMs, refundCents } = sale;
+  return page(
+    visit,
+    `Booking ${sale.locator}`,
+    html`<dl><dt>Status</dt><dd id="booking-status" data-status="${cancelledAtMs === null ? 'confirmed' : 'cancelled'}">${cancelledAtMs === null ? 'Confirmed' : 'Cancelled'}</dd>
+<dt>Booking reference</dt><dd id="booking-reference">${sale.locator}</dd>
+<dt>Flights</dt><dd>${sale.flights}</dd><dt>Fare</dt><dd>${sale.fare}</dd>
+<dt>Amount paid</dt><dd id="amount-paid">${shownMoney(sale.shownCents)}</dd></dl>
+${cancelledAtMs === null && refundCents === null && html`<p>This fare can't be cancelled.</p>`}
+${
+  cancelledAtMs === null &&
+  refundCents !== null &&
+  html`<form method="post" action="/manage/cancel"><input type="hidden" name="locator" value="${sale.locator}">
+<button>Cancel booking</button></form>`
+}
+${cancelledAtMs !== null && html`<p>${shownMoney(refundCents ?? 0)} go back to the card.</p>`}`,
+  );
+}
+
+/** Asks once more; the second form cancels. */
+export const cancelBooking: Handler = (visit) => {
+  const { session, form, ports } = visit;
+  const sale = ports.books.saleFor(form.get('locator') ?? '', session.managed ?? '');
+  if (!sale || session.managed === null) return redirect('/manage');
+  if (sale.refundCents === null) return new HttpResponse(400, "This fare can't be cancelled.");
+  if (form.get('sure') !== 'yes')
+    return page(
+      visit,
+      'Cancel this booking?',
+      html`<p>${shownMoney(sale.refundCents)} of ${shownMoney(sale.paidCents)} go back to the card.</p>
+<form method="post" action="/manage/cancel"><input type="hidden" name="locator" value="${sale.locator}">
+<input type="hidden" name="sure" value="yes"><button class="primary">Yes, cancel it</button></form>`,
+    );
+  ports.books.cancel(sale.locator, ports.clock.now());
+  const cancelled = ports.books.saleFor(sale.locator, session.managed);
+  return cancelled ? shownBooking(visit, cancelled) : redirect('/manage');
+};

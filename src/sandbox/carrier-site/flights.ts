@@ -1,0 +1,127 @@
+import { HttpResponse, json } from '../../kernel/http.ts';
+import { fareMenu } from '../lowcost/fares.ts';
+import { type Leg, type Trip, tripsFor } from '../lowcost/flights.ts';
+import { html, type Markup } from './html.ts';
+import { page } from './page.ts';
+import { localInstant, shownDay, shownDuration, shownMoney, shownTime } from './shown.ts';
+import { type Handler, redirect, type Search, type SitePorts, type Visit } from './visit.ts';
+
+/** Prices of the site change on the hours of the clock that divide by four, and in between hold to the cent. */
+const PRICE_HOLDS_MINUTES = 240;
+
+type Direction = 'out' | 'back';
+
+export const quotedMinute = (nowMs: number): number =>
+  Math.floor(nowMs / 60_000 / PRICE_HOLDS_MINUTES) * PRICE_HOLDS_MINUTES;
+
+/** The page of results; its flights are listed by a script. */
+export const flights: Handler = (visit) => {
+  const { session } = visit;
+  const { search } = session;
+  if (!search) return redirect('/');
+  const { origin, destination, departDate, returnDate, adults } = search;
+  const section = (direction: Direction, title: Markup): Markup => html`<section data-direction="${direction}"
+aria-busy="true" ${direction === 'back' && returnDate === null ? 'hidden' : ''}>
+<h2>${title}</h2>
+<p role="status" class="busy">Looking for flights…</p>
+<ul class="flights" aria-label="${direction === 'out' ? 'Outbound flights' : 'Return flights'}"></ul>
+</section>`;
+  const main = html`<p>Prices are for one adult; you asked for ${adults}.</p>
+${section('out', html`${origin} to ${destination}, ${shownDay(Date.parse(departDate))}`)}
+${
+  returnDate === null &&
+  html`<form id="add-return" aria-label="Return flight"><div class="row"><div class="field">
+<label for="back-on">Flying back on</label><input id="back-on" name="return" type="date"></div></div>
+<p class="error" role="alert" hidden></p><button>Add a return flight</button></form>`
+}
+${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${shownDay(Date.parse(returnDate))}`}`)}
+<form method="post" action="/flights"><p><button class="primary" id="to-fares" disabled>Continue to fares</button></p></form>`;
+  return page(visit, 'Choose your flights', main, { hasNewsletter: session.number % 4 < 2 });
+};
+
+/** Turns a search for one way into one for both. */
+export const addReturn: Handler = ({ session, form }) => {
+  const { search } = session;
+  const returnDate = form.get('return') ?? '';
+  if (!search) return json({ error: 'Search again.' }, 404);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(returnDate) || !(returnDate >= search.departDate))
+    return json({ error: 'Choose a day after the departure.' });
+  session.search = { ...search, returnDate };
+  return json({ direction: 'back' });
+};
+
+/** The flights of a direction, for the script. */
+export const flightsListed: Handler = async (visit) => {
+  const { session, url, ports } = visit;
+  const { search } = session;
+  if (!search) return json([], 404);
+  await ports.clock.sleep(LISTING_MS);
+  return json(legsListed(visit, search, directionOf(url.searchParams)).map((leg) => listed(ports, leg)));
+};
+
+const LISTING_MS = 150;
+
+const listed = (ports: SitePorts, leg: Leg) => ({
+  id: idOf(leg),
+  number: `${leg.carrier.code}${leg.number}`,
+  from: leg.from.iata,
+  to: leg.to.iata,
+  departs: shownTime(leg.departureLocalMs),
+  departs_at: localInstant(leg.departureLocalMs),
+  arrives: shownTime(leg.arrivalLocalMs),
+  arrives_at: localInstant(leg.arrivalLocalMs),
+  days_later: Math.floor(leg.arrivalLocalMs / 86_400_000) - Math.floor(leg.departureLocalMs / 86_400_000),
+  duration: shownDuration(leg.blockMinutes),
+  price: shownMoney(fareMenu(ports.world, tripOf(ports, [leg], 1))[0]?.totalCents ?? 0),
+});
+
+export const tripOf = ({ clock }: SitePorts, legs: readonly Leg[], adults: number): Trip => ({
+  legs,
+  adults,
+  quotedMinute: quotedMinute(clock.now()),
+});
+
+/** Takes a flight out of a list. */
+export const chooseFlight: Handler = (visit) => {
+  const { session, form } = visit;
+  const direction = directionOf(form);
+  const { search } = session;
+  if (!search) return json({ error: 'no search' }, 404);
+  const leg = legsListed(visit, search, direction).find((one) => idOf(one) === form.get('flight'));
+  if (!leg) return json({ error: 'no such flight' }, 404);
+  session[direction] = leg;
+  return json({ is_complete: isComplete(session) });
+};
+
+const isComplete = ({ search, out, back }: Visit['session']): boolean =>
+  search !== null && out !== null && (search.returnDate === null || back !== null);
+
+export const takeFlights: Handler = ({ session }) => {
+  const { out, back } = session;
+  if (!isComplete(session)) return new HttpResponse(400, 'Choose your flights first.');
+  if (out && back && back.departureMs < out.departureMs + (out.blockMinutes + 60) * 60_000)
+    return new HttpResponse(400, 'The return flight leaves too early.');
+  return redirect('/fares');
+};
+
+const directionOf = (fields: URLSearchParams): Direction =>
+  fields.get('direction') === 'back' ? 'back' : 'out';
+
+const idOf = (leg: Leg): string => `${leg.carrier.code}${leg.number}-${leg.day}`;
+
+/** The flights of one direction, in the order of their departure. */
+function legsListed({ ports }: Visit, search: Search, direction: Direction): Leg[] {
+  const { origin, destination, departDate, returnDate, adults } = search;
+  const isOut = direction === 'out';
+  const day = isOut ? departDate : returnDate;
+  if (day === null) return [];
+  const query = {
+    origin: isOut ? origin : destination,
+    destination: isOut ? destination : origin,
+    departDate: day,
+    adults,
+    cabinClass: 'economy' as const,
+  };
+  const legs = tripsFor(ports.world, query, ports.clock.now()).flatMap((trip) => trip.legs);
+  return legs.sort((a, b) => a.departureMs - b.departureMs);
+}

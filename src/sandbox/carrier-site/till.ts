@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { HttpResponse, json } from '../../kernel/http.ts';
+import { basketLines, totalOf } from './basket.ts';
+import { amountOnCard, cardDigest } from './cards.ts';
+import { html, type Markup } from './html.ts';
+import { framed, page } from './page.ts';
+import { placeOrder } from './placing.ts';
+import { shownMoney } from './shown.ts';
+import { type Handler, legsOf, redirect, type Session } from './visit.ts';
+
+/** The till: what it costs in the end, the frame with the card, and the button that pays. */
+export const till: Handler = async (visit) => {
+  const { session, ports } = visit;
+  const { scenario, fare } = session;
+  if (!fare || session.familyNames.length === 0) return redirect('/');
+  if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
+  if (scenario === 'till_500')
+    return new HttpResponse(500, 'Internal Server Error', { 'content-type': 'text/plain' });
+  session.payToken = randomBytes(12).toString('hex');
+  const lines = basketLines(session, true);
+  const main = html`<h2>Your order</h2>
+<ul class="lines">
+${legsOf(session).map((leg) => html`<li><span>Flight ${leg.carrier.code}${leg.number}</span> <span>${leg.from.iata} to ${leg.to.iata}</span></li>`)}
+${lines.map(({ name, cents }) => html`<li><span>${name}</span> <span>${shownMoney(cents)}</span></li>`)}
+</ul>
+<p class="total"><span>Total to pay</span> <strong id="total">${shownMoney(totalOf(lines))}</strong></p>
+<h2>Your card</h2>
+<iframe class="card" title="Card details" src="/card"></iframe>
+<p class="error" id="card-error" role="alert" hidden></p>
+<form method="post" action="/pay" id="pay-form" ${scenario === 'total_moves' ? 'data-moves=1' : ''} ${scenario === 'pays_itself' ? 'data-pays-itself=1' : ''}>
+<input type="hidden" name="once" value="${session.payToken}"><input type="hidden" name="card">
+${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value="all">Pay now</button>`}
+<button class="primary" id="pay">Pay now</button>
+<span class="busy" id="paying" hidden>Paying…</span></form>`;
+  return page(visit, 'Pay', main, { overlay: overTheButton(session) });
+};
+
+const OVER_MS = 400;
+
+function overTheButton({ scenario }: Session): Markup | null {
+  if (scenario === 'popup_over_pay')
+    return html`<div class="over" data-wall="/chat" data-after="${OVER_MS}" hidden><div role="dialog" aria-label="Chat">
+<h2>Hello! I am Hoppy.</h2><p>May I help you with your payment?</p>
+<button type="button" data-close>Close chat</button></div></div>`;
+  if (scenario === 'popup_stuck')
+    return html`<div class="over"><div role="dialog" aria-label="Summer sale"><h2>Summer sale!</h2><p>Everything must go.</p></div></div>`;
+  return null;
+}
+
+/** Counts the order again. */
+export const refreshTill: Handler = ({ session }) => {
+  session.totalHasMoved = true;
+  return json({ total: shownMoney(totalOf(basketLines(session, true))) });
+};
+
+/** The frame that asks for the card. */
+export const cardFrame: Handler = () =>
+  framed(
+    'Card details',
+    html`<form id="card-form" autocomplete="off">
+<div class="field"><label for="card-holder">Name on card</label><input id="card-holder" name="holder"></div>
+<div class="field"><label for="card-number">Card number</label><input id="card-number" name="number" inputmode="numeric"></div>
+<div class="row"><div class="field"><label for="card-expiry">Expiry date (MM/YY)</label><input id="card-expiry" name="expiry" placeholder="MM/YY"></div>
+<div class="field"><label for="card-cvc">Security code</label><input id="card-cvc" name="cvc" inputmode="numeric"></div></div>
+</form>`,
+  );
+
+/** Takes a card and gives a token for it. The number is kept nowhere. */
+export const takeCard: Handler = ({ session, form, ports }) => {
+  const number = (form.get('number') ?? '').replaceAll(/\s/g, '');
+  const [, month = '', year = ''] = /^(\d{2})\/(\d{2})$/.exec(form.get('expiry') ?? '') ?? [];
+  const endsMs = Date.UTC(2000 + Number(year), Number(month), 1);
+  if (!/^\d{13,19}$/.test(number)) return json({ error: 'This is not a card number.' });
+  if (month < '01' || month > '12' || endsMs <= ports.clock.now())
+    return json({ error: 'The card has expired.' });
+  if (!/^\d{3,4}$/.test(form.get('cvc') ?? '')) return json({ error: 'The security code has three digits.' });
+  if ((form.get('holder') ?? '').trim() === '') return json({ error: 'Give the name on the card.' });
+  const token = randomBytes(12).toString('hex');
+  session.cards.set(token, {
+    digest: cardDigest(number),
+    holdsCents: amountOnCard({ number, cvc: form.get('cvc') ?? '' }),
+  });
+  return json({ token });
+};
+
+/** Tills that take each request to pay for a payment of its own. */
+const PAYS_EACH_TIME: ReadonlySet<string> = new Set(['pays_itself', 'pays_again']);
+
+/** The press. A button that was pressed before is none: the first press goes on. */
+export const pay: Handler = (visit) => {
+  const { session, form } = visit;
+  const card = session.cards.get(form.get('card') ?? '');
+  if (!session.fare || !card) return new HttpResponse(400, 'There is nothing to pay for.');
+  if (PAYS_EACH_TIME.has(session.scenario)) {
+    const once = randomBytes(12).toString('hex');
+    return placeOrder(visit, { once, card, total: totalOf(basketLines(session, true)) });
+  }
+  if (session.payToken === '' || form.get('once') !== session.payToken)
+    return page(visit, 'One moment', html`<p role="alert">This order is being paid already.</p>`, {
+      status: 409,
+    });
+  session.payToken = '';
+  return placeOrder(visit, {
+    once: form.get('once') ?? '',
+    card,
+    total: totalOf(basketLines(session, true)),
+  });
+};
