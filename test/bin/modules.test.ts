@@ -94,7 +94,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   const NETWORK = /^package:undici$|^node:(http|https|http2|tls)$/;
   const EXECUTOR = /^package:litesvm/;
   const CUSTOMERS =
-    /^src\/partner\/(orders|http|procedures|customer-data)|^package:(ibantools|libphonenumber-js|ipaddr\.js)$/;
+    /^src\/partner\/(orders\/(?!creation-due)|http|customer-data)|^package:(ibantools|libphonenumber-js|ipaddr\.js)$/;
   const MAIL = /^package:nodemailer$/;
   /** What pays, and the schemas of what is paid for. */
   const PAYING = /^src\/(client\/payer\/|payments\/payload|wire\/flights\/schema)|^package:(@x402|zod)/;
@@ -110,7 +110,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     /^src\/(terminal\/board|cli\/view\/flights\/refund-desk|commands\/refund-desk\/(desk|keys))\.ts$/;
   /** Real airlines and carriers' web sites (their tables apart, which every database has), their doubles, and what they stand on: for who serves them alone. */
   const REAL_SEATS =
-    /^src\/(service\/(browser|carrier-site|sandbox)\.ts$|(airlines\/(duffel|browser)(?!\/(migrations|tables))|sandbox\/(duffel|carrier-site))\/)|^package:(playwright-core|mailauth|postal-mime)$/;
+    /^src\/(service\/(browser|carrier-site|sandbox)\.ts$|(airlines\/(duffel|browser)(?!\/(migrations|tables|call-off))|sandbox\/(duffel|carrier-site))\/)|^package:(playwright-core|mailauth|postal-mime)$/;
   const ALL_COMMANDS = /^src\/cli\/commands\/[^/]+\/(run|days|fares)\.ts$/;
 
   interface Rule {
