@@ -7,10 +7,9 @@ import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { storageTrouble } from '../kernel/storage.ts';
 import type { Pager } from '../terminal/pager.ts';
 import { type Prompts, type Streams, screenWidth } from '../terminal/streams.ts';
-import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { openTerminal, type Terminal, type TerminalSettings } from '../terminal/terminal.ts';
 import { cutOffBy } from './interruption/cut-off.ts';
 import { asHome } from './interruption/unusable-home.ts';
-import { scannedSettings, settingsOf } from './manners.ts';
 import { report } from './report.ts';
 import type { Session } from './session/session.ts';
 import type { CommandContext, ToolSpec } from './spec/command.ts';
@@ -221,3 +220,37 @@ async function nextSteps(
   if (told.next.length > 0) return told.next;
   return (await import('./interruption/next-steps.ts')).nextStepsOf(told, failed);
 }
+
+/** How a command that was understood is to speak. */
+const settingsOf = (
+  { globals, options }: Invocation,
+  fields: string[] | null,
+  environment: Environment,
+): TerminalSettings => ({
+  json: globals.json !== undefined || 'ndjson' in options,
+  fields,
+  quiet: globals.quiet === true,
+  verbose: globals.verbose === true,
+  input: globals.input,
+  color: globals.color,
+  pager: globals.pager !== false && !isPlain(globals, environment),
+  plain: isPlain(globals, environment),
+});
+
+/** Enough of the settings to print a problem with, from a command line that was not understood. */
+const scannedSettings = (argv: readonly string[], environment: Environment): TerminalSettings => ({
+  json: argv.some((word) => /^--(nd)?json(=|$)/.test(word)),
+  fields: null,
+  quiet: false,
+  verbose: argv.includes('--verbose') || argv.includes('-v'),
+  input: false,
+  color: !argv.includes('--no-color'),
+  pager: false,
+  plain: argv.includes('--plain') || isPlainAlways(environment),
+});
+
+const isPlain = ({ plain }: Invocation['globals'], environment: Environment): boolean =>
+  plain === true || isPlainAlways(environment);
+
+const isPlainAlways = ({ FARELOCK_PLAIN }: Environment): boolean =>
+  FARELOCK_PLAIN !== undefined && !['', '0', 'false'].includes(FARELOCK_PLAIN);

@@ -1,7 +1,18 @@
 import { intentToRemember } from './agreed.ts';
-import { menuAnswers } from './menu-answers.ts';
 import { createdIntentOf, offerDetailsOf, orderOf, queuedOf, receivedOf, searchOf } from './normalise.ts';
 import type { AnswerRules } from './payer/delivery.ts';
+import { type HttpAnswer, isRecord } from './transport.ts';
+
+/** Answers of POST /air/offer-details that cost nothing: the menu is still pending, or its check failed. */
+const menuAnswers = {
+  /** Still being opened: the payment waits for the real answer. */
+  isPending: (answer: HttpAnswer): boolean => answer.status === 202,
+  /** It came to nothing: the payment was not taken, and ends. */
+  isFree(answer: HttpAnswer): boolean {
+    const menu = isRecord(answer.body) ? answer.body.fare_menu : undefined;
+    return answer.status === 200 && isRecord(menu) && menu.status === 'failed';
+  },
+} as const;
 
 /** How the answer of a paid call is taken, by the call's own method and path: also when it is sent again later. */
 export function answerRules(

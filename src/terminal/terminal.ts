@@ -6,7 +6,6 @@ import { supportsLinks } from './links.ts';
 import { isLong, type Pager } from './pager.ts';
 import { colourLevel, openPaint, type Paint } from './paint.ts';
 import { createProgress } from './progress.ts';
-import { createRealMoney, type RealMoney } from './real-money.ts';
 import { spokenLine, spokenLines } from './spoken.ts';
 import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
 import { tsvLines } from './table.ts';
@@ -254,3 +253,32 @@ const afterwards = (prompts: Prompts, written: () => Promise<void>): Prompts => 
     return prompts.steps();
   },
 });
+
+/** Marks every amount of a line that a person reads, once it is known to be real money. */
+interface RealMoney {
+  /** From now on amounts are real. */
+  mark(): void;
+  said(line: string): string;
+  asked(prompts: Prompts): Prompts;
+}
+
+/** `12.50 USDC` becomes `12.50 USDC (MAINNET)`, wherever money is named. Documents for programs name their network. */
+function createRealMoney(): RealMoney {
+  let isReal = false;
+  const said = (line: string): string => (isReal ? line.replace(/\d USDC\b/g, '$& (MAINNET)') : line);
+  return {
+    mark: () => {
+      isReal = true;
+    },
+    said,
+    asked: (prompts) =>
+      isReal
+        ? {
+            ...prompts,
+            confirm: (message, preset) => prompts.confirm(said(message), preset),
+            text: (message, check) => prompts.text(said(message), check),
+            choose: (message, choices) => prompts.choose(said(message), choices),
+          }
+        : prompts,
+  };
+}

@@ -1,8 +1,15 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
+import { nativeFix } from '../../kernel/native.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { type Check, failed, ok, type Patient, warning } from './checks.ts';
-import { nativePackages } from './natives.ts';
+import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
+
+/** The ending of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
+const ENDS: Readonly<Record<string, readonly string[]>> = {
+  linux: ['-gnu', '-musl', '-gnueabihf', '-musleabihf'],
+  win32: ['-msvc'],
+};
 
 const LEAST_MAJOR = 20;
 const LEAST_MINOR = 18;
@@ -66,4 +73,24 @@ function disk(home: string) {
     );
   }
   return free < TIGHT_BYTES ? warning(said, 'Free some space soon.', `df -h ${home}`) : ok(said);
+}
+
+/** True when the builds of both native packages for this platform are installed. None is loaded. */
+function nativePackages(): Finding {
+  const { resolve } = createRequire(import.meta.url);
+  const isThere = (name: string): boolean => {
+    try {
+      return resolve(name) !== '';
+    } catch {
+      return false;
+    }
+  };
+  const platform = `${process.platform}-${process.arch}`;
+  const builds = ['@libsql/', 'litesvm-'].map((start) => ({
+    start,
+    found: (ENDS[process.platform] ?? ['']).map((end) => `${start}${platform}${end}`).filter(isThere),
+  }));
+  const missing = builds.filter(({ found }) => found.length === 0).map(({ start }) => `${start}${platform}`);
+  if (missing.length > 0) return failed(`Not installed: ${missing.join(', ')}`, nativeFix());
+  return ok(builds.flatMap(({ found }) => found).join(', '));
 }

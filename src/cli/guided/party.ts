@@ -8,14 +8,15 @@ import {
   type PassengerRules,
 } from '../../domain/passengers.ts';
 import { instant } from '../../kernel/clock.ts';
+import { isProblem } from '../../kernel/problems.ts';
 import { counted, harmless } from '../../terminal/text.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { notesOf } from '../session/remembered.ts';
-import { passengerFrom, travellerState } from '../travellers/travellers.ts';
+import { passengerFrom, travellerName, travellerState } from '../travellers/travellers.ts';
 import { openTyped, typedText } from '../travellers/typed.ts';
+import { quoted } from '../view/payment.ts';
 import { bookingCommand } from './commands.ts';
 import { askFieldsBySteps } from './fields.ts';
-import { offerToSave } from './saving.ts';
 import { type Party, type Step, said, type Walk } from './walk.ts';
 
 /** Who flies: saved travellers are offered, others are asked for and may be saved. */
@@ -165,4 +166,55 @@ async function askTyped(
   const fields = await askFieldsBySteps(walk, wanted, rules, who, known, keep);
   if (fields === 'back') return 'back';
   return { name: await offerToSave(walk, fields, null), fields: passengerFrom(fields, rules) };
+}
+
+/**
+ * Offers to save a person for the next time, under a name of their choice or again under the one they have. Answers the
+ * name that they are saved under with exactly these fields, or null.
+ */
+async function offerToSave(
+  walk: Walk,
+  fields: TravellerFields,
+  known: string | null,
+): Promise<string | null> {
+  const { ask, context } = walk;
+  const answer = await ask.choose({
+    message: known === null ? 'Save this traveller, encrypted, for next time?' : `Save this for ${known}?`,
+    lines: [
+      { name: 'Save', value: true },
+      { name: 'Not this time', value: false },
+    ],
+  });
+  if (answer.kind === 'back' || !answer.value) return null;
+  const travellers = await (await context.session.store()).travellers();
+  const name = known ?? (await askName(walk));
+  if (name === null) return null;
+  try {
+    await travellers.keep(name, fields, { replaces: known !== null });
+  } catch (error) {
+    // Another command has just taken the name.
+    if (!isProblem(error, 'traveller_exists')) throw error;
+    context.terminal.note(error.message);
+    return null;
+  }
+  said(walk, 'Saved', name, `farelock travellers add ${quoted(name)}${known === null ? '' : ' --replace'}`);
+  return name;
+}
+
+async function askName({ ask, context }: Walk): Promise<string | null> {
+  const travellers = await (await context.session.store()).travellers();
+  const answer = await ask.text({
+    message: 'Save as (such as ana)',
+    async check(text) {
+      try {
+        return (await travellers.find(travellerName(text)))
+          ? 'There is already a traveller with that name.'
+          : null;
+      } catch (error) {
+        if (isProblem(error, 'usage')) return error.fix;
+        throw error;
+      }
+    },
+  });
+  return answer.kind === 'back' ? null : travellerName(answer.value);
 }

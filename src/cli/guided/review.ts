@@ -1,5 +1,5 @@
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { problem } from '../../kernel/problems.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { fieldLines } from '../../terminal/table.ts';
 import { wrap } from '../../terminal/text.ts';
@@ -11,12 +11,11 @@ import { verifyIntent } from '../paying/escrow-check.ts';
 import type { ExitCode } from '../spec/globals.ts';
 import { money } from '../view/flights/fares.ts';
 import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
-import { bookingCommand, bookingCommandNow } from './commands.ts';
-import { sayProblem } from './find.ts';
-import { hasRunOut } from './lock.ts';
+import { bookingCommand, bookingCommandNow, lockCommand } from './commands.ts';
+import { isTurnedDown, sayProblem } from './find.ts';
+import { hasRunOut, lock, sameLock } from './lock.ts';
 import { balanceOf, topUp } from './money.ts';
-import { goOnWithoutLock, isFareGone } from './run-out.ts';
-import { type Party, type Step, same, type Walk } from './walk.ts';
+import { type Party, type Step, type StepName, said, same, type Walk } from './walk.ts';
 
 /** Shows the amount, the payee and the wallet; then asks; then the booking, its status and its order. */
 export const reviewStep: Step = async (walk) => {
@@ -158,4 +157,55 @@ export async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
   same(walk, `farelock order ${quoted(intentId)}`);
   const { order } = await import('../commands/order/run.ts');
   return order(context, { id: intentId });
+}
+
+/** Refusals of a booking before anything is paid for it: the fare is not there any more as it was locked. */
+const isFareGone = (error: unknown): error is Problem =>
+  isProblem(
+    error,
+    'intent_expired',
+    'offer_expired',
+    'offer_repriced',
+    'offer_unavailable',
+    'fare_menu_expired',
+  );
+
+/**
+ * Goes on after a lock that has run out, or a fare that has changed since it was locked: the same fare once more, or
+ * another search. Who flies is not asked again.
+ */
+async function goOnWithoutLock(
+  walk: Walk,
+  intent: Intent,
+  /** True when the fare itself may still be had. */
+  mayLock: boolean,
+): Promise<StepName | ExitCode> {
+  const { trip, context } = walk;
+  const answer = await walk.ask.choose<'lock' | 'search' | 'leave'>({
+    message: 'The ticket is not paid. What would you like to do?',
+    lines: [
+      ...(mayLock ? [{ name: 'Lock the same fare again, for 0.10 USDC', value: 'lock' as const }] : []),
+      { name: 'Search again, with the same passengers', value: 'search' },
+      { name: 'Quit', value: 'leave' },
+    ],
+  });
+  if (answer.kind === 'back') return goOnWithoutLock(walk, intent, mayLock);
+  if (answer.value === 'leave') {
+    context.terminal.note('Nothing was paid for the ticket. To start again, run farelock.');
+    return 0;
+  }
+  if (answer.value === 'lock') {
+    try {
+      trip.intent = await lock(walk, intent.offer_id);
+      said(walk, 'Locked', 'again', lockCommand(intent.offer_id));
+      return 'review';
+    } catch (error) {
+      if (!isTurnedDown(error)) throw error;
+      await sayProblem(walk, error, sameLock(intent.offer_id));
+      return goOnWithoutLock(walk, intent, false);
+    }
+  }
+  Object.assign(trip, { intent: null, isPartyKept: true });
+  // Of a fare that an earlier run has locked, only what was locked is known.
+  return trip.from && trip.to && trip.depart ? 'search' : 'from';
 }

@@ -1,10 +1,12 @@
 import type { FlightsClient } from '../../client/types.ts';
 import { withArrivals } from '../../domain/offer-groups.ts';
+import { canDrawLive, openLiveSign } from '../../terminal/live-sign.ts';
+import { screenWidth } from '../../terminal/streams.ts';
+import { harmlessDocument } from '../../terminal/text.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
-import type { SearchTitle } from '../view/flights/search.ts';
+import { listLines, type SearchTitle } from '../view/flights/search.ts';
 import { type ArrivalsEnd, followArrivals } from './arrivals.ts';
-import { showQuoting } from './quoting.ts';
 
 interface Gathering {
   /** The whole first answer, without a limit. */
@@ -41,4 +43,58 @@ export async function gatherOffers(
   } finally {
     await quoting.stop();
   }
+}
+
+/** The sign of life while slower sellers quote. */
+interface Quoting {
+  /** The list as it is now, and how many offers have landed since the first answer. */
+  show(list: SearchResponse, landed: number): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * On a terminal the list itself, a line an itinerary, which is redrawn in place as offers land: provisional, so on
+ * stderr, and gone before the result is printed. Elsewhere a line or a spinner.
+ */
+function showQuoting(context: CommandContext, title: SearchTitle): Quoting {
+  const { terminal, streams } = context;
+  if (canDrawLive(context)) return liveQuoting(context, title);
+  return {
+    show(_list, landed) {
+      terminal.phase(streams.stderr.isTTY ? quotingText(landed) : 'Waiting for slower offers');
+    },
+    stop: async () => terminal.settle(),
+  };
+}
+
+const quotingText = (landed: number): string =>
+  `Still quoting lowcost…${landed > 0 ? ` ${landed} more so far` : ''}`;
+
+function liveQuoting(context: CommandContext, title: SearchTitle): Quoting {
+  const { terminal, streams } = context;
+  const { paint } = terminal.asideScreen;
+  const sign = openLiveSign(context);
+  return {
+    show(response, landed) {
+      const screen = { paint, width: screenWidth(streams.stderr) };
+      const room = (streams.stderr.rows ?? 24) - 3;
+      const lines = listLines(harmlessDocument(compact(response)), title, screen);
+      sign.show(fitted(lines, room, paint.dim), quotingText(landed));
+    },
+    stop: () => sign.stop(),
+  };
+}
+
+/** A line for each direction of an itinerary: its fare families unfold when the list is final. */
+const compact = (response: SearchResponse): SearchResponse => ({
+  ...response,
+  offers: response.offers.map(
+    ({ fare_options: _options, fare_options_count: _count, ...offer }): Offer => offer,
+  ),
+});
+
+function fitted(lines: readonly string[], room: number, dim: (text: string) => string): string[] {
+  if (lines.length <= room) return [...lines];
+  const shown = Math.max(1, room - 1);
+  return [...lines.slice(0, shown), dim(`… ${lines.length - shown} more lines`)];
 }

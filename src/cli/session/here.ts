@@ -20,7 +20,6 @@ import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Environment } from '../spec/globals.ts';
-import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import { partnerSettings } from './partner-settings.ts';
 import type { Profile } from './profile.ts';
 import { scenarioNamed } from './scenarios.ts';
@@ -191,5 +190,34 @@ export function rpcUrlsOf(profile: Profile): readonly string[] {
   throw problem('usage', {
     message: `Profile ${profile.name} names no Solana cluster.`,
     fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
+  });
+}
+
+/**
+ * Where pages and mails go, from the environment; undefined when nothing is set.
+ * @throws Problem `usage`
+ */
+function notifySettings(environment: Environment): ServiceOptions['notify'] {
+  const settings = {
+    smtpUrl: secret(environment, 'FARELOCK_SMTP_URL'),
+    mailFrom: environment.FARELOCK_MAIL_FROM?.trim() || undefined,
+    pageUrl: secret(environment, 'FARELOCK_PAGE_URL'),
+    telegramToken: secret(environment, 'FARELOCK_TELEGRAM_TOKEN'),
+    telegramChat: environment.FARELOCK_TELEGRAM_CHAT?.trim() || undefined,
+  };
+  return Object.values(settings).some((value) => value !== undefined) ? settings : undefined;
+}
+
+/**
+ * Days after a journey until its personal data goes; undefined when it isn't set.
+ * @throws Problem `usage`
+ */
+function purgeAfterDays(environment: Environment): number | undefined {
+  const text = environment.FARELOCK_PURGE_AFTER_DAYS;
+  if (!text) return undefined;
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw problem('usage', {
+    message: `FARELOCK_PURGE_AFTER_DAYS is not a number of days: ${text}.`,
+    fix: 'Set it to 30, or unset it.',
   });
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
-import type { Problem } from '../../kernel/problems.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
 import type {
   CarrierSiteOptions,
   ClusterDesk,
@@ -31,11 +31,11 @@ import { spendingPolicy } from '../paying/spending.ts';
 import { trustOf } from '../paying/trust.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { type LocalOptions, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
+import { openNotebook } from './notebook.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
-import { openRecentCases, type RecentCases } from './recent-cases.ts';
 import { openWallet } from './wallet.ts';
 
 interface FlightsOptions {
@@ -222,4 +222,29 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
     clock,
     ids: randomIds(clock.now),
   });
+}
+
+/** The numbers of the refund queue that was last on the screen. */
+interface RecentCases {
+  remember(requestIds: readonly string[]): void;
+  /** An id as it is; a number as the case that it stood for. @throws Problem `refund_request_not_found` */
+  resolve(idOrNumber: string): string;
+}
+
+function openRecentCases(path: string, warn: (text: string) => void): RecentCases {
+  const file = openNotebook<{ readonly listed: readonly string[] }>(path, warn);
+  return {
+    remember(listed) {
+      file.write({ listed });
+    },
+    resolve(idOrNumber) {
+      if (!/^\d{1,3}$/.test(idOrNumber)) return idOrNumber;
+      const id = file.read()?.listed?.[Number(idOrNumber) - 1];
+      if (id !== undefined) return id;
+      throw problem('refund_request_not_found', {
+        message: `The last refund queue had no row ${idOrNumber}.`,
+        fix: 'List it again: farelock refund queue.',
+      });
+    },
+  };
 }

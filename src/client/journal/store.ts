@@ -11,7 +11,6 @@ import { createNotedIntents, termsPlace } from './noted-intents.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type { ClientStore, IntentTerms, IntentToRemember, RememberedIntent } from './store-types.ts';
-import { createTypedStore } from './typed-store.ts';
 
 export type {
   ClientStore,
@@ -143,3 +142,50 @@ const rememberedFrom = (secrets: Secrets, row: Selectable<ClientTables['intents'
       : (JSON.parse(secrets.decrypt(termsPlace(row.intent_id), row.terms_sealed)) as IntentTerms),
   createdAt: instant(row.created_at_ms),
 });
+
+const place = (intentId: string) => `intents.typed_sealed.${intentId}`;
+
+/** Passengers as a person has typed them, sealed, for as long as their lock lives. */
+function createTypedStore({
+  db,
+  secrets,
+  clock,
+}: {
+  readonly db: Kysely<ClientTables>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+}): Pick<ClientStore, 'keepTyped' | 'typed'> & { forgetEnded(): Promise<void> } {
+  /** What was typed for a lock that has ended is of no use any more. */
+  const forgetEnded = async () => {
+    await db
+      .updateTable('intents')
+      .set({ typed_sealed: null, typed_until_ms: null })
+      .where('typed_until_ms', '<=', clock.now())
+      .execute();
+  };
+  return {
+    forgetEnded,
+    async keepTyped(intentId, typed, untilMs) {
+      await forgetEnded();
+      const kept = db.updateTable('intents').where('intent_id', '=', intentId);
+      if (typed.length === 0) {
+        const nothing = { typed_sealed: null, typed_until_ms: null };
+        // A row that stays what it is would be written, and waited for.
+        await kept.set(nothing).where('typed_sealed', 'is not', null).execute();
+        return;
+      }
+      const sealed = secrets.encrypt(place(intentId), JSON.stringify(typed));
+      await kept.set({ typed_sealed: sealed, typed_until_ms: untilMs }).execute();
+    },
+    async typed(intentId) {
+      await forgetEnded();
+      const row = await db
+        .selectFrom('intents')
+        .select('typed_sealed')
+        .where('intent_id', '=', intentId)
+        .executeTakeFirst();
+      const sealed = row?.typed_sealed ?? null;
+      return sealed === null ? [] : JSON.parse(secrets.decrypt(place(intentId), sealed));
+    },
+  };
+}

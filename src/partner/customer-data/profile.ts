@@ -1,10 +1,9 @@
 import { checkAddress } from './address.ts';
 import { emailAddress } from './email.ts';
-import { occupationCode } from './finances.ts';
 import { birthDate, countryAlpha3, personName } from './identity.ts';
 import type { CustomerData } from './schema.ts';
 import { line } from './text.ts';
-import type { DataContext, Findings } from './verdict.ts';
+import { type DataContext, type Findings, normal, type Verdict, wrong } from './verdict.ts';
 
 /** Checks what customers say about themselves; a kind that is one value of an enum is valid when its shape is. */
 export function checkProfile(data: CustomerData, context: DataContext, found: Findings): CustomerData {
@@ -66,4 +65,10 @@ function checkOccupation(occupation: Occupation, found: Findings): Occupation {
     jobTitle: found.take('occupation.jobTitle', line(occupation.jobTitle, 200)),
     ...Object.fromEntries(optional),
   };
+}
+
+/** The six digits of an occupation code; grouped as `15-1252` too. */
+function occupationCode(text: string): Verdict {
+  const digits = text.replace(/[\s.-]/g, '');
+  return /^\d{6}$/.test(digits) ? normal(digits) : wrong('must be six digits.');
 }

@@ -37,8 +37,9 @@ import {
   getChangeRequest,
   listChangeOffers,
 } from './order-change-calls.ts';
+import { page } from './paging.ts';
 import { addServices, availableServices, createPayment } from './payment-calls.ts';
-import { getAirport, listAirports } from './place-calls.ts';
+import { placeOf } from './places.ts';
 import {
   getAircraft,
   getAirline,
@@ -48,7 +49,7 @@ import {
   listLoyalty,
   suggestPlaces,
 } from './reference-calls.ts';
-import { type Asked, rateLimitHeaders, type Sandbox } from './sandbox.ts';
+import { type Asked, data, rateLimitHeaders, type Sandbox } from './sandbox.ts';
 import {
   createBatchRequest,
   createOfferRequest,
@@ -71,6 +72,23 @@ import {
   redeliver,
   updateWebhook,
 } from './webhook-calls.ts';
+
+/** GET /air/airports */
+async function listAirports(asked: Asked): Promise<HttpResponse> {
+  const country = asked.search.get('iata_country_code');
+  const airports = [...asked.sandbox.world.airports].filter(
+    ([, place]) => country === null || place.country === country,
+  );
+  return page(asked, airports, ([iata, place]) => placeOf(place, iata));
+}
+
+/** GET /air/airports/{id} */
+async function getAirport({ sandbox }: Asked, id: string): Promise<HttpResponse> {
+  const iata = (/^arp_([a-z]{3})_/.exec(id)?.[1] ?? '').toUpperCase();
+  const place = sandbox.world.airports.get(iata);
+  if (!place) throw refused('not_found');
+  return data(placeOf(place, iata));
+}
 
 /** Does the work of a route, with the parameters of its path; what is not there is empty. */
 type Work = (asked: Asked, id: string, second: string) => Promise<HttpResponse>;

@@ -4,7 +4,6 @@ import { type OnTrouble, openSqlite, type SqliteDatabase, troubleWith } from '..
 import { type JournalDisk, journalDisk } from '../../store/libsql/journal-disk.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { tokenAccountOf } from '../token.ts';
-import { createAccountCache } from './account-cache.ts';
 import { type Changes, watchChanges } from './changes.ts';
 import {
   type LandedTransaction,
@@ -13,6 +12,10 @@ import {
   type TransactionRows,
   transactionRows,
 } from './ledger-transactions.ts';
+
+/** Every transaction names the same few accounts, of which the programs are large. */
+const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_ACCOUNTS = 5_000;
 
 /** Everything is in one file; it is created whole, in one transaction, or not at all. */
 export const LEDGER_TABLES = [
@@ -241,3 +244,43 @@ const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } 
   executable: row.executable === 1,
   slot: row.slot,
 });
+
+type StoredAccount = ChainAccount & { readonly slot: number };
+
+/** Accounts as they were read or written last, for as long as nobody else changes the file. */
+function createAccountCache(
+  changes: Pick<Changes, 'seen'>,
+  read: (address: Address) => StoredAccount | null,
+) {
+  const known = new Map<Address, StoredAccount | null>();
+  let bytes = 0;
+  let seen = -1;
+  let misses = 0;
+  const clear = () => {
+    known.clear();
+    bytes = 0;
+  };
+  const put = (address: Address, account: StoredAccount | null) => {
+    const size = account?.data.length ?? 0;
+    if (bytes + size > MOST_BYTES || known.size >= MOST_ACCOUNTS) clear();
+    bytes += size;
+    known.set(address, account);
+  };
+  return {
+    get(address: Address): StoredAccount | null {
+      const now = changes.seen();
+      if (now !== seen) clear();
+      seen = now;
+      const account = known.get(address);
+      if (account !== undefined) return account;
+      misses += 1;
+      const found = read(address);
+      put(address, found);
+      return found;
+    },
+    /** How often an account had to be read. */
+    misses: () => misses,
+    /** After a write of our own. */
+    put,
+  };
+}

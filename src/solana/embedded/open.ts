@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Address, Signature } from '@solana/kit';
+import type { Address, Instruction, Signature } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
@@ -14,8 +14,8 @@ import {
 import { memoStands } from '../memo.ts';
 import { minimumRent } from '../rent.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
-import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
-import { createFaucet } from './faucet.ts';
+import { associatedTokenAddress, decodeTokenAccount, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
+import { buildTransaction } from '../transaction.ts';
 import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
 import { openLedgerFile } from './ledger-file.ts';
@@ -164,3 +164,33 @@ const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({
   logs: landed.meta.logs,
   transaction: landed.wire,
 });
+
+/** Airdrops are transactions like any other, signed by the faucet's key: they appear in the history. */
+function createFaucet(cluster: Pick<Cluster, 'latestBlockhash' | 'send'>, faucetKey: () => Signer): Faucet {
+  const send = async (key: Signer, ...instructions: Instruction[]) => {
+    const blockhash = await cluster.latestBlockhash();
+    // Two equal airdrops in one slot would else be one transaction, which lands once.
+    const memo = { programAddress: MEMO_PROGRAM, data: Buffer.from(randomBytes(8).toString('hex')) };
+    const { wire } = buildTransaction({ feePayer: key, instructions: [...instructions, memo], blockhash });
+    return cluster.send(wire);
+  };
+  return {
+    async airdropSol(to, lamports) {
+      const { getTransferSolInstruction } = await import('@solana-program/system');
+      const key = faucetKey();
+      return send(key, getTransferSolInstruction({ source: key, destination: to, amount: lamports }));
+    },
+    async airdropUsdc(owner, amount) {
+      const { getCreateAssociatedTokenIdempotentInstruction, getMintToInstruction } = await import(
+        '@solana-program/token'
+      );
+      const ata = await associatedTokenAddress(owner, DEVNET_USDC);
+      const key = faucetKey();
+      return send(
+        key,
+        getCreateAssociatedTokenIdempotentInstruction({ payer: key, ata, owner, mint: DEVNET_USDC }),
+        getMintToInstruction({ mint: DEVNET_USDC, token: ata, mintAuthority: key, amount }),
+      );
+    },
+  };
+}

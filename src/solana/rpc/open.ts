@@ -2,13 +2,13 @@ import type { Address } from '@solana/kit';
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Log, silentLog } from '../../kernel/log.ts';
-import { problem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import { type Cluster, type SolanaNetwork, usdcMintOf } from '../cluster.ts';
+import { type Cluster, type PriorityFee, type SolanaNetwork, usdcMintOf } from '../cluster.ts';
 import { networkOfGenesis, rpcUrl } from '../monikers.ts';
 import { checkMint, nameOf, networkHeldTo } from '../settings-checks.ts';
+import { prioritizationFeesAnswer } from './answers.ts';
 import { createCaller, type RpcCaller, type Said } from './caller.ts';
-import { bid, USUAL_FEE_CAP } from './fees.ts';
 import { createFreshness } from './freshness.ts';
 import { isAbsent, signaturesWithMemo } from './history.ts';
 import { createLifetimes } from './lifetime.ts';
@@ -16,6 +16,13 @@ import { createMember, type Genesis } from './member.ts';
 import { createReads } from './reads.ts';
 import { sendAndConfirm } from './send.ts';
 import { tryOut } from './try-out.ts';
+
+/** In lamports a transaction: 0.0001 SOL. */
+const USUAL_FEE_CAP = 100_000n;
+/** Below that a leader may not look at a bid. In micro-lamports a compute unit: a fraction of a lamport. */
+const LEAST_PRICE = 1_000n;
+/** The method takes no more accounts. */
+const MOST_ACCOUNTS = 128;
 
 /** Five minutes. Nodes that are restored or fall behind have forgotten what they knew for about as long. */
 const DOUBT_BLOCKS = 750n;
@@ -125,3 +132,27 @@ const clusterOf = (genesisHash: string): string => {
   const network = networkOfGenesis(genesisHash);
   return network ? nameOf(network) : `a private one (genesis ${genesisHash})`;
 };
+
+/**
+ * Bids what three of four blocks lately took for the same writable accounts. Where nobody says, it is the least: a fee
+ * that is too low only makes the transaction late.
+ */
+async function bid(
+  caller: RpcCaller,
+  writable: readonly Address[],
+  mostLamports: bigint,
+): Promise<PriorityFee> {
+  const price = await caller
+    .read('getRecentPrioritizationFees', [writable.slice(0, MOST_ACCOUNTS)], prioritizationFeesAnswer)
+    .then((recent) => threeQuarters(recent.map((one) => one.prioritizationFee)))
+    .catch((error: unknown) => {
+      if (isProblem(error, 'cluster_failed')) return 0n;
+      throw error;
+    });
+  return { microLamportsPerUnit: price > LEAST_PRICE ? price : LEAST_PRICE, mostLamports };
+}
+
+function threeQuarters(prices: readonly bigint[]): bigint {
+  const sorted = prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return sorted[Math.ceil(sorted.length * 0.75) - 1] ?? 0n;
+}

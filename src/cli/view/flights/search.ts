@@ -1,7 +1,7 @@
 import { isSpoken, type Paint } from '../../../terminal/paint.ts';
 import type { Screen, View } from '../../../terminal/terminal.ts';
 import { counted, cut, padEnd, padStart, textWidth, wrap } from '../../../terminal/text.ts';
-import { dayName, localMinutes } from '../../../terminal/times.ts';
+import { dayName, durationMinutes, hoursAndMinutes, localMinutes } from '../../../terminal/times.ts';
 import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
 import { type Fare, fareOfOffer, yesNo } from './fares.ts';
@@ -20,7 +20,6 @@ import {
   type Widths,
   widthsFor,
 } from './search-columns.ts';
-import { spokenItineraries } from './search-spoken.ts';
 
 /** The request, for the line above the offers. */
 export interface SearchTitle {
@@ -289,3 +288,41 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
     fare.seller,
   ];
 };
+
+/** The lines of an itinerary for a screen reader: each fact with its name, in the order of the list. */
+const spokenItineraries = (rows: readonly ListRow[]): string[][] =>
+  rows.map(({ offer, fares, sameForMore }, index) => [
+    `Itinerary ${index + 1}`,
+    ...offer.slices.map((slice, direction) => journeyLine(slice, direction)),
+    ...fares.map((fare) => fareLine(fare, fare.number)),
+    ...(sameForMore > 0 ? [`${sameForMore} more fares like these, at higher prices`] : []),
+  ]);
+
+/** `Out: LIS 06:30 to BER 10:50, Tue 22 Dec; 3 h 20 min; direct; TP 530` */
+function journeyLine(slice: Slice, direction: number): string {
+  const day = (at: string) => at.slice(0, 10);
+  const time = (at: string) => at.slice(11, 16);
+  const arrival =
+    day(slice.arriving_at) === day(slice.departing_at)
+      ? time(slice.arriving_at)
+      : `${time(slice.arriving_at)} on ${dayName(day(slice.arriving_at))}`;
+  return [
+    `${direction === 0 ? 'Out' : 'Back'}: ${dayName(day(slice.departing_at))}, ${slice.origin_iata} ${time(slice.departing_at)} to ${slice.destination_iata} ${arrival}`,
+    `time: ${hoursAndMinutes(durationMinutes(slice.duration))}`,
+    `stops: ${stopsText(slice, 40)}`,
+    `airline: ${airlineText(slice)}`,
+    `flights: ${flightsText(slice)}`,
+  ].join('; ');
+}
+
+const known = (text: string): string => (text === '–' ? 'not given' : text);
+
+const fareLine = (fare: Fare, number: string): string =>
+  [
+    `Fare ${number}: ${fare.brand ?? 'no name'}`,
+    `price: ${fare.price} ${fare.currency}`,
+    `checked bags: ${fare.bags ?? 'unknown'}`,
+    `refund: ${known(yesNo(fare.refundable))}`,
+    `change: ${known(yesNo(fare.changeable))}`,
+    `seller: ${fare.seller}`,
+  ].join('; ');
