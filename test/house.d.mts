@@ -18,3 +18,4 @@ export function filesIn(folder: string): string[];
 export function importsOf(file: string): Import[];
 export function functionsOf(file: string): Function[];
 export function circlesOf(imports: readonly Import[]): string[][];
+export function folderCirclesOf(imports: readonly Import[]): string[][];

@@ -1,5 +1,5 @@
 // npm run house [-- --json]: the measures of the house: lines, files, long functions, exports that nobody imports, circles
-// of imports (types included) and files per folder. `test/house.test.ts` holds the limits.
+// of imports between files and between folders (types included). `test/house.test.ts` holds the limits.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
@@ -136,6 +136,15 @@ export function circlesOf(imports) {
   return circles;
 }
 
+/** The same of folders: each is a part, which others enter. */
+export const folderCirclesOf = (imports) =>
+  circlesOf(
+    imports
+      .filter(({ target }) => target !== null)
+      .map(({ file, target }) => ({ file: dirname(file), target: dirname(target) }))
+      .filter(({ file, target }) => file !== target),
+  );
+
 /** @returns for each export of `src`: how many other files of `src` and of `test` import it by name */
 function useOfExports(sources, tests) {
   const users = new Map();
@@ -178,8 +187,6 @@ export function measure() {
   const functions = sources.flatMap(functionsOf);
   const over = (limit) => functions.filter(({ lines }) => lines > limit).length;
   const exported = useOfExports(sources, tests);
-  const perFolder = new Map();
-  for (const file of sources) perFolder.set(dirname(file), (perFolder.get(dirname(file)) ?? 0) + 1);
   const total = (files) => files.reduce((sum, file) => sum + linesOf(sourceOf(file)), 0);
   return {
     lines: { src: total(sources), test: total(tests) },
@@ -193,9 +200,7 @@ export function measure() {
       imported_by_one_file: exported.filter(({ src }) => src === 1).length,
     },
     circles: circlesOf(sources.flatMap(importsOf)),
-    folders_over_20: Object.fromEntries(
-      [...perFolder].filter(([, count]) => count > 20).sort((a, b) => b[1] - a[1]),
-    ),
+    folder_circles: folderCirclesOf(sources.flatMap(importsOf)),
     longest_functions: functions.filter(({ lines }) => lines > 100).sort((a, b) => b.lines - a.lines),
     unused: exported.filter(({ src, test }) => src + test === 0),
   };
@@ -219,14 +224,8 @@ function print(house) {
     ],
     ['circles', String(circles.length)],
     ...circles.map((circle) => ['', circle.join(', ')]),
-    [
-      'folders',
-      `over 20 files: ${
-        Object.entries(house.folders_over_20)
-          .map(([folder, count]) => `${folder} ${count}`)
-          .join(', ') || 'none'
-      }`,
-    ],
+    ['of folders', String(house.folder_circles.length)],
+    ...house.folder_circles.map((circle) => ['', circle.join(', ')]),
     ...house.longest_functions.map(({ file: where, name, at, lines: long }) => [
       '',
       `${long} lines: ${name} (${where}:${at})`,
