@@ -30,7 +30,7 @@ export function supportsLinks(
   if (Number(environment.VTE_VERSION ?? 0) > 5000) return true;
   if (/^(xterm-kitty|xterm-ghostty|alacritty|foot(-extra)?|wezterm)$/.test(environment.TERM ?? ''))
     return true;
-  const [major = 0, minor = 0] = (environment.TERM_PROGRAM_VERSION ?? '').split('../cli/view').map(Number);
+  const [major = 0, minor = 0] = (environment.TERM_PROGRAM_VERSION ?? '').split('.').map(Number);
   switch (environment.TERM_PROGRAM) {
     case 'iTerm.app':
       return major > 3 || (major === 3 && minor >= 1);

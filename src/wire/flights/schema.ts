@@ -33,7 +33,7 @@ export const searchUpdatesResponse = z.strictObject({
 
 export const menuFare = z.strictObject({
   fare_index: z.int().min(1).describe('Keeps its meaning when the menu is opened again.'),
-  offer_id: z.string().describe('`lowcost:<flight>##<fare_index>`../../flights'),
+  offer_id: z.string().describe('`lowcost:<flight>##<fare_index>`.'),
   fare_brand_name: z.string().nullable(),
   checked_bags_included: z.int().min(0).nullable(),
   carry_on_bags_included: z.int().min(0).nullable(),
@@ -183,7 +183,7 @@ export const affiliateCredit = z.strictObject({
 export const health = z.strictObject({
   status: z
     .enum(['ok', 'not_ready', 'unavailable'])
-    .describe('`not_ready` of /ready, which earlier releases called `unavailable`../../flights'),
+    .describe('`not_ready` of /ready, which earlier releases called `unavailable`.'),
   service: z.string(),
   version: z.string(),
   time: instant,

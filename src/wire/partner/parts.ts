@@ -24,7 +24,7 @@ export const identifier = text(MOST.id);
  * (CONTRACT, section 11).
  */
 export const decimalString = z
-  .string({ error: 'must be a decimal in a string, such as "10.50"../../partner' })
+  .string({ error: 'must be a decimal in a string, such as "10.50".' })
   .regex(
     DECIMAL_FORM,
     'must be a decimal such as "10.50": not negative, with at most 18 digits and 18 decimals.',
