@@ -19,3 +19,4 @@ export function importsOf(file: string): Import[];
 export function functionsOf(file: string): Function[];
 export function circlesOf(imports: readonly Import[]): string[][];
 export function folderCirclesOf(imports: readonly Import[]): string[][];
+export function reachesOf(imports: readonly Import[]): Import[];

@@ -145,6 +145,26 @@ export const folderCirclesOf = (imports) =>
       .filter(({ file, target }) => file !== target),
   );
 
+/** Shelves: every file on them is for everybody. */
+const SHELVES = /^src\/(kernel|terminal|wire)(\/|$)/;
+/** Light looks into a home that load nothing of the part behind them: a second door (docs/house.md). */
+const SECOND_DOORS = /^src\/(flights|partner|payments)\/look\.ts$|^src\/store\/glance\.ts$/;
+
+/** Imports that enter a part, any folder with an `index.ts`, by another file than that, from outside of it. */
+export function reachesOf(imports) {
+  const doors = new Set(imports.map(({ file }) => file).filter((file) => file.endsWith('/index.ts')));
+  return imports.filter(({ file, target }) => {
+    if (target === null || SECOND_DOORS.test(target) || SHELVES.test(target)) return false;
+    const parts = target.split('/').slice(0, -1);
+    for (let depth = 2; depth <= parts.length; depth++) {
+      const folder = parts.slice(0, depth).join('/');
+      if (file.startsWith(`${folder}/`) || !doors.has(`${folder}/index.ts`)) continue;
+      return target !== `${folder}/index.ts`;
+    }
+    return false;
+  });
+}
+
 /** @returns for each export of `src`: how many other files of `src` and of `test` import it by name */
 function useOfExports(sources, tests) {
   const users = new Map();
@@ -201,6 +221,10 @@ export function measure() {
     },
     circles: circlesOf(sources.flatMap(importsOf)),
     folder_circles: folderCirclesOf(sources.flatMap(importsOf)),
+    reaches: reachesOf(sources.flatMap(importsOf)).map(({ file, target }) => ({ file, target })),
+    rooms: readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+      .filter((one) => one.isDirectory())
+      .map(({ name }) => name),
     longest_functions: functions.filter(({ lines }) => lines > 100).sort((a, b) => b.lines - a.lines),
     unused: exported.filter(({ src, test }) => src + test === 0),
   };
@@ -226,12 +250,15 @@ function print(house) {
     ...circles.map((circle) => ['', circle.join(', ')]),
     ['of folders', String(house.folder_circles.length)],
     ...house.folder_circles.map((circle) => ['', circle.join(', ')]),
+    ['behind doors', String(house.reaches.length)],
+    ...house.reaches.map(({ file: from, target }) => ['', `${from} enters ${target}`]),
+    ['rooms', `${house.rooms.length}: ${house.rooms.join(', ')}`],
     ...house.longest_functions.map(({ file: where, name, at, lines: long }) => [
       '',
       `${long} lines: ${name} (${where}:${at})`,
     ]),
   ];
-  for (const [name, said] of rows) process.stdout.write(`${name.padEnd(10)} ${said}\n`);
+  for (const [name, said] of rows) process.stdout.write(`${name.padEnd(12)} ${said}\n`);
 }
 
 if (process.argv[1] === import.meta.filename) {
