@@ -1,17 +1,15 @@
-/** A deliberate bug: a text of the source, and what replaces it. */
+/** A deliberate bug: the declaration that it is in, by name, and one change of it (KINDS in mutant.mjs). */
 export interface Mutant {
-  /** What goes wrong, as a sentence: it has to be new. */
+  /** What goes wrong, as a sentence. */
   readonly name: string;
-  readonly file: string;
-  /** Is in the file exactly once. */
-  readonly from?: string;
-  readonly to?: string;
-  /** Several replacements that are one bug together, instead of one. */
-  readonly edits?: readonly (readonly [from: string, to: string])[];
+  /** The folder below `src`. */
+  readonly in: string;
+  /** A function or constant there; `outer inner` is one within another. */
+  readonly of: string;
+  readonly [change: string]: unknown;
   /** The files of tests that have to catch it, the narrowest first. */
   readonly by: readonly string[];
 }
 
 export const MUTANTS: readonly Mutant[];
-export function editsOf(mutant: Mutant): readonly (readonly [from: string, to: string])[];
-export function mutated(root: URL, mutant: Mutant): string;
+export function mutated(mutant: Mutant): { file: string; text: string };

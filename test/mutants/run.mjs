@@ -1,19 +1,10 @@
-// npm run mutants [-- <filter of names or files>... --by <file of tests>]: applies each deliberate bug of table/ to a copy
-// of the checkout, one at a time, and runs the tests that have to catch it (or those given). Exit code 1 where one
-// survives, can't be applied any more, or breaks the run (it does not load, or a time-out ends it). The tests run once without a mutant before, unless told --at-once.
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+// npm run mutants [-- <filter of names or rooms>... --by <file of tests>]: applies each deliberate bug of table.mjs to a
+// copy of the checkout, one at a time, and runs the tests that have to catch it (or those given). Exit code 1 where one
+// survives, or breaks the run (it does not load, or a time-out ends it). --at-once skips the run without a mutant before.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MUTANTS, mutated } from './mutant.mjs';
 import { runTests } from './verdict.mjs';
@@ -25,8 +16,8 @@ const { values, positionals } = parseArgs({
 });
 const filters = positionals.map((one) => one.toLowerCase());
 const chosen = MUTANTS.filter(
-  ({ name, file }) =>
-    filters.length === 0 || filters.some((part) => name.toLowerCase().includes(part) || file.includes(part)),
+  ({ name, in: room }) =>
+    filters.length === 0 || filters.some((part) => name.toLowerCase().includes(part) || room.includes(part)),
 );
 if (chosen.length === 0) throw new Error('no mutant has such a name');
 
@@ -36,7 +27,6 @@ const MOST_MS = 240_000;
 const LEFT_OUT = new Set(['node_modules', '.git', 'dist', 'coverage', '.stryker-tmp']);
 
 const copy = join(mkdtempSync(join(tmpdir(), 'farelock-mutants-')), 'farelock');
-const root = pathToFileURL(`${copy}/`);
 let running = null;
 const clear = () => {
   running?.kill('SIGKILL');
@@ -70,7 +60,7 @@ const survived = [];
 const broken = [];
 try {
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
-  // A folder of its own, for what Vitest keeps there.
+  // A folder of its own, for Vitest's cache.
   mkdirSync(join(copy, 'node_modules'));
   for (const name of readdirSync(join(ROOT, 'node_modules')).filter((one) => !/^\.(?!bin$)/.test(one)))
     symlinkSync(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
@@ -79,12 +69,11 @@ try {
   if (before) throw new Error(`the tests fail without a mutant: ${before.by}`);
 
   for (const [index, mutant] of chosen.entries()) {
-    const path = join(copy, mutant.file);
     const startedMs = Date.now();
-    const whole = readFileSync(path, 'utf8');
+    const { file, text } = mutated(mutant);
     let line;
     try {
-      writeFileSync(path, mutated(root, mutant));
+      writeFileSync(join(copy, file), text);
       const found = await caught(values.by ?? mutant.by);
       line = found === null ? 'SURVIVED' : found.counts ? found.by : `BROKEN  ${found.by}`;
       if (!found?.counts) (found ? broken : survived).push(mutant.name);
@@ -92,7 +81,7 @@ try {
       line = `BROKEN  ${error.message}`;
       broken.push(mutant.name);
     } finally {
-      writeFileSync(path, whole);
+      cpSync(join(ROOT, file), join(copy, file));
     }
     const seconds = ((Date.now() - startedMs) / 1000).toFixed(1).padStart(6);
     print(`${String(index + 1).padStart(3)} ${seconds} s  ${mutant.name}\n                ${line}`);
