@@ -40,8 +40,8 @@ export async function retire(
 }
 
 /**
- * Takes back a booking whose payment is certain to have failed. The intent can be booked again, unless it expired
- * meanwhile: then its escrow is closed.
+ * Takes back a booking whose payment is certain to have failed. The intent can be booked again, unless it has expired:
+ * then its escrow is closed. A worker of a faster clock may have retired it already, and nothing else would close it.
  */
 export async function dropUnpaid(
   { store, clock }: Pick<FlightsPorts, 'store' | 'clock'>,
@@ -52,11 +52,11 @@ export async function dropUnpaid(
     if (!(await dropBooking(tx, booking))) return;
     const intent = await tx
       .selectFrom('intents')
-      .select(['intent_id', 'expires_at_ms', 'status'])
+      .select(['intent_id', 'expires_at_ms', 'status', 'active_key'])
       .where('intent_id', '=', booking.intent_id)
       .executeTakeFirst();
-    if (intent?.status === 'active' && intent.expires_at_ms <= nowMs) {
-      await retire(tx, intent, 'intent_expired', nowMs);
-    }
+    if (intent?.status !== 'active') return;
+    const isRetired = intent.active_key === null;
+    if (isRetired || intent.expires_at_ms <= nowMs) await retire(tx, intent, 'intent_expired', nowMs);
   });
 }

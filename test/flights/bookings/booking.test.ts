@@ -162,6 +162,24 @@ test('a payment that fails for certain leaves the intent bookable', async () => 
   expect((await world.show(made)).status).toBe('booked');
 });
 
+test('an intent that a worker of a fast clock has retired is closed once its payment has failed', async () => {
+  const away = () => Promise.reject(problem('cluster_failed'));
+  const blind = (aheadMs: number) =>
+    world.service((ports) => ({
+      ...ports,
+      clock: { ...ports.clock, now: () => ports.clock.now() + aheadMs },
+      cluster: { ...ports.cluster, send: away, signatureStatus: away },
+    }));
+  const answer = await world.paid('/air/book', body(), { call: blind(0).call });
+  expect([answer.status, answer.body.code]).toEqual([503, 'payment_pending']);
+  await blind(Date.parse(made.expires_at) - world.clock.now() + 60_000).worker.runDue();
+  await world.drain();
+  await world.work();
+  expect(world.clock.now()).toBeLessThan(Date.parse(made.expires_at));
+  expect(await bookings()).toMatchObject([{ state: 'refunded', refund_reason: 'intent_expired' }]);
+  expect(await world.cluster.accounts([made.escrow.address as Address])).toEqual([null]);
+});
+
 test('a payment that lands after the intent expired is booked if the offer holds, and refunded if not', async () => {
   world.airline.script.lifeMs = 60_000;
   const short = await world.intent('off_2');
