@@ -97,10 +97,10 @@ export const MUTANTS = [
   ),
   m('a write waits for no disk', 'store', 'mustLast', { gives: 'false' }, 'store/syncs'),
   m(
-    'one that undoes its transaction undoes those of the others',
+    'a reader sees what may still be undone',
     'store',
-    'rollBack',
-    { believes: 'isFirst' },
+    'carriedOut',
+    { without: 'untilCommitted' },
     'store/libsql/group-commit',
   ),
   m(
@@ -154,10 +154,10 @@ export const MUTANTS = [
     'flights/upkeep/worker',
   ),
   m(
-    'a booking is moved that others have moved',
+    'a runner goes on after an operator has moved its booking',
     'flights',
     'moveBooking',
-    { drops: ['where', 'state'] },
+    { leaves: 'fence' },
     'flights/bookings/states',
   ),
   m(
