@@ -1,3 +1,4 @@
+import { DAY_MS } from '../kernel/clock.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { type Problem, problem } from '../kernel/problems.ts';
 import { SOLANA_NETWORKS } from '../solana/cluster.ts';
@@ -250,7 +251,7 @@ export const liftedBy = (amount: bigint, isProgram: boolean): string =>
     : `--yes does not lift a limit; --max-payment ${formatUsdc(amount)} does. Nothing was charged.`;
 
 /** The day of the daily limit: the last 24 hours, so that no midnight doubles it. */
-export const BUDGET_WINDOW_MS = 86_400_000;
+export const BUDGET_WINDOW_MS = DAY_MS;
 
 /** Before the signature and again when the payment is written: the daily limit would be passed. */
 export function overBudget(amount: bigint, spent: bigint, limit: bigint): Problem {

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../kernel/clock.ts';
+
 /**
  * A journey as an iCalendar document (RFC 5545): one event a flight. Times are written in UTC, computed from the
  * airport's local time and zone, so that no calendar needs a zone definition and every one shows the right moment.
@@ -112,8 +114,8 @@ export function zonedInstant(local: string, timeZone: string): number {
   const asUtc = Date.parse(`${local}Z`);
   const offsetAt = zoneOffsets(timeZone);
   // A change of the clocks is never further away than a day, so one of the two offsets is the right one.
-  const before = asUtc - offsetAt(asUtc - 86_400_000);
-  const after = asUtc - offsetAt(asUtc + 86_400_000);
+  const before = asUtc - offsetAt(asUtc - DAY_MS);
+  const after = asUtc - offsetAt(asUtc + DAY_MS);
   if (offsetAt(before) === asUtc - before) return before;
   return offsetAt(after) === asUtc - after ? after : before;
 }

@@ -1,4 +1,5 @@
 import { clientNetwork } from '../kernel/client-network.ts';
+import { DAY_MS } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -26,7 +27,7 @@ import type { Tx } from './tables.ts';
  */
 const MOST_WRONG = 5;
 const WINDOW_MS = 15 * 60_000;
-const REMEMBERED_MS = 24 * 3_600_000;
+const REMEMBERED_MS = DAY_MS;
 const MOST_DOUBLINGS = 4;
 
 export const WRONG_CODES = { table: 'wrong_codes', key: 'id', at: 'at_ms' } as const;

@@ -3,6 +3,7 @@ import type { Fulfiller } from '../airlines/fulfiller.ts';
 import type { Provider } from '../airlines/provider.ts';
 import type { Effects } from '../effects/effects.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
@@ -96,7 +97,7 @@ export const defaultOptions: FlightsOptions = {
   mostPerDay: null,
   mostLocksPerPayer: 3,
   intentLifeMs: 30 * 60_000,
-  refundAfterMs: 24 * 3_600_000,
+  refundAfterMs: DAY_MS,
   feeBasisPoints: 100,
   affiliateShareBasisPoints: 2_000,
   freeChecksPerClient: 30,

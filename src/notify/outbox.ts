@@ -1,5 +1,6 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
+import { HOUR_MS } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
@@ -50,7 +51,6 @@ interface OutboxPorts {
 type OutboxRow = Selectable<OutboxTable>;
 
 const TRY_MS = 20_000;
-const HOUR_MS = 3_600_000;
 /** After this long a person has to look. */
 const GIVE_UP_MS = 7 * 24 * HOUR_MS;
 const MOST_AT_ONCE = 50;

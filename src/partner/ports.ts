@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
@@ -66,9 +67,9 @@ export interface PartnerOptions {
 }
 
 export const defaultPartnerOptions: PartnerOptions = {
-  answersKeptMs: 24 * 3_600_000,
+  answersKeptMs: DAY_MS,
   tokenLifeMs: 15 * 60_000,
-  longestTokenLifeMs: 24 * 3_600_000,
+  longestTokenLifeMs: DAY_MS,
   compliancePolicyFile: undefined,
   attestationMs: 2_000,
   platformStepMs: 1_500,

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../kernel/clock.ts';
+
 /** Times and spans as the screen writes them. Local times come without offset and stay as they are. */
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
@@ -20,7 +22,7 @@ const clockTime = (local: string): string => local.slice(11, 16);
 
 /** Whole days between two local dates: 1 where the arrival is on the next day. */
 const daysBetween = (from: string, to: string): number =>
-  Math.round((Date.parse(`${to.slice(0, 10)}Z`) - Date.parse(`${from.slice(0, 10)}Z`)) / 86_400_000);
+  Math.round((Date.parse(`${to.slice(0, 10)}Z`) - Date.parse(`${from.slice(0, 10)}Z`)) / DAY_MS);
 
 /** `06:35–11:05`, with `+1` where it lands on the next day. */
 export function fromTo(departing: string, arriving: string): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
-import { instant } from '../../kernel/clock.ts';
+import { DAY_MS, instant } from '../../kernel/clock.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { PageEvidence } from '../../wire/flights/index.ts';
 import { showRedacted } from './page/redact.ts';
@@ -9,7 +9,7 @@ import type { Store } from './tables.ts';
 
 /** How the page stood where a visit ended: for the person who has to find out what happened there. */
 
-const KEPT_MS = 30 * 24 * 60 * 60_000;
+const KEPT_MS = 30 * DAY_MS;
 
 interface Ports {
   readonly store: Store;

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { leaseTime } from '../../store/leases.ts';
 import { regained } from '../../store/regained.ts';
 import { LOWCOST_PREFIX } from '../fulfiller.ts';
@@ -13,9 +14,9 @@ import type { FoundOffer } from './visits/offers.ts';
 
 /** Looks that began in the same stretch of time are the same look. */
 const SHARED_MS = 2 * 60_000;
-const KEEP_LOOKS_MS = 60 * 60_000;
+const KEEP_LOOKS_MS = HOUR_MS;
 /** An offer can be looked up for a day: its intent may be paid long after it was shown. */
-const KEEP_OFFERS_MS = 24 * 60 * 60_000;
+const KEEP_OFFERS_MS = DAY_MS;
 
 export type Look =
   /** Nobody is at it: whoever got this is. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { BookOutcome, Purchase } from '../fulfiller.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
@@ -14,7 +15,6 @@ import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/
 
 /** Buys on carriers' sites, and finds out what became of it. */
 
-const DAY_MS = 24 * 60 * 60_000;
 /** A visit that pressed writes what it saw within this time; after it, nobody does any more. */
 const WRITING_MS = 30_000;
 const MOST_MISFITS = 3;

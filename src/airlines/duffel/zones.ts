@@ -1,4 +1,5 @@
 import { isoDuration } from '../../domain/offer-order.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 
 /** Time zones by name, each opened once: an answer names the same few a thousand times. */
 export interface Zones {
@@ -12,8 +13,6 @@ interface LocalMoment {
   readonly time: string;
   readonly zone: string;
 }
-
-const DAY_MS = 86_400_000;
 
 export function createZones(): Zones {
   const opened = new Map<string, Intl.DateTimeFormat | null>();

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../kernel/clock.ts';
+
 /** The days around a journey, as YYYY-MM-DD. Only the calendar is used: no time zone moves a day. */
 
 /** A journey that a price is wanted for. */
@@ -17,7 +19,6 @@ export interface DayGrid {
 
 /** How far ahead a search may be (CONTRACT, section 3). */
 const FARTHEST_DAYS = 360;
-const DAY_MS = 86_400_000;
 
 const dayNumber = (date: string): number => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { harmless } from '../../terminal/text.ts';
@@ -12,7 +13,7 @@ import { type Step, said, type Walk } from './walk.ts';
 
 const MOST_OFFERED = 5;
 /** A lock lasts hours at most: what was made before has ended a day ago. */
-const MADE_MS = 3 * 86_400_000;
+const MADE_MS = 3 * DAY_MS;
 const MOST_LOOKED_AT = 50;
 
 interface Unfinished {
@@ -61,7 +62,7 @@ async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
   const open = noted.filter((one) => {
     const { status, expires_at: expiresAt } = notesOf(one);
     // An older one was never paid, or has ended by now.
-    return status === 'active' && Date.parse(expiresAt ?? '') > clock.now() - 24 * 3_600_000;
+    return status === 'active' && Date.parse(expiresAt ?? '') > clock.now() - DAY_MS;
   });
   if (open.length === 0) return [];
   await session.work();

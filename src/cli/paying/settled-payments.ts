@@ -1,9 +1,10 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';
 
 /** The service forgets a finished payment after a week; an older one is left as it is rather than called refused. */
-const REMEMBERED_MS = 6 * 86_400_000;
+const REMEMBERED_MS = 6 * DAY_MS;
 
 /**
  * A booking that was killed between its payment and the answer goes on at the service by itself, and its payment would

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { harmless } from '../../terminal/text.ts';
 import { dayName } from '../../terminal/times.ts';
@@ -212,8 +213,6 @@ const nameOf = (names: readonly string[], which: string | number): string =>
   capital(names[typeof which === 'number' ? which : (indexOf(names, which.toLowerCase()) ?? 0)] ?? '');
 
 const capital = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
-
-const DAY_MS = 86_400_000;
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { DAY_MS } from '../../kernel/clock.ts';
 import type { Environment } from '../spec/globals.ts';
 import { isNewer, lastLook, noteLook } from './latest.ts';
-
-const DAY_MS = 24 * 3_600_000;
 
 interface NoticeGiven {
   readonly home: string;

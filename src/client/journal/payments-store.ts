@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { type Clock, instant } from '../../kernel/clock.ts';
+import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { asInteger, formatUsdc } from '../../kernel/money.ts';
@@ -21,7 +21,7 @@ import type {
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 
 /** An answer that nobody has asked for again in a week is of no use any more. */
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
 /** Far more than are ever signed into one escrow. */
 const MOST_TO_ONE = 500;
 

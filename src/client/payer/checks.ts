@@ -1,5 +1,6 @@
 import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
@@ -46,7 +47,7 @@ export async function checkFunds(
 }
 
 /** No booking window here is longer than this; an escrow that keeps the money longer is not one to pay. */
-const LONGEST_HOLD_MS = 30 * 86_400_000;
+const LONGEST_HOLD_MS = 30 * DAY_MS;
 
 /**
  * Checks the intent against what was agreed to here, the challenge of its booking against the intent, and its escrow

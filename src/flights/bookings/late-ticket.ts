@@ -1,4 +1,5 @@
 import type { ProviderOrder } from '../../airlines/provider.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
@@ -54,7 +55,7 @@ function askedAgain({ attempts }: BookingRow, why: string): Next {
 }
 
 /** How long after a refund an airline may still come up with an order. */
-const LOOKED_FOR_MS = 3 * 86_400_000;
+const LOOKED_FOR_MS = 3 * DAY_MS;
 
 /**
  * Asks the airline about an order of an intent whose money has gone back. What it may still ticket is cancelled; a

@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { Store } from '../tables.ts';
@@ -8,8 +9,6 @@ import { NO_PAYMENT } from './retire.ts';
  * What may be locked: a lock costs 0.10 USDC and ties up the operator's rent, his cap of the day and his balance with
  * the airline, so one payer holds a few. Checked before a price is named, and again in the transaction that locks.
  */
-
-const DAY_MS = 86_400_000;
 
 type LimitPorts = Pick<FlightsPorts, 'clock' | 'options'>;
 

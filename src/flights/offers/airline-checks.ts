@@ -1,6 +1,7 @@
 import type { Fulfiller } from '../../airlines/fulfiller.ts';
 import type { Provider } from '../../airlines/provider.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 
 /** The cause of a question to the airline: a client that has not paid, or the payer of a verified payment. */
@@ -27,7 +28,6 @@ const SHARED_MS = 5_000;
 /** Limits on remembered answers and askers; the oldest go first. */
 const MOST_SHARED = 1_000;
 const MOST_ASKERS = 10_000;
-const MINUTE_MS = 60_000;
 
 /** The airline was left in peace: the check is made once the call is paid. */
 class NotAsked extends Error {

@@ -2,6 +2,7 @@ import type { Provider } from '../../airlines/provider.ts';
 import { localDate } from '../../domain/calendar.ts';
 import { metropolitanArea } from '../../domain/metropolitan-areas.ts';
 import { isRealDate } from '../../domain/passengers.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import type { SearchRequest, SearchResponse } from '../../wire/flights/index.ts';
@@ -13,7 +14,6 @@ import type { Pricing } from './pricing.ts';
 import { queryOf } from './query.ts';
 
 const MOST_DAYS_AHEAD = 360;
-const DAY_MS = 86_400_000;
 
 /** POST /air/search: filters, then sort, then grouping, then limit (spec/flight-service.md). */
 export function createSearch(ports: FlightsPorts, pricing: Pricing) {

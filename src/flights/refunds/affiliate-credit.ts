@@ -1,4 +1,5 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { type OpenQueue, openQueue, type Queue } from '../../store/queue.ts';
 import type { RetryPolicy } from '../../store/retry.ts';
 import { LEASE_MS, STEP_MS } from '../bookings/booking-queue.ts';
@@ -9,8 +10,6 @@ import { creditDueJourneys } from './journey-credit.ts';
 const MOST_AT_ONCE = 20;
 /** A pay-out that failed so often is one that a person looks at. */
 export const PAYOUT_TRIES = 5;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** One that keeps failing is told to an operator, once, and tried further. */
 const RETRY: RetryPolicy = {

@@ -1,4 +1,4 @@
-import { instant } from '../../kernel/clock.ts';
+import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { asInteger, atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Affiliate, AffiliateCredit } from '../../wire/flights/index.ts';
@@ -6,7 +6,6 @@ import { takeShare } from '../attempts.ts';
 import { checkWallet } from '../bookings/wallets.ts';
 import type { FlightsPorts } from '../ports.ts';
 
-const HOUR_MS = 3_600_000;
 const CODE_LENGTH = 10;
 
 /** Affiliate codes (spec/flight-service.md, POST /affiliates; CONTRACT, section 8). What they earn: affiliate-credit.ts. */

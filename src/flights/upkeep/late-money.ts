@@ -1,12 +1,10 @@
 import type { Address } from '@solana/kit';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
 import type { Escrows } from '../bookings/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Looks often at first, when a second payment is likeliest, and daily from then on. */
 export const nextLookMs = (endedForMs: number): number =>

@@ -1,4 +1,5 @@
 import { zonedInstant } from '../../domain/ics.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import { keepCurrent } from '../bookings/order-changes.ts';
@@ -7,8 +8,6 @@ import { isLowcost } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { farthestMs } from './plan-upkeep.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const MOST_AT_ONCE = 20;
 /** An airline that does not answer is asked again so much later. */
 const AGAIN_MS = 10 * 60_000;

@@ -1,9 +1,9 @@
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import type { FlightsOptions } from '../ports.ts';
 import type { Tx, UpkeepTask } from '../tables.ts';
 
-const DAY_MS = 86_400_000;
 /** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
-export const CLOSE_AFTER_MS = 30 * DAY_MS + 3_600_000;
+export const CLOSE_AFTER_MS = 30 * DAY_MS + HOUR_MS;
 const FIRST_LOOK_MS = 10 * 60_000;
 
 /** How far ahead a task is ever put. A journey ends within 360 days of its search, and its return not much later. */

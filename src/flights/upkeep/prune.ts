@@ -1,14 +1,14 @@
 import { type SqlBool, sql } from 'kysely';
 import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/tables.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { BITE, removeOld } from '../../store/remove.ts';
 import { WRONG_CODES } from '../attempts.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/pricing.ts';
 import type { FlightsPorts } from '../ports.ts';
 
-const DAY_MS = 86_400_000;
 const KEEP_SETTLEMENTS_MS = 7 * DAY_MS;
 /** Quotes are forgotten this long after they expired. */
-const KEEP_QUOTES_MS = 3_600_000;
+const KEEP_QUOTES_MS = HOUR_MS;
 
 const QUOTES = { table: 'quotes', key: 'quote_id', at: 'expires_at_ms' } as const;
 /** A quote stays as long as a payment of it is under way. */

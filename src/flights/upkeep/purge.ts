@@ -1,11 +1,10 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { erasing } from '../../store/erase.ts';
 import { lockedOffer } from '../bookings/intent-record.ts';
 import { journeyEndMs } from '../bookings/journey-end.ts';
 import { createOrderBook } from '../bookings/order-record.ts';
 import type { IntentRow } from '../rows.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';
-
-const DAY_MS = 86_400_000;
 
 /**
  * Purges the personal data of an intent: its passengers, the mails, the words of a refund request. The intent, its

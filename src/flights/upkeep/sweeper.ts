@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Escrows } from '../bookings/escrows.ts';
 import { lookForLateTicket } from '../bookings/late-ticket.ts';
@@ -10,7 +11,6 @@ import { prune } from './prune.ts';
 import { purge } from './purge.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';
 
-const DAY_MS = 86_400_000;
 const MOST_AT_ONCE = 50;
 /** A heap is taken away in bites, and quicker than it can grow. */
 const SOON_MS = 1_000;

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
+import { HOUR_MS } from '../../kernel/clock.ts';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
 import type { PartnerDatabase, PartnerEnvironment, Store } from '../tables.ts';
 
@@ -42,7 +43,7 @@ export const attestationsDueAtMs = (
 ): Promise<number | null> => queueDueAtMs({ store, clock }, ATTESTATIONS, ofCustomersIn(environment));
 
 /** How often customer data is looked through. */
-export const LOOK_EVERY_MS = 6 * 3_600_000;
+export const LOOK_EVERY_MS = 6 * HOUR_MS;
 /** `meta` key of when customer data is looked through next. */
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Tx } from '../tables.ts';
@@ -6,8 +7,6 @@ import type { Standing } from './standing.ts';
 import type { WantedOrder } from './wanted-orders.ts';
 
 export type { WantedOrder } from './wanted-orders.ts';
-
-const DAY_MS = 86_400_000;
 
 /** What is left to do before an order can be made, for machines: names of the specification alone. */
 interface Outstanding {

@@ -1,11 +1,10 @@
 import type { WalletType } from '../../domain/exchange-codes.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { ComplianceStatus } from '../../wire/partner/requirements.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
 
 /** What a compliance status is made of, and the rules that make it: pure, no clock and no store. */
-
-const DAY_MS = 86_400_000;
 
 export type WalletNetwork = WalletType;
 export type RunType = Exclude<AttestationType, 'TERMS'>;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { erasing } from '../../store/erase.ts';
 import type { SealedColumn } from '../orders/order-record.ts';
 import type { PartnerPorts } from '../ports.ts';
@@ -7,7 +8,6 @@ import { removeReasons } from './attestation-reasons.ts';
 import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';
 
-const DAY_MS = 86_400_000;
 const MOST_AT_ONCE = 200;
 /** Refused orders are told of for 30 days (wanted-orders.ts). */
 const WANTED_MS = 30 * DAY_MS;

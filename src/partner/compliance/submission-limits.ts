@@ -1,10 +1,10 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Tx } from '../tables.ts';
 import { RUN_INPUTS, type RunType } from './compliance.ts';
 import type { Policy } from './policy.ts';
 import type { GivenData } from './submissions.ts';
 
-const DAY_MS = 86_400_000;
 /** Pieces of data of one customer within a day: many times what all requirements together take. */
 const MOST_PER_DAY = 200;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import type { DataType } from '../../wire/partner/kinds.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
@@ -5,8 +6,6 @@ import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { Submission, WalletNetwork } from './compliance.ts';
 import { dataOf, FILE_FIELDS, type Field, fieldsOf } from './data-fields.ts';
-
-const DAY_MS = 86_400_000;
 
 /** One valid piece of CustomerData, in its normal form. */
 export interface GivenData {

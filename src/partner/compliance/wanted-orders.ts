@@ -1,11 +1,11 @@
 import { networkNamed } from '../../domain/exchange-codes.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { WalletNetwork } from './compliance.ts';
 import { type Policy, type PolicyOrder, usdOf } from './policy.ts';
 import { sum } from './policy-amount.ts';
 
-const DAY_MS = 86_400_000;
 /** How long a refused order is remembered: its customer is told what it would have taken. */
 const REMEMBERED_MS = 30 * DAY_MS;
 

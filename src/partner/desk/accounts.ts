@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { instant } from '../../kernel/clock.ts';
+import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from '../../wire/partner/desk.ts';
 import { newPartnerKey, partnerKeyHmac } from '../credentials.ts';
@@ -134,7 +134,7 @@ export function createPartnerKeys(ports: PartnerPorts) {
         await tx
           .updateTable('partner_keys')
           .set({
-            expires_at_ms: clock.now() + Math.round(overlapHours * 3_600_000),
+            expires_at_ms: clock.now() + Math.round(overlapHours * HOUR_MS),
             replaced_by: next.key_id,
           })
           .where('key_id', '=', keyId)

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { instant } from '../../kernel/clock.ts';
+import { DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { erasing } from '../../store/erase.ts';
 import type {
@@ -19,8 +19,6 @@ import type { PartnerPorts } from '../ports.ts';
 import type { CustomerTable, Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 import { linkCustomer } from './customers.ts';
-
-const DAY_MS = 86_400_000;
 
 type CustomerRow = Selectable<CustomerTable>;
 

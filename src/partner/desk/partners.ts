@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Insertable, Selectable } from 'kysely';
-import { instant } from '../../kernel/clock.ts';
+import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from '../../wire/partner/desk.ts';
 import { checkPartnerUrl } from '../platforms/ssrf-guard.ts';
@@ -150,7 +150,7 @@ export function createPartners(ports: PartnerPorts) {
           .executeTakeFirst();
         if (!row) throw problem('partner_not_found');
         const secret = newWebhookSecret();
-        const untilMs = clock.now() + Math.round(overlapHours * 3_600_000);
+        const untilMs = clock.now() + Math.round(overlapHours * HOUR_MS);
         await tx
           .updateTable('partners')
           .set({

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
 import type { PartnerDatabase, PartnerEnvironment, Store } from '../tables.ts';
 
@@ -9,7 +10,7 @@ export const LEASE_MS = 13_000;
 export const LONGEST_WAIT_MS = 10 * 60_000;
 
 /** An order of which the platform never said anything is given to a person after a day. */
-export const SILENT = { giveUp: { after: 'age', ms: 24 * 3_600_000 } } as const;
+export const SILENT = { giveUp: { after: 'age', ms: DAY_MS } } as const;
 
 /** Orders that their platform has not been heard about. */
 export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import type { Airport } from './airports.ts';
 import { distanceKm } from './geography.ts';
 import type { Network, Service } from './network.ts';
@@ -16,9 +17,6 @@ export interface Itineraries {
   find(from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[];
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const MOST = 42;
 const MOST_DIRECT = 34;
 const FEW = 4;

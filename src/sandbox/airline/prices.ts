@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Airline } from './airlines.ts';
 import type { Itinerary } from './itineraries.ts';
@@ -66,7 +67,7 @@ function directionFare(world: World, itinerary: Itinerary, plating: Airline, atM
     popularity += dice.unit(TOPIC.fare, one.index, slot.flightNumber, (day + 4) % 7);
   }
   const demand = 0.8 + (0.55 * popularity) / itinerary.length;
-  const daysAhead = Math.max(0, first.departureMs / 86_400_000 - atMinute / 1440);
+  const daysAhead = Math.max(0, first.departureMs / DAY_MS - atMinute / 1440);
   return (20 + 0.125 * lengthKm(itinerary) ** 0.9) * level * airline * stops * demand * horizon(daysAhead);
 }
 

@@ -1,4 +1,5 @@
 import type { OfferQuery } from '../../airlines/provider.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import type { Itineraries, Itinerary } from './itineraries.ts';
 import { isSoldIn, type Journey, platingAirlines } from './journey.ts';
@@ -9,13 +10,12 @@ import { TOPIC } from './random.ts';
 import { DIRECT, SELLERS } from './sellers.ts';
 import type { World } from './world.ts';
 
-const DAY_MS = 86_400_000;
 /** Sales close this long before departure. */
 export const SALES_CLOSE_MS = 90 * 60_000;
 /** Directions of a round trip that are combined: so many outbound, each with so many inbound. */
 const OUTBOUND = 14;
 const INBOUND = 3;
-const TURN_AROUND_MS = 60 * 60_000;
+const TURN_AROUND_MS = HOUR_MS;
 
 /** Every offer for a query, cheapest first; what is sold in another currency comes after what is sold in dollars. */
 export function searchOffers(

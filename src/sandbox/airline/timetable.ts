@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import type { Airline } from './airlines.ts';
 import type { Airport } from './airports.ts';
 import { chooseAircraft, suitedAircraft, technicalStop } from './equipment.ts';
@@ -43,8 +44,6 @@ export interface Timetable {
   flight(service: Service, from: Airport, slot: number, day: number): Flight | null;
 }
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 /** Airports that are closed at night. */
 const CURFEW = new Set(
   'LHR LGW LCY FRA MUC BER DUS HAM STR ZRH GVA VIE ORY AMS BRU SYD ADL ITM DCA LGA SAN CGH AEP'.split(' '),

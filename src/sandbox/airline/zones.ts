@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
+
 /**
  * Offsets of IANA zones. The first `Intl.DateTimeFormat` of a process costs some 15 ms, more than a whole search, so
  * the zones whose rule is simple and old are written down here; a zone that is not goes to Intl. A test holds every
@@ -102,10 +104,6 @@ const RAMADAN: readonly (readonly [fromMs: number, toMs: number])[] = [
 ];
 
 const ramadanOf = (year: number) => RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 export function createZones(): Zones {
   const rules = new Map<string, readonly [number, Rule]>();

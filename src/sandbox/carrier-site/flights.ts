@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { HttpResponse, json } from '../../kernel/http.ts';
 import { fareMenu } from '../lowcost/fares.ts';
 import { type Leg, type Trip, tripsFor } from '../lowcost/flights.ts';
@@ -70,7 +71,7 @@ const listed = (ports: SitePorts, leg: Leg) => ({
   departs_at: localInstant(leg.departureLocalMs),
   arrives: shownTime(leg.arrivalLocalMs),
   arrives_at: localInstant(leg.arrivalLocalMs),
-  days_later: Math.floor(leg.arrivalLocalMs / 86_400_000) - Math.floor(leg.departureLocalMs / 86_400_000),
+  days_later: Math.floor(leg.arrivalLocalMs / DAY_MS) - Math.floor(leg.departureLocalMs / DAY_MS),
   duration: shownDuration(leg.blockMinutes),
   price: shownMoney(fareMenu(ports.world, tripOf(ports, [leg], 1))[0]?.totalCents ?? 0),
 });

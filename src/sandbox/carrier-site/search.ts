@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { HttpResponse } from '../../kernel/http.ts';
 import { html, type Markup } from './html.ts';
 import { page } from './page.ts';
@@ -43,7 +44,7 @@ type Errors = Readonly<Record<string, string>>;
 
 function errorsOf(search: Search, form: URLSearchParams, nowMs: number): Errors {
   const { origin, destination, departDate, returnDate, adults } = search;
-  const today = new Date(nowMs - 86_400_000).toISOString().slice(0, 10);
+  const today = new Date(nowMs - DAY_MS).toISOString().slice(0, 10);
   const isDay = (day: string) => /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day));
   return {
     ...(/^[A-Z]{3}$/.test(origin) ? {} : { origin: 'Give the three letters of an airport.' }),

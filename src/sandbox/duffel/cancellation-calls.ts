@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../kernel/clock.ts';
 import type { HttpResponse } from '../../kernel/http.ts';
 import type { CancellationRecord, OrderRecord } from './books.ts';
 import { microInstant } from './dress.ts';
@@ -25,7 +26,7 @@ const OF_CONFIRMATION = [
   'confirm_timeout_done',
   'confirm_airline_unknown',
 ] as const;
-const QUOTED_FOR_MS = 3_600_000;
+const QUOTED_FOR_MS = HOUR_MS;
 
 /** POST /air/order_cancellations: what the airline would give back now. It changes nothing. */
 export async function createCancellation(asked: Asked): Promise<HttpResponse> {

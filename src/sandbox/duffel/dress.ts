@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import type { Conditions, Segment, Slice } from '../../wire/flights/index.ts';
 import type { OfferRequestRecord, OfferState } from './books.ts';
 import { type DuffelIds, diceOf } from './ids.ts';
@@ -9,7 +10,6 @@ import type { DuffelWorld, WorldOffer } from './world.ts';
 
 /** Lifetime of an offer; agencies keep theirs for half of it. */
 const LIFETIME_MS = 30 * 60_000;
-const DAY_MS = 86_400_000;
 
 /** What an offer is shown with. */
 export interface Wardrobe {

@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
+import { HOUR_MS } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import type { Books, EventRecord, WebhookRecord } from './books.ts';
 import { microInstant } from './dress.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** Until when a failed delivery is tried again. */
-const LONGEST_MS = 72 * 3_600_000;
+const LONGEST_MS = 72 * HOUR_MS;
 const PATIENCE_MS = 5_000;
 
 interface Told {

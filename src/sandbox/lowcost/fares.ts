@@ -1,4 +1,5 @@
 import type { FareContent } from '../../airlines/fulfiller.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import type { Conditions } from '../../wire/flights/index.ts';
 import { distanceKm } from '../airline/geography.ts';
 import { decimalOf } from '../airline/prices.ts';
@@ -25,7 +26,7 @@ function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   const weekday = (leg.day + 4) % 7;
   const demand =
     0.75 + 0.7 * world.dice.unit(THROW.fare, leg.carrier.index, leg.from.index, leg.to.index, weekday);
-  const daysAhead = Math.max(0, leg.departureMs / 86_400_000 - quotedMinute / 1440);
+  const daysAhead = Math.max(0, leg.departureMs / DAY_MS - quotedMinute / 1440);
   const horizon = 0.8 + 1.1 * Math.exp(-daysAhead / 8);
   const step = world.dice.unit(THROW.fare, leg.number, leg.day, Math.floor(quotedMinute / 240));
   const usd = (9 + 0.035 * km ** 0.95) * demand * horizon * (0.96 + 0.08 * step);

@@ -1,18 +1,17 @@
 import type { OfferQuery } from '../../airlines/provider.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import type { Airport } from '../airline/airports.ts';
 import { distanceKm } from '../airline/geography.ts';
 import type { World } from '../airline/world.ts';
 import { type Carrier, carriersBetween } from './carriers.ts';
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 /** A morning and an evening flight, as minutes of the day: lowcost aircraft don't wait for connections. */
 const WAVES: readonly (readonly [from: number, to: number])[] = [
   [370, 600],
   [1010, 1270],
 ];
 /** Sales close this long before departure. */
-export const SALES_CLOSE_MS = 2 * 3_600_000;
+export const SALES_CLOSE_MS = 2 * HOUR_MS;
 /** Topics of the dice that no other part of the sandbox throws. */
 export const THROW = { departure: 101, fare: 102, landing: 103, menu: 104, tax: 105 } as const;
 

@@ -9,6 +9,7 @@ import {
   type SoldFare,
 } from '../../airlines/fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../../airlines/provider.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { SandboxOptions } from '../airline/index.ts';
@@ -207,7 +208,7 @@ function readLeg(world: World, text: string): Leg | null {
   const to = world.byCode(destination);
   const carrier = CARRIERS.find((one) => one.code === code);
   if (!from || !to || !carrier || !carriersBetween(from, to).includes(carrier)) return null;
-  const days = Math.floor(Date.parse(`${year}-${month}-${day}T00:00:00Z`) / 86_400_000);
+  const days = Math.floor(Date.parse(`${year}-${month}-${day}T00:00:00Z`) / DAY_MS);
   const legs = waves.map((wave) => legOf(world, carrier, from, to, days, wave));
   return legs.find((leg) => leg.number === Number(number)) ?? null;
 }

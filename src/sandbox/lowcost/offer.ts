@@ -1,4 +1,5 @@
 import { isoDuration } from '../../domain/offer-order.ts';
+import { HOUR_MS } from '../../kernel/clock.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 import { decimalOf } from '../airline/prices.ts';
 import type { World } from '../airline/world.ts';
@@ -6,7 +7,7 @@ import { fareMenu } from './fares.ts';
 import type { Leg, Trip } from './flights.ts';
 
 /** An offer of this tier can be looked up for this long after it was quoted. */
-const OFFER_LIFE_MS = 60 * 60_000;
+const OFFER_LIFE_MS = HOUR_MS;
 
 /** The trip's lead-in fare as an offer: the cheapest of its menu. */
 export function offerOf(world: World, id: string, trip: Trip): Offer {

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Sqlite from 'libsql';
+import { HOUR_MS } from '../../kernel/clock.ts';
 import type { SqliteDatabase } from './file.ts';
 
 const WAIT_MS = 500;
@@ -19,7 +20,7 @@ const MOST_COPIED_BYTES = 256 * 1024 * 1024;
 /** Begins the names of private copies. */
 const ASIDE = 'farelock-look-';
 /** A look takes seconds: a copy as old as this was left by a process that was killed. */
-const LEFT_MS = 3_600_000;
+const LEFT_MS = HOUR_MS;
 
 /**
  * Rows of a libsql file as it is: no migration, nothing written, no file made. Empty where there is no file.

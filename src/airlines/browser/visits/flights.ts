@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { namedAirports } from '../../../domain/airports.ts';
+import { DAY_MS } from '../../../kernel/clock.ts';
 import type { OfferQuery } from '../../provider.ts';
 import { click, isClicked } from '../page/click.ts';
 import { Misfit, Stopped } from '../page/outcomes.ts';
@@ -11,8 +12,6 @@ import type { FlightList, Recipe } from '../recipe.ts';
 import { dayNear, type Money, timeOf, type Values } from '../values.ts';
 
 /** A carrier's flights as its result page shows them. */
-
-const DAY_MS = 86_400_000;
 
 interface Airport {
   readonly city: string;

@@ -1,4 +1,5 @@
 import { zonedInstant } from '../../../domain/ics.ts';
+import { HOUR_MS } from '../../../kernel/clock.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
 import type { OfferQuery } from '../../provider.ts';
@@ -8,7 +9,7 @@ import { airportOf, type FlightKey, type SeenFlight } from './flights.ts';
 
 /** Offers of a carrier, made of the flights that its page shows. */
 
-const LEAST_STAY_MS = 60 * 60_000;
+const LEAST_STAY_MS = HOUR_MS;
 const DEFAULT_LIFE_MINUTES = 30;
 
 export interface FoundOffer {

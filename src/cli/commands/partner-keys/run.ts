@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../../kernel/clock.ts';
 import { fieldLines } from '../../../terminal/table.ts';
 import { utcTime } from '../../../terminal/times.ts';
 import type { Command } from '../../spec/command.ts';
@@ -23,9 +24,6 @@ interface CustomerTokenOptions {
   /** Milliseconds; the service's own when it is not given. */
   readonly ttl?: number;
 }
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 /** The keys of partners, by name; never the keys themselves. */
 export const partnerKeysList: Command<object> = async ({ terminal, session, signal, clock }) => {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.ts';
 import { argument, command, option } from '../../spec/define.ts';
 import { durationOption, overlapOption } from '../../spec/options.ts';
 
@@ -37,12 +38,7 @@ export const keysPartnerRotate = command({
   summary: 'Replace a key; the old one keeps working for a while',
   arguments: [argument('<key-id>')],
   options: [
-    option(
-      '--overlap <time>',
-      'how long the old key keeps working, 0 to 720h (24h)',
-      overlapOption,
-      86_400_000,
-    ),
+    option('--overlap <time>', 'how long the old key keeps working, 0 to 720h (24h)', overlapOption, DAY_MS),
   ],
   effect: 'changes',
   examples: ['farelock keys partner rotate key_… --overlap 48h'],

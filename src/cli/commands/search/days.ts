@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { freeCall } from '../../../client/spending.ts';
 import { namedAirports } from '../../../domain/airports.ts';
 import { localDate } from '../../../domain/calendar.ts';
+import { DAY_MS } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { canDrawLive, openLiveSign } from '../../../terminal/live-sign.ts';
@@ -142,7 +143,7 @@ function spanOf(options: SearchOptions, { depart_date, return_date }: JourneyDay
     timeZone: 'UTC',
   });
   if (return_date === null) return month;
-  const nights = (Date.parse(return_date) - Date.parse(depart_date)) / 86_400_000;
+  const nights = (Date.parse(return_date) - Date.parse(depart_date)) / DAY_MS;
   return `${month}, ${counted(nights, 'night')}`;
 }
 
