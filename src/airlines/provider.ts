@@ -1,4 +1,6 @@
 import type { PassengerIssue } from '../domain/passengers.ts';
+import type { AirlineTold } from '../effects/airline-effects.ts';
+import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';
 
 /** What is asked of a provider: one or two directions on fixed dates. Filters and sorting are the service's own. */
@@ -161,6 +163,36 @@ export const LOWCOST_SCENARIOS = [
   'pay_pressed_no_confirmation',
   'late_confirmation',
 ] as const;
+
 export type LowcostScenario = (typeof LOWCOST_SCENARIOS)[number];
 export type FastScenario = (typeof FAST_SCENARIOS)[number];
 export type Scenario = FastScenario | LowcostScenario;
+
+/** The airline ordered nothing, for certain: this attempt is over. */
+export class OrderRefused extends Error {
+  override readonly name = 'OrderRefused';
+
+  /**
+   * @param reason becomes the `refund_reason` of the intent: `form_rejected`, `provider_balance_low`, `provider_failed`
+   * @param cause the airline's answer, as a Problem with `airline_code` and `airline_request_id` in its detail
+   * @param mayPass the same order may be asked for once more, as a new attempt: what refused it passes by itself
+   */
+  constructor(
+    readonly reason: string,
+    readonly mayPass: boolean,
+    cause?: unknown,
+  ) {
+    super(reason, cause === undefined ? undefined : { cause });
+  }
+}
+
+const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** What an airline said with an error, as the port carries it; null where it said nothing of its own. */
+export function toldBy(error: unknown): AirlineTold | null {
+  // A refusal has the airline's answer as its cause.
+  const said = error instanceof Error && !isProblem(error) ? error.cause : error;
+  if (!isProblem(said)) return null;
+  const told = { code: text(said.detail?.airline_code), request_id: text(said.detail?.airline_request_id) };
+  return told.code === null && told.request_id === null ? null : told;
+}

@@ -1,5 +1,99 @@
 import { isDecimal, sameDecimal } from '../kernel/decimal.ts';
-import { type Guard, type OrderStatus, TRANSITIONS } from './order-statuses.ts';
+
+/**
+ * The statuses of a partner order and the moves between them, as data: the service, the tool and their tests read this
+ * one table (CONTRACT, section 11).
+ */
+export const ORDER_STATUSES = [
+  'AWAITING_FUNDS',
+  'FUNDS_RECEIVED',
+  'PAYMENT_SUBMITTED',
+  'PAYMENT_PROCESSED',
+  'REFUNDING',
+  'REFUNDED',
+  'CANCELED',
+  'ERROR',
+  'IN_REVIEW',
+] as const;
+
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
+
+/** Checks that a text is a status. */
+export const isOrderStatus = (text: unknown): text is OrderStatus =>
+  ORDER_STATUSES.some((status) => status === text);
+
+/** A condition of a transition beside the status that it starts from (CONTRACT, section 11). */
+type Guard =
+  /** Only where the customer's funds were seen. */
+  | 'funds'
+  /** Only where they were not. */
+  | 'no_funds'
+  /** The update, or the order, holds returnDetails. */
+  | 'return_details'
+  /** The update, or the order, holds a sourceTransactionId. */
+  | 'source_transaction';
+
+/** The table of CONTRACT, section 11, as data: from, to, and what the step needs. What is not here is refused. */
+export const TRANSITIONS: Readonly<
+  Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>
+> = {
+  AWAITING_FUNDS: { FUNDS_RECEIVED: [], IN_REVIEW: [], CANCELED: [], ERROR: [] },
+  IN_REVIEW: {
+    AWAITING_FUNDS: ['no_funds'],
+    FUNDS_RECEIVED: [],
+    ERROR: [],
+    REFUNDING: ['funds'],
+    CANCELED: ['no_funds'],
+  },
+  FUNDS_RECEIVED: { IN_REVIEW: [], PAYMENT_SUBMITTED: [], PAYMENT_PROCESSED: [], REFUNDING: [], ERROR: [] },
+  PAYMENT_SUBMITTED: { PAYMENT_PROCESSED: [], REFUNDING: [], ERROR: [] },
+  PAYMENT_PROCESSED: { REFUNDING: ['return_details'] },
+  REFUNDING: { REFUNDED: [], ERROR: [] },
+  CANCELED: { REFUNDING: ['source_transaction'] },
+  ERROR: {
+    IN_REVIEW: [],
+    FUNDS_RECEIVED: ['funds'],
+    REFUNDING: ['funds'],
+    CANCELED: ['no_funds'],
+  },
+  REFUNDED: {},
+};
+
+/** The fields of UpdateOrder, for the service that reads them and the tool that reads them from files. */
+
+/** Field names of DepositInstructions (spec/partner-service.md). */
+export const DEPOSIT_FIELDS = [
+  'paymentMethod',
+  'network',
+  'amount',
+  'currency',
+  'fromAddress',
+  'toAddress',
+  'depositMessage',
+  'bankName',
+  'bankAddress',
+  'bankRoutingNumber',
+  'bankAccountNumber',
+  'bankBeneficiaryName',
+  'bankBeneficiaryAddress',
+  'iban',
+  'bic',
+  'clabe',
+  'accountHolderName',
+  'blockchainMemo',
+] as const;
+
+/** Names of the specification's sample for three of the fields (CONTRACT, section 11). */
+export const DEPOSIT_SYNONYMS = {
+  accountNumber: 'bankAccountNumber',
+  routingNumber: 'bankRoutingNumber',
+  reference: 'depositMessage',
+} as const satisfies Readonly<Record<string, (typeof DEPOSIT_FIELDS)[number]>>;
+
+export const RETURN_FIELDS = ['reason', 'refundReferenceId'] as const;
+
+/** Most characters of each kind of text. */
+export const MOST = { id: 100, reference: 200, deposit: 500, words: 1000 } as const;
 
 /**
  * Rules of UpdateOrder (CONTRACT, section 11): the service refuses by them, and the tool plans by them, so that a plan
@@ -82,7 +176,7 @@ export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'f
     .map(([to]) => to);
 
 /** Checks that a message of an update sets a field: without one it changes nothing. */
-export const saysSomething = (message: object | undefined): message is object =>
+const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 
 /** ERROR always needs a reason, whatever the order's status is. */

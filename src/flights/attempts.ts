@@ -1,5 +1,5 @@
-import { clientNetwork } from '../kernel/client-network.ts';
 import { DAY_MS } from '../kernel/clock.ts';
+import { clientNetwork } from '../kernel/network.ts';
 import { problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
 import type { FlightsPorts } from './ports.ts';

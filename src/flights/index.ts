@@ -1,5 +1,8 @@
 import type { Provider } from '../airlines/provider.ts';
 import { createEffects } from '../effects/effects.ts';
+import { createRouter, type Serve } from '../http/router.ts';
+import { servedAt, type Visit } from '../http/routes.ts';
+import { once } from '../kernel/once.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/outbox.ts';
 import { createEscrows } from './bookings/escrows.ts';
@@ -7,13 +10,45 @@ import { createFunds } from './bookings/funds.ts';
 import { createIntents } from './bookings/intents.ts';
 import { withLowcostOrders } from './bookings/lowcost-orders.ts';
 import { withDeskOrders } from './desk/desk-orders.ts';
-import { createFlightsApp } from './http.ts';
 import { createAirlineChecks } from './offers/airline-checks.ts';
 import { createPricing } from './offers/pricing.ts';
 import { defaultOptions, type FlightsGiven, type FlightsPorts } from './ports.ts';
+import { type FlightsParts, flightRoutes } from './routes.ts';
 import { createWorker } from './upkeep/worker.ts';
 
+/** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
+function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): {
+  readonly fetch: Serve;
+} {
+  const { ports, funds } = given;
+  const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.options));
+  const readiness = once(async () => (await import('./readiness.ts')).createReadiness(ports, funds));
+  const parts: FlightsParts = {
+    ...given,
+    readiness: async () => (await readiness())(),
+    describe: async (publicUrl) => servedAt(await document(), publicUrl),
+  };
+  const served = {
+    log: ports.log,
+    ids: ports.ids,
+    // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
+    arrive: async ({ request }: Visit) => {
+      if (request.method !== 'GET' || 'payment-signature' in request.headers) await ports.ready?.();
+    },
+  };
+  const customers = createRouter({ ...served, table: flightRoutes, enter: () => parts });
+  return {
+    async fetch(request, connection) {
+      if (!/^\/operator(\/|$)/.test(new URL(request.url).pathname)) return customers(request, connection);
+      const { deskRoutes, enterDesk } = await import('./desk/routes.ts');
+      const enter = enterDesk(ports);
+      return createRouter({ ...served, table: deskRoutes, enter })(request, connection);
+    },
+  };
+}
+
 export { turnSwitch } from './desk/switches.ts';
+
 export type { FlightsGiven, FlightsOptions } from './ports.ts';
 export type { WorkerRun } from './upkeep/worker.ts';
 

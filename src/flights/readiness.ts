@@ -1,4 +1,4 @@
-import { AWAY_S } from '../http/failures.ts';
+import { AWAY_S } from '../http/router.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { storageFields } from '../store/watch.ts';

@@ -1,11 +1,11 @@
-import type { Generated, Kysely, Transaction } from 'kysely';
+import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { BrowserTables } from '../airlines/browser/tables.ts';
 import type { DuffelTables } from '../airlines/duffel/tables.ts';
 import type { EffectsTables } from '../effects/tables.ts';
 import type { NotifyTables } from '../notify/tables.ts';
 import type { PaymentsTables } from '../payments/tables.ts';
 import type { MetaTables } from '../store/marks.ts';
-import type { BookingState } from './bookings/states.ts';
+import type { BookingState } from './bookings/machine.ts';
 import type { DeskTables } from './desk/tables.ts';
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */
@@ -39,7 +39,7 @@ export interface FareMenuTable {
 
 type IntentStatus = 'active' | 'booked' | 'refunded';
 
-export interface IntentTable {
+interface IntentTable {
   intent_id: string;
   status: IntentStatus;
   offer_id: string;
@@ -141,7 +141,7 @@ export interface OrderTable {
 export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
 
 /** Customers' refund requests. At most one open request per intent: `open_key` is unique. */
-export interface RefundRequestTable {
+interface RefundRequestTable {
   request_id: string;
   intent_id: string;
   /** The intent while the request is open or was granted, else null. */
@@ -263,3 +263,9 @@ export interface FlightsDatabase
 
 export type Store = Kysely<FlightsDatabase>;
 export type Tx = Transaction<FlightsDatabase>;
+
+/** Rows as they are read. */
+export type IntentRow = Selectable<IntentTable>;
+
+export type BookingRow = Selectable<BookingTable>;
+export type RefundRequestRow = Selectable<RefundRequestTable>;

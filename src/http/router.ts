@@ -3,9 +3,18 @@ import type * as z from 'zod';
 import { type HttpRequest, HttpResponse, json } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
-import { PROBLEMS, type Problem, type ProblemCode, type ProblemKind, problem } from '../kernel/problems.ts';
+import {
+  isProblem,
+  PROBLEMS,
+  type Problem,
+  type ProblemCode,
+  type ProblemKind,
+  problem,
+  problemBody,
+} from '../kernel/problems.ts';
+import { storeTrouble } from '../store/trouble.ts';
+import { storageFields } from '../store/watch.ts';
 import { checked, readJson, readQuery } from './body.ts';
-import { failure, problemOf } from './failures.ts';
 import { type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
 
 /** The diagnostics channel that is told of an answer that its route does not declare. Tests listen, and fail. */
@@ -31,6 +40,7 @@ export interface Body {
   readonly body: unknown;
   readonly bytes: Uint8Array;
 }
+
 const NO_BODY: Body = { body: undefined, bytes: new Uint8Array() };
 
 interface Matched<C, O> {
@@ -142,3 +152,41 @@ function decoded(segment: string): string {
     return segment;
   }
 }
+
+/** As /ready says it. */
+export const AWAY_S = 5;
+
+/**
+ * What a failure is for who called. What nobody expected is logged by its kind, and says nothing of the inside.
+ * @param path of the route: the address itself has ids in it
+ */
+function problemOf(log: Log, error: unknown, requestId: string, path: string | null): Problem {
+  const storage = storeTrouble(error);
+  const where = { request_id: requestId, path };
+  if (!storage && isProblem(error, 'cluster_failed')) {
+    log('warn', 'cluster_away', { ...where, why: error.message });
+    // Which node, and how it failed, is the operator's business.
+    return problem('cluster_failed', { retryAfter: AWAY_S });
+  }
+  if (!storage && isProblem(error) && error.kind.status !== undefined) return error;
+  const known = isProblem(error, 'transaction_failed');
+  log('error', 'request_failed', {
+    ...where,
+    ...storageFields(error),
+    ...(known ? { error_code: error.code } : {}),
+  });
+  return storage ?? problem('internal_error');
+}
+
+/** The headers that a refusal has in every form of its body. */
+export const refusalHeaders = ({ detail, retryAfter }: Problem): Record<string, string> => ({
+  ...(Array.isArray(detail?.allow) ? { Allow: detail.allow.join(', ') } : {}),
+  ...(retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfter)) }),
+});
+
+/** A problem in Farelock's own form: `{ code, message, detail? }`. */
+const failure = (error: Problem): HttpResponse =>
+  json(problemBody(error), error.status, {
+    ...refusalHeaders(error),
+    ...(error.status === 401 && error.code.startsWith('operator') ? { 'WWW-Authenticate': 'Bearer' } : {}),
+  });

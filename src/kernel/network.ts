@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { type Fetch, HttpResponse, readBody } from './http.ts';
 import { problem } from './problems.ts';
 
@@ -5,7 +6,7 @@ import { problem } from './problems.ts';
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Why the network gave no answer. `unsent`: no connection was made, so nobody was asked for anything. */
-export interface NetworkFailure {
+interface NetworkFailure {
   readonly kind: 'unsent' | 'lost';
   /** A word such as ECONNREFUSED: a message could repeat an address or a header. */
   readonly reason: string;
@@ -43,4 +44,23 @@ function isConnecting(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
   const { code, syscall } = cause as NodeJS.ErrnoException;
   return syscall === 'connect' || syscall === 'getaddrinfo' || NEVER_CONNECTED.test(code ?? '');
+}
+
+/** The part of an address that one client has to itself: an IPv6 client has a whole /64. */
+export function clientNetwork(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  return isIPv6(plain) ? networkOf(plain) : plain;
+}
+
+/** The first four groups of an IPv6 address. */
+function networkOf(address: string): string {
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const groups = [...front, ...Array<string>(zeros).fill('0'), ...back];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
 }

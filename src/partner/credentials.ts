@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
+import { removeOld } from '../store/remove.ts';
+import type { CustomerToken } from '../wire/partner/desk.ts';
 import type { CallingPartner } from './call.ts';
 import type { PartnerPorts } from './ports.ts';
-import type { PartnerEnvironment } from './tables.ts';
+import type { PartnerEnvironment, Tx } from './tables.ts';
 
 /** A key's last use is noted to the minute: a read is not to become a write each time. */
 const USE_NOTED_MS = 60_000;
@@ -55,4 +58,74 @@ export async function authenticatePartner(
       .execute();
   }
   return { partnerId: row.partner_id, name: row.name, type: row.type, keyId: row.key_id };
+}
+
+type TokenPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'environment' | 'options'>;
+
+const tokenHmac = ({ secrets }: Pick<TokenPorts, 'secrets'>, token: string): string =>
+  secrets.hmac('customer token', token);
+
+/**
+ * Mints a bearer token for one customer of this environment, for minutes. Only its keyed hash is kept.
+ * @throws Problem `customer_not_found`
+ */
+export async function mintToken(
+  ports: TokenPorts,
+  tx: Tx,
+  customerId: string,
+  ttlMs: number = ports.options.tokenLifeMs,
+): Promise<CustomerToken> {
+  const nowMs = ports.clock.now();
+  const customer = await tx
+    .selectFrom('customers')
+    .select('customer_id')
+    .where('customer_id', '=', customerId)
+    .where('environment', '=', ports.environment)
+    .executeTakeFirst();
+  if (!customer) throw problem('customer_not_found');
+  const token = `flk_cus_${ports.environment}_${randomBytes(24).toString('base64url')}`;
+  const expiresAtMs = nowMs + Math.min(ttlMs, ports.options.longestTokenLifeMs);
+  await removeOld(tx, { table: 'customer_tokens', key: 'token_hmac', at: 'expires_at_ms' }, nowMs);
+  await tx
+    .insertInto('customer_tokens')
+    .values({
+      token_hmac: tokenHmac(ports, token),
+      customer_id: customerId,
+      environment: ports.environment,
+      expires_at_ms: expiresAtMs,
+      created_at_ms: nowMs,
+    })
+    .execute();
+  return {
+    customer_id: customerId,
+    environment: ports.environment,
+    token,
+    expires_at: instant(expiresAtMs),
+  };
+}
+
+/**
+ * Which customer sends this Authorization header, with the key of a partner. A token of a customer whom the partner does
+ * not know is to it as one that nobody has.
+ * @throws Problem `customer_token_required`, `customer_token_invalid`, `customer_blocked`
+ */
+export async function authenticateCustomer(
+  ports: TokenPorts,
+  header: string | null,
+  partnerId: string,
+): Promise<string> {
+  const match = /^Bearer +(\S{1,200})$/i.exec(header?.trim() ?? '');
+  if (!match) throw problem(header ? 'customer_token_invalid' : 'customer_token_required');
+  const row = await ports.store
+    .selectFrom('customer_tokens')
+    .innerJoin('customer_partners', 'customer_partners.customer_id', 'customer_tokens.customer_id')
+    .innerJoin('customers', 'customers.customer_id', 'customer_tokens.customer_id')
+    .select(['customer_tokens.customer_id', 'expires_at_ms', 'blocked_at_ms'])
+    .where('token_hmac', '=', tokenHmac(ports, match[1] ?? ''))
+    .where('customer_tokens.environment', '=', ports.environment)
+    .where('customer_partners.partner_id', '=', partnerId)
+    .executeTakeFirst();
+  if (!row || row.expires_at_ms <= ports.clock.now()) throw problem('customer_token_invalid');
+  if (row.blocked_at_ms !== null) throw problem('customer_blocked');
+  return row.customer_id;
 }

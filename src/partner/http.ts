@@ -1,15 +1,16 @@
-import { refuse } from '../http/body.ts';
-import { createRouter, type Serve } from '../http/router.ts';
+import type * as z from 'zod';
+import { checked, type Issue, readJson, refuse } from '../http/body.ts';
+import { type Body, createRouter, type Serve } from '../http/router.ts';
 import { type Route, servedAt, type Visit } from '../http/routes.ts';
 import { type HttpRequest, headerOf } from '../kernel/http.ts';
 import { once } from '../kernel/once.ts';
-import { readMessage } from './body.ts';
+import { problem } from '../kernel/problems.ts';
+import { STORABLE } from '../kernel/texts.ts';
 import type { Caller } from './call.ts';
 import { connectFailure } from './connect-errors.ts';
-import { authenticatePartner } from './credentials.ts';
+import { authenticateCustomer, authenticatePartner } from './credentials.ts';
 import type { PartnerPorts } from './ports.ts';
 import { aboutRoutes, procedureRoutes } from './routes.ts';
-import { authenticateCustomer } from './tokens.ts';
 
 /**
  * The partner service over HTTP: the procedures in Connect's unary form with the JSON codec (CONTRACT, section 10), the
@@ -58,3 +59,101 @@ function checkConnectHeaders({ headers }: HttpRequest): void {
       { path: 'Connect-Timeout-Ms', message: 'must be a number of milliseconds of at most ten digits.' },
     ]);
 }
+
+/**
+ * Reads a message in Connect's JSON codec. An empty body is an empty message, as stock clients may send one.
+ * @throws Problem `unsupported_media_type`, `payload_too_large`, `body_incomplete`, `invalid_json`, `invalid_request`
+ */
+async function readMessage(
+  request: HttpRequest,
+  schema: z.ZodType,
+  { mostBodyBytes }: { readonly mostBodyBytes?: number },
+): Promise<Body> {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() || 'identity';
+  if (encoding !== 'identity') {
+    throw problem('unsupported_media_type', {
+      message: 'Compressed bodies are not read.',
+      fix: 'Send the body without Content-Encoding.',
+    });
+  }
+  const { value: given, bytes } = await readJson(request, mostBodyBytes, {
+    mayBeEmpty: true,
+    namesOnce: true,
+  });
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    refuse([{ path: '', message: 'The body must be a JSON object.' }]);
+  const { value, issues, asSent } = normaliseProtoJson(given);
+  if (issues.length > 0) refuse(issues);
+  return { body: checked(schema, value, asSent), bytes };
+}
+
+/**
+ * ProtoJSON's forms made one (CONTRACT, section 10): names in camelCase or snake_case, `null` as unset. A field that is
+ * given under both names is refused, and so is text that no database of ours can keep.
+ */
+interface Normalised {
+  readonly value: unknown;
+  readonly issues: readonly Issue[];
+  /** The path of an issue in the words of who sent it: `deposit_instructions.bank_name`. */
+  asSent(path: readonly PropertyKey[]): string;
+}
+
+/** Deeper than any message of ours; what is deeper only wants to exhaust the stack. */
+const DEEPEST = 24;
+
+export function normaliseProtoJson(given: unknown): Normalised {
+  const issues: Issue[] = [];
+  const names = new Map<string, string>();
+
+  function walk(value: unknown, path: readonly string[], sent: readonly string[]): unknown {
+    if (typeof value === 'string') {
+      if (isUnstorable(value))
+        issues.push({ path: sent.join('.'), message: 'has characters that are not valid text.' });
+      return value;
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (path.length >= DEEPEST) {
+      issues.push({ path: sent.slice(0, 3).join('.'), message: 'is nested too deeply.' });
+      return null;
+    }
+    if (Array.isArray(value))
+      return value.map((item, index) => walk(item, [...path, String(index)], [...sent, String(index)]));
+    const fields = new Map<string, unknown>();
+    const taken = new Map<string, string>();
+    for (const [name, inner] of Object.entries(value)) {
+      const camel = camelCase(name);
+      const before = taken.get(camel);
+      const here = [...path, camel];
+      if (before !== undefined) {
+        const path = [...sent, camel].join('.');
+        issues.push({ path, message: `is given twice, as ${before} and as ${name}: give only one of them.` });
+        continue;
+      }
+      taken.set(camel, name);
+      if (isUnstorable(name)) {
+        issues.push({ path: sent.join('.'), message: 'has a field whose name is not valid text.' });
+        continue;
+      }
+      if (camel !== name || path.some((part, at) => part !== sent[at]))
+        names.set(here.join('\0'), [...sent, name].join('.'));
+      // An unset field is one that was not sent; an unknown one is still to be named.
+      fields.set(camel, inner === null ? undefined : walk(inner, here, [...sent, name]));
+    }
+    // Made from entries, so that a field named __proto__ is a field like any other.
+    return Object.fromEntries(fields);
+  }
+
+  return {
+    value: walk(given, [], []),
+    issues,
+    asSent: (path) => names.get(path.map(String).join('\0')) ?? path.map(String).join('.'),
+  };
+}
+
+/** protobuf's own rule for a field's JSON name; what is no snake_case name stays as it is. */
+const camelCase = (name: string): string =>
+  /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(name)
+    ? name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+    : name;
+
+const isUnstorable = (text: string): boolean => !STORABLE.test(text);

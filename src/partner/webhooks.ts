@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { ref } from '../http/openapi.ts';
-import { createOrderBody } from './orders/create-order.ts';
+import { createOrderBody, redirectOrderBody } from './orders/create-order.ts';
 import { createOrderAnswer, ERRORS, redirectOrderAnswer } from './orders/platform-answers.ts';
-import { redirectOrderBody } from './orders/redirect-order.ts';
 import type { OutboundOperation } from './platforms/outbound-audit.ts';
 
 const TEXT = { type: 'string' };

@@ -8,7 +8,7 @@ import {
   SANDBOX_DKIM_SELECTOR,
   SANDBOX_MAIL_DOMAIN,
   sandboxDkimRecord,
-} from '../sandbox/carrier-site/dkim-key.ts';
+} from '../sandbox/carrier-site/mail.ts';
 import type { Home } from './home.ts';
 import type { CarrierSites } from './types.ts';
 

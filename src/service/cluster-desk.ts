@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
-import { reclaimBuffer } from '../escrow/deployment/buffer.ts';
 import { inspectProgram } from '../escrow/deployment/inspect.ts';
 import { type Deployment, mayChange, planDeployment, requireFunds } from '../escrow/deployment/plan.ts';
 import type { DeploymentRecord, DeploymentRecords } from '../escrow/deployment/records.ts';
-import { carryOut } from '../escrow/deployment/steps.ts';
+import { carryOut, reclaimBuffer } from '../escrow/deployment/steps.ts';
 import { escrowElf } from '../escrow/elf.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { silentLog } from '../kernel/log.ts';

@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import type { FlightsDatabase } from '../flights/tables.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { openSecrets, type Secrets } from '../kernel/secrets.ts';
+import type { PartnerDatabase } from '../partner/tables.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/keypair.ts';
 import {
@@ -25,10 +27,28 @@ import {
 } from '../store/identity.ts';
 import type { OnTrouble } from '../store/libsql/file.ts';
 import { markOnce, noteLedger, readMark } from '../store/marks.ts';
+import { openFileOrServer } from '../store/open.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { type OpenedCluster, openEmbedded } from './cluster.ts';
-import { openStore, type Store } from './database.ts';
+import { serviceMigrations } from './migrations.ts';
 import type { ServiceOptions } from './types.ts';
+
+/**
+ * Every table of the services' database; each room knows those that its own `tables.ts` names. Portable between SQLite
+ * and PostgreSQL: integers (atomic USDC, milliseconds where a number is compared, 0/1 for flags), UTC text for instants
+ * on the wire, JSON as text, bytes for what is large. Columns that end in `_sealed` hold what was encrypted by `kernel/secrets.ts`; `_hmac` holds a
+ * keyed hash.
+ */
+export interface ServiceTables extends FlightsDatabase, PartnerDatabase {}
+
+export type Store = Kysely<ServiceTables>;
+
+/**
+ * Opens the services' own database: a file under FARELOCK_HOME, or a `postgres://` URL.
+ * @throws Problem `database_unavailable`: PostgreSQL did not let us in; of storage; `database_newer`
+ */
+export const openStore = (where: string, onTrouble?: OnTrouble): Promise<Store> =>
+  openFileOrServer<ServiceTables>(where, serviceMigrations, onTrouble);
 
 /** The keys of a home seal and sign for its database. */
 interface HomeKeys {

@@ -109,7 +109,7 @@ export const openPlatform: OpenPlatform = async (options) =>
 
 /** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
 export const openCarrierSite: OpenCarrierSite = async (options) =>
-  (await import('./carrier-site.ts')).openCarrierSite(options);
+  (await import('./sandbox.ts')).openCarrierSite(options);
 
 /** The sandbox of the Duffel API, by itself. */
 export const openDuffelSandbox: OpenDuffelSandbox = async (options) =>

@@ -7,7 +7,7 @@ import { once } from '../kernel/once.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import { partnerDueAtMs } from '../partner/worker.ts';
 import { partnerDemo } from '../sandbox/partner-demo.ts';
-import type { Store } from './database.ts';
+import type { Store } from './home.ts';
 import type { Connection, ServiceOptions, WorkerRun } from './types.ts';
 
 /** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */

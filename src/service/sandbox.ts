@@ -1,5 +1,11 @@
+import { join } from 'node:path';
 import { systemClock } from '../kernel/clock.ts';
+import { didYouMean } from '../kernel/nearest.ts';
 import { overNetwork } from '../kernel/network.ts';
+import { problem } from '../kernel/problems.ts';
+import { openCarrierSite as openSite } from '../sandbox/carrier-site/index.ts';
+import { SANDBOX_MAIL_DOMAIN } from '../sandbox/carrier-site/mail.ts';
+import { SITE_SCENARIO_NAMES, siteScenario } from '../sandbox/carrier-site/scenarios.ts';
 import { createDuffelApp } from '../sandbox/duffel/app.ts';
 import { openBooks } from '../sandbox/duffel/books.ts';
 import { isCut } from '../sandbox/duffel/errors.ts';
@@ -7,7 +13,7 @@ import { deliverDue, nextDelivery } from '../sandbox/duffel/events.ts';
 import { createDuffelIds } from '../sandbox/duffel/ids.ts';
 import { register } from '../sandbox/duffel/webhook-calls.ts';
 import { createDuffelWorld } from '../sandbox/duffel/world.ts';
-import type { OpenDuffelSandbox } from './types.ts';
+import type { OpenCarrierSite, OpenDuffelSandbox } from './types.ts';
 
 const STEP_MS = 2_000;
 const SLOW_MS = 3_000;
@@ -48,4 +54,20 @@ export const openDuffelSandbox: OpenDuffelSandbox = async (options) => {
     },
     close: () => books.close(),
   };
+};
+
+/** The pretend carrier's web site with books of its own. @throws Problem `usage` for an unknown scenario */
+export const openCarrierSite: OpenCarrierSite = async (options) => {
+  const { home, clock = systemClock, seed = 'farelock', mailFolder, mailMs, slowMs } = options;
+  const scenario = options.scenario === undefined ? 'none' : siteScenario(options.scenario);
+  if (scenario === null) {
+    const hint = didYouMean(options.scenario ?? '', SITE_SCENARIO_NAMES);
+    throw problem('usage', {
+      message: `${options.scenario}: there is no such scenario.${hint && ` ${hint}`}`,
+      fix: `Give one of ${SITE_SCENARIO_NAMES.join(', ')}.`,
+    });
+  }
+  const books = join(home, 'carrier-site', 'books.db');
+  const site = openSite({ seed, clock, books, scenario, mailFolder, mailMs, slowMs });
+  return { ...site, scenario, mailDomain: SANDBOX_MAIL_DOMAIN };
 };

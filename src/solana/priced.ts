@@ -1,8 +1,7 @@
 import { type AccountRole, type Address, type Instruction, isWritableRole } from '@solana/kit';
 import type { Cluster, PriorityFee } from './cluster.ts';
-import { computeBudget } from './compute-budget.ts';
 import type { Signer } from './signer.ts';
-import { buildTransaction, type SignedTransaction } from './transaction.ts';
+import { buildTransaction, computeBudget, type SignedTransaction } from './transaction.ts';
 
 /** The most that any transaction may use. */
 const MOST_UNITS = 1_400_000n;

@@ -9,12 +9,45 @@ import {
   getTransactionDecoder,
   getTransactionEncoder,
   type Instruction,
+  isSignature,
   type Signature,
   type SignatureBytes,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import type { Signer } from './signer.ts';
+
+const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111' as Address;
+const SET_LIMIT = 2;
+const SET_PRICE = 3;
+
+/** Says how many compute units a transaction may use, and bids for each (micro-lamports). */
+export function computeBudget(units: number, microLamportsPerUnit: bigint): Instruction[] {
+  const limit = Buffer.alloc(5);
+  limit.writeUInt8(SET_LIMIT);
+  limit.writeUInt32LE(units, 1);
+  const price = Buffer.alloc(9);
+  price.writeUInt8(SET_PRICE);
+  price.writeBigUInt64LE(microLamportsPerUnit, 1);
+  return [limit, price].map((data) => ({ programAddress: COMPUTE_BUDGET_PROGRAM, data }));
+}
+
+/** Whether a memo stands among those of a transaction, as histories list them: `[length] text`, joined by semicolons. */
+export const memoStands = (listed: string | null | undefined, memo: string): boolean =>
+  (listed ?? '').split('; ').includes(`[${Buffer.byteLength(memo)}] ${memo}`);
+
+/** Lamports that keep an account of `dataLength` bytes alive: 6,960 per byte, and 128 bytes for the account itself. */
+export const minimumRent = (dataLength: number): bigint => (BigInt(dataLength) + 128n) * 6960n;
+
+/** True for 64 bytes in base58. The library's own check throws where a character is none of base58. */
+export function isSignatureText(value: unknown): value is Signature {
+  if (typeof value !== 'string') return false;
+  try {
+    return isSignature(value);
+  } catch {
+    return false;
+  }
+}
 
 export interface SignedTransaction {
   /** Stored before it is sent, and sent again after a crash. */

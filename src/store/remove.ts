@@ -1,5 +1,18 @@
-import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
+import { type Kysely, type SqlBool, SqliteAdapter, sql, type Transaction } from 'kysely';
 import { REGAINED } from './regained.ts';
+
+/**
+ * Runs deletions so that what they remove is gone from the write-ahead log too, once no reader holds it. The file itself
+ * overwrites what is removed (`openDatabase`). PostgreSQL reclaims removed rows by its own vacuum.
+ */
+export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>): Promise<void> {
+  if (!(database.getExecutor().adapter instanceof SqliteAdapter)) return work();
+  try {
+    await work();
+  } finally {
+    await sql`pragma wal_checkpoint(truncate)`.execute(database);
+  }
+}
 
 /** Names a table whose rows nobody can ask for any more once a time has passed; it has an index on that time. */
 interface Passing<Tables, Name extends keyof Tables & string> {

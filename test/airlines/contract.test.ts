@@ -7,7 +7,7 @@ import type { Provider } from '../../src/airlines/provider.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createSandboxProvider } from '../../src/sandbox/airline/index.ts';
 import { airlineMigrations } from '../../src/sandbox/airline/orders.ts';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { handClock } from '../sandbox/duffel/clock.ts';
 import { serveDuffel } from '../sandbox/duffel/served.ts';

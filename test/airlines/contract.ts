@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OrderRefused } from '../../src/airlines/order-refused.ts';
 import type { LiveOffer, OrderRequest, Provider } from '../../src/airlines/provider.ts';
+import { OrderRefused } from '../../src/airlines/provider.ts';
 import { isProblem, type ProblemCode } from '../../src/kernel/problems.ts';
 import type { Offer, Passenger } from '../../src/wire/flights/index.ts';
 import * as schemas from '../../src/wire/flights/offers.ts';

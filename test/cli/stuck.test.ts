@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keepEvidence } from '../../src/airlines/browser/evidence.ts';
+import { keepEvidence } from '../../src/airlines/browser/exits.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import type {
   AuditTrail,
   Offer,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { countMove } from '../../src/partner/orders/order-history.ts';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import type { Runner } from './farelock.ts';
 
 /** Orders of the sandbox bank that await their funds, laid in the database of a home: many, and at once. */

@@ -9,7 +9,7 @@ import { type ChainEffect, createEffects } from '../../src/effects/effects.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { isProblem, type ProblemCode, problem } from '../../src/kernel/problems.ts';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';

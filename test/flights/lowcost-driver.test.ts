@@ -5,9 +5,8 @@ import { boughtNothing, fareKey } from '../../src/airlines/fulfiller.ts';
 import { LOWCOST_SCENARIOS } from '../../src/airlines/provider.ts';
 import { decimalOf } from '../../src/sandbox/airline/prices.ts';
 import { createWorld } from '../../src/sandbox/airline/world.ts';
-import { CARRIERS } from '../../src/sandbox/lowcost/carriers.ts';
-import { goToTill } from '../../src/sandbox/lowcost/driver.ts';
-import { tripsFor } from '../../src/sandbox/lowcost/flights.ts';
+import { CARRIERS, tripsFor } from '../../src/sandbox/lowcost/flights.ts';
+import { goToTill } from '../../src/sandbox/lowcost/fulfilment.ts';
 import { LOWCOST_ROUTES } from '../../src/sandbox/lowcost/scenarios.ts';
 import { visit } from '../../src/sandbox/lowcost/site.ts';
 

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { LEASE_MS } from '../../src/flights/bookings/booking-queue.ts';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { LEASE_MS } from '../../src/flights/bookings/machine.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { lowcostIntent, TRAVELLER } from './lowcost-journey.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';

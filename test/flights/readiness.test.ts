@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import type { Health } from '../../src/wire/flights/index.ts';
 import { openSilence } from '../solana/bad-network.ts';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';

@@ -17,7 +17,7 @@ import { createOperatorWallets } from '../../src/payments/operator-wallets.ts';
 import { createPaywall } from '../../src/payments/paywall.ts';
 import { readyForMoney } from '../../src/payments/readiness.ts';
 import { createSandboxLowcost } from '../../src/sandbox/lowcost/index.ts';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';

@@ -15,7 +15,7 @@ import type {
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { checkSettings } from '../../src/notify/settings.ts';
 import { createTransports } from '../../src/notify/transports.ts';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 import { manualClock } from '../clock.ts';
 import { smtpReceiver, webhookReceiver } from './receivers.ts';
 

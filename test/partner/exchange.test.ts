@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 import { openPlatform, type Platform, railOf } from './platform-server.ts';
 import { BANK, type Failure, ORDER, type OrderAnswer, openStack, REDIRECT, type Stack } from './stack.ts';
 

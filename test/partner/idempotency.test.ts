@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ProblemCode, problem } from '../../src/kernel/problems.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
-import { createAnswers } from '../../src/partner/idempotency.ts';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { createAnswers } from '../../src/partner/call.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 import { manualClock } from '../clock.ts';
 
 /** What an Idempotency-Key gives again: what was decided for good, never what passes. */

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { guardedRequest, outboundLimits } from '../../src/partner/platforms/guarded-request.ts';
+import { guardedRequest, outboundLimits } from '../../src/partner/platforms/ssrf-guard.ts';
 import { selfSigned } from '../notify/self-signed.ts';
 
 /** CONTRACT, section 13: the connection goes to the address that was checked, under the name that was asked for. */

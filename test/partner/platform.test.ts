@@ -5,8 +5,12 @@ import { serve } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createOrderAnswer, redirectOrderAnswer } from '../../src/partner/orders/platform-answers.ts';
-import { guardedRequest, outboundLimits } from '../../src/partner/platforms/guarded-request.ts';
-import { checkPartnerUrl, systemResolver } from '../../src/partner/platforms/ssrf-guard.ts';
+import {
+  checkPartnerUrl,
+  guardedRequest,
+  outboundLimits,
+  systemResolver,
+} from '../../src/partner/platforms/ssrf-guard.ts';
 import { newWebhookSecret, signWebhook } from '../../src/partner/platforms/webhook-signature.ts';
 import { createPlatformApp } from '../../src/sandbox/platform/app.ts';
 import { BEHAVIOUR_NAMES, BEHAVIOURS, MAGIC_DECIMALS } from '../../src/sandbox/platform/behaviour-table.ts';

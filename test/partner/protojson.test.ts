@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normaliseProtoJson } from '../../src/partner/protojson.ts';
+import { normaliseProtoJson } from '../../src/partner/http.ts';
 
 /** ProtoJSON's forms made one (CONTRACT, section 10). */
 

@@ -5,11 +5,12 @@ import { createGzip } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isProblem } from '../../src/kernel/problems.ts';
-import { guardedRequest, outboundLimits } from '../../src/partner/platforms/guarded-request.ts';
-import { isPublicAddress } from '../../src/partner/platforms/public-address.ts';
 import {
   checkPartnerUrl,
   EMBEDDED_PLATFORM_HOST,
+  guardedRequest,
+  isPublicAddress,
+  outboundLimits,
   pinnedAddresses,
   type ResolvedAddress,
   type Resolver,

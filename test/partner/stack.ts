@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { countMove } from '../../src/partner/orders/order-history.ts';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import { openService } from '../../src/service/index.ts';
 import type { ServiceOptions } from '../../src/service/types.ts';
 import { runningClock } from '../flights/world.ts';

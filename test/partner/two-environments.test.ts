@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 import { ANA, openStack, type Stack } from './stack.ts';
 
 /** Demo and live on one database: neither takes up the other's work, nor keeps looking because of it. */

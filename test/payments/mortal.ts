@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely';
-import type { Store } from '../../src/service/database.ts';
+import type { Store } from '../../src/service/home.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
 
 export class Died extends Error {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { prune } from '../../src/flights/upkeep/prune.ts';
+import { prune } from '../../src/flights/upkeep/sweeper.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import {
   type Challenge,

@@ -9,7 +9,7 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import { createPaywall, type PaywallPorts, type RecoveringPaywall } from '../../src/payments/paywall.ts';
 import type { Answer, PaidCall, Payment, PaymentTerms } from '../../src/payments/terms.ts';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type GenesisProgram, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';

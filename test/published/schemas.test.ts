@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { commandsOf } from '../../src/cli/spec/command.ts';
 import { fieldsOf } from '../../src/cli/spec/schema-files.ts';
-import { publishedSchemas } from '../../src/published/index.ts';
+import { publishedSchemas } from '../../src/cli/spec/schemas.ts';
 
 /** docs/schemas is what the sources say: `npm run schemas` writes it anew. */
 

@@ -1,7 +1,7 @@
 import type { FlightsDatabase } from '../../src/flights/tables.ts';
 import type { Store as NotifyStore } from '../../src/notify/tables.ts';
 import type { Store as PartnerStore } from '../../src/partner/tables.ts';
-import type { Store } from '../../src/service/database.ts';
+import type { Store } from '../../src/service/home.ts';
 import type { Leased } from '../../src/store/leases.ts';
 
 /** Compiles only while a room takes the whole database, and can name no table of another room. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 
 /**
  * What there is once, whatever a process believes: the checks before a write hold within one process at one moment, the

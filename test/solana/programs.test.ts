@@ -19,7 +19,7 @@ import Sqlite from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isProblem } from '../../src/kernel/problems.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
-import { minimumRent } from '../../src/solana/rent.ts';
+import { minimumRent } from '../../src/solana/transaction.ts';
 import { manualClock } from '../clock.ts';
 
 /** What the embedded cluster runs besides plain transfers: durable nonces, lookup tables, and their attacks. */

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createFreshness } from '../../src/solana/rpc/freshness.ts';
-import { createLifetimes } from '../../src/solana/rpc/lifetime.ts';
-import { createMember, NoAnswer } from '../../src/solana/rpc/member.ts';
+import { createFreshness, createMember, NoAnswer } from '../../src/solana/rpc/member.ts';
+import { createLifetimes } from '../../src/solana/rpc/send.ts';
 import { racing, turn } from '../racing.ts';
 
 const ANSWER = z

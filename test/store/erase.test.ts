@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore } from '../../src/service/database.ts';
-import { erasing } from '../../src/store/erase.ts';
+import { openStore } from '../../src/service/home.ts';
+import { erasing } from '../../src/store/remove.ts';
 
 /** What is removed or overwritten is gone from the file, whoever did it: the key of what was sealed lies beside it. */
 

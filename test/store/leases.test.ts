@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore, type ServiceTables, type Store } from '../../src/service/database.ts';
+import { openStore, type ServiceTables, type Store } from '../../src/service/home.ts';
 import {
   checkHeld,
   type Leased,

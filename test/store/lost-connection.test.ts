@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import { isDatabaseAway } from '../../src/store/postgres/refusal.ts';
 import { postgresIsInstalled, startPostgres } from './postgres.ts';
 

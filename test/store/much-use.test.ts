@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import Sqlite from 'libsql';
 import { afterEach, expect, test } from 'vitest';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import { serviceMigrations } from '../../src/service/migrations.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { serviceStatements } from '../bench/fill.mjs';

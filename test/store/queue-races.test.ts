@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type SqlBool, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../src/kernel/log.ts';
-import { openStore, type ServiceTables, type Store } from '../../src/service/database.ts';
+import { openStore, type ServiceTables, type Store } from '../../src/service/home.ts';
 import { openQueue, type Queue } from '../../src/store/queue.ts';
 import { clockInTurn, heardInTurn, racing, turn } from '../racing.ts';
 

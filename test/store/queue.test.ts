@@ -5,7 +5,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AffiliatePayoutTable } from '../../src/flights/tables.ts';
 import { problem } from '../../src/kernel/problems.ts';
-import { openStore, type ServiceTables, type Store } from '../../src/service/database.ts';
+import { openStore, type ServiceTables, type Store } from '../../src/service/home.ts';
 import { LeaseLost } from '../../src/store/leases.ts';
 import { NEVER_MS, nextInQueue, openQueue, type Queue, queueDueAtMs } from '../../src/store/queue.ts';
 import type { RetryPolicy } from '../../src/store/retry.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/service/database.ts';
+import { openStore, type Store } from '../../src/service/home.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from './postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'farelock-store-'));

@@ -9,7 +9,7 @@ import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import { createJournal } from '../../src/payments/journal.ts';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import { openLedgerFile } from '../../src/solana/embedded/ledger-file.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore } from '../../src/service/database.ts';
+import { openStore } from '../../src/service/home.ts';
 import { openService } from '../../src/service/index.ts';
 import { serviceMigrations } from '../../src/service/migrations.ts';
 import { webOf } from '../web.ts';

@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type Exit, keepEvidence } from './evidence.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import type { PageEvidence } from '../../wire/flights/index.ts';
 import { BrowserGone, Misfit, Stopped } from './page/outcomes.ts';
-import { privateWords, redacted } from './page/redact.ts';
+import { privateWords, redacted, showRedacted } from './page/redact.ts';
 import type { Visit } from './page/visit.ts';
 import type { Shop } from './ports.ts';
+import type { Store } from './tables.ts';
 
 /** How visits end: on record, and in words that name nobody. */
 
@@ -58,3 +62,78 @@ export const siteFailed = (step: string) =>
   problem('provider_failed', {
     message: `The carrier's web site could not be used: ${step || 'no answer'}.`,
   });
+
+/** How the page stood where a visit ended: for the person who has to find out what happened there. */
+
+const KEPT_MS = 30 * DAY_MS;
+
+interface Ports {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+}
+
+/** What was seen, where, and what came of it. */
+interface Exit {
+  /** A purchase's reference, or an offer's id. */
+  readonly subject: string;
+  readonly outcome: string;
+  readonly step: string;
+}
+
+const place = (id: string, part: 'text' | 'screenshot'): string => `browser_evidence.${part} ${id}`;
+
+/** Writes down how a page stands. The visit can't go on after it. */
+export async function keepEvidence(
+  { store, secrets, clock }: Ports,
+  { page, recipe, personal }: Pick<Visit, 'page' | 'recipe' | 'personal'>,
+  { subject, outcome, step }: Exit,
+): Promise<void> {
+  const { screenshot, text } = await showRedacted(page, personal);
+  const id = randomBytes(12).toString('hex');
+  const nowMs = clock.now();
+  await store
+    .insertInto('browser_evidence')
+    .values({
+      evidence_id: id,
+      subject,
+      at_ms: nowMs,
+      outcome,
+      step,
+      carrier: recipe.carrier.code,
+      recipe_version: recipe.version,
+      text_sealed: secrets.seal(place(id, 'text'), Buffer.from(text)),
+      screenshot_sealed: screenshot && secrets.seal(place(id, 'screenshot'), screenshot),
+      expires_at_ms: nowMs + KEPT_MS,
+    })
+    .execute();
+}
+
+const MOST_SHOWN = 6;
+
+/** What was kept last about a purchase or an offer, oldest first. */
+export async function evidenceOf(
+  { store, secrets, clock }: Ports,
+  subjects: readonly string[],
+): Promise<PageEvidence[]> {
+  const rows = await store
+    .selectFrom('browser_evidence')
+    .selectAll()
+    .where('subject', 'in', subjects)
+    .where('expires_at_ms', '>', clock.now())
+    .orderBy('at_ms', 'desc')
+    .limit(MOST_SHOWN)
+    .execute();
+  return rows.reverse().map((row) => ({
+    evidence_id: row.evidence_id,
+    at: instant(row.at_ms),
+    outcome: row.outcome,
+    step: row.step,
+    carrier: row.carrier,
+    recipe_version: row.recipe_version,
+    text: secrets.unseal(place(row.evidence_id, 'text'), row.text_sealed).toString('utf8'),
+    screenshot:
+      row.screenshot_sealed &&
+      secrets.unseal(place(row.evidence_id, 'screenshot'), row.screenshot_sealed).toString('base64'),
+  }));
+}

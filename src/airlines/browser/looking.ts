@@ -8,7 +8,7 @@ import { Stopped } from './page/outcomes.ts';
 import { walkOf } from './page/steps.ts';
 import type { Visit } from './page/visit.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
-import type { Recipe } from './recipe.ts';
+import type { Recipe } from './recipes.ts';
 import { readFares } from './visits/fares.ts';
 import { isServed, lookForFlights, takeFlights } from './visits/flights.ts';
 import { offersOf } from './visits/offers.ts';

@@ -5,7 +5,7 @@ import { leaseTime } from '../../store/leases.ts';
 import { regained } from '../../store/regained.ts';
 import { LOWCOST_PREFIX } from '../fulfiller.ts';
 import type { OfferQuery } from '../provider.ts';
-import type { Recipe } from './recipe.ts';
+import type { Recipe } from './recipes.ts';
 import type { BrowserOfferTable, Store } from './tables.ts';
 import type { FlightKey } from './visits/flights.ts';
 import type { FoundOffer } from './visits/offers.ts';

@@ -5,7 +5,7 @@ import { readBounded } from '../../kernel/bounded-file.ts';
 import { onFile } from '../../kernel/storage.ts';
 import { installed } from './packages.ts';
 import type { Confirmed } from './purchases.ts';
-import type { Recipe } from './recipe.ts';
+import type { Recipe } from './recipes.ts';
 import { partOf, readMoneyText, Unreadable } from './values.ts';
 
 /** A carrier's confirmation by mail: believed only where its own domain has signed it, for this very purchase. */

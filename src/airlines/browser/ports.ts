@@ -6,7 +6,7 @@ import type { CardIssuer } from './card.ts';
 import type { Looks } from './looks.ts';
 import type { DnsTexts } from './mail.ts';
 import type { Visit } from './page/visit.ts';
-import type { Recipe } from './recipe.ts';
+import type { Recipe } from './recipes.ts';
 import { isPretend } from './recipes.ts';
 import type { Store } from './tables.ts';
 

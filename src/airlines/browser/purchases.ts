@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { type BookOutcome, boughtNothing, type NothingBought, type Purchase } from '../fulfiller.ts';
 import { CARD_ENDS } from './call-off.ts';
-import type { Recipe } from './recipe.ts';
+import type { Recipe } from './recipes.ts';
 import type { BrowserPurchaseTable, Store } from './tables.ts';
 import type { Money } from './values.ts';
 

@@ -9,7 +9,7 @@ import type { Visit } from './page/visit.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { PurchaseRow } from './purchases.ts';
 import * as purchases from './purchases.ts';
-import type { Recipe } from './recipe.ts';
+import type { Recipe } from './recipes.ts';
 import { type Bought, buy, confirmsWithinMs } from './visits/buy.ts';
 import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/manage.ts';
 

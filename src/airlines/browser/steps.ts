@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { template } from './template.ts';
+import { template } from './values.ts';
 
 /**
  * Parts of a recipe, as JSON: where something is on a page, how a value is read there, and what is done. Nothing here

@@ -1,10 +1,9 @@
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import { OrderRefused } from '../order-refused.ts';
 import type { OrderRequest, ProviderOrder } from '../provider.ts';
+import { OrderRefused } from '../provider.ts';
 import { type Attempt, CREATION_FAILED, NOT_SENT } from './attempts.ts';
-import { findOrder, look, othersOn } from './find-order.ts';
+import { codeOf, findOrder, isConflict, look, orderWord, othersOn } from './find-order.ts';
 import { freshOffer, type OfferPorts } from './live-offer.ts';
-import { codeOf, isConflict, orderWord } from './order-answers.ts';
 import { orderForm } from './order-form.ts';
 import { type OrderPorts, orderOf, referenceOf } from './orders.ts';
 import { sameAmount } from './read.ts';

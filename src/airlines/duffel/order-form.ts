@@ -1,6 +1,6 @@
 import { alpha2Of } from '../../domain/countries.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
-import { OrderRefused } from '../order-refused.ts';
+import { OrderRefused } from '../provider.ts';
 import { type Fields, flag, list, object, text } from './read.ts';
 
 /**

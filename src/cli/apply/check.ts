@@ -1,6 +1,11 @@
 import { currencyIssue, networkIssue } from '../../domain/exchange-codes.ts';
-import { DEPOSIT_SYNONYMS, MOST } from '../../domain/order-fields.ts';
-import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../domain/order-statuses.ts';
+import {
+  DEPOSIT_SYNONYMS,
+  isOrderStatus,
+  MOST,
+  ORDER_STATUSES,
+  type OrderStatus,
+} from '../../domain/order-moves.ts';
 import { DECIMAL_FORM } from '../../kernel/decimal.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';

@@ -1,3 +1,4 @@
+import type { OrderStatus } from '../../domain/order-moves.ts';
 import {
   allowedFrom,
   type MoveRefusal,
@@ -5,7 +6,6 @@ import {
   refusalOf,
   standingAfter,
 } from '../../domain/order-moves.ts';
-import type { OrderStatus } from '../../domain/order-statuses.ts';
 import type { CheckedRow } from './check.ts';
 
 /** The effect of a row, as far as it can be known before it is sent; the service has the last word. */

@@ -3,8 +3,8 @@ import type { ClientStore } from '../../client/journal/store.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import { memoStands } from '../../solana/memo.ts';
 import { associatedTokenAddress } from '../../solana/token.ts';
+import { memoStands } from '../../solana/transaction.ts';
 import { asked, type ClusterDoor, connectWallet } from './wallet-connection.ts';
 
 /** How far back the history of a token account is searched for a memo. */

@@ -1,10 +1,10 @@
 import type { Allowance } from '../../client/spending.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Published } from '../../published/published.ts';
 import type { Streams } from '../../terminal/streams.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Session } from '../session/session.ts';
 import type { Environment, ExitCode, GlobalOptions } from './globals.ts';
+import type { Published } from './published.ts';
 
 /**
  * A command: what it is called, takes, does and prints. Parsing, help, completion, `help --json`, mcp, the pages and the

@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
@@ -5,7 +6,6 @@ import { canonicalJson } from '../../kernel/json.ts';
 import { asInteger, formatUsdc } from '../../kernel/money.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { regained } from '../../store/regained.ts';
-import { openedAnswer, sealedAnswer } from '../answers.ts';
 import { overBudget } from '../spending.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 import type {
@@ -18,10 +18,26 @@ import type {
   SignedPayment,
 } from './store-types.ts';
 
+/** Answers as the journal keeps them: compressed, for a search is long, and sealed, for some hold a support code. */
+
+const answerPlace = (paymentId: string) => `payments.answer_sealed.${paymentId}`;
+
+const sealedAnswer = (secrets: Secrets, paymentId: string, body: unknown): string =>
+  secrets.encrypt(
+    answerPlace(paymentId),
+    deflateRawSync(JSON.stringify(body ?? null), { level: 1 }).toString('base64'),
+  );
+
+const openedAnswer = (secrets: Secrets, paymentId: string, sealed: string): unknown =>
+  JSON.parse(
+    inflateRawSync(Buffer.from(secrets.decrypt(answerPlace(paymentId), sealed), 'base64')).toString('utf8'),
+  );
+
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 
 /** An answer that nobody has asked for again in a week is of no use any more. */
 const KEPT_MS = 7 * DAY_MS;
+
 /** Far more than are ever signed into one escrow. */
 const MOST_TO_ONE = 500;
 
@@ -157,6 +173,7 @@ type ShownRow = Pick<
 
 const keyOf = (secrets: Secrets, identity: RequestIdentity) =>
   secrets.hmac('payment journal', canonicalJson(identity));
+
 const place = (column: string, id: string) => `payments.${column}.${id}`;
 
 const openFrom = (secrets: Secrets, row: Selectable<ClientPaymentTable>): OpenPayment => ({

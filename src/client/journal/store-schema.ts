@@ -1,5 +1,5 @@
 import type { PassengerField } from '../../domain/passengers.ts';
-import type { Migration } from '../../store/applied-steps.ts';
+import type { Migration } from '../../store/migrate.ts';
 
 /**
  * `signed`: on the disk, may or may not have left. `sent`: it left, and no answer came. `refused`: the service says

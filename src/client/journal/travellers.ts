@@ -4,7 +4,7 @@ import { type Clock, instant } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { erasing } from '../../store/erase.ts';
+import { erasing } from '../../store/remove.ts';
 import type { ClientTables, SavedTravellerTable, SealedField, SealedFields } from './store-schema.ts';
 
 /** A traveller as saved: the fields of a passenger, checked by the rules of passengers before they are kept. */

@@ -2,8 +2,8 @@ import type { Address, Signature } from '@solana/kit';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { parseTransaction } from '../../solana/embedded/parse.ts';
-import { isSignatureText } from '../../solana/signature-text.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/token.ts';
+import { isSignatureText } from '../../solana/transaction.ts';
 import type { SignedPayment } from '../journal/store.ts';
 
 /**

@@ -2,9 +2,8 @@ import type { Instruction } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import { computeBudget } from '../../solana/compute-budget.ts';
 import type { Signer } from '../../solana/signer.ts';
-import { buildTransaction } from '../../solana/transaction.ts';
+import { buildTransaction, computeBudget } from '../../solana/transaction.ts';
 
 export interface DeploymentPorts {
   readonly cluster: Cluster;

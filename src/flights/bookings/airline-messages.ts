@@ -3,7 +3,7 @@ import type { HttpRequest } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { Tx } from '../tables.ts';
-import { hasten } from './moves.ts';
+import { hasten } from './machine.ts';
 
 const MOST_BYTES = 256 * 1024;
 /** More orders than any message is about. */

@@ -1,14 +1,12 @@
-import { OrderRefused } from '../../airlines/order-refused.ts';
 import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
-import { toldBy } from '../../airlines/told-by.ts';
+import { OrderRefused, toldBy } from '../../airlines/provider.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
 import { checkPriceHolds } from '../offers/live-offer.ts';
-import type { BookingRow, IntentRow } from '../rows.ts';
-import type { Next } from './claims.ts';
+import type { BookingRow, IntentRow } from '../tables.ts';
 import { lockedOffer } from './intent-record.ts';
-import { openPassengers } from './sealed-passengers.ts';
+import type { Next } from './machine.ts';
 import {
   BALANCE_LOW,
   isTooLateToOrder,
@@ -20,7 +18,8 @@ import {
   type Step,
   type StepTools,
   stuck,
-} from './step.ts';
+} from './machine.ts';
+import { openPassengers } from './sealed-passengers.ts';
 
 /** A slow ticket is asked for every few seconds, not twice a second for hours. */
 const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };

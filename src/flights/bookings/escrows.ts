@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import type { EscrowAccount } from '../../escrow/terms.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../rows.ts';
+import type { IntentRow } from '../tables.ts';
 
 type Intent = Pick<
   IntentRow,

@@ -4,10 +4,10 @@ import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/leases.ts';
 import { regained } from '../../store/regained.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { BookingRow, IntentRow } from '../rows.ts';
+import type { BookingRow, IntentRow } from '../tables.ts';
 import type { Escrows } from './escrows.ts';
+import { moveBooking } from './machine.ts';
 import { createMails } from './mails.ts';
-import { moveBooking } from './moves.ts';
 
 /** A stranger who keeps sending dust is swept this often before the request gives up (the worker goes on). */
 const SWEEPS = 3;

@@ -3,7 +3,7 @@ import { liveKey } from '../../effects/effects.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { createAirlineBalance } from './airline-balance.ts';
-import { OPEN_BOOKINGS } from './booking-queue.ts';
+import { OPEN_BOOKINGS } from './machine.ts';
 
 /** One of the operator's wallets that holds less than what is open needs. */
 interface ShortWallet {

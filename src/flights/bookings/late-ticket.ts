@@ -3,11 +3,77 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { BookingRow, IntentRow } from '../rows.ts';
-import { askAirline } from './airline-word.ts';
-import type { Next } from './claims.ts';
-import { concludeOrderEffect, lastOrderEffect } from './order-effect.ts';
-import { MOST_QUESTIONS, NOT_TICKETED, stuck } from './step.ts';
+import type { BookingRow, IntentRow, Store, Tx } from '../tables.ts';
+import { orderOf } from './lowcost-orders.ts';
+import { MOST_QUESTIONS, type Next, NOT_TICKETED, stuck } from './machine.ts';
+
+/** `none`: it knows of no order. `unknown`: it does not answer. */
+export type AirlineWord = ProviderOrder | 'none' | 'unknown';
+
+/** What the airline, or the website it was bought on, says about the order of an intent at this moment. */
+export async function askAirline(
+  ports: Pick<FlightsPorts, 'provider' | 'lowcost' | 'log'>,
+  intent: IntentRow,
+): Promise<AirlineWord> {
+  try {
+    if (!isLowcost(intent.offer_id)) {
+      if (!ports.provider) return 'unknown';
+      return (await ports.provider.findOrder(intent.intent_id, intent.offer_id)) ?? 'none';
+    }
+    if (!ports.lowcost) return 'unknown';
+    const outcome = await ports.lowcost.find(intent.intent_id);
+    return outcome ? orderOf(intent, outcome) : 'none';
+  } catch (error) {
+    ports.log('warn', 'airline_silent', {
+      intent_id: intent.intent_id,
+      error_code: isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown',
+    });
+    return 'unknown';
+  }
+}
+
+export const statusOf = (word: AirlineWord): ProviderOrder['status'] | 'none' | 'unknown' =>
+  typeof word === 'string' ? word : word.status;
+
+/** The last attempt at an order, of whatever outcome. There are few: sorting them here needs no index. */
+async function lastOrderEffect(on: Store | Tx, intentId: string) {
+  const attempts = await on
+    .selectFrom('effects')
+    .select(['effect_id', 'state', 'attempt'])
+    .where('subject', '=', intentId)
+    .where('kind', '=', 'airline_order')
+    .execute();
+  return attempts.sort((a, b) => a.attempt - b.attempt).at(-1);
+}
+
+/**
+ * Ends the order effect of an intent by what a person, or a late confirmation, said: it was made, or it was not. The
+ * last attempt is the one that counts; where there was none, there is nothing to end.
+ */
+export async function concludeOrderEffect(
+  tx: Tx,
+  intentId: string,
+  made: { readonly orderId: string } | null,
+  nowMs: number,
+): Promise<void> {
+  const last = await lastOrderEffect(tx, intentId);
+  if (!last) return;
+  await tx
+    .updateTable('effects')
+    .set(
+      made
+        ? {
+            state: 'done',
+            live_key: `airline_order:${intentId}`,
+            result: made.orderId,
+            error: null,
+            updated_at_ms: nowMs,
+          }
+        : { state: 'failed', live_key: null, error: 'decided_not_ticketed', updated_at_ms: nowMs },
+    )
+    .where('effect_id', '=', last.effect_id)
+    .execute();
+}
 
 /**
  * Asks the airline once more before the refund of a booking that no order is known for, or of which a person said that

@@ -3,7 +3,7 @@ import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
 import { problem } from '../../kernel/problems.ts';
 import { isLowcost, orderIdOf, referenceOf } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../rows.ts';
+import type { IntentRow } from '../tables.ts';
 import { lockedOffer } from './intent-record.ts';
 
 type Locked = Pick<IntentRow, 'intent_id' | 'offer' | 'created_at_ms'>;

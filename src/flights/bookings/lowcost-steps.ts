@@ -8,11 +8,10 @@ import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
 import { contentOf, flightOf, orderIdOf } from '../offers/lowcost.ts';
-import type { BookingRow, IntentRow } from '../rows.ts';
+import type { BookingRow, IntentRow } from '../tables.ts';
 import { afterOrder } from './airline-steps.ts';
-import type { Next } from './claims.ts';
 import { orderOf } from './lowcost-orders.ts';
-import { openPassengers } from './sealed-passengers.ts';
+import type { Next } from './machine.ts';
 import {
   isTooLateToOrder,
   isTooLateToWait,
@@ -21,7 +20,8 @@ import {
   retryOrRefund,
   type StepTools,
   stuck,
-} from './step.ts';
+} from './machine.ts';
+import { openPassengers } from './sealed-passengers.ts';
 
 /** The ports of these steps: the website's buyer, too. */
 type Tools = StepTools & { readonly fulfiller: Fulfiller };

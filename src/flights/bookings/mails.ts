@@ -3,8 +3,7 @@ import type { JourneyFacts, MailFacts } from '../../notify/mails.ts';
 import type { Attachment } from '../../notify/message.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../rows.ts';
-import type { BookingTable, Tx } from '../tables.ts';
+import type { BookingTable, IntentRow, Tx } from '../tables.ts';
 import { lockedOffer } from './intent-record.ts';
 import { openPassengers } from './sealed-passengers.ts';
 

@@ -2,16 +2,56 @@ import { createHash } from 'node:crypto';
 import type { ProviderOrder } from '../../airlines/provider.ts';
 import { liveKey } from '../../effects/effects.ts';
 import type { Order } from '../../wire/flights/index.ts';
+import { isDeskOrder } from '../desk/desk-orders.ts';
+import { isLowcost } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
+import type { Store } from '../tables.ts';
 import { orderRecord } from './order-record.ts';
 
-export type ChangePorts = Pick<
-  FlightsPorts,
-  'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'
->;
+/**
+ * Who ended an order. It decides what comes back: a traveller who cancels pays the penalty of the fare, an airline that
+ * cancels keeps nothing.
+ */
+export type CancelledBy = 'airline' | null;
+
+/** True where the airline's interface knows the order. */
+export const isAskable = (providerOrderId: string): boolean =>
+  !isDeskOrder(providerOrderId) && !isLowcost(providerOrderId);
+
+/** Who cancelled the order of an intent without a request of ours, as far as it is on record. */
+export async function cancelledBy(store: Store, intentId: string): Promise<CancelledBy> {
+  const row = await store
+    .selectFrom('orders')
+    .select('cancelled_by')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirst();
+  return row?.cancelled_by ?? null;
+}
+
+/**
+ * The same, after the airline was asked, where it changes what it has sold. Its answer is kept, and the traveller hears of
+ * it as of any other change.
+ * @throws Problem `provider_failed`, `upstream_rate_limited` where it does not answer
+ */
+export async function cancelledByNow(ports: ChangePorts, intentId: string): Promise<CancelledBy> {
+  const { store, provider } = ports;
+  const order = await store
+    .selectFrom('orders')
+    .innerJoin('intents', 'intents.intent_id', 'orders.intent_id')
+    .select(['orders.order_id', 'orders.provider_order_id', 'orders.document', 'orders.changed_at_ms'])
+    .select(['orders.cancelled_by', 'intents.intent_id', 'intents.passenger_count'])
+    .where('orders.intent_id', '=', intentId)
+    .executeTakeFirst();
+  if (!order || order.cancelled_by !== null) return order?.cancelled_by ?? null;
+  if (!provider?.changesSchedules || !isAskable(order.provider_order_id)) return null;
+  await keepCurrent(ports, order, await provider.order(order.provider_order_id));
+  return cancelledBy(store, intentId);
+}
+
+type ChangePorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'>;
 
 /** An order that a booking ended in. */
-export interface KeptOrder {
+interface KeptOrder {
   readonly order_id: string;
   readonly intent_id: string;
   readonly passenger_count: number;

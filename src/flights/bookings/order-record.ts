@@ -4,7 +4,7 @@ import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { regained } from '../../store/regained.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../rows.ts';
+import type { IntentRow } from '../tables.ts';
 
 /** The order as the wire shows it (CONTRACT, section 7): no names. */
 export function orderRecord(orderId: string, passengerCount: number, order: ProviderOrder): Order {

@@ -1,8 +1,7 @@
 import type { FlightsPorts } from '../ports.ts';
-import type { BookingRow, IntentRow } from '../rows.ts';
-import type { Tx } from '../tables.ts';
+import type { BookingRow, IntentRow, Tx } from '../tables.ts';
 import { creatingKey } from './creations.ts';
-import { beginBooking, dropBooking } from './moves.ts';
+import { beginBooking, dropBooking } from './machine.ts';
 
 /** Booking rows that no customer's payment stands behind carry this in place of a payment key. */
 export const NO_PAYMENT = 'none';

@@ -4,7 +4,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { Order, ResolveRequest } from '../../wire/flights/index.ts';
 import { lockedOffer } from '../bookings/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../rows.ts';
+import type { IntentRow } from '../tables.ts';
 
 /** Tickets that an operator heard of from the airline: no interface of ours knows them. */
 const PREFIX = 'desk:';

@@ -1,14 +1,21 @@
 import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
+import { instant } from '../../kernel/clock.ts';
 import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
-import type { RefundCase } from '../../wire/flights/index.ts';
+import type {
+  AuditQuery,
+  AuditTrail,
+  RefundCase,
+  Switches,
+  SwitchesRequest,
+} from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { createRefundCases } from '../refunds/cases.ts';
 import { type By, createRefundDecisions } from '../refunds/decisions.ts';
 import { writeAudit } from './audit.ts';
-import { createControls } from './controls.ts';
 import { createOperatorKeys } from './keys.ts';
 import { createStuck } from './stuck.ts';
+import { isOff, SWITCH_NAMES, type SwitchName, turnSwitch } from './switches.ts';
 
 /**
  * The ports of an operator’s call, and who calls. Every call carries a bearer key.
@@ -31,8 +38,8 @@ type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
 const route = routesOf<Desk>();
 const wire = schemasOf(() => import('../../wire/flights/desk.ts'));
 const stuckWire = schemasOf(() => import('../../wire/flights/stuck.ts'));
-
 const DONE = 'Done.';
+
 const DECIDING: readonly ProblemCode[] = [
   'refund_request_not_found',
   'case_already_claimed',
@@ -263,3 +270,63 @@ export const deskRoutes: RouteTable<Desk> = {
     }),
   ],
 };
+
+/** What operators see and turn beside refund requests. */
+function createControls(ports: FlightsPorts) {
+  const { store } = ports;
+
+  const standing = async (name: SwitchName) => ((await isOff(ports, name)) ? 'off' : 'on');
+  const switches = async (): Promise<Switches> => ({
+    booking: await standing('booking'),
+    lowcost: await standing('lowcost'),
+  });
+
+  return {
+    switches,
+
+    /** Flips switches for every process on this database; what is under way goes on. */
+    async turn(by: By, request: SwitchesRequest): Promise<Switches> {
+      await store.transaction().execute(async (tx) => {
+        for (const name of SWITCH_NAMES) {
+          const wanted = request[name];
+          if (wanted === undefined) continue;
+          await turnSwitch(tx, name, wanted);
+          await writeAudit(tx, ports, {
+            ...by,
+            action: `switch.${name}`,
+            subject: name,
+            detail: { to: wanted },
+          });
+        }
+      });
+      return switches();
+    },
+
+    /** Newest first. */
+    async audit({ subject, limit, cursor }: AuditQuery): Promise<AuditTrail> {
+      const rows = await store
+        .selectFrom('operator_audit')
+        .selectAll()
+        .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
+        .where('audit_id', '>', '')
+        .$if(cursor !== undefined, (query) => query.where('audit_id', '<', cursor ?? ''))
+        .orderBy('audit_id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      const page = rows.slice(0, limit);
+      return {
+        entries: page.map((row) => ({
+          audit_id: row.audit_id,
+          at: instant(row.at_ms),
+          operator: row.operator_name,
+          key_id: row.key_id,
+          action: row.action,
+          subject: row.subject,
+          request_id: row.request_id,
+          detail: JSON.parse(row.detail) as Record<string, unknown>,
+        })),
+        next_cursor: rows.length > limit ? (page.at(-1)?.audit_id ?? null) : null,
+      };
+    },
+  };
+}

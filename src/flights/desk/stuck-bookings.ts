@@ -5,24 +5,21 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/leases.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../../wire/flights/index.ts';
-import { type AirlineWord, askAirline, statusOf } from '../bookings/airline-word.ts';
 import type { Escrows } from '../bookings/escrows.ts';
 import { lockedOffer } from '../bookings/intent-record.ts';
-import { type Move, moveBooking } from '../bookings/moves.ts';
-import { concludeOrderEffect } from '../bookings/order-effect.ts';
+import { type AirlineWord, askAirline, concludeOrderEffect, statusOf } from '../bookings/late-ticket.ts';
+import type { BookingState } from '../bookings/machine.ts';
+import { type Move, moveBooking, NOT_TICKETED } from '../bookings/machine.ts';
 import { createOrderBook } from '../bookings/order-record.ts';
-import type { BookingState } from '../bookings/states.ts';
-import { NOT_TICKETED } from '../bookings/step.ts';
-import { createStepRunner } from '../bookings/step-runner.ts';
+import { createStepRunner } from '../bookings/steps.ts';
 import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { By } from '../refunds/decisions.ts';
-import type { BookingRow, IntentRow } from '../rows.ts';
-import type { Tx } from '../tables.ts';
-import { foundBy, lastTold } from './airline-told.ts';
+import type { BookingRow, IntentRow, Tx } from '../tables.ts';
 import { writeAudit } from './audit.ts';
 import { deskOrder } from './desk-orders.ts';
 import type { StuckThing } from './stuck-thing.ts';
+import { foundBy, lastTold } from './stuck-thing.ts';
 
 /** Everything that a decision about a booking hangs on, as it is at this moment. */
 interface Facts {

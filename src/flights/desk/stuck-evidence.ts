@@ -1,4 +1,4 @@
-import { evidenceOf } from '../../airlines/browser/evidence.ts';
+import { evidenceOf } from '../../airlines/browser/exits.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckEvidence } from '../../wire/flights/index.ts';
 import { flightOf } from '../offers/lowcost.ts';

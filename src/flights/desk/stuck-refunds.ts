@@ -3,16 +3,14 @@ import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckDecision, StuckOption, StuckRefusal } from '../../wire/flights/index.ts';
-import { statusOf } from '../bookings/airline-word.ts';
-import { cancelledBy } from '../bookings/cancelled-by.ts';
+import { statusOf } from '../bookings/late-ticket.ts';
+import { cancelledBy } from '../bookings/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { askAboutOrder, BY_HAND, isAlive } from '../refunds/carry-out.ts';
 import type { By, RefundDecisions } from '../refunds/decisions.ts';
-import type { RefundRequestRow } from '../rows.ts';
-import type { Tx } from '../tables.ts';
-import { foundBy, lastTold } from './airline-told.ts';
+import type { RefundRequestRow, Tx } from '../tables.ts';
 import { writeAudit } from './audit.ts';
-import { NEITHER, type StuckThing } from './stuck-thing.ts';
+import { foundBy, lastTold, NEITHER, type StuckThing } from './stuck-thing.ts';
 
 /** An approved refund that waits for a person: the airline is asked whether its ticket lives. */
 export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Promise<StuckThing> {

@@ -2,9 +2,7 @@ import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/regained.ts';
 import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { filterOffers, sortOffers } from './filters.ts';
-import { groupByItinerary } from './grouping.ts';
-import { queryOf } from './query.ts';
+import { filterOffers, groupByItinerary, queryOf, sortOffers } from './query.ts';
 
 /** How long a search is kept (CONTRACT, section 3). */
 const KEPT_MS = 30 * 60_000;

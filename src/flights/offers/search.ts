@@ -7,11 +7,9 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import type { SearchRequest, SearchResponse } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { partedOffers, sortOffers } from './filters.ts';
-import { groupByItinerary } from './grouping.ts';
 import { configured } from './live-offer.ts';
 import type { Pricing } from './pricing.ts';
-import { queryOf } from './query.ts';
+import { groupByItinerary, partedOffers, queryOf, sortOffers } from './query.ts';
 
 const MOST_DAYS_AHEAD = 360;
 

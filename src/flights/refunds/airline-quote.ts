@@ -3,9 +3,9 @@ import type { AirlineQuote } from '../../domain/airline-quote.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest } from '../../wire/flights/index.ts';
-import { type CancelledBy, cancelledBy, isAskable } from '../bookings/cancelled-by.ts';
+import { type CancelledBy, cancelledBy, isAskable } from '../bookings/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { RefundRequestRow } from '../rows.ts';
+import type { RefundRequestRow } from '../tables.ts';
 
 type QuotePorts = Pick<FlightsPorts, 'store' | 'provider' | 'clock' | 'effects'>;
 

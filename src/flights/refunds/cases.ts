@@ -3,13 +3,12 @@ import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
-import { type CancelledBy, cancelledBy } from '../bookings/cancelled-by.ts';
 import { lockedOffer } from '../bookings/intent-record.ts';
+import { type CancelledBy, cancelledBy } from '../bookings/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow, RefundRequestRow } from '../rows.ts';
-import type { RefundRequestState, Store } from '../tables.ts';
+import type { IntentRow, RefundRequestRow, RefundRequestState, Store } from '../tables.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
-import { contactPlace, decisionPlace, notePlace, reasonPlace } from './words.ts';
+import { contactPlace, decisionPlace, notePlace, reasonPlace } from './states.ts';
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
 

@@ -1,11 +1,10 @@
 import { liveKey } from '../../effects/effects.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
-import { cancelledBy } from '../bookings/cancelled-by.ts';
+import { cancelledBy } from '../bookings/order-changes.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { RefundRequestRow } from '../rows.ts';
-import type { Store, Tx } from '../tables.ts';
+import type { RefundRequestRow, Store, Tx } from '../tables.ts';
 import {
   type Agreement,
   agreedQuote,
@@ -18,8 +17,7 @@ import {
 } from './airline-quote.ts';
 import type { OpenedCase, RefundCases } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
-import { movedTo } from './states.ts';
-import { decisionPlace, notePlace } from './words.ts';
+import { decisionPlace, movedTo, notePlace } from './states.ts';
 
 /** Who does it, in which call. */
 export interface By {

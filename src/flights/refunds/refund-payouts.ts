@@ -3,12 +3,11 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import { openQueue } from '../../store/queue.ts';
 import { BY_HAND_CODE } from '../bookings/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { RefundRequestRow } from '../rows.ts';
+import type { RefundRequestRow } from '../tables.ts';
 import { QUOTE_GONE } from './airline-quote.ts';
 import { carryOut, type RefundTools } from './carry-out.ts';
-import { BY_HAND, REFUNDS, UNSETTLED } from './due.ts';
 import { dropUnpaidRequest, receive } from './requests.ts';
-import { movedTo } from './states.ts';
+import { BY_HAND, movedTo, REFUNDS, UNSETTLED } from './states.ts';
 
 const MOST_AT_ONCE = 50;
 

@@ -7,10 +7,8 @@ import { isCodeOf, isNameOf, leadFamilyName, normalisedCode, supportCodeHmac } f
 import { lockedOffer, shownIntent } from '../bookings/intent-record.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow, RefundRequestRow } from '../rows.ts';
-import type { Store } from '../tables.ts';
-import { movedTo } from './states.ts';
-import { contactPlace, reasonPlace } from './words.ts';
+import type { IntentRow, RefundRequestRow, Store } from '../tables.ts';
+import { contactPlace, movedTo, reasonPlace } from './states.ts';
 
 /** Who asks: the two headers, and the client that they came from. */
 interface RefundIdentity {

@@ -1,4 +1,9 @@
-import type { RefundRequestState } from '../tables.ts';
+import { type SqlBool, sql } from 'kysely';
+import { type Queue, queueDueAtMs } from '../../store/queue.ts';
+import type { RetryPolicy } from '../../store/retry.ts';
+import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/machine.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { FlightsDatabase, RefundRequestRow, RefundRequestState } from '../tables.ts';
 
 /** Who moves a refund request: the request that pays for it, the worker, or an operator. */
 type Mover = 'payment' | 'runner' | 'operator';
@@ -26,3 +31,57 @@ export function movedTo<State extends RefundRequestState>(
     throw new Error(`no refund request goes from ${from} to ${to} by ${by}`);
   return { state: to };
 }
+
+/** Where the words about a refund request are sealed: value and place belong together. */
+export const reasonPlace = (requestId: string): string => `refund_requests.reason_sealed.${requestId}`;
+
+export const contactPlace = (requestId: string): string => `refund_requests.contact_sealed.${requestId}`;
+export const decisionPlace = (requestId: string): string => `refund_requests.decision_sealed.${requestId}`;
+export const notePlace = (noteId: string): string => `refund_notes.text_sealed.${noteId}`;
+
+/**
+ * Why a request was rejected, in the words that its mail has; null when it was not, or once they are purged. The note
+ * of an approval is for the record alone.
+ */
+export function rejectionReason(
+  secrets: FlightsPorts['secrets'],
+  row: RefundRequestRow | undefined,
+): string | null {
+  if (row?.state !== 'rejected' || !row.decision_sealed) return null;
+  return secrets.decrypt(decisionPlace(row.request_id), row.decision_sealed);
+}
+
+/** An approved refund that keeps failing waits for a person, who may start it again. */
+const RETRY: RetryPolicy = {
+  firstMs: 1_000,
+  factor: 2,
+  mostMs: 60_000,
+  jitter: 'none',
+  tellAfter: null,
+  giveUp: { after: 'failures', most: 24 },
+};
+
+/** An order that only a person can cancel is theirs at once. */
+export const BY_HAND: RetryPolicy = { ...RETRY, giveUp: { after: 'failures', most: 1 } };
+
+/** Whether a payment settled is asked until the journal knows. */
+export const UNSETTLED: RetryPolicy = { ...RETRY, giveUp: { after: 'never' } };
+
+/** Requests whose payment is open, and those that an operator approved. */
+export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
+  table: 'refund_requests',
+  key: 'request_id',
+  due: 'due_at_ms',
+  open: sql<SqlBool>`state in ('settling', 'approved')`,
+  leaseMs: LEASE_MS,
+  mostMs: STEP_MS,
+  farthestMs: FARTHEST_MS,
+  counts: 'failures',
+  retry: RETRY,
+};
+
+/** When the worker has something to do about a refund request (epoch ms), or null. One small read. */
+export const refundsDueAtMs = ({
+  store,
+  clock,
+}: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> => queueDueAtMs({ store, clock }, REFUNDS);

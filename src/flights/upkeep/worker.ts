@@ -6,10 +6,10 @@ import type { Funds } from '../bookings/funds.ts';
 import type { Intents } from '../bookings/intents.ts';
 import { watchProgram } from '../bookings/program-watch.ts';
 import { retire } from '../bookings/retire.ts';
-import { createStepRunner } from '../bookings/step-runner.ts';
+import { createStepRunner } from '../bookings/steps.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { createAffiliateCredit } from '../refunds/affiliate-credit.ts';
-import { refundsDueAtMs } from '../refunds/due.ts';
+import { refundsDueAtMs } from '../refunds/states.ts';
 import { pageWhile } from './page-while.ts';
 import { createUpkeep } from './upkeep.ts';
 

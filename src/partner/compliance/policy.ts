@@ -2,11 +2,18 @@ import type * as z from 'zod';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Requirement, WalletNetwork } from './compliance.ts';
-import { atLeast, times } from './policy-amount.ts';
-import { defaultPolicy } from './policy-default.ts';
-import { type Asked, ORDER_NETWORK, type Policy, type PolicyRule, policySchema } from './policy-schema.ts';
+import {
+  type Asked,
+  atLeast,
+  defaultPolicy,
+  ORDER_NETWORK,
+  type Policy,
+  type PolicyRule,
+  policySchema,
+  times,
+} from './policy-default.ts';
 
-export type { Policy } from './policy-schema.ts';
+export type { Policy } from './policy-default.ts';
 
 /** What an order looks like to the policy. */
 export interface PolicyOrder {

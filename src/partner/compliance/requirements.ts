@@ -1,21 +1,32 @@
+import { DAY_MS } from '../../kernel/clock.ts';
+import { canonicalJson } from '../../kernel/json.ts';
 import { problem } from '../../kernel/problems.ts';
 import type {
   AcceptTermsRequest,
   AcceptTermsResponse,
   AddCustomerRequirementRequest,
   AddCustomerRequirementResponse,
+  CustomerRequirement,
   GetOnboardingRequirementsResponse,
   SubmitCustomerDataRequest,
   SubmitCustomerDataResponse,
 } from '../../wire/partner/requirements.ts';
 import type { Call, PartnerService } from '../call.ts';
 import { validateCustomerData } from '../customer-data/index.ts';
-import { addAcceptance } from './acceptances.ts';
-import { sameTerms, type Terms } from './compliance.ts';
-import { onboardingOf } from './onboarding.ts';
-import { addRequirement } from './partner-requirements.ts';
-import { refuseExcess } from './submission-limits.ts';
-import type { GivenData } from './submissions.ts';
+import type { CustomerData } from '../customer-data/schema.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
+import {
+  type Assessment,
+  type Judged,
+  RUN_INPUTS,
+  type RunType,
+  sameTerms,
+  type Terms,
+} from './compliance.ts';
+import type { Policy } from './policy.ts';
+import { addAcceptance } from './standing.ts';
+import { dataOf, type Field, fieldsOf, type GivenData, isOfFile, type Submissions } from './submissions.ts';
 
 const ABOUT = { kind: 'customer' } as const;
 
@@ -126,3 +137,212 @@ function customerOf({ customerId }: Pick<Call, 'customerId'>): string {
   if (customerId === null) throw problem('customer_token_required');
   return customerId;
 }
+
+/** Of several accounts or wallets, so many are shown. */
+const MOST_SHOWN = 20;
+
+/**
+ * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A data requirement stays in the
+ * list once it is met, with what was given, masked; one whose `data` is empty is to be done. The form has no place for consent
+ * that was given, so terms are listed only while they are to be accepted; and an attestation shows through the data
+ * that it looks at.
+ */
+async function onboardingOf(
+  store: Store | Tx,
+  submissions: Submissions,
+  customerId: string,
+  { status, judged }: Assessment,
+): Promise<GetOnboardingRequirementsResponse> {
+  const requirements: CustomerRequirement[] = [];
+  for (const one of listed(judged)) {
+    const { requirement } = one;
+    if (requirement.kind === 'data') {
+      requirements.push({
+        dataRequirement: {
+          type: requirement.type,
+          data: await shownOf(one),
+          config: requirement.network === null ? null : { network: requirement.network },
+        },
+      });
+    } else if (requirement.type === 'TERMS') {
+      const { termsUrl, privacyPolicyUrl } = requirement.terms;
+      requirements.push({ attestationRequirement: { terms: { termsUrl, privacyPolicyUrl } } });
+    }
+  }
+  return { requirements, complianceStatus: status };
+
+  async function shownOf({ dataIds }: Judged) {
+    const data: Record<string, unknown>[] = [];
+    for (const dataId of dataIds.slice(0, MOST_SHOWN)) {
+      const value = await submissions.open(store, customerId, dataId, { files: false });
+      if (value) data.push(shown(value));
+    }
+    return data;
+  }
+}
+
+const listed = (judged: readonly Judged[]): readonly Judged[] =>
+  judged.filter(
+    ({ requirement, standing }) =>
+      requirement.kind === 'data' || (requirement.type === 'TERMS' && standing.state !== 'met'),
+  );
+
+/** Fields that are shown in full: choices from a list, and countries. They identify nobody. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'accountPurpose.type',
+  'bankAccount.iban.country',
+  'bankAccount.nuban.bankCode',
+  'cryptoWallet.type',
+  'employmentStatus.type',
+  'expectedMonthlyPayments.category',
+  'idDocument.documentType',
+  'idDocument.issuingCountry',
+  'idDocument.expiryDate',
+  'intermediary.isIntermediary',
+  'lastOccupation.code',
+  'nationality.country',
+  'occupation.employmentStatus',
+  'phone.countryCode',
+  'proofOfAddress.country',
+  'residentialAddress.country',
+  'sourceOfFunds.type',
+  'taxId.country',
+  'taxId.type',
+]);
+
+/** Of these the end is shown: it is how people tell one account from another. */
+const BY_THE_END: ReadonlySet<string> = new Set([
+  'bankAccount.ach.accountNumber',
+  'bankAccount.clabe.accountNumber',
+  'bankAccount.iban.accountNumber',
+  'bankAccount.nuban.accountNumber',
+  'bankAccount.pix.pixKey',
+  'cryptoWallet.address',
+  'idDocument.documentNumber',
+  'phone.number',
+  'taxId.number',
+]);
+
+/**
+ * A piece of data as its customer sees it again: enough to know which it is, too little to be of use to whoever else
+ * reads the answer (a partner's server made the call). Files and their hashes are never shown.
+ */
+function shown(value: CustomerData): CustomerData {
+  const fields = fieldsOf(value).flatMap(({ field, text }): Field[] => {
+    if (isOfFile(field)) return [];
+    if (PLAIN.has(field)) return [{ field, text }];
+    const inner: unknown = JSON.parse(text);
+    return [{ field, text: typeof inner === 'string' ? JSON.stringify(masked(field, inner)) : text }];
+  });
+  return dataOf(fields);
+}
+
+function masked(field: string, text: string): string {
+  if (field === 'email.value') {
+    const [name = '', domain = ''] = text.split('@');
+    return `${name.slice(0, 1)}***@${domain}`;
+  }
+  if (field === 'birthDate.date') return `${text.slice(0, 4)}-**-**`;
+  // No more than a third, and never more than four: a short number is hidden whole.
+  const open = Math.min(4, Math.floor(text.length / 3));
+  if (BY_THE_END.has(field)) return `***${open === 0 ? '' : text.slice(-open)}`;
+  return `${text.slice(0, 1)}***`;
+}
+
+/** So many that no program adds more by mistake; a partner has 26 kinds to ask for. */
+const MOST_PER_CUSTOMER = 100;
+
+/**
+ * Adds what a partner asks of one customer. A requirement applies from then on, and the same one asked again (same
+ * kind, same maxAgeDays) is the same requirement: a request that is sent twice adds nothing.
+ * @returns its id
+ * @throws Problem `customer_not_found`, also for a customer who is not the partner's; `too_many_attempts`
+ */
+export async function addRequirement(
+  { ids, clock, environment }: Pick<PartnerPorts, 'ids' | 'clock' | 'environment'>,
+  tx: Tx,
+  partnerId: string,
+  { customerId, data, attestation, maxAgeDays }: AddCustomerRequirementRequest,
+): Promise<string> {
+  const linked = await tx
+    .selectFrom('customer_partners')
+    .innerJoin('customers', 'customers.customer_id', 'customer_partners.customer_id')
+    .select('customers.customer_id')
+    .where('customers.customer_id', '=', customerId)
+    .where('customers.environment', '=', environment)
+    .where('customer_partners.partner_id', '=', partnerId)
+    .executeTakeFirst();
+  if (!linked) throw problem('customer_not_found');
+  const askKey = canonicalJson([partnerId, customerId, data ?? attestation, maxAgeDays ?? null]);
+  const known = await tx
+    .selectFrom('partner_requirements')
+    .select(['requirement_id', 'ask_key'])
+    .where('partner_id', '=', partnerId)
+    .where('customer_id', '=', customerId)
+    .execute();
+  const same = known.find(({ ask_key }) => ask_key === askKey);
+  if (same) return same.requirement_id;
+  if (known.length >= MOST_PER_CUSTOMER) {
+    throw problem('too_many_attempts', {
+      message: `You already have ${MOST_PER_CUSTOMER} requirements for this customer.`,
+      fix: 'Nothing was added.',
+    });
+  }
+  const requirementId = ids.next('rqm');
+  await tx
+    .insertInto('partner_requirements')
+    .values({
+      requirement_id: requirementId,
+      customer_id: customerId,
+      partner_id: partnerId,
+      data_type: data ?? null,
+      attestation_type: attestation ?? null,
+      max_age_days: maxAgeDays ?? null,
+      ask_key: askKey,
+      created_at_ms: clock.now(),
+    })
+    .execute();
+  return requirementId;
+}
+
+/** Pieces of data of one customer within a day: many times what all requirements together take. */
+const MOST_PER_DAY = 200;
+
+/**
+ * Keeps a customer from trying values until one passes, and from filling the disk.
+ * @throws Problem `too_many_attempts`, with Retry-After
+ */
+async function refuseExcess(
+  tx: Tx,
+  policy: Policy,
+  customerId: string,
+  given: readonly GivenData[],
+  nowMs: number,
+): Promise<void> {
+  const sinceMs = nowMs - DAY_MS;
+  const pieces = await tx
+    .selectFrom('customer_data')
+    .select('submitted_at_ms as at')
+    .where('customer_id', '=', customerId)
+    .where('submitted_at_ms', '>', sinceMs)
+    .execute();
+  if (pieces.length + given.length > MOST_PER_DAY) throw tooMany(pieces, nowMs, 'data was given');
+  const rejected = await tx
+    .selectFrom('attestation_runs')
+    .select(['type', 'finished_at_ms as at'])
+    .where('customer_id', '=', customerId)
+    .where('state', '=', 'rejected')
+    .where('finished_at_ms', '>', sinceMs)
+    .execute();
+  for (const [type, inputs] of Object.entries(RUN_INPUTS) as [RunType, (typeof RUN_INPUTS)[RunType]][]) {
+    const ofType = rejected.filter((one) => one.type === type);
+    if (ofType.length >= policy.rejection.mostPerDay && given.some((one) => one.type === inputs[0]))
+      throw tooMany(ofType, nowMs, `${inputs[0]} was rejected`);
+  }
+}
+
+const tooMany = (times: readonly { readonly at: number | null }[], nowMs: number, what: string) =>
+  problem('too_many_attempts', {
+    message: `${what.charAt(0).toUpperCase()}${what.slice(1)} too often within 24 hours.`,
+    retryAfter: Math.max(1, (Math.min(...times.map(({ at }) => at ?? nowMs)) + DAY_MS - nowMs) / 1000),
+  });

@@ -1,7 +1,6 @@
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
-import { acceptancesOf } from './acceptances.ts';
 import { createAttestations } from './attestations.ts';
 import {
   type Assessment,
@@ -115,3 +114,45 @@ const termsOf = (row: { terms_url: string | null; privacy_policy_url: string | n
   row.terms_url && row.privacy_policy_url
     ? { version: '', termsUrl: row.terms_url, privacyPolicyUrl: row.privacy_policy_url }
     : null;
+
+/** Which terms a customer has accepted, and when. Acceptances are added, never changed. */
+
+interface Acceptance extends Terms {
+  readonly acceptedAtMs: number;
+}
+
+async function acceptancesOf(at: Store | Tx, customerId: string): Promise<Acceptance[]> {
+  const rows = await at
+    .selectFrom('terms_acceptances')
+    .selectAll()
+    .where('customer_id', '=', customerId)
+    .execute();
+  return rows.map((row) => ({
+    version: row.version,
+    termsUrl: row.terms_url,
+    privacyPolicyUrl: row.privacy_policy_url,
+    acceptedAtMs: row.accepted_at_ms,
+  }));
+}
+
+export async function addAcceptance(
+  tx: Tx,
+  given: {
+    readonly acceptanceId: string;
+    readonly customerId: string;
+    readonly terms: Terms;
+    readonly atMs: number;
+  },
+): Promise<void> {
+  await tx
+    .insertInto('terms_acceptances')
+    .values({
+      acceptance_id: given.acceptanceId,
+      customer_id: given.customerId,
+      version: given.terms.version,
+      terms_url: given.terms.termsUrl,
+      privacy_policy_url: given.terms.privacyPolicyUrl,
+      accepted_at_ms: given.atMs,
+    })
+    .execute();
+}

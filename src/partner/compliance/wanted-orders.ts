@@ -4,7 +4,7 @@ import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { WalletNetwork } from './compliance.ts';
 import { type Policy, type PolicyOrder, usdOf } from './policy.ts';
-import { sum } from './policy-amount.ts';
+import { sum } from './policy-default.ts';
 
 /** How long a refused order is remembered: its customer is told what it would have taken. */
 const REMEMBERED_MS = 30 * DAY_MS;

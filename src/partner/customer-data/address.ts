@@ -1,7 +1,5 @@
 import { alpha2Of } from '../../domain/countries.ts';
 import { country } from './identity.ts';
-import { POSTAL_CODES } from './postal-codes-table.ts';
-import { SUBDIVISIONS } from './subdivisions-table.ts';
 import { line } from './text.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
 
@@ -68,3 +66,75 @@ export function checkAddress(address: Address, at: string, found: Findings): Add
     }),
   };
 }
+
+/**
+ * Postal codes whose form is fixed, by alpha-3 country, for countries where every address has one. Elsewhere a code
+ * is taken when it has 2 to 12 letters, digits, spaces and hyphens, and may be left out.
+ */
+const POSTAL_CODES: Readonly<Record<string, RegExp>> = {
+  AUS: /^\d{4}$/,
+  AUT: /^[1-9]\d{3}$/,
+  BEL: /^[1-9]\d{3}$/,
+  BRA: /^\d{5}-?\d{3}$/,
+  CAN: /^[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d$/i,
+  CHE: /^[1-9]\d{3}$/,
+  CZE: /^\d{3} ?\d{2}$/,
+  DEU: /^\d{5}$/,
+  DNK: /^\d{3,4}$/,
+  ESP: /^(0[1-9]|[1-4]\d|5[0-2])\d{3}$/,
+  FIN: /^\d{5}$/,
+  FRA: /^\d{2} ?\d{3}$/,
+  GBR: /^(GIR ?0AA|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})$/i,
+  GRC: /^\d{3} ?\d{2}$/,
+  HUN: /^\d{4}$/,
+  IND: /^[1-9]\d{2} ?\d{3}$/,
+  ITA: /^\d{5}$/,
+  JPN: /^\d{3}-?\d{4}$/,
+  MEX: /^\d{5}$/,
+  NLD: /^[1-9]\d{3} ?[A-Z]{2}$/i,
+  NOR: /^\d{4}$/,
+  NZL: /^\d{4}$/,
+  POL: /^\d{2}-?\d{3}$/,
+  PRT: /^\d{4}(-?\d{3})?$/,
+  SGP: /^\d{6}$/,
+  SWE: /^\d{3} ?\d{2}$/,
+  TUR: /^\d{5}$/,
+  USA: /^\d{5}([ -]?\d{4})?$/,
+};
+
+const codes = (list: string): ReadonlySet<string> => new Set(list.split(' '));
+
+/**
+ * ISO 3166-2: the codes of states and provinces, without the country in front, by alpha-3 country. The countries whose
+ * addresses are written with them, or that partners are for; of India with the codes from before 2023 too. Of other
+ * countries only the form is checked.
+ */
+const SUBDIVISIONS: Readonly<Record<string, ReadonlySet<string>>> = {
+  ARG: codes('A B C D E F G H J K L M N P Q R S T U V W X Y Z'),
+  AUS: codes('ACT NSW NT QLD SA TAS VIC WA'),
+  AUT: codes('1 2 3 4 5 6 7 8 9'),
+  BRA: codes('AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'),
+  CAN: codes('AB BC MB NB NL NS NT NU ON PE QC SK YT'),
+  CHE: codes('AG AI AR BE BL BS FR GE GL GR JU LU NE NW OW SG SH SO SZ TG TI UR VD VS ZG ZH'),
+  COL: codes(
+    'AMA ANT ARA ATL BOL BOY CAL CAQ CAS CAU CES CHO COR CUN DC GUA GUV HUI LAG MAG MET NAR NSA PUT QUI RIS SAN SAP ' +
+      'SUC TOL VAC VAU VID',
+  ),
+  DEU: codes('BB BE BW BY HB HE HH MV NI NW RP SH SL SN ST TH'),
+  IND: codes(
+    'AN AP AR AS BR CG CH CT DD DH DL DN GA GJ HP HR JH JK KA KL LA LD MH ML MN MP MZ NL OD OR PB PY RJ SK TG TN TR ' +
+      'TS UK UP UT WB',
+  ),
+  JPN: new Set(Array.from({ length: 47 }, (_, index) => String(index + 1).padStart(2, '0'))),
+  MEX: codes(
+    'AGU BCN BCS CAM CHH CHP CMX COA COL DUR GRO GUA HID JAL MEX MIC MOR NAY NLE OAX PUE QUE ROO SIN SLP SON TAB TAM ' +
+      'TLA VER YUC ZAC',
+  ),
+  NGA: codes(
+    'AB AD AK AN BA BE BO BY CR DE EB ED EK EN FC GO IM JI KD KE KN KO KT KW LA NA NI OG ON OS OY PL RI SO TA YO ZA',
+  ),
+  USA: codes(
+    'AK AL AR AS AZ CA CO CT DC DE FL GA GU HI IA ID IL IN KS KY LA MA MD ME MI MN MO MP MS MT NC ND NE NH NJ NM NV ' +
+      'NY OH OK OR PA PR RI SC SD TN TX UM UT VA VI VT WA WI WV WY',
+  ),
+};

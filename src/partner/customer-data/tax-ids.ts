@@ -1,9 +1,247 @@
+import { isRealDate } from '../../domain/calendar.ts';
+import { cnpj, cpf, isLuhn, isMod11And10, weightedSum } from './check-digits.ts';
 import { countryAlpha3 } from './identity.ts';
-import { AMERICAS } from './tax-ids-americas-table.ts';
-import { EUROPE } from './tax-ids-europe-table.ts';
-import { OTHERS } from './tax-ids-others-table.ts';
 import { line, ungrouped, withoutBracket } from './text.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
+
+/** Takes a number in capitals without its grouping; gives its normal form or what is wrong with it. */
+type TaxRule = (code: string) => Verdict;
+
+/** A number with a form and, where its authority computes one, a check that the form's capture must pass. */
+const taxRule =
+  (form: RegExp, fits: (code: string) => boolean = () => true): TaxRule =>
+  (code) => {
+    if (!form.test(code)) return wrong('is not a valid number.');
+    return fits(code)
+      ? normal(code)
+      : wrong('has check characters that do not match, or parts that are never issued.');
+  };
+
+/** Tax numbers by alpha-3 country and kind. */
+type TaxRules = Readonly<Record<string, Readonly<Record<string, TaxRule>>>>;
+
+/** YYMMDD, in this century or the last. */
+const isPastDay = (day: string): boolean =>
+  ['19', '20'].some((century) =>
+    isRealDate(`${century}${day.slice(0, 2)}-${day.slice(2, 4)}-${day.slice(4)}`),
+  );
+
+/** Tax numbers of the Americas, each by its own authority's rule. */
+const AMERICAS: TaxRules = {
+  USA: {
+    // Social Security Administration: no area 000, 666 or 9xx, no group 00, no serial 0000; two famous fakes.
+    SSN: taxRule(
+      /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/,
+      (code) => !/^(078051120|219099999)$/.test(code),
+    ),
+    // Internal Revenue Service: 9xx, fourth and fifth digit 50-65, 70-88, 90-92, 94-99.
+    ITIN: taxRule(/^9\d{2}(5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}$/),
+    // Prefixes that a campus or the internet service gives out.
+    EIN: taxRule(/^(0[1-6]|1[0-6]|2[0-7]|3[0-9]|4[0-8]|5[0-9]|6[0-8]|7[1-7]|8[0-8]|9[0-5]|9[89])\d{7}$/),
+  },
+  BRA: { CPF: cpf, CNPJ: cnpj },
+  MEX: {
+    // The homoclave's check digit is left alone: the tax office itself has given out numbers that fail it.
+    RFC: taxRule(/^[A-ZÑ&]{3,4}\d{6}[A-Z0-9]{2}[A0-9]$/, (code) => isPastDay(code.slice(-9, -3))),
+    CURP: taxRule(/^[A-Z][AEIOUX][A-Z]{2}\d{6}[HMX][A-Z]{2}[B-DF-HJ-NP-TV-ZÑ]{3}[A-Z0-9]\d$/, isCurp),
+  },
+  ARG: { CUIT: taxRule(/^(2[03-7]|3[034]|5[015])\d{9}$/, isCuit), CUIL: taxRule(/^2[03-7]\d{9}$/, isCuit) },
+  CHL: { RUT: taxRule(/^\d{7,8}[0-9K]$/, isRut), RUN: taxRule(/^\d{7,8}[0-9K]$/, isRut) },
+  COL: { NIT: taxRule(/^\d{8,16}$/, isNit), CC: taxRule(/^[1-9]\d{4,9}$/) },
+  PER: {
+    RUC: taxRule(/^(1[0567]|20)\d{9}$/, (code) => {
+      const sum = weightedSum(code, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]);
+      return (11 - (sum % 11)) % 10 === Number(code[10]);
+    }),
+    DNI: taxRule(/^\d{8}$/),
+  },
+  ECU: {
+    CEDULA: taxRule(/^(0[1-9]|1\d|2[0-4]|30|50)[0-5]\d{7}$/, isLuhn),
+    RUC: taxRule(
+      /^(0[1-9]|1\d|2[0-4]|30|50)\d{8}(?!000)\d{3}$/,
+      (code) => !/^..[0-5]/.test(code) || isLuhn(code.slice(0, 10)),
+    ),
+  },
+  CAN: {
+    SIN: taxRule(/^[1-79]\d{8}$/, isLuhn),
+    BN: taxRule(/^\d{9}([A-Z]{2}\d{4})?$/, (code) => isLuhn(code.slice(0, 9))),
+  },
+};
+
+const STATES =
+  'AS BC BS CC CS CH CL CM DF CX DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE';
+
+function isCurp(code: string): boolean {
+  const alphabet = '0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ';
+  const sum = [...code.slice(0, 17)].reduce(
+    (total, letter, place) => total + alphabet.indexOf(letter) * (18 - place),
+    0,
+  );
+  return (
+    (10 - (sum % 10)) % 10 === Number(code[17]) &&
+    isPastDay(code.slice(4, 10)) &&
+    STATES.split(' ').includes(code.slice(11, 13))
+  );
+}
+
+function isCuit(code: string): boolean {
+  const rest = weightedSum(code, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+  // A remainder of 1 would need two digits: then 9, with another first pair.
+  return (rest === 0 ? 0 : rest === 1 ? 9 : 11 - rest) === Number(code[10]);
+}
+
+function isRut(code: string): boolean {
+  const digits = code.slice(0, -1).padStart(8, '0');
+  const check = 11 - (weightedSum(digits, [3, 2, 7, 6, 5, 4, 3, 2]) % 11);
+  return code.at(-1) === (check === 11 ? '0' : check === 10 ? 'K' : String(check));
+}
+
+function isNit(code: string): boolean {
+  const digits = code.slice(0, -1).padStart(15, '0');
+  const rest = weightedSum(digits, [71, 67, 59, 53, 47, 43, 41, 37, 29, 23, 19, 17, 13, 7, 3]) % 11;
+  return (rest < 2 ? rest : 11 - rest) === Number(code.at(-1));
+}
+
+/** Tax numbers of Europe, each by its own authority's rule. */
+const EUROPE: TaxRules = {
+  PRT: { NIF: taxRule(/^([1-35689]\d|45)\d{7}$/, isNifPortugal) },
+  ESP: {
+    DNI: taxRule(/^\d{8}[A-Z]$/, isDni),
+    NIE: taxRule(/^[XYZ]\d{7}[A-Z]$/, isDni),
+    NIF: taxRule(/^([\dXYZKLM]\d{7}[A-Z]|[ABCDEFGHJNPQRSUVW]\d{7}[0-9A-J])$/, (code) =>
+      /^[\dXYZKLM]/.test(code) ? isDni(code) : isCif(code),
+    ),
+    CIF: taxRule(/^[ABCDEFGHJNPQRSUVW]\d{7}[0-9A-J]$/, isCif),
+  },
+  DEU: {
+    STEUER_ID: taxRule(/^[1-9]\d{10}$/, isSteuerId),
+    STEUERNUMMER: taxRule(/^\d{10,11}$|^\d{13}$/),
+    UST_ID: taxRule(/^DE[1-9]\d{8}$/, (code) => isMod11And10(code.slice(2))),
+  },
+  FRA: {
+    SPI: taxRule(/^[0-3]\d{12}$/, (code) => Number(code.slice(0, 10)) % 511 === Number(code.slice(10))),
+    SIREN: taxRule(/^\d{9}$/, isLuhn),
+  },
+  ITA: {
+    CODICE_FISCALE: taxRule(
+      /^([A-Z]{6}[0-9L-NP-V]{2}[A-EHLMPRST][0-9L-NP-V]{2}[A-Z][0-9L-NP-V]{3}[A-Z]|\d{11})$/,
+      (code) => (code.length === 11 ? isLuhn(code) : isCodiceFiscale(code)),
+    ),
+    PARTITA_IVA: taxRule(/^\d{11}$/, isLuhn),
+  },
+  NLD: {
+    BSN: taxRule(/^(?!0{9})\d{9}$/, (code) => weightedSum(code, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0),
+  },
+  BEL: {
+    RRN: taxRule(/^\d{11}$/, (code) =>
+      ['', '2'].some((century) => 97 - (Number(century + code.slice(0, 9)) % 97) === Number(code.slice(9))),
+    ),
+  },
+  POL: {
+    PESEL: taxRule(/^\d{11}$/, (code) => weightedSum(code, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0),
+    NIP: taxRule(
+      /^[1-9]\d{9}$/,
+      (code) => weightedSum(code, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === Number(code[9]),
+    ),
+  },
+  GBR: {
+    UTR: taxRule(/^\d{10}$/, (code) => {
+      const sum = weightedSum(code.slice(1), [6, 7, 8, 9, 10, 5, 4, 3, 2]);
+      return '21987654321'[sum % 11] === code[0];
+    }),
+    NINO: taxRule(/^(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]$/),
+  },
+  IRL: {
+    PPS: taxRule(/^\d{7}[A-W][A-IW]?$/, (code) => {
+      const second = code.length === 9 ? 'WABCDEFGHI'.indexOf(code.charAt(8)) : 0;
+      const sum = weightedSum(code, [8, 7, 6, 5, 4, 3, 2]) + 9 * second;
+      return 'WABCDEFGHIJKLMNOPQRSTUV'[sum % 23] === code[7];
+    }),
+  },
+  CHE: {
+    AHV: taxRule(
+      /^756\d{10}$/,
+      (code) => weightedSum(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
+    ),
+  },
+  SWE: { PERSONNUMMER: taxRule(/^(19|20)?\d{10}$/, (code) => isLuhn(code.slice(-10))) },
+  FIN: {
+    HETU: taxRule(/^\d{6}[+A-FU-Y]?\d{3}[0-9A-Y]$/, (code) => {
+      const digits = code.slice(0, 6) + code.slice(-4, -1);
+      return '0123456789ABCDEFHJKLMNPRSTUVWXY'[Number(digits) % 31] === code.at(-1);
+    }),
+  },
+  TUR: {
+    TCKN: taxRule(/^[1-9]\d{10}$/, (code) => {
+      const tenth = weightedSum(code, [7, -1, 7, -1, 7, -1, 7, -1, 7]);
+      const eleventh = weightedSum(code, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+      return ((tenth % 10) + 10) % 10 === Number(code[9]) && eleventh % 10 === Number(code[10]);
+    }),
+  },
+};
+
+function isNifPortugal(code: string): boolean {
+  const check = 11 - (weightedSum(code, [9, 8, 7, 6, 5, 4, 3, 2]) % 11);
+  return (check > 9 ? 0 : check) === Number(code[8]);
+}
+
+/** DNI, NIE (its letter stands for 0, 1 or 2) and the numbers in K, L, M of persons without either. */
+function isDni(code: string): boolean {
+  const digits = code
+    .slice(0, 8)
+    .replace(/^[XYZKLM]/, (letter) => String(Math.max('XYZ'.indexOf(letter), 0)));
+  return 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(digits) % 23] === code[8];
+}
+
+/** Sources disagree about which kinds of company get a letter and which a digit: either is accepted. */
+function isCif(code: string): boolean {
+  const check = [...'0123456789'].findIndex((digit) => isLuhn(code.slice(1, 8) + digit));
+  return code[8] === String(check) || code[8] === 'JABCDEFGHI'[check];
+}
+
+/** Among the first ten digits exactly one comes twice or three times, and no other does. */
+function isSteuerId(code: string): boolean {
+  const counts = new Map<string, number>();
+  for (const digit of code.slice(0, 10)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
+  const repeated = [...counts.values()].filter((count) => count > 1);
+  return repeated.length === 1 && (repeated[0] ?? 0) <= 3 && isMod11And10(code);
+}
+
+/** Values of characters at odd places; at an even one a character counts its digit or its place in the alphabet. */
+const ODD_DIGITS = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21];
+
+const ODD_LETTERS = [
+  1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
+];
+
+/** Checks the last letter of an Italian codice fiscale (16 capitals and digits). */
+function isCodiceFiscale(code: string): boolean {
+  const sum = [...code.slice(0, 15)].reduce((total, letter, index) => {
+    const isDigit = /\d/.test(letter);
+    const value = isDigit ? Number(letter) : letter.charCodeAt(0) - 65;
+    if (index % 2 === 1) return total + value;
+    return total + ((isDigit ? ODD_DIGITS[value] : ODD_LETTERS[value]) ?? 0);
+  }, 0);
+  return String.fromCharCode(65 + (sum % 26)) === code[15];
+}
+
+/** Tax numbers of Africa, Asia and Oceania, each by its own authority's rule. */
+const OTHERS: TaxRules = {
+  NGA: {
+    TIN: taxRule(/^\d{10}$|^\d{12,13}$/),
+    NIN: taxRule(/^\d{11}$/),
+    BVN: taxRule(/^\d{11}$/),
+  },
+  KEN: { PIN: taxRule(/^[AP]\d{9}[A-Z]$/) },
+  ZAF: { TAX_NUMBER: taxRule(/^[01239]\d{9}$/, isLuhn) },
+  IND: { PAN: taxRule(/^[A-Z]{3}[ABCEFGHJKLPT][A-Z]\d{4}[A-Z]$/) },
+  AUS: {
+    TFN: taxRule(
+      /^\d{8,9}$/,
+      (code) => code.length === 8 || weightedSum(code, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0,
+    ),
+  },
+};
 
 export const TAX_RULES = { ...AMERICAS, ...EUROPE, ...OTHERS };
 

@@ -1,10 +1,8 @@
-import { bech32 } from '@scure/base';
+import { createHash } from 'node:crypto';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58, bech32, bech32m, createBase58check } from '@scure/base';
 import type { WalletType } from '../../domain/exchange-codes.ts';
-import { decodeBase58 } from './base58.ts';
-import { bitcoinAddress } from './bitcoin.ts';
-import { evmAddress } from './evm.ts';
-import { tonAddress } from './ton.ts';
-import { tronAddress } from './tron.ts';
+import { crc16 } from './check-digits.ts';
 import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 
 /**
@@ -53,4 +51,124 @@ function avalancheXAddress(text: string, context: DataContext): Verdict {
   const bytes = bech32.fromWordsUnsafe(decoded.words);
   if (bytes?.length !== 20) return wrong('is not 20 bytes.');
   return isAllZeros(bytes) ? NOBODY : normal(`X-${text.slice(2).toLowerCase()}`);
+}
+
+/** First bytes of base58check addresses: public key hash and script hash. */
+const MAIN_VERSIONS = [0x00, 0x05];
+
+const TEST_VERSIONS = [0x6f, 0xc4];
+
+/**
+ * A Bitcoin address: base58check (P2PKH, P2SH) or SegWit, which is bech32 for version 0 with 20 or 32 bytes
+ * (BIP 173) and bech32m for versions 1 to 16 with 2 to 40 (BIP 350). One case throughout for SegWit.
+ */
+function bitcoinAddress(text: string, context: DataContext): Verdict {
+  return /^(bc|tb|bcrt)1/i.test(text) ? segwitAddress(text, context) : legacyAddress(text, context);
+}
+
+function legacyAddress(text: string, context: DataContext): Verdict {
+  const payload = decodeBase58Check(text);
+  if (payload === null) return wrong('is not a Bitcoin address, or has a checksum that does not match.');
+  const version = payload[0] ?? -1;
+  if (payload.length !== 21 || ![...MAIN_VERSIONS, ...TEST_VERSIONS].includes(version)) {
+    return wrong('is the address of another network.');
+  }
+  if (TEST_VERSIONS.includes(version) && !context.testNetworks)
+    return wrong('is the address of a test network.');
+  return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
+}
+
+function segwitAddress(text: string, context: DataContext): Verdict {
+  const version0 = bech32.decodeUnsafe(text);
+  const later = bech32m.decodeUnsafe(text);
+  const decoded = version0 ?? later;
+  if (!decoded) return wrong('has a checksum that does not match, or mixes upper and lower case.');
+  const [version, ...words] = decoded.words;
+  const program = bech32.fromWordsUnsafe(words);
+  if (version === undefined || !program) return wrong('has no witness program.');
+  // The older checksum misses letters inserted before a final p, so later versions must not use it.
+  if ((version === 0) !== (version0 !== undefined))
+    return wrong('uses the checksum of another witness version.');
+  const fits =
+    version === 0 ? [20, 32].includes(program.length) : program.length >= 2 && program.length <= 40;
+  if (version > 16 || !fits) return wrong('has a witness program of the wrong length or version.');
+  if (decoded.prefix.toLowerCase() !== 'bc' && !context.testNetworks) {
+    return wrong('is the address of a test network.');
+  }
+  return isAllZeros(program) ? NOBODY : normal(text.toLowerCase());
+}
+
+/** The capitals of an address by EIP-55: a letter is a capital where the hash of the small text has 8 or more. */
+function checksummed(address: string): string {
+  const small = address.slice(2).toLowerCase();
+  const hash = Buffer.from(keccak_256(new TextEncoder().encode(small))).toString('hex');
+  const cased = [...small].map((letter, place) =>
+    Number.parseInt(hash.charAt(place), 16) >= 8 ? letter.toUpperCase() : letter,
+  );
+  return `0x${cased.join('')}`;
+}
+
+/**
+ * An address of an EVM chain: 0x and 40 hex digits. In mixed case the capitals are the checksum (EIP-55) and must
+ * match; in one case there is none, and the address is taken. Kept with its checksum.
+ */
+function evmAddress(text: string): Verdict {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return wrong('must be 0x and 40 hexadecimal digits.');
+  if (/^0x0+$/.test(text)) return NOBODY;
+  const full = checksummed(text);
+  const oneCase = !/[a-f]/.test(text) || !/[A-F]/.test(text);
+  return oneCase || full === text ? normal(full) : wrong('has capitals that do not match its checksum.');
+}
+
+const OTHER_CHAIN = 'is on a workchain other than 0 or -1.';
+
+/**
+ * A TON address (TEP-2): user-friendly, which is 48 characters of base64 or base64url over a tag (bounceable 0x11,
+ * not bounceable 0x51, plus 0x80 for test networks), a workchain, 32 bytes and a CRC16; or raw, which is workchain,
+ * colon and 64 hex digits and has no checksum. The bounce flag is the customer's wish, so the form stays.
+ */
+function tonAddress(text: string, context: DataContext): Verdict {
+  if (text.includes(':')) return rawAddress(text);
+  const oneAlphabet = /^[A-Za-z0-9+/]{48}$/.test(text) || /^[A-Za-z0-9_-]{48}$/.test(text);
+  if (!oneAlphabet)
+    return wrong('must be 48 characters of base64, or a workchain, a colon and 64 hex digits.');
+  const bytes = Buffer.from(text, 'base64url');
+  if (crc16(bytes.subarray(0, 34), 0) !== bytes.readUInt16BE(34)) {
+    return wrong('has a checksum that does not match.');
+  }
+  const tag = bytes.readUInt8(0);
+  if (![0x11, 0x51].includes(tag & 0x7f)) return wrong('has a tag that TON does not know.');
+  if (tag >= 0x80 && !context.testNetworks) return wrong('is the address of a test network.');
+  if (![0, -1].includes(bytes.readInt8(1))) return wrong(OTHER_CHAIN);
+  return isAllZeros(bytes.subarray(2, 34)) ? NOBODY : normal(text);
+}
+
+function rawAddress(text: string): Verdict {
+  const match = /^(-?\d{1,10}):([0-9a-fA-F]{64})$/.exec(text);
+  if (!match) return wrong('must be a workchain, a colon and 64 hex digits.');
+  if (match[1] !== '0' && match[1] !== '-1') return wrong(OTHER_CHAIN);
+  return /^0+$/.test(match[2] ?? '') ? NOBODY : normal(text.toLowerCase());
+}
+
+/** A TRON address: base58check over 0x41 and 20 bytes, which makes 34 characters that begin with T. */
+function tronAddress(text: string): Verdict {
+  const payload = decodeBase58Check(text);
+  if (payload === null) return wrong('is not a TRON address, or has a checksum that does not match.');
+  if (payload.length !== 21 || payload[0] !== 0x41) return wrong('is the address of another network.');
+  return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
+}
+
+/** Decodes base58; null for any other text. */
+function decodeBase58(text: string): Uint8Array | null {
+  return /^[1-9A-HJ-NP-Za-km-z]{1,128}$/.test(text) ? base58.decode(text) : null;
+}
+
+/** The bytes behind a base58check text (four bytes of double SHA-256 at its end); null where they don't match. */
+function decodeBase58Check(text: string): Uint8Array | null {
+  const bytes = decodeBase58(text);
+  if (bytes === null || bytes.length < 5) return null;
+  const sha256 = (data: Uint8Array) => new Uint8Array(createHash('sha256').update(data).digest());
+  const payload = bytes.subarray(0, -4);
+  // Encoding again and comparing says no without an exception.
+  return createBase58check(sha256).encode(payload) === text ? payload : null;
 }

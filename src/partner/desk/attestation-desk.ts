@@ -7,7 +7,7 @@ import type {
   DecideAttestation,
   OpenedAttestation,
 } from '../../wire/partner/desk.ts';
-import { reasonPlace } from '../compliance/attestation-reasons.ts';
+import { reasonPlace } from '../compliance/attestations.ts';
 import { ofCustomersIn } from '../compliance/compliance-due.ts';
 import { createSubmissions } from '../compliance/submissions.ts';
 import type { AttestationRunTable } from '../compliance/tables.ts';

@@ -1,14 +1,14 @@
 import type { Selectable } from 'kysely';
 import { DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { erasing } from '../../store/erase.ts';
+import { erasing } from '../../store/remove.ts';
 import type {
   ChangeCustomer,
   CustomerExport,
   CustomerRecord,
   ErasedCustomer,
 } from '../../wire/partner/desk.ts';
-import { reasonPlace, removeReasons } from '../compliance/attestation-reasons.ts';
+import { reasonPlace, removeReasons } from '../compliance/attestations.ts';
 import { loadPolicy } from '../compliance/policy.ts';
 import { NO_SEALS, OVER } from '../compliance/retention.ts';
 import { createSubmissions } from '../compliance/submissions.ts';

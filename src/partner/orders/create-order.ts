@@ -7,6 +7,8 @@ import {
   createOrderAnswer,
   faultsOf,
   jsonOf,
+  type RedirectOrderAnswer,
+  redirectOrderAnswer,
   refusalOf,
 } from './platform-answers.ts';
 
@@ -23,8 +25,8 @@ export const createOrderBody = z.strictObject({
   customerWalletDataId: z.string(),
   network: z.string(),
 });
-export type CreateOrderBody = z.output<typeof createOrderBody>;
 
+export type CreateOrderBody = z.output<typeof createOrderBody>;
 export type { OutboundPartner };
 
 /**
@@ -32,7 +34,7 @@ export type { OutboundPartner };
  * `refused`: the platform did not take it, for a reason of its own. `not_taken`: it did not take it now, and can be
  * asked again. `unknown`: it may have taken it. `faulty`: it took it, and said so in a way that cannot be used.
  */
-export type Outcome<T> =
+type Outcome<T> =
   | { readonly kind: 'taken'; readonly answer: T }
   | { readonly kind: 'refused'; readonly reason: string | null; readonly customerFacingReason: string | null }
   | { readonly kind: 'not_taken'; readonly retryAfterMs: number | null }
@@ -60,7 +62,7 @@ const REFUSES: readonly number[] = [400, 422];
  * order unknown: a gateway in front of the platform may have sent it, or the platform may mean this try alone
  * ("duplicate").
  */
-export function outcomeOf<T>(
+function outcomeOf<T>(
   operation: OutboundOperation,
   result: OutboundResult,
   schema: AnswerSchema<T>,
@@ -95,3 +97,20 @@ function outcomeOfSuccess<T>(
     ? { kind: 'taken', answer: parsed.data }
     : { kind: 'faulty', fault: faultsOf(parsed.error) };
 }
+
+/** What the outbound request of a redirection holds (spec/partner-service.md, Redirect Order Request). */
+export const redirectOrderBody = z.strictObject({
+  countryCode: z.string().regex(/^[A-Z]{3}$/),
+  rampType: z.enum(['ONRAMP', 'OFFRAMP']),
+  fromCurrency: z.string(),
+  toCurrency: z.string(),
+  network: z.string(),
+  paymentMethod: z.string(),
+  fromAmount: decimalString,
+  walletAddress: z.string().optional(),
+});
+
+export type RedirectOrderBody = z.output<typeof redirectOrderBody>;
+
+export const outcomeOfRedirection = (result: OutboundResult): Outcome<RedirectOrderAnswer> =>
+  outcomeOf('redirect-order', result, redirectOrderAnswer, false);

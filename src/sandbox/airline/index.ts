@@ -1,4 +1,3 @@
-import { OrderRefused } from '../../airlines/order-refused.ts';
 import type {
   OfferMoment,
   OrderRequest,
@@ -6,6 +5,7 @@ import type {
   ProviderOrder,
   Scenario,
 } from '../../airlines/provider.ts';
+import { OrderRefused } from '../../airlines/provider.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import type { Airport } from './airports.ts';
-import { distanceKm } from './geography.ts';
+import { distanceKm } from './airports.ts';
 import type { Network, Service } from './network.ts';
 import type { Flight, Timetable } from './timetable.ts';
 import type { World } from './world.ts';

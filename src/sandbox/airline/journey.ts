@@ -1,6 +1,6 @@
 import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Airline } from './airlines.ts';
-import { distanceKm } from './geography.ts';
+import { distanceKm } from './airports.ts';
 import type { Itinerary } from './itineraries.ts';
 import { TOPIC } from './random.ts';
 import type { Flight } from './timetable.ts';

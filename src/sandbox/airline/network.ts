@@ -1,6 +1,6 @@
 import { type Airline, SHUTTLE } from './airlines.ts';
 import type { Airport } from './airports.ts';
-import { distanceKm } from './geography.ts';
+import { distanceKm } from './airports.ts';
 import { TOPIC } from './random.ts';
 import type { World } from './world.ts';
 

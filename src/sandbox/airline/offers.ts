@@ -1,9 +1,8 @@
 import { isoDuration } from '../../domain/offer-order.ts';
 import { instant } from '../../kernel/clock.ts';
-import type { CabinClass, Offer, Segment, Slice } from '../../wire/flights/index.ts';
+import type { CabinClass, Conditions, Offer, Segment, Slice } from '../../wire/flights/index.ts';
 import type { Airline } from './airlines.ts';
 import type { Airport } from './airports.ts';
-import { brandName, cabinName, fareBasis, fareTerms } from './brands.ts';
 import type { Itinerary } from './itineraries.ts';
 import {
   cabinOn,
@@ -16,7 +15,7 @@ import {
 } from './journey.ts';
 import { type BaseFare, decimalOf, priceOf } from './prices.ts';
 import { TOPIC } from './random.ts';
-import { DIRECT, SELLERS } from './sellers.ts';
+import { DIRECT, EUR_PER_USD, SELLERS, type Seller } from './sellers.ts';
 import type { Flight } from './timetable.ts';
 import type { World } from './world.ts';
 
@@ -27,6 +26,7 @@ import type { World } from './world.ts';
  * 3.16 kg of CO2 per kg of fuel. Fuel per aircraft type is a line through typical figures (fleet.ts).
  */
 const CO2_PER_FUEL = 3.16;
+
 const PASSENGER_SHARE = { turboprop: 0.98, regional_jet: 0.97, narrow: 0.95, wide: 0.82 } as const;
 const LONG_HAUL_KM = 3000;
 
@@ -225,3 +225,102 @@ function flightKg(flight: Flight, cabin: CabinClass): number {
 const disclosesAircraft = (world: World, { airline, slot }: Flight): boolean =>
   world.dice.unit(TOPIC.disclosure, airline.index, 1) >= 0.06 &&
   world.dice.unit(TOPIC.disclosure, airline.index, 2, slot.flightNumber) >= 0.03;
+
+/** The contents of a fare brand. Tier 0 is the most restricted. */
+interface FareTerms {
+  readonly checkedBags: number | null;
+  readonly carryOnBags: number | null;
+  readonly conditions: Conditions | null;
+}
+
+const CABIN_NAME: Record<CabinClass, string> = {
+  economy: 'Economy',
+  premium_economy: 'Premium Economy',
+  business: 'Business',
+  first: 'First',
+};
+
+const cabinName = (cabin: CabinClass): string => CABIN_NAME[cabin];
+
+const brandName = (airline: Airline, cabin: CabinClass, tier: number): string => {
+  const brand = airline.brands[tier] ?? '';
+  return cabin === 'economy' ? brand : `${CABIN_NAME[cabin]} ${brand}`;
+};
+
+const CLASSES: Record<CabinClass, string> = {
+  economy: 'OLHY',
+  premium_economy: 'NREW',
+  business: 'ZIDJ',
+  first: 'APFF',
+};
+
+/** Such as `OLX1RZA`: booking class, season, weekday or weekend, brand, one way or return, airline. */
+function fareBasis(
+  airline: Airline,
+  cabin: CabinClass,
+  tier: number,
+  departureLocalMs: number,
+  isReturn: boolean,
+): string {
+  const date = new Date(departureLocalMs);
+  const high = [5, 6, 7, 11].includes(date.getUTCMonth());
+  const weekend = [0, 5, 6].includes(date.getUTCDay());
+  return `${CLASSES[cabin][tier] ?? 'Y'}${high ? 'H' : 'L'}${weekend ? 'W' : 'X'}${tier + 1}${isReturn ? 'R' : 'O'}${airline.code}`;
+}
+
+/**
+ * Bags and conditions of a brand. Penalties are for the whole booking, in the seller's currency; `"0"` is free, null
+ * is undisclosed (CONTRACT, section 4).
+ */
+function fareTerms(
+  world: World,
+  airline: Airline,
+  cabin: CabinClass,
+  tier: number,
+  seller: Seller,
+  journeyKm: number,
+  adults: number,
+  totalCents: number,
+): FareTerms {
+  const { dice } = world;
+  const top = airline.brands.length - 1;
+  const premium = cabin === 'business' || cabin === 'first';
+  const long = journeyKm > 4000;
+  const hides = (what: number, share: number) => dice.unit(TOPIC.disclosure, airline.index, what) < share;
+
+  const checked = premium ? (tier === 0 && airline.kind === 'leisure' ? 1 : 2) : bagsInEconomy();
+  function bagsInEconomy(): number {
+    if (tier === 0) return airline.kind === 'full_service' && long && hides(10, 0.5) ? 1 : 0;
+    return tier === top && long ? 2 : 1;
+  }
+  const carryOn = premium ? 2 : airline.kind === 'leisure' && tier === 0 ? 0 : 1;
+
+  const penalty = (share: number, what: number): string => {
+    const usual = (long ? 120 : 45) + 15 * dice.pick(6, TOPIC.conditions, airline.index, what);
+    const rate = seller.currency === 'EUR' ? EUR_PER_USD : 1;
+    const cents = Math.round(usual * share * (premium ? 1.5 : 1) * rate) * 100 * adults;
+    return decimalOf(Math.min(cents, Math.floor((totalCents * 0.6) / 100) * 100));
+  };
+  const generous = tier + (premium ? 1 : 0);
+  const changeAllowed = generous > 0 || dice.unit(TOPIC.conditions, airline.index, 20) > 0.45;
+  const refundAllowed =
+    generous >= 2 || (generous === 1 && dice.unit(TOPIC.conditions, airline.index, 21) > 0.5);
+  const changeFree = tier >= Math.max(2, top - 1) || generous > top;
+  const refundFree = generous >= top && (tier === 3 || dice.unit(TOPIC.conditions, airline.index, 22) > 0.4);
+  const changePenalty = !changeAllowed ? null : changeFree ? '0' : hides(11, 0.12) ? null : penalty(1, 23);
+  const refundPenalty = !refundAllowed ? null : refundFree ? '0' : hides(12, 0.15) ? null : penalty(1.6, 24);
+  const keepsRefund = seller.silent.includes('refund');
+  const conditions: Conditions = {
+    change_allowed: changeAllowed,
+    change_penalty_amount: changePenalty,
+    change_penalty_currency: changePenalty === null ? null : seller.currency,
+    refund_allowed: keepsRefund ? null : refundAllowed,
+    refund_penalty_amount: keepsRefund ? null : refundPenalty,
+    refund_penalty_currency: keepsRefund || refundPenalty === null ? null : seller.currency,
+  };
+  return {
+    checkedBags: seller.silent.includes('bags') && hides(13, 0.5) ? null : checked,
+    carryOnBags: hides(14, 0.15) ? null : carryOn,
+    conditions: seller.silent.includes('conditions') && hides(15, 0.6) ? null : conditions,
+  };
+}

@@ -1,8 +1,6 @@
 import { HttpResponse, json } from '../../kernel/http.ts';
 import type { Sale } from './books.ts';
-import { html } from './html.ts';
-import { page } from './page.ts';
-import { shownMoney } from './shown.ts';
+import { html, page, shownMoney } from './page.ts';
 import { type Handler, redirect, type Visit } from './visit.ts';
 
 /** What became of the press: the booking, or what the visitor is told instead. */

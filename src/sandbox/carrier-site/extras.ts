@@ -1,8 +1,6 @@
 import { json } from '../../kernel/http.ts';
 import { basketLines, EXTRAS, totalOf } from './basket.ts';
-import { html } from './html.ts';
-import { page } from './page.ts';
-import { shownMoney } from './shown.ts';
+import { html, page, shownMoney } from './page.ts';
 import { type Handler, redirect } from './visit.ts';
 
 /** Extras, two of which nobody has asked for. */

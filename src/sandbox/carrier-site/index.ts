@@ -3,21 +3,19 @@ import { type HttpRequest, HttpResponse, json } from '../../kernel/http.ts';
 import { createWorld } from '../airline/world.ts';
 import { openSiteBooks } from './books.ts';
 import * as confirmation from './confirmation.ts';
-import { sandboxDkimRecord } from './dkim-key.ts';
 import * as extras from './extras.ts';
-import * as fares from './fares.ts';
+import * as fares from './flights.ts';
 import * as flights from './flights.ts';
-import { html } from './html.ts';
-import { deliverDue } from './mail.ts';
-import { page } from './page.ts';
+import { deliverDue, sandboxDkimRecord } from './mail.ts';
+import { html, page } from './page.ts';
 import * as passengers from './passengers.ts';
 import type { SiteScenario } from './scenarios.ts';
+import * as walls from './scenarios.ts';
 import { SCRIPT } from './script.ts';
 import * as search from './search.ts';
 import { STYLE } from './style.ts';
 import * as till from './till.ts';
 import { cookieFor, createVisitors, type Handler, type SiteAnswer, type SitePorts } from './visit.ts';
-import * as walls from './walls.ts';
 
 export interface CarrierSiteOptions {
   readonly seed: string;

@@ -1,10 +1,65 @@
 import { HttpResponse } from '../../kernel/http.ts';
 import { basketLines, totalOf } from './basket.ts';
-import { html, type Markup } from './html.ts';
-import { shownMoney } from './shown.ts';
 import { legsOf, type Visit } from './visit.ts';
 
-export const SITE_NAME = 'Sandbox Hopper';
+/** HTML that is safe to put into a page. */
+export class Markup {
+  constructor(readonly text: string) {}
+}
+
+type Shown = string | number | Markup | null | false | readonly (Markup | null | false)[];
+
+/** Markup with values put in: text is escaped, markup is not; null and false are nothing. */
+export const html = (parts: TemplateStringsArray, ...values: readonly Shown[]): Markup =>
+  new Markup(parts.reduce((text, part, i) => text + textOf(values[i - 1] ?? null) + part));
+
+function textOf(value: Shown): string {
+  if (value === null || value === false) return '';
+  if (value instanceof Markup) return value.text;
+  if (typeof value === 'string' || typeof value === 'number') return escaped(String(value));
+  return value.map(textOf).join('\n');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (letter) => ENTITIES[letter] ?? '');
+
+/** Amounts, days and times as the site writes them: in English, with the numbers of the continent. */
+
+/** `1.234,50 US$` of US cents. */
+export function shownMoney(cents: number): string {
+  const whole = String(Math.floor(cents / 100)).replaceAll(/\B(?=(\d{3})+$)/g, '.');
+  return `${whole},${String(cents % 100).padStart(2, '0')} US$`;
+}
+
+/** US cents of a decimal text of ours, such as `45.00` or `0`. */
+export const centsOf = (decimal: string): number => Math.round(Number(decimal) * 100);
+
+/** `06:10` of a local time in milliseconds. */
+export const shownTime = (localMs: number): string => new Date(localMs).toISOString().slice(11, 16);
+
+/** `2026-12-01T06:10` of a local time. */
+export const localInstant = (localMs: number): string => new Date(localMs).toISOString().slice(0, 16);
+
+/** `Tue 1 December 2026` of a local time. */
+export function shownDay(localMs: number): string {
+  const day = new Date(localMs);
+  const words = (options: Intl.DateTimeFormatOptions) =>
+    day.toLocaleDateString('en-GB', { ...options, timeZone: 'UTC' });
+  return `${words({ weekday: 'short' })} ${words({ day: 'numeric' })} ${words({ month: 'long' })} ${words({ year: 'numeric' })}`;
+}
+
+/** `1 h 05 min` */
+export const shownDuration = (minutes: number): string =>
+  `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+
+const SITE_NAME = 'Sandbox Hopper';
 const LATE_WALL_MS = 700;
 const NEWSLETTER_MS = 900;
 
@@ -16,7 +71,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-export interface PageOptions {
+interface PageOptions {
   readonly status?: number;
   /** The newsletter may pop up here. */
   readonly hasNewsletter?: boolean;

@@ -1,6 +1,5 @@
 import { alpha2Codes } from '../../domain/countries.ts';
-import { html, type Markup } from './html.ts';
-import { page } from './page.ts';
+import { html, type Markup, page } from './page.ts';
 import { type Handler, redirect, type Visit } from './visit.ts';
 
 interface Field {

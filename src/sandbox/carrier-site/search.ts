@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { HttpResponse } from '../../kernel/http.ts';
-import { html, type Markup } from './html.ts';
-import { page } from './page.ts';
+import { html, type Markup, page } from './page.ts';
 import { scenarioOfVisit, siteScenario } from './scenarios.ts';
 import { type Handler, redirect, type Search, type Visit } from './visit.ts';
 

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, headerOf, readBody } from '../../kernel/http.ts';
 import type { World } from '../airline/world.ts';
-import type { PageFare } from '../lowcost/fares.ts';
-import type { Leg } from '../lowcost/flights.ts';
+import type { Leg, PageFare } from '../lowcost/flights.ts';
 import type { SiteBooks } from './books.ts';
 import type { SiteScenario } from './scenarios.ts';
 

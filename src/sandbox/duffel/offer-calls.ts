@@ -3,10 +3,10 @@ import type { Slice } from '../../wire/flights/index.ts';
 import type { OfferRequestRecord } from './books.ts';
 import { dressedOffer } from './dress.ts';
 import { invalid, refused } from './errors.ts';
-import { passengerIds } from './names.ts';
+import { passengerIds } from './ids.ts';
 import { type Asked, data, foundOffer, type Sandbox } from './sandbox.ts';
 import { dressedRequest, listOf, searched, shown } from './search-calls.ts';
-import { seatMaps } from './seats.ts';
+import { seatMaps } from './services.ts';
 import type { WorldOffer } from './world.ts';
 
 /** Calls about offers that Farelock itself does not make: direction by direction, seats, dearer fares, travellers. */

@@ -1,17 +1,121 @@
+import type { FareContent } from '../../airlines/fulfiller.ts';
 import type { OfferQuery } from '../../airlines/provider.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import type { Airport } from '../airline/airports.ts';
-import { distanceKm } from '../airline/geography.ts';
+import type { Conditions } from '../../wire/flights/index.ts';
+import { type Airport, airportByCode, distanceKm } from '../airline/airports.ts';
+import { decimalOf } from '../airline/prices.ts';
 import type { World } from '../airline/world.ts';
-import { type Carrier, carriersBetween } from './carriers.ts';
+import { scenarioRoute } from './scenarios.ts';
+
+/** A carrier that sells on its own website alone. All of them are invented. */
+interface Carrier {
+  readonly index: number;
+  readonly code: string;
+  readonly name: string;
+  /** Beginnings of the IANA zones it flies between; none: the test routes. */
+  readonly areas: readonly string[];
+}
+
+const CARRIER_TABLE: readonly (readonly [code: string, name: string, areas: string])[] = [
+  ['X9', 'Sandbox Hopper', ''],
+  ['P2', 'Pennywing', 'Europe/ Atlantic/ Africa/Casablanca Africa/Algiers Africa/Tunis Africa/Cairo'],
+  ['Q2', 'Zestjet', 'Europe/ Atlantic/'],
+  ['Q4', 'Mango Hop', 'Asia/ Indian/'],
+  ['X4', 'Budgie Air', 'Australia/ Pacific/'],
+  ['D8', 'Dime Air', 'America/'],
+  ['N8', 'Nickel Jet', 'America/'],
+];
+
+export const CARRIERS: readonly Carrier[] = CARRIER_TABLE.map(([code, name, areas], index) => ({
+  index,
+  code,
+  name,
+  areas: areas === '' ? [] : areas.split(' '),
+}));
+
+const LEAST_KM = 250;
+const MOST_KM = 3800;
+
+/** Lists the carriers between two airports: short and medium haul within the carrier's part of the world. */
+export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] {
+  if (scenarioRoute(from.iata, to.iata)) return CARRIERS.filter(({ areas }) => areas.length === 0);
+  const km = distanceKm(from, to);
+  if (km < LEAST_KM || km > MOST_KM || Math.min(from.size, to.size) < 2) return [];
+  const at = (carrier: Carrier, airport: Airport) =>
+    carrier.areas.some((area) => airport.timeZone.startsWith(area));
+  return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
+}
+
+/** Checks that somebody flies between two airports, without making a world. */
+export function isServed(origin: string, destination: string): boolean {
+  const from = airportByCode(origin);
+  const to = airportByCode(destination);
+  return from !== null && to !== null && from.iata !== to.iata && carriersBetween(from, to).length > 0;
+}
+
+/** A fare on a carrier's page, all adults. */
+export interface PageFare extends FareContent {
+  readonly totalCents: number;
+}
+
+const conditions = (change: string | null, refund: string | null): Conditions => ({
+  change_allowed: change !== null,
+  change_penalty_amount: change,
+  change_penalty_currency: change === null ? null : 'USD',
+  refund_allowed: refund !== null,
+  refund_penalty_amount: refund,
+  refund_penalty_currency: refund === null ? null : 'USD',
+});
+
+/** US cents for one adult in the barest fare, taxes in it. A price holds for the minute at which it was quoted. */
+function bareCents(world: World, leg: Leg, quotedMinute: number): number {
+  const km = distanceKm(leg.from, leg.to);
+  const weekday = (leg.day + 4) % 7;
+  const demand =
+    0.75 + 0.7 * world.dice.unit(THROW.fare, leg.carrier.index, leg.from.index, leg.to.index, weekday);
+  const daysAhead = Math.max(0, leg.departureMs / DAY_MS - quotedMinute / 1440);
+  const horizon = 0.8 + 1.1 * Math.exp(-daysAhead / 8);
+  const step = world.dice.unit(THROW.fare, leg.number, leg.day, Math.floor(quotedMinute / 240));
+  const usd = (9 + 0.035 * km ** 0.95) * demand * horizon * (0.96 + 0.08 * step);
+  const tax = 5 + world.dice.pick(9, THROW.tax, leg.from.index);
+  return Math.round((usd + tax) * 100);
+}
+
+/** A carrier's fares for a trip, cheapest first. Penalties are for the whole booking. */
+export function fareMenu(world: World, trip: Trip): PageFare[] {
+  const { adults, legs } = trip;
+  const bare = legs.reduce((sum, leg) => sum + bareCents(world, leg, trip.quotedMinute), 0);
+  const penalty = (usd: number) => decimalOf(usd * 100 * adults * legs.length);
+  const fare = (
+    brand: string,
+    extraCents: number,
+    checkedBags: number,
+    carryOnBags: number | null,
+    terms: Conditions,
+  ): PageFare => ({
+    brand,
+    checkedBags,
+    carryOnBags,
+    conditions: terms,
+    totalCents: (bare + extraCents * legs.length) * adults,
+  });
+  return [
+    fare('Bare', 0, 0, 0, conditions(null, null)),
+    fare('Cabin', 1400, 0, 1, conditions(penalty(45), null)),
+    fare('Hold', 3100, 1, 1, conditions(penalty(35), null)),
+    fare('Free', 6900, 1, 1, conditions('0', penalty(30))),
+  ];
+}
 
 /** A morning and an evening flight, as minutes of the day: lowcost aircraft don't wait for connections. */
 const WAVES: readonly (readonly [from: number, to: number])[] = [
   [370, 600],
   [1010, 1270],
 ];
+
 /** Sales close this long before departure. */
 export const SALES_CLOSE_MS = 2 * HOUR_MS;
+
 /** Topics of the dice that no other part of the sandbox throws. */
 export const THROW = { departure: 101, fare: 102, landing: 103, menu: 104, tax: 105 } as const;
 

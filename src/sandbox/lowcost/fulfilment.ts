@@ -2,28 +2,41 @@ import { hash } from 'node:crypto';
 import {
   type BookOutcome,
   type Fulfiller,
+  fareKey,
   LOWCOST_PREFIX,
   type MenuOutcome,
+  type NothingBought,
   type Purchase,
   type QuoteOutcome,
   type SoldFare,
 } from '../../airlines/fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../../airlines/provider.ts';
-import { DAY_MS } from '../../kernel/clock.ts';
+import { isoDuration } from '../../domain/offer-order.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
+import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Offer, Slice } from '../../wire/flights/index.ts';
 import type { SandboxOptions } from '../airline/index.ts';
 import { decimalOf } from '../airline/prices.ts';
 import { TOPIC } from '../airline/random.ts';
 import type { World } from '../airline/world.ts';
-import { CARRIERS, carriersBetween } from './carriers.ts';
-import { goToTill } from './driver.ts';
-import type { PageFare } from './fares.ts';
-import { type Leg, legOf, SALES_CLOSE_MS, THROW, type Trip, tripsFor, waves } from './flights.ts';
-import { offerOf } from './offer.ts';
+import {
+  CARRIERS,
+  carriersBetween,
+  fareMenu,
+  type Leg,
+  legOf,
+  type PageFare,
+  SALES_CLOSE_MS,
+  THROW,
+  type Trip,
+  tripsFor,
+  waves,
+} from './flights.ts';
 import type { Sales } from './sales.ts';
 import { LATE_AT_LEAST_MS, LATE_BY, mishapOn } from './scenarios.ts';
-import { visit } from './site.ts';
+import { type Visit, visit } from './site.ts';
 
 const MAC_CHARACTERS = 10;
 const LEG = /^([A-Z0-9]{2})(\d{4})-([A-Z]{3})-([A-Z]{3})-(\d{4})(\d\d)(\d\d)$/;
@@ -211,4 +224,109 @@ function readLeg(world: World, text: string): Leg | null {
   const days = Math.floor(Date.parse(`${year}-${month}-${day}T00:00:00Z`) / DAY_MS);
   const legs = waves.map((wave) => legOf(world, carrier, from, to, days, wave));
   return legs.find((leg) => leg.number === Number(number)) ?? null;
+}
+
+/**
+ * Goes through a carrier's website up to the pay button, which it does not press. The fare is found by its content:
+ * where it stood in an earlier visit says nothing. Whatever the page ticked of its own is unticked, and the total must
+ * be the price that was escrowed, to the cent.
+ */
+export function goToTill(
+  page: Visit,
+  { fare, amountDecimal, passengers }: Pick<Purchase, 'fare' | 'amountDecimal' | 'passengers'>,
+): NothingBought | { readonly kind: 'ready_to_pay'; readonly totalDecimal: string } {
+  const position = page.fares.findIndex((one) => fareKey(one) === fareKey(fare));
+  if (position < 0) return { kind: 'offer_gone' };
+  page.choose(position);
+  for (const { name, ticked } of page.addOns()) if (ticked) page.untick(name);
+  const form = page.submit(passengers);
+  if (form.kind === 'rejected') return { kind: 'form_rejected', fields: form.fields };
+  if (form.kind !== 'ready_to_pay') return form;
+  const totalDecimal = decimalOf(page.totalCents());
+  if (parseUsdc(totalDecimal) !== parseUsdc(amountDecimal)) {
+    return { kind: 'price_differs', foundAmountDecimal: totalDecimal };
+  }
+  return { kind: 'ready_to_pay', totalDecimal };
+}
+
+/** An offer of this tier can be looked up for this long after it was quoted. */
+const OFFER_LIFE_MS = HOUR_MS;
+
+/** The trip's lead-in fare as an offer: the cheapest of its menu. */
+function offerOf(world: World, id: string, trip: Trip): Offer {
+  const [fare] = fareMenu(world, trip);
+  const slices = trip.legs.map(sliceOf);
+  const [first] = slices;
+  const [leg] = trip.legs;
+  if (!fare || !first || !leg) throw new RangeError('a trip without flights');
+  return {
+    offer_id: id,
+    comparison_key: trip.legs.map(keyOf).join('~'),
+    owner_name: leg.carrier.name,
+    origin_iata: first.origin_iata,
+    destination_iata: first.destination_iata,
+    departing_at: first.departing_at,
+    arriving_at: first.arriving_at,
+    origin_time_zone: first.origin_time_zone,
+    destination_time_zone: first.destination_time_zone,
+    duration: first.duration,
+    stops: 0,
+    technical_stops: 0,
+    slices: slices.map((slice) => ({ ...slice, fare_brand_name: fare.brand })),
+    fare_brand_name: fare.brand,
+    cabin_class: 'economy',
+    cabin_class_marketing_name: null,
+    checked_bags_included: fare.checkedBags,
+    carry_on_bags_included: fare.carryOnBags,
+    conditions: fare.conditions,
+    total_amount: fare.totalCents * 10_000,
+    total_amount_decimal: decimalOf(fare.totalCents),
+    total_currency: 'USD',
+    // A lowcost website shows one number.
+    base_amount_decimal: null,
+    tax_amount_decimal: null,
+    total_emissions_kg: null,
+    supported_loyalty_programmes: [],
+    identity_documents_required: true,
+    requires_instant_payment: true,
+    expires_at: new Date(trip.quotedMinute * 60_000 + OFFER_LIFE_MS).toISOString(),
+  };
+}
+
+const local = (ms: number): string => new Date(ms).toISOString().slice(0, 19);
+
+const keyOf = (leg: Leg): string =>
+  `${leg.carrier.code}${leg.number}-${leg.from.iata}-${leg.to.iata}-${local(leg.departureLocalMs).slice(0, 10).replaceAll('-', '')}`;
+
+function sliceOf(leg: Leg): Slice {
+  const journey = {
+    origin_iata: leg.from.iata,
+    destination_iata: leg.to.iata,
+    departing_at: local(leg.departureLocalMs),
+    arriving_at: local(leg.arrivalLocalMs),
+    origin_time_zone: leg.from.timeZone,
+    destination_time_zone: leg.to.timeZone,
+    duration: isoDuration(leg.blockMinutes),
+  };
+  return {
+    ...journey,
+    stops: 0,
+    technical_stops: 0,
+    fare_brand_name: null,
+    segments: [
+      {
+        ...journey,
+        carrier_name: leg.carrier.name,
+        operating_flight_number: `${leg.carrier.code}${leg.number}`,
+        marketing_carrier_name: leg.carrier.name,
+        flight_number: `${leg.carrier.code}${leg.number}`,
+        aircraft_name: null,
+        origin_terminal: null,
+        destination_terminal: null,
+        fare_basis_code: null,
+        technical_stops: 0,
+        technical_stop_airports: [],
+      },
+    ],
+  };
 }

@@ -1,7 +1,7 @@
 import type { Fulfiller } from '../../airlines/fulfiller.ts';
 import { once } from '../../kernel/once.ts';
 import type { World } from '../airline/world.ts';
-import { isServed } from './carriers.ts';
+import { isServed } from './flights.ts';
 import type { Fulfilment, SandboxLowcostOptions } from './fulfilment.ts';
 
 export { LOWCOST_ROUTES } from './scenarios.ts';

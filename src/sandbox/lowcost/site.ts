@@ -1,8 +1,7 @@
 import type { Scenario } from '../../airlines/provider.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import type { World } from '../airline/world.ts';
-import { fareMenu, type PageFare } from './fares.ts';
-import { THROW, type Trip } from './flights.ts';
+import { fareMenu, type PageFare, THROW, type Trip } from './flights.ts';
 import { DEARER_BY } from './scenarios.ts';
 
 /** Something that the page would like to sell besides the flight. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { MOST_BODY_BYTES, readBytes } from '../../http/body.ts';
 import { createRouter, type Serve } from '../../http/router.ts';
 import { type Call, type RouteTable, routesOf, type Visit } from '../../http/routes.ts';
@@ -11,6 +11,7 @@ import { silentLog } from '../../kernel/log.ts';
 import { jsonOf } from '../../partner/orders/platform-answers.ts';
 import { verifyWebhook } from '../../partner/platforms/webhook-signature.ts';
 import { offeringSchema, quoteOf } from '../../wire/partner/offering.ts';
+import { countryCode, decimalString, text } from '../../wire/partner/parts.ts';
 import { SEEDED_PARTNERS } from '../partners/seed-table.ts';
 import {
   BEHAVIOUR_NAMES,
@@ -21,12 +22,11 @@ import {
   STEPS,
 } from './behaviour-table.ts';
 import type { Books } from './books.ts';
-import { createOrderBody, instructionsFor, redirectOrderBody } from './requests.ts';
 
 /** Longer than anybody waits for an answer. */
 const SILENCE_MS = 60_000;
-const HUGE_BYTES = 300 * 1024;
 
+const HUGE_BYTES = 300 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const HTML_TYPE = { 'content-type': 'text/html' };
 
@@ -47,6 +47,7 @@ export const PLATFORM_PARTNERS = SEEDED_PARTNERS.map((partner) => ({
   slug: partner.path.slice(1),
   sells: offeringSchema.parse(partner.offering),
 }));
+
 type PlatformPartner = (typeof PLATFORM_PARTNERS)[number];
 
 /** Read from bytes, not by a schema of the table: the signature is over what was sent. */
@@ -327,4 +328,68 @@ function torn(answer: string): HttpResponse {
   const half = answer.slice(0, Math.floor(answer.length / 2));
   const length = String(Buffer.byteLength(answer));
   return new HttpResponse(200, half, { ...JSON_TYPE, 'content-length': length });
+}
+
+/** The two requests as a platform takes them (spec/partner-service.md, Outbound). */
+
+const field = text(200);
+
+const direction = z.enum(['ONRAMP', 'OFFRAMP'], { error: 'must be ONRAMP or OFFRAMP.' });
+
+const createOrderBody = z.object({
+  orderId: field,
+  customerId: field,
+  fromCurrency: field,
+  toCurrency: field,
+  fromAmount: decimalString,
+  type: direction,
+  paymentMethod: field,
+  customerPaymentDetailsDataId: field,
+  customerWalletDataId: field,
+  network: field,
+});
+
+type CreateOrder = z.output<typeof createOrderBody>;
+
+const redirectOrderBody = z.object({
+  countryCode,
+  rampType: direction,
+  fromCurrency: field,
+  toCurrency: field,
+  network: field,
+  paymentMethod: field,
+  fromAmount: decimalString,
+  walletAddress: field.optional(),
+});
+
+/** Where the customer pays. Every number is a published example or openly made up: nobody's account. */
+function instructionsFor(order: CreateOrder, bankName: string): Record<string, string> {
+  const common = {
+    paymentMethod: order.paymentMethod,
+    amount: order.fromAmount,
+    currency: order.fromCurrency,
+  };
+  if (order.type === 'OFFRAMP')
+    return {
+      ...common,
+      network: order.network,
+      toAddress: 'sandbox-deposit-address-do-not-send',
+      blockchainMemo: order.orderId,
+    };
+  const bank = {
+    ...common,
+    bankName,
+    accountHolderName: `${bankName} (sandbox)`,
+    depositMessage: order.orderId,
+  };
+  if (order.paymentMethod.endsWith('_SEPA'))
+    return { ...bank, iban: 'DE89370400440532013000', bic: 'COBADEFFXXX' };
+  if (order.paymentMethod.endsWith('_SPEI')) return { ...bank, clabe: '032180000118359719' };
+  if (order.paymentMethod.endsWith('_PIX')) return bank;
+  return {
+    ...bank,
+    bankRoutingNumber: '021000021',
+    bankAccountNumber: '000123456789',
+    bankBeneficiaryName: `${bankName} (sandbox)`,
+  };
 }

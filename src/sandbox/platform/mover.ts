@@ -5,6 +5,9 @@ import { PLATFORM_PARTNERS } from './app.ts';
 import { STEPS } from './behaviour-table.ts';
 import type { BookedOrder, Books } from './books.ts';
 
+/** When the platform's script has something to send next: kept in the service's database, so that asking is one read. */
+export const PLATFORM_DUE = 'sandbox_platform_due_ms';
+
 interface MoverPorts {
   readonly books: Books;
   readonly clock: Clock;
@@ -21,8 +24,10 @@ interface MoverPorts {
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
+
 /** After so many refusals in a row an order is left alone. */
 const MOST_REFUSALS = 40;
+
 /** When nothing was heard: the service is down, or the answer was lost. */
 const UNHEARD_WAIT_MS = 2_000;
 

@@ -11,11 +11,9 @@ import {
   type Faucet,
   SOLANA_NETWORKS,
 } from '../cluster.ts';
-import { memoStands } from '../memo.ts';
-import { minimumRent } from '../rent.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
 import { associatedTokenAddress, decodeTokenAccount, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
-import { buildTransaction } from '../transaction.ts';
+import { buildTransaction, memoStands, minimumRent } from '../transaction.ts';
 import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
 import { openLedgerFile } from './ledger-file.ts';

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { ChainAccount } from '../cluster.ts';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
 import type { AccountsWanted } from '../embedded/ledger-file.ts';
-import { minimumRent } from '../rent.ts';
 import {
   mintOf as decodedMint,
   TOKEN_2022_PROGRAM,
@@ -11,8 +10,9 @@ import {
   tokenAccountOf,
   tokenAmountOf,
 } from '../token.ts';
+import { minimumRent } from '../transaction.ts';
 import { createMeter } from './cost.ts';
-import { encodeAccount } from './encode-account.ts';
+import { decimalsOf, encodeAccount, uiAmount } from './encode-account.ts';
 import {
   type AccountConfig,
   accountConfig,
@@ -23,10 +23,8 @@ import {
   dataSlice,
   integerParam,
 } from './params.ts';
-import { decimalsOf } from './parsed-accounts.ts';
 import { matcherOf, programFilters } from './program-filters.ts';
 import type { Turns } from './turns.ts';
-import { uiAmount } from './ui-amount.ts';
 import { invalidParams, type Method, method } from './wire.ts';
 
 const MOST_ACCOUNTS = 100;

@@ -1,7 +1,7 @@
 import { type Address, isAddress, type Signature } from '@solana/kit';
 import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import { isSignatureText } from '../signature-text.ts';
+import { isSignatureText } from '../transaction.ts';
 import { INVALID_PARAMS, JsonRpcError, MIN_CONTEXT_SLOT_NOT_REACHED } from './wire.ts';
 
 export const addressParam = z.custom<Address>(

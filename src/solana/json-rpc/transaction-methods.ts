@@ -1,11 +1,25 @@
-import { getBase58Encoder, getBase64Encoder } from '@solana/kit';
+import { type Address, getBase58Encoder, getBase64Encoder } from '@solana/kit';
 import * as z from 'zod';
 import { isProblem } from '../../kernel/problems.ts';
 import { type EmbeddedLedger, explain } from '../embedded/ledger.ts';
+import { lamportsOf, tokenBalancesOf } from '../embedded/meta.ts';
 import { MOST_TRANSACTION_BYTES, signatureOf } from '../transaction.ts';
-import { encodeTransaction } from './encode-transaction.ts';
-import { accountEncoding, addressParam, contextOf, integerParam, signatureParam } from './params.ts';
-import { simulation } from './simulation.ts';
+import { createMeter } from './cost.ts';
+import { encodeAccount } from './encode-account.ts';
+import {
+  encodeInner,
+  encodeReturnData,
+  encodeTokenBalance,
+  encodeTransaction,
+} from './encode-transaction.ts';
+import {
+  type AccountEncoding,
+  accountEncoding,
+  addressParam,
+  contextOf,
+  integerParam,
+  signatureParam,
+} from './params.ts';
 import type { Turns } from './turns.ts';
 import {
   invalidParams,
@@ -26,10 +40,13 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const MOST_STATUSES = 256;
 const MOST_SIGNATURES = 1000;
+
 /** Accounts that a simulation shows: no transaction names more. */
 const MOST_SHOWN = 64;
+
 /** Signatures that are read at once. */
 const PAGE = 50;
+
 const wireEncoding = z.enum(['base58', 'base64']).nullish();
 export const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
 const minContextSlot = integerParam.nullish();
@@ -257,4 +274,66 @@ function inWords(err: unknown): string {
     ? `custom program error: 0x${custom.data.Custom.toString(16)}`
     : explain(cause);
   return `Error processing Instruction ${index}: ${reason}`;
+}
+
+interface SimulationOptions {
+  readonly sigVerify?: boolean | null | undefined;
+  readonly replaceRecentBlockhash?: boolean | null | undefined;
+  readonly innerInstructions?: boolean | null | undefined;
+  readonly accounts?:
+    | {
+        readonly addresses: readonly Address[];
+        readonly encoding?: AccountEncoding | null | undefined;
+      }
+    | null
+    | undefined;
+}
+
+/** Simulates a transaction now, in the form of simulateTransaction. */
+async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: SimulationOptions) {
+  const report = await ledger.tryOut(wire, {
+    verifySignatures: options.sigVerify ?? false,
+    replaceBlockhash: options.replaceRecentBlockhash ?? false,
+  });
+  const { transaction, accountsAfter } = report;
+  const before = transaction.accountKeys.map(ledger.account);
+  const after = (address: Address) => {
+    const index = transaction.accountKeys.indexOf(address);
+    return (index < 0 ? null : accountsAfter[index]) ?? null;
+  };
+  const { addresses = [] } = options.accounts ?? {};
+  const most = transaction.accountKeys.length;
+  if (addresses.length > most) throw invalidParams(`Too many accounts provided; max ${most}`);
+  const meter = createMeter();
+  const accounts = options.accounts?.addresses.map((address) => {
+    const account = after(address);
+    if (!account || report.err !== null) return null;
+    meter(account.data.length);
+    return encodeAccount(ledger, account, { encoding: options.accounts?.encoding ?? 'base64' });
+  });
+  return {
+    err: report.err,
+    logs: report.logs,
+    accounts: report.err === null ? (accounts ?? null) : null,
+    unitsConsumed: report.unitsConsumed,
+    returnData: report.returnData ? encodeReturnData(report.returnData) : null,
+    innerInstructions: options.innerInstructions
+      ? encodeInner(report.innerInstructions, transaction, true)
+      : null,
+    fee: report.fee,
+    loadedAccountsDataSize: before.reduce((size, account) => size + (account?.data.length ?? 0), 0),
+    loadedAddresses: transaction.loaded,
+    preBalances: lamportsOf(before).map(BigInt),
+    postBalances: lamportsOf(accountsAfter).map(BigInt),
+    preTokenBalances: tokenBalancesOf(before, ledger.account).map(encodeTokenBalance),
+    postTokenBalances: tokenBalancesOf(accountsAfter, ledger.account).map(encodeTokenBalance),
+    ...(report.replacement
+      ? {
+          replacementBlockhash: {
+            blockhash: report.replacement.blockhash,
+            lastValidBlockHeight: report.replacement.lastValidBlockHeight,
+          },
+        }
+      : {}),
+  };
 }

@@ -4,7 +4,108 @@ import type { Log } from '../../kernel/log.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import { type DelayPolicy, retryDelayMs } from '../../store/retry.ts';
 import { epochAnswer } from './answers.ts';
-import { LEVELS, levelOf, type Standing } from './freshness.ts';
+
+const LEVELS = ['processed', 'confirmed', 'finalized'] as const;
+
+type Level = (typeof LEVELS)[number];
+
+/** Which levels a newer answer of each makes old: a node's processed slot is never behind its finalized one. */
+const AT_LEAST: Readonly<Record<Level, readonly Level[]>> = {
+  processed: ['processed', 'confirmed', 'finalized'],
+  confirmed: ['confirmed', 'finalized'],
+  finalized: ['finalized'],
+};
+
+/** Slots that healthy nodes may be apart: the life of a blockhash. */
+const MOST_APART = 150;
+
+/** No cluster makes slots faster. */
+const FASTEST_SLOT_MS = 100;
+
+/** So many other addresses are believed whatever slot they name. */
+const ENOUGH_OTHERS = 2;
+
+/** A slot, and when an address first named it. */
+interface Reached {
+  readonly slot: number;
+  readonly atMs: number;
+}
+
+interface Place {
+  readonly seen: Record<Level, number>;
+  reached: Reached | null;
+  /** Further than time allows, and said once. */
+  leap: Reached | null;
+}
+
+/** How far the cluster had come when an address was asked, seen from that address. */
+interface Standing {
+  /**
+   * What was known when it was asked: the least slot that an answer of this level must be of, for an address that
+   * shows by the answer that it has come to `slot`.
+   */
+  floor(level: Level): (slot?: number) => number;
+  saw(level: Level, slot: number): void;
+  /** True while nothing tells where this address is, although another one has named a slot. */
+  isUnknown(): boolean;
+}
+
+/**
+ * Remembers how far the cluster had come, by the slots that each address named, also those of transactions: what they
+ * changed is to be seen from then on. Behind one there are often several
+ * nodes, and one that lags behind what another said before would take back what is known already. A slot that lies
+ * further ahead of an address than time allows does not count against it, unless two others name it: else a
+ * single address could silence all others with one number.
+ */
+export function createFreshness(now: () => number) {
+  const places: Place[] = [];
+  const within = ({ slot, atMs }: Reached): number =>
+    slot + MOST_APART + Math.max(0, now() - atMs) / FASTEST_SLOT_MS;
+
+  return {
+    /** A place for one more address. */
+    join(): Standing {
+      const own: Place = { seen: { processed: 0, confirmed: 0, finalized: 0 }, reached: null, leap: null };
+      places.push(own);
+      const reach = (slot: number): boolean => {
+        const here = { slot, atMs: now() };
+        const isOrdinary =
+          own.reached === null ||
+          slot <= within(own.reached) ||
+          (own.leap !== null && slot >= own.leap.slot && slot <= within(own.leap));
+        own.leap = isOrdinary ? null : here;
+        if (isOrdinary && slot > (own.reached?.slot ?? -1)) own.reached = here;
+        return isOrdinary;
+      };
+      return {
+        floor(level) {
+          const named = (place: Place) => Math.max(...AT_LEAST[level].map((one) => place.seen[one]));
+          const ours = named(own);
+          const others = places.filter((place) => place !== own).map(named);
+          return (slot = 0) => {
+            const furthest = Math.max(own.reached ? within(own.reached) : 0, slot + MOST_APART);
+            const isBelieved = (claim: number) =>
+              claim <= furthest || others.filter((other) => other >= claim).length >= ENOUGH_OTHERS;
+            return Math.max(ours, ...others.filter(isBelieved));
+          };
+        },
+        saw(level, slot) {
+          if (reach(slot)) own.seen[level] = Math.max(own.seen[level], slot);
+        },
+        isUnknown: () => own.reached === null && places.some(({ reached }) => reached !== null),
+      };
+    },
+  };
+}
+
+/** The level at which a method answers: the one it is asked for, and statuses always at the newest. */
+function levelOf(method: string, params: readonly unknown[]): Level {
+  if (method === 'getSignatureStatuses') return 'processed';
+  const options = params.at(-1);
+  const asked =
+    typeof options === 'object' && options !== null && 'commitment' in options ? options.commitment : null;
+  return asked === 'finalized' ? 'finalized' : 'confirmed';
+}
 
 /** A refusal by the cluster: it understood the request, and answered with an error. */
 export class RpcRefusal extends Error {
@@ -66,8 +167,10 @@ export interface Genesis {
 const TIMEOUT_MS = 15_000;
 const COMPARED_AGAIN_MS = 60_000;
 const ASIDE: DelayPolicy = { firstMs: 4_000, factor: 2, mostMs: 60_000, jitter: 'none' };
+
 /** A slot: what one node knows, the others soon know too. */
 const BEHIND_MS = 400;
+
 /** An address that fails so often in a row is worth a line in the log. */
 const TELL_AFTER = 3;
 
@@ -77,6 +180,7 @@ const TELL_AFTER = 3;
  * behind (-32005), lacks a block or a slot (-32004, -32007, -32014, -32016), or is broken (-32603) or busy.
  */
 const REFUSALS = new Set([-32003, -32013, -32600, -32601, -32602]);
+
 const PREFLIGHT_FAILED = -32002;
 const SLOT_NOT_REACHED = -32016;
 const preflight = z.looseObject({ err: z.union([z.string(), z.looseObject({})]) });
@@ -90,8 +194,10 @@ const envelope = z.looseObject({
   result: z.unknown().optional(),
   error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
+
 /** Methods whose answers do not say of which slot they are, or that try something out: the node itself has to refuse. */
 const HELD_BY_NODE = new Set(['getSignaturesForAddress', 'simulateTransaction']);
+
 const TELLS_OF_LANDED = new Set(['getSignatureStatuses', 'getTransaction']);
 
 /** The slots that an answer tells of as reached, beside the node's own: those of transactions. */

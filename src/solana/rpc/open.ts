@@ -1,26 +1,41 @@
-import type { Address } from '@solana/kit';
+import type { Address, Signature } from '@solana/kit';
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Log, silentLog } from '../../kernel/log.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import { type Cluster, type PriorityFee, type SolanaNetwork, usdcMintOf } from '../cluster.ts';
+import {
+  type ChainAccount,
+  type Cluster,
+  type HistorySince,
+  type PriorityFee,
+  type SignatureStatus,
+  type SolanaNetwork,
+  type Trace,
+  usdcMintOf,
+} from '../cluster.ts';
 import { networkOfGenesis, rpcUrl } from '../monikers.ts';
 import { checkMint, nameOf, networkHeldTo } from '../settings-checks.ts';
-import { prioritizationFeesAnswer } from './answers.ts';
-import { createCaller, type RpcCaller, type Said } from './caller.ts';
-import { createFreshness } from './freshness.ts';
-import { isAbsent, signaturesWithMemo } from './history.ts';
-import { createLifetimes } from './lifetime.ts';
-import { createMember, type Genesis } from './member.ts';
-import { createReads } from './reads.ts';
-import { sendAndConfirm } from './send.ts';
-import { tryOut } from './try-out.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import { memoStands } from '../transaction.ts';
+import {
+  accountsAnswer,
+  historyAnswer,
+  integerAnswer,
+  prioritizationFeesAnswer,
+  statusesAnswer,
+  transactionAnswer,
+} from './answers.ts';
+import { createCaller, type RpcCaller, type Said, silent } from './caller.ts';
+import { createFreshness, createMember, type Genesis } from './member.ts';
+import { createLifetimes, sendAndConfirm, tryOut } from './send.ts';
 
 /** In lamports a transaction: 0.0001 SOL. */
 const USUAL_FEE_CAP = 100_000n;
+
 /** Below that a leader may not look at a bid. In micro-lamports a compute unit: a fraction of a lamport. */
 const LEAST_PRICE = 1_000n;
+
 /** The method takes no more accounts. */
 const MOST_ACCOUNTS = 128;
 
@@ -155,4 +170,151 @@ async function bid(
 function threeQuarters(prices: readonly bigint[]): bigint {
   const sorted = prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   return sorted[Math.ceil(sorted.length * 0.75) - 1] ?? 0n;
+}
+
+const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
+const MOST_IN_ONE_READ = 100;
+
+/** What is read of a cluster, at `commitment`. */
+function createReads(
+  caller: RpcCaller,
+  commitment: 'confirmed' | 'finalized',
+): Pick<
+  Cluster,
+  'accounts' | 'signatureStatus' | 'unixTime' | 'tokenBalance' | 'minimumRent' | 'transaction'
+> {
+  const { read } = caller;
+  const certain = { commitment };
+
+  const accounts: Cluster['accounts'] = async (addresses, { finalized = false } = {}) => {
+    const found: (ChainAccount | null)[] = [];
+    for (let at = 0; at < addresses.length; at += MOST_IN_ONE_READ) {
+      const asked = addresses.slice(at, at + MOST_IN_ONE_READ);
+      const params = [asked, { commitment: finalized ? 'finalized' : commitment, encoding: 'base64' }];
+      const answer = await read('getMultipleAccounts', params, accountsAnswer);
+      if (answer.length !== asked.length) throw silent('getMultipleAccounts', 'it left accounts out');
+      asked.forEach((address, index) => {
+        const account = answer[index];
+        found.push(account ? { address, ...fieldsOf(account) } : null);
+      });
+    }
+    return found;
+  };
+
+  return {
+    accounts,
+    signatureStatus: (signature) => signatureStatus(caller, signature),
+    async unixTime() {
+      const [sysvar] = await accounts([CLOCK_SYSVAR]);
+      if (sysvar?.data.length !== 40) throw silent('getMultipleAccounts', 'it has no clock');
+      // slot, epoch start, epoch, leader schedule epoch, unix timestamp: eight bytes each.
+      return Number(Buffer.from(sysvar.data).readBigInt64LE(32));
+    },
+    async tokenBalance(tokenAccount) {
+      const [account] = await accounts([tokenAccount]);
+      if (account?.owner !== TOKEN_PROGRAM) return null;
+      return decodeTokenAccount(account.data)?.amount ?? null;
+    },
+    minimumRent: (dataLength) =>
+      read('getMinimumBalanceForRentExemption', [dataLength, certain], integerAnswer),
+    async transaction(signature) {
+      const how = { ...certain, encoding: 'base64', maxSupportedTransactionVersion: 0 };
+      const found = await read('getTransaction', [signature, how], transactionAnswer);
+      if (!found?.meta) return null;
+      return {
+        signature,
+        slot: found.slot,
+        blockTime: found.blockTime ?? 0,
+        err: found.meta.err ?? null,
+        logs: found.meta.logMessages ?? [],
+        transaction: found.transaction,
+      };
+    },
+  };
+}
+
+/** The surest word of those that can be asked now; null when none of them knows the signature. */
+async function signatureStatus(caller: RpcCaller, signature: Signature): Promise<SignatureStatus | null> {
+  const params = [[signature], { searchTransactionHistory: true }];
+  const said = await caller.fromEach('getSignatureStatuses', params, statusesAnswer);
+  const answers = said.flatMap((one) => (one.kind === 'answer' ? [one.answer] : []));
+  if (answers.length === 0) answers.push(await caller.read('getSignatureStatuses', params, statusesAnswer));
+  const known = answers.flatMap(([status]): SignatureStatus[] => {
+    // Below confirmed nothing exists, for anybody here: its fork may be dropped.
+    if (!status || status.confirmationStatus === 'processed') return [];
+    const confirmation = status.confirmationStatus ?? 'finalized';
+    return [{ slot: status.slot, err: status.err ?? null, confirmation }];
+  });
+  return known.find(({ confirmation }) => confirmation === 'finalized') ?? known[0] ?? null;
+}
+
+const fieldsOf = (account: Omit<ChainAccount, 'address'>): Omit<ChainAccount, 'address'> => ({
+  lamports: account.lamports,
+  owner: account.owner,
+  data: account.data,
+  executable: account.executable,
+});
+
+const PAGE = 1000;
+const MOST_PAGES = 50;
+
+/** Where so many addresses are named, no single one's word is enough. */
+const WITNESSES = 2;
+
+/**
+ * Proves that an account's history reaches back far enough and does not name the transaction: by two addresses
+ * where two are named. A history that ends sooner (a node that keeps little, or has just lost what it kept) proves
+ * nothing: false. So does one that is too long, and an address that can't be asked.
+ * @throws Problem `cluster_failed` when none can be asked
+ */
+async function isAbsent(caller: RpcCaller, trace: Trace, from: HistorySince): Promise<boolean> {
+  const alone = caller.alone();
+  const needed = Math.min(WITNESSES, alone.length);
+  const words = await Promise.allSettled(alone.map((one) => isAbsentBy(one, trace, from)));
+  const heard = words.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [silence] = words.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  if (heard.length === 0) throw silence;
+  return heard.length >= needed && heard.every(Boolean);
+}
+
+async function isAbsentBy(
+  caller: RpcCaller,
+  trace: Trace,
+  { account, sinceS, sinceSlot = null }: HistorySince,
+): Promise<boolean> {
+  if ('signature' in trace) {
+    const params = [[trace.signature], { searchTransactionHistory: true }];
+    const [status] = await caller.read('getSignatureStatuses', params, statusesAnswer);
+    if (status) return false;
+  }
+  let before: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    // A node that is behind the others cannot know the newest: it refuses, and is asked again.
+    const options = { commitment: 'confirmed', limit: PAGE, ...(before === undefined ? {} : { before }) };
+    const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+    const isNamed = entries.some((entry) =>
+      'signature' in trace
+        ? entry.signature === trace.signature
+        : (entry.err ?? null) === null && memoStands(entry.memo, trace.memo),
+    );
+    if (isNamed) return false;
+    const last = entries.at(-1);
+    if (!last) return false;
+    const reachesBack = entries.some(
+      ({ blockTime, slot }) =>
+        (typeof blockTime === 'number' && blockTime < sinceS) || (sinceSlot !== null && slot < sinceSlot),
+    );
+    if (reachesBack) return true;
+    before = last.signature;
+  }
+  return false;
+}
+
+/** Transactions that bear a memo, among the newest thousand that name an account. */
+async function signaturesWithMemo(caller: RpcCaller, memo: string, account: Address): Promise<Signature[]> {
+  const options = { commitment: 'confirmed', limit: PAGE };
+  const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+  return entries
+    .filter((entry) => memoStands(entry.memo, memo))
+    .map(({ signature }) => signature as Signature);
 }

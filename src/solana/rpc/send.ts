@@ -4,14 +4,22 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { SignatureStatus, Simulation } from '../cluster.ts';
 import { blockhashOf, signatureOf } from '../transaction.ts';
-import { pauseMs, type RpcCaller } from './caller.ts';
-import type { Lifetimes } from './lifetime.ts';
-import { refusal, refusedWith } from './try-out.ts';
+import {
+  booleanAnswer,
+  epochAnswer,
+  latestBlockhashAnswer,
+  preflightData,
+  simulationAnswer,
+} from './answers.ts';
+import { pauseMs, type RpcCaller, silent } from './caller.ts';
+import { RpcRefusal } from './member.ts';
 
 const POLL_MS = 500;
 const POLLS_PER_BROADCAST = 4;
+
 /** A blockhash lives about a minute; this is a bound for clusters that stand still. */
 const LONGEST_WAIT_MS = 120_000;
+
 /** So many nodes, one after the other, do not know the blockhash any more: it has expired. */
 const ENOUGH_DOUBT = 3;
 
@@ -101,3 +109,97 @@ async function broadcast(caller: RpcCaller, wire: Uint8Array): Promise<Broadcast
   const asked = unheard.flatMap(({ pauseMs: askedMs }) => (askedMs === null ? [] : [askedMs]));
   return { kind: 'unheard', pauseMs: asked.length > 0 ? Math.min(...asked) : null };
 }
+
+/** The level at which blockhashes are asked for and tried: a finalized one is old already, a processed one may vanish. */
+const CONFIRMED = { commitment: 'confirmed' } as const;
+
+/** Blockhashes that were given out here and may still live. */
+const MOST_REMEMBERED = 128;
+
+/** `doubtful`: a node does not know it. It may have expired, and the node may be behind. */
+type Life = 'alive' | 'over' | 'doubtful';
+
+/** How long signed bytes can land. */
+export function createLifetimes(caller: RpcCaller) {
+  const lastValid = new Map<string, bigint>();
+  const blockHeight = async (commitment: 'confirmed' | 'finalized'): Promise<bigint> =>
+    (await caller.read('getEpochInfo', [{ commitment }], epochAnswer)).blockHeight;
+  return {
+    blockHeight,
+    async latest() {
+      const latest = await caller.read('getLatestBlockhash', [CONFIRMED], latestBlockhashAnswer);
+      lastValid.set(latest.blockhash, latest.lastValidBlockHeight);
+      const [oldest] = lastValid.keys();
+      if (lastValid.size > MOST_REMEMBERED && oldest !== undefined) lastValid.delete(oldest);
+      return latest;
+    },
+    async of(blockhash: string): Promise<Life> {
+      const last = lastValid.get(blockhash);
+      if (last !== undefined) return (await blockHeight('confirmed')) > last ? 'over' : 'alive';
+      return (await caller.read('isBlockhashValid', [blockhash, CONFIRMED], booleanAnswer))
+        ? 'alive'
+        : 'doubtful';
+    },
+  };
+}
+
+type Lifetimes = ReturnType<typeof createLifetimes>;
+
+/** A node that lags does not know a young blockhash for some seconds. */
+const MOST_BEHIND = 6;
+
+/** So many nodes, one after the other, do not know a blockhash that is not known here either: it has expired. */
+const ENOUGH_SILENCE = 3;
+
+interface TryOutPorts {
+  readonly caller: RpcCaller;
+  readonly clock: Clock;
+  readonly lifetimes: Lifetimes;
+}
+
+/**
+ * Tries a transaction out on a node that has come as far as any answer before. One that does not know a blockhash that
+ * still lives is behind: another is asked, or the same one later.
+ * @throws Problem `cluster_failed`
+ */
+export async function tryOut(
+  { caller, clock, lifetimes }: TryOutPorts,
+  wire: Uint8Array,
+  { verifySignatures }: { readonly verifySignatures: boolean },
+): Promise<Simulation> {
+  const how = { ...CONFIRMED, encoding: 'base64', sigVerify: verifySignatures };
+  let doubts = 0;
+  for (let attempt = 1; attempt <= MOST_BEHIND; attempt++) {
+    const tried = await simulated(caller, [Buffer.from(wire).toString('base64'), how]);
+    if (tried.err !== 'BlockhashNotFound') return tried;
+    const life = await lifetimes.of(blockhashOf(wire));
+    if (life === 'doubtful') doubts++;
+    if (life === 'over' || doubts >= ENOUGH_SILENCE) return tried;
+    await clock.sleep(pauseMs(null, attempt + 1));
+  }
+  throw silent('simulateTransaction', 'it does not know a blockhash that is valid');
+}
+
+async function simulated(caller: RpcCaller, params: readonly unknown[]): Promise<Simulation> {
+  try {
+    const { err, logs, unitsConsumed } = await caller.call('simulateTransaction', params, simulationAnswer);
+    return { err: err ?? null, logs: logs ?? [], unitsConsumed: unitsConsumed ?? 0n };
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error;
+    // A transaction that cannot even be tried is a result of the simulation too.
+    return { err: refusal(error).detail?.error, logs: [], unitsConsumed: 0n };
+  }
+}
+
+/** A refusal of the cluster as a problem, with the runtime's error in `detail.error`. */
+function refusal(error: RpcRefusal): Problem {
+  const data = preflightData.safeParse(error.data);
+  if (data.success) return refusedWith(data.data.err, error.message, data.data.logs ?? []);
+  return refusedWith(error.code === -32003 ? 'SignatureFailure' : 'SanitizeFailure', error.message);
+}
+
+const refusedWith = (error: unknown, why: string, logs: readonly string[] = []): Problem =>
+  problem('transaction_failed', {
+    message: `The cluster refused the transaction: ${why}.`,
+    detail: { error, logs },
+  });

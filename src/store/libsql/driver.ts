@@ -1,9 +1,16 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, troubleWith } from './file.ts';
-import { createGroupCommit, type GroupCommit, type Member } from './group-commit.ts';
+import {
+  createGroupCommit,
+  createTurns,
+  type GroupCommit,
+  type KeptStatements,
+  keepStatements,
+  type Member,
+  type Ran,
+  type Turns,
+} from './group-commit.ts';
 import { type JournalDisk, journalDisk } from './journal-disk.ts';
-import { type KeptStatements, keepStatements, type Ran } from './kept-statements.ts';
-import { createTurns, type Turns } from './turns.ts';
 
 /** The one connection of a file. */
 interface Line {

@@ -1,7 +1,111 @@
+import { REGAINED } from '../regained.ts';
 import type { SqliteDatabase } from './file.ts';
 import type { JournalDisk } from './journal-disk.ts';
-import type { KeptStatement, Ran } from './kept-statements.ts';
-import type { Turns } from './turns.ts';
+
+/**
+ * Turns at one connection, in the order in which they were asked for.
+ *
+ * A statement runs on the thread that everything runs on, and awaiting it gives nobody else a turn. So whoever takes
+ * the connection once a slice of time is used up lets sockets and timers come first: a sweep of many rows stops no
+ * request.
+ */
+export interface Turns {
+  /** @returns passes the turn on; further calls do nothing */
+  take(): Promise<() => void>;
+}
+
+const SLICE_MS = 8;
+
+export function createTurns(): Turns {
+  let last: Promise<void> = Promise.resolve();
+  const breathe = slices();
+  return {
+    async take() {
+      const before = last;
+      let pass: () => void = () => undefined;
+      last = new Promise((resolve) => {
+        pass = resolve;
+      });
+      await before;
+      await breathe();
+      return pass;
+    },
+  };
+}
+
+/** @returns what is called between two pieces of work: it comes back at once, or in the next turn of the event loop */
+function slices(): () => Promise<void> | undefined {
+  let beganMs: number | null = null;
+  const nextTurn = () => {
+    beganMs = null;
+  };
+  return () => {
+    const nowMs = performance.now();
+    if (beganMs === null) {
+      beganMs = nowMs;
+      setImmediate(nextTurn);
+    } else if (nowMs - beganMs > SLICE_MS) {
+      return new Promise((resolve) => setImmediate(resolve));
+    }
+    return undefined;
+  };
+}
+
+/** A statement that was prepared, and what its text says about it. */
+interface KeptStatement {
+  readonly run: (parameters: readonly unknown[]) => Ran;
+  /** It changes nothing. */
+  readonly isRead: boolean;
+  /** A power failure may take what it wrote (`REGAINED`). */
+  readonly isRegained: boolean;
+}
+
+export interface Ran {
+  readonly rows: unknown[];
+  /** null for a statement that gives rows. */
+  readonly changes: number | null;
+  readonly lastInsertRowid: number | bigint;
+}
+
+export interface KeptStatements {
+  of(sql: string): KeptStatement;
+  /** Forgets a statement that failed: libsql may have left it half-run. */
+  drop(sql: string): void;
+}
+
+/** More than the services have; lists of values make texts that differ by their lengths. */
+const MOST_KEPT = 400;
+
+/** Prepares each statement once, and keeps those that were used last. */
+export function keepStatements(database: Pick<SqliteDatabase, 'prepare'>): KeptStatements {
+  const kept = new Map<string, KeptStatement>();
+  return {
+    of(sql) {
+      const known = kept.get(sql);
+      if (known && kept.size < MOST_KEPT) return known;
+      const statement = known ?? prepared(database, sql);
+      kept.delete(sql);
+      kept.set(sql, statement);
+      if (kept.size > MOST_KEPT)
+        for (const oldest of [...kept.keys()].slice(0, MOST_KEPT / 4)) kept.delete(oldest);
+      return statement;
+    },
+    drop: (sql) => void kept.delete(sql),
+  };
+}
+
+function prepared(database: Pick<SqliteDatabase, 'prepare'>, sql: string): KeptStatement {
+  const statement = database.prepare(sql);
+  const { reader } = statement;
+  return {
+    isRead: /^\s*(?:select|pragma|explain)\b/i.test(sql),
+    isRegained: sql.endsWith(REGAINED),
+    run(parameters) {
+      if (reader) return { rows: statement.all(...parameters), changes: null, lastInsertRowid: 0 };
+      return { rows: [], ...statement.run(...parameters) };
+    },
+  };
+}
 
 /**
  * Commits what several callers write at the same moment together: they wait for the disk once.

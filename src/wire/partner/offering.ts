@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { minorUnitsOf } from '../../domain/currency-table.ts';
-import { sideIssues } from '../../domain/exchange-codes.ts';
+import { minorUnitsOf, sideIssues } from '../../domain/exchange-codes.ts';
 import { decimalOf, isDecimal, unitsOf } from '../../kernel/decimal.ts';
 import { codeName, countryCode, decimalString } from './parts.ts';
 

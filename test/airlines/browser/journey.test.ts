@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { evidenceOf } from '../../../src/airlines/browser/evidence.ts';
+import { evidenceOf } from '../../../src/airlines/browser/exits.ts';
 import { createLooks } from '../../../src/airlines/browser/looks.ts';
 import { Misfit } from '../../../src/airlines/browser/page/outcomes.ts';
 import type { Visit } from '../../../src/airlines/browser/page/visit.ts';
 import * as purchases from '../../../src/airlines/browser/purchases.ts';
-import type { Recipe } from '../../../src/airlines/browser/recipe.ts';
+import type { Recipe } from '../../../src/airlines/browser/recipes.ts';
 import { loadRecipes } from '../../../src/airlines/browser/recipes.ts';
 import type { Step } from '../../../src/airlines/browser/steps.ts';
 import { type Bought, buy } from '../../../src/airlines/browser/visits/buy.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as purchases from '../../../src/airlines/browser/purchases.ts';
 import type { Purchase } from '../../../src/airlines/fulfiller.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
-import { openStore, type Store } from '../../../src/service/database.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 import { TRAVELLER } from './shop.ts';
 import { recipeFor } from './site.ts';

@@ -10,9 +10,9 @@ import { type HttpRequest, HttpResponse } from '../../../src/kernel/http.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../src/sandbox/cards.ts';
-import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/dkim-key.ts';
 import { openCarrierSite } from '../../../src/sandbox/carrier-site/index.ts';
-import { openStore } from '../../../src/service/database.ts';
+import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/mail.ts';
+import { openStore } from '../../../src/service/home.ts';
 import type { Offer, Passenger } from '../../../src/wire/flights/index.ts';
 import { worldClock } from '../../clock.ts';
 

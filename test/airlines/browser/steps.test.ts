@@ -4,7 +4,7 @@ import { Misfit, Stopped } from '../../../src/airlines/browser/page/outcomes.ts'
 import { privateWords, redacted, showRedacted } from '../../../src/airlines/browser/page/redact.ts';
 import { runSteps, walkOf } from '../../../src/airlines/browser/page/steps.ts';
 import type { Visit } from '../../../src/airlines/browser/page/visit.ts';
-import type { Recipe, RecipePart } from '../../../src/airlines/browser/recipe.ts';
+import type { Recipe, RecipePart } from '../../../src/airlines/browser/recipes.ts';
 import type { Step } from '../../../src/airlines/browser/steps.ts';
 import { TRAVELLER } from './shop.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Recipe } from '../../../src/airlines/browser/recipe.ts';
+import type { Recipe } from '../../../src/airlines/browser/recipes.ts';
 import {
   dayNear,
   filled,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAttempts } from '../../../src/airlines/duffel/attempts.ts';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import { goodOffer, goodOrder, refusal } from './samples.ts';
 import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, withOffer } from './world.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDuffelProvider, type DuffelOptions } from '../../../src/airlines/duffel/index.ts';
-import { OrderRefused } from '../../../src/airlines/order-refused.ts';
 import type { Provider } from '../../../src/airlines/provider.ts';
+import { OrderRefused } from '../../../src/airlines/provider.ts';
 import { HttpResponse } from '../../../src/kernel/http.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type OrderBehaviour,
   type OrderBehaviourName,
 } from '../../../src/sandbox/duffel/behaviours.ts';
-import { openStore, type Store } from '../../../src/service/database.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
 import type { Offer } from '../../../src/wire/flights/index.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { manualClock } from '../../clock.ts';

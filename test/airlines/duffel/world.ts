@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createDuffelProvider, type DuffelOptions } from '../../../src/airlines/duffel/index.ts';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import { manualClock } from '../../clock.ts';
 import { goodOffer, TRAVELLER } from './samples.ts';
 

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import type { OrderUpdate } from '../../../src/cli/apply/check.ts';
 import { planRows, planSummary } from '../../../src/cli/apply/plan.ts';
-import { FUNDED, type OrderStanding } from '../../../src/domain/order-moves.ts';
-import { ORDER_STATUSES, type OrderStatus, TRANSITIONS } from '../../../src/domain/order-statuses.ts';
+import {
+  FUNDED,
+  ORDER_STATUSES,
+  type OrderStanding,
+  type OrderStatus,
+  TRANSITIONS,
+} from '../../../src/domain/order-moves.ts';
 
 const rowsOf = (...updates: OrderUpdate[]) =>
   updates.map((update, index) => ({ row: index + 1, line: index + 2, update }));

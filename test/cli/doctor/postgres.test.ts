@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import { serviceMigrations } from '../../../src/service/migrations.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from '../../store/postgres.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';

@@ -17,7 +17,7 @@ import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { glanceAtAttestations, glanceAtCustomers, glanceAtOrders } from '../../../src/partner/look.ts';
 import { NEWEST_SETTLED } from '../../../src/payments/look.ts';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import { readRows } from '../../../src/store/libsql/read-only.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { manualClock } from '../../clock.ts';

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { escrowAddress } from '../../../src/escrow/address.ts';
-import { reclaimBuffer } from '../../../src/escrow/deployment/buffer.ts';
 import { inspectProgram } from '../../../src/escrow/deployment/inspect.ts';
 import { CHUNK, type Deployment, planDeployment } from '../../../src/escrow/deployment/plan.ts';
 import type { DeploymentPorts } from '../../../src/escrow/deployment/sending.ts';
-import { carryOut } from '../../../src/escrow/deployment/steps.ts';
+import { carryOut, reclaimBuffer } from '../../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { openInstructions, refundInstructions } from '../../../src/escrow/program.ts';
 import { type Problem, problem } from '../../../src/kernel/problems.ts';

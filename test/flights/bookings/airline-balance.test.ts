@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { OrderRefused } from '../../../src/airlines/order-refused.ts';
+import { OrderRefused } from '../../../src/airlines/provider.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Health } from '../../../src/wire/flights/index.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';

@@ -4,7 +4,7 @@ import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { openInstructions } from '../../../src/escrow/program.ts';
 import { problem } from '../../../src/kernel/problems.ts';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction, signatureOf } from '../../../src/solana/transaction.ts';

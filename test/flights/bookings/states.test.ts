@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OPEN_BOOKINGS } from '../../../src/flights/bookings/booking-queue.ts';
-import { beginBooking, moveBooking } from '../../../src/flights/bookings/moves.ts';
-import { BOOKING_STATES, type BookingState, isWork, mayMove } from '../../../src/flights/bookings/states.ts';
+import {
+  BOOKING_STATES,
+  type BookingState,
+  beginBooking,
+  isWork,
+  mayMove,
+  moveBooking,
+  OPEN_BOOKINGS,
+} from '../../../src/flights/bookings/machine.ts';
 import { STEPS } from '../../../src/flights/bookings/steps.ts';
 import { flightsMigrations } from '../../../src/flights/migrations.ts';
 import { LeaseLost } from '../../../src/store/leases.ts';
@@ -39,7 +45,7 @@ test('only moves.ts writes the state of a booking', () => {
     /(insertInto|updateTable|deleteFrom)\('bookings'\)/.test(readFileSync(resolve(file), 'utf8')),
   );
   // The purge empties the passengers, and leaves the state alone.
-  expect(writers).toEqual(['src/flights/bookings/moves.ts', 'src/flights/upkeep/purge.ts']);
+  expect(writers).toEqual(['src/flights/bookings/machine.ts', 'src/flights/upkeep/sweeper.ts']);
 });
 
 test('a move that the table does not have, and one of a booking that others moved, writes nothing', async () => {

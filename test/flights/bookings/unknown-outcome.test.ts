@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OrderRefused } from '../../../src/airlines/order-refused.ts';
+import { OrderRefused } from '../../../src/airlines/provider.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';

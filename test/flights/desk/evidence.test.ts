@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { keepEvidence } from '../../../src/airlines/browser/evidence.ts';
+import { keepEvidence } from '../../../src/airlines/browser/exits.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
-import { prune } from '../../../src/flights/upkeep/prune.ts';
+import { prune } from '../../../src/flights/upkeep/sweeper.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import type { AuditTrail, StuckEvidence } from '../../../src/wire/flights/index.ts';
 import { recipeFor } from '../../airlines/browser/site.ts';

@@ -6,7 +6,7 @@ import {
   minutesOf,
   type OfferFilters,
   sortOffers,
-} from '../../../src/flights/offers/filters.ts';
+} from '../../../src/flights/offers/query.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
 
 describe('filters', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byPrice, filterOffers, sortOffers } from '../../../src/flights/offers/filters.ts';
-import { groupByItinerary } from '../../../src/flights/offers/grouping.ts';
+import { byPrice, filterOffers, groupByItinerary, sortOffers } from '../../../src/flights/offers/query.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
 

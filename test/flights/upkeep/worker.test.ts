@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { afterEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
-import { LEASE_MS, STEP_MS } from '../../../src/flights/bookings/booking-queue.ts';
+import { LEASE_MS, STEP_MS } from '../../../src/flights/bookings/machine.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { CreatedIntent } from '../../../src/wire/flights/index.ts';

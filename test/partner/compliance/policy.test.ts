@@ -11,8 +11,7 @@ import {
   requirementsOf,
   usdOf,
 } from '../../../src/partner/compliance/policy.ts';
-import { atLeast, sum, times } from '../../../src/partner/compliance/policy-amount.ts';
-import { policySchema } from '../../../src/partner/compliance/policy-schema.ts';
+import { atLeast, policySchema, sum, times } from '../../../src/partner/compliance/policy-default.ts';
 
 const shipped = loadPolicy();
 const folder = mkdtempSync(join(tmpdir(), 'farelock-policy-'));

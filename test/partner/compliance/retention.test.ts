@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
-import { openStore, type Store } from '../../../src/service/database.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
 import { openPlatform, railOf } from '../platform-server.ts';
 import { ANA, ORDER, type OrderAnswer, openStack, type Stack } from '../stack.ts';
 

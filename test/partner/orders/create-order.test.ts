@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../../src/service/database.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
 import { ANA, type Failure, openStack, PIX, REDIRECT, type SeenOrder, type Stack } from '../stack.ts';
 
 /** CONTRACT, section 12: CreateOrder against the sandbox platform in the process. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import { railOf } from '../platform-server.ts';
 import { ANA, type Failure, ORDER, type OrderAnswer, openStack, type Stack } from '../stack.ts';
 

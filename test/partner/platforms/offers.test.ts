@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../../src/service/database.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
 import { type Offering, offeringSchema, quoteOf } from '../../../src/wire/partner/offering.ts';
 import { openStack, type Stack } from '../stack.ts';
 

@@ -14,7 +14,7 @@ import { createOutbound, type OutboundPorts } from '../../../src/partner/platfor
 import { createOutboundAudit, MOST_AUDIT_BYTES } from '../../../src/partner/platforms/outbound-audit.ts';
 import { EMBEDDED_PLATFORM_HOST } from '../../../src/partner/platforms/ssrf-guard.ts';
 import { newWebhookSecret, verifyWebhook } from '../../../src/partner/platforms/webhook-signature.ts';
-import { openStore, type Store } from '../../../src/service/database.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 import { fetchOver } from '../../web.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
 import { readAirlines } from '../../../src/sandbox/airline/airlines.ts';
-import { airportByCode } from '../../../src/sandbox/airline/airports.ts';
-import { distanceKm } from '../../../src/sandbox/airline/geography.ts';
+import { airportByCode, distanceKm } from '../../../src/sandbox/airline/airports.ts';
 import { createNetwork } from '../../../src/sandbox/airline/network.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { createTimetable, type Flight } from '../../../src/sandbox/airline/timetable.ts';

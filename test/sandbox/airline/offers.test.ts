@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
-import { minutesOf } from '../../../src/flights/offers/filters.ts';
-import { airportByCode } from '../../../src/sandbox/airline/airports.ts';
-import { distanceKm } from '../../../src/sandbox/airline/geography.ts';
+import { minutesOf } from '../../../src/flights/offers/query.ts';
+import { airportByCode, distanceKm } from '../../../src/sandbox/airline/airports.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import type { Offer } from '../../../src/wire/flights/index.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';

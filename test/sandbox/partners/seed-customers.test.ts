@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { validateCustomerData } from '../../../src/partner/customer-data/index.ts';
-import { SEEDED_CUSTOMER_DATA } from '../../../src/sandbox/partners/seed-customers-table.ts';
+import { SEEDED_CUSTOMER_DATA } from '../../../src/sandbox/partners/seed-customers.ts';
 
 const all = SEEDED_CUSTOMER_DATA.flatMap(({ data }) => data);
 

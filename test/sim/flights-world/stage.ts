@@ -14,7 +14,7 @@ import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { readyForMoney } from '../../../src/payments/readiness.ts';
 import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
 import { createSandboxLowcost } from '../../../src/sandbox/lowcost/index.ts';
-import { openStore, type ServiceTables, type Store } from '../../../src/service/database.ts';
+import { openStore, type ServiceTables, type Store } from '../../../src/service/home.ts';
 import { DEVNET_USDC } from '../../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../../src/solana/signer.ts';

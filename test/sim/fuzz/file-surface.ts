@@ -9,7 +9,7 @@ import { clientMigrations } from '../../../src/client/journal/store-schema.ts';
 import { checkPassengers } from '../../../src/domain/passengers.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { loadPolicy } from '../../../src/partner/compliance/policy.ts';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import { openEmbeddedCluster } from '../../../src/solana/embedded/open.ts';
 import { createKeypairFile, readKeypair, readOwnKeypair } from '../../../src/solana/keypair.ts';
 import { openDatabase } from '../../../src/store/open.ts';

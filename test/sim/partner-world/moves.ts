@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../../src/domain/order-statuses.ts';
+import type { OrderStatus } from '../../../src/domain/order-moves.ts';
 
 type Guard = 'funds' | 'no funds' | 'returned' | 'source';
 

@@ -8,7 +8,7 @@ import type { Log } from '../../../src/kernel/log.ts';
 import { createPartner } from '../../../src/partner/index.ts';
 import type { PartnerDemo } from '../../../src/partner/ports.ts';
 import { sandboxAttest } from '../../../src/sandbox/attesters.ts';
-import type { ServiceTables } from '../../../src/service/database.ts';
+import type { ServiceTables } from '../../../src/service/home.ts';
 import { createComputer, type Process } from '../world/computer.ts';
 import { openWatchedFile } from '../world/databases.ts';
 import type { Reached } from '../world/network.ts';

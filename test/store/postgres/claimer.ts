@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { openStore, type ServiceTables } from '../../../src/service/database.ts';
+import { openStore, type ServiceTables } from '../../../src/service/home.ts';
 import { type Leased, takeRow, whileHeld } from '../../../src/store/leases.ts';
 
 // Takes the pay-out `one` of the database <url>, and says whether it got it; with `hold`, keeps it until it is ended.

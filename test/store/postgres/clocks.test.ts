@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 import { buildProgram, type Program } from '../../built.ts';
 import { postgresIsInstalled, startPostgres } from '../postgres.ts';
 

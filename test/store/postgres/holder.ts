@@ -1,4 +1,4 @@
-import { openStore } from '../../../src/service/database.ts';
+import { openStore } from '../../../src/service/home.ts';
 
 // Opens a transaction on the database <url>, says so, and writes into it from then on until it cannot.
 const [url] = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore, type Store } from '../../../src/service/database.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
 import { serviceMigrations } from '../../../src/service/migrations.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 import { isDatabaseAway } from '../../../src/store/postgres/refusal.ts';

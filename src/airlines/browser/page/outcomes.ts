@@ -1,4 +1,4 @@
-import type { RecipePart } from '../recipe.ts';
+import type { RecipePart } from '../recipes.ts';
 import type { Stop } from '../steps.ts';
 
 /** The recipe doesn't fit the page: nothing is guessed, the visit ends here. */

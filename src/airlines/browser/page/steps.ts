@@ -1,9 +1,8 @@
 import { alpha2Of } from '../../../domain/countries.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
-import type { RecipePart } from '../recipe.ts';
+import type { RecipePart } from '../recipes.ts';
 import type { Step, Target } from '../steps.ts';
-import { namesIn } from '../template.ts';
-import { filled, type Values } from '../values.ts';
+import { filled, namesIn, type Values } from '../values.ts';
 import { CLICK_MS, checkPaysNot, click, ready, TRY_MS } from './click.ts';
 import { Misfit, Stopped } from './outcomes.ts';
 import type { Visit } from './visit.ts';

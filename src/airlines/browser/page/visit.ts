@@ -1,8 +1,7 @@
 import type { BrowserType, Page } from 'playwright-core';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe } from '../recipes.ts';
 import { launch } from './chromium.ts';
-import { hostsOf, putFence } from './fence.ts';
-import { type Posts, watchPosts } from './posts.ts';
+import { hostsOf, type Posts, putFence, watchPosts } from './fence.ts';
 
 /** One visit to a carrier's site: a browser of its own, which ends with it. */
 export interface Visit {

@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core';
-import type { RecipePart } from '../recipe.ts';
+import type { RecipePart } from '../recipes.ts';
 import type { OneTarget, Target } from '../steps.ts';
 import { filled, shortened, Unreadable, type Values } from '../values.ts';
 import { BrowserGone, Misfit, Stopped } from './outcomes.ts';

@@ -10,7 +10,7 @@ import { runSteps, untickAll, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { isSeen, pause, shown, until, type Walk } from '../page/walk.ts';
 import type { Confirmed } from '../purchases.ts';
-import type { RecipePart } from '../recipe.ts';
+import type { RecipePart } from '../recipes.ts';
 import type { Money, Values } from '../values.ts';
 import { takeFare } from './fares.ts';
 import { queryValues, takeFlights } from './flights.ts';

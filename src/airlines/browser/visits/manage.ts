@@ -3,10 +3,9 @@ import { runSteps, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { isSeen, until, type Walk } from '../page/walk.ts';
 import type { Confirmed, Contact, PurchaseRow } from '../purchases.ts';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe } from '../recipes.ts';
 import type { Step } from '../steps.ts';
-import { namesIn } from '../template.ts';
-import { missingIn, type Values } from '../values.ts';
+import { missingIn, namesIn, type Values } from '../values.ts';
 import { readConfirmed } from './buy.ts';
 
 /** The page of a booking that is there: what it says, and giving the booking back. */

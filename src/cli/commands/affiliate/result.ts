@@ -1,7 +1,6 @@
-import { plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import { affiliateRequest } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
+import { plan, published } from '../../spec/published.ts';
 
 export const affiliateCreate = published(wire.affiliate, { plan: plan({ request: affiliateRequest }) });
 

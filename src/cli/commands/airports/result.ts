@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { published } from '../../../published/published.ts';
+import { published } from '../../spec/published.ts';
 
 const airport = z.strictObject({
   iata: z.string().regex(/^[A-Z]{3}$/),

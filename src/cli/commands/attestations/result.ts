@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as desk from '../../../wire/partner/desk.ts';
+import { plan, published } from '../../spec/published.ts';
 
 export const attestationsList = published(desk.attestationRecords);
 

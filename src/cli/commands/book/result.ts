@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { address, atomicUsdc, instant, paid, paidPlan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import { offer } from '../../../wire/flights/offers.ts';
 import { passenger } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
+import { address, atomicUsdc, instant, paid, paidPlan, published } from '../../spec/published.ts';
 
 const knownFare = offer.pick({
   slices: true,

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, network, plan, sol } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, network, plan, published, sol } from '../../spec/published.ts';
 
 const sha256 = z
   .string()

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, network, plan, signature, sol, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, network, plan, published, signature, sol, usdc } from '../../spec/published.ts';
 
 const role = z.enum(['authority', 'facilitator', 'treasury']);
 

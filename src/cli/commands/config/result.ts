@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { plan, published } from '../../spec/published.ts';
 
 const setting = z.strictObject({
   key: z.string(),

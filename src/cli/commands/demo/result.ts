@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { atomicUsdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as wire from '../../../wire/flights/schema.ts';
+import { atomicUsdc, published } from '../../spec/published.ts';
 
 const account = z.strictObject({
   wallet: atomicUsdc.nullable(),

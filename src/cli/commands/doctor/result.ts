@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { published } from '../../../published/published.ts';
+import { published } from '../../spec/published.ts';
 
 export const doctor = published(
   z.strictObject({

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { day, instant, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { day, instant, published, usdc } from '../../spec/published.ts';
 
 const listedIntent = z.strictObject({
   intent_id: z.string(),

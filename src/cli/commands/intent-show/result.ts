@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { address, atomicUsdc, instant } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as wire from '../../../wire/flights/schema.ts';
+import { address, atomicUsdc, instant, published } from '../../spec/published.ts';
 
 export const fromChain = z
   .strictObject({

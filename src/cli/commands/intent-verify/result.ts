@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, check } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, check, published } from '../../spec/published.ts';
 
 const verification = z.strictObject({
   intent_id: z.string(),

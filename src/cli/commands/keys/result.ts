@@ -1,6 +1,5 @@
-import { plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as desk from '../../../wire/flights/desk.ts';
+import { plan, published } from '../../spec/published.ts';
 
 export const keysList = published(desk.operatorKeys);
 

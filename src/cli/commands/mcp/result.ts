@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { published } from '../../../published/published.ts';
+import { published } from '../../spec/published.ts';
 
 export const mcp = published(
   z.never().describe('It speaks the Model Context Protocol on its streams, and prints no document.'),

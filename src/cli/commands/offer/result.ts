@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { paid, paidPlan, payment, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import { conditions } from '../../../wire/flights/offers.ts';
 import { cabinClass, currency, decimal } from '../../../wire/flights/parts.ts';
 import { offerDetailsRequest } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
+import { paid, paidPlan, payment, published, usdc } from '../../spec/published.ts';
 
 const comparison = z
   .strictObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { published } from '../../../published/published.ts';
 import * as wire from '../../../wire/partner/schema.ts';
+import { published } from '../../spec/published.ts';
 
 const row = z.int().describe('Number of the row, from 1.');
 

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as offers from '../../../wire/partner/offers.ts';
 import * as wire from '../../../wire/partner/schema.ts';
+import { plan, published } from '../../spec/published.ts';
 
 const redirect = z.strictObject({
   redirectUrl: z.url().optional().describe('Where the customer continues, with a redirect partner.'),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { published } from '../../../published/published.ts';
 import * as wire from '../../../wire/partner/schema.ts';
+import { published } from '../../spec/published.ts';
 
 const allowedStatuses = z.array(wire.orderStatus).optional().describe('Where the order may go from here.');
 

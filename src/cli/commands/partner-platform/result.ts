@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { published } from '../../../published/published.ts';
 import * as offers from '../../../wire/partner/offers.ts';
+import { published } from '../../spec/published.ts';
 
 export const partnerPlatform = published(
   z.strictObject({

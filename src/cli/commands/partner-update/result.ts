@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as wire from '../../../wire/partner/schema.ts';
+import { plan, published } from '../../spec/published.ts';
 import { seenOrder } from '../partner-orders/result.ts';
 
 export const partnerOrdersUpdate = published(seenOrder, {

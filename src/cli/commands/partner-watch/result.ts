@@ -1,4 +1,4 @@
-import { published } from '../../../published/published.ts';
+import { published } from '../../spec/published.ts';
 import { seenOrder } from '../partner-orders/result.ts';
 
 export const partnerOrdersWatch = published(seenOrder, { streams: true });

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { check } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { check, published } from '../../spec/published.ts';
 
 const paymentVerification = z.strictObject({
   payment_id: z.string(),

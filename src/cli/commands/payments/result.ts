@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, instant, network, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, instant, network, published, usdc } from '../../spec/published.ts';
 
 export const paymentRecord = z.strictObject({
   payment_id: z.string(),

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { address, atomicUsdc, plan, signature } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as desk from '../../../wire/flights/desk.ts';
+import { address, atomicUsdc, plan, published, signature } from '../../spec/published.ts';
 
 const claim = z
   .strictObject({

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import * as requirements from '../../../wire/partner/requirements.ts';
+import { plan, published } from '../../spec/published.ts';
 
 export const partnerRequirementsAdd = published(requirements.addCustomerRequirementResponse, {
   plan: plan({ request: requirements.addCustomerRequirementRequest }),

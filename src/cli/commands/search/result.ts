@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { day, instant, paid, paidPlan, payment, plan, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
 import { duration, offer } from '../../../wire/flights/offers.ts';
 import { currency, decimal, iata } from '../../../wire/flights/parts.ts';
 import { searchRequest } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
+import { day, instant, paid, paidPlan, payment, plan, published, usdc } from '../../spec/published.ts';
 
 const journeyDays = { depart_date: day, return_date: day.nullable().describe('null: one way.') };
 

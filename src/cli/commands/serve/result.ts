@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { network } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { network, published } from '../../spec/published.ts';
 
 export const serve = published(
   z.strictObject({

@@ -1,7 +1,7 @@
-import { clientNetwork } from '../../../kernel/client-network.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog, type Log } from '../../../kernel/log.ts';
+import { clientNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { published } from '../../../published/published.ts';
 import { pageEvidence, stuck, stuckItem, stuckPlan } from '../../../wire/flights/stuck.ts';
+import { published } from '../../spec/published.ts';
 
 export const stuckList = published(stuck);
 

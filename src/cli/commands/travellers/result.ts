@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { instant, plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { instant, plan, published } from '../../spec/published.ts';
 
 const traveller = z.strictObject({
   name: z.string().describe('What you call them.'),

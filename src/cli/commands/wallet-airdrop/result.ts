@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, plan, sol, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, plan, published, sol, usdc } from '../../spec/published.ts';
 
 export const walletAirdrop = published(
   z.strictObject({ address, sol, usdc, transactions: z.array(z.string()) }),

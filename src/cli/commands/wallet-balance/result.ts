@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, atomicUsdc, network, sol, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, atomicUsdc, network, published, sol, usdc } from '../../spec/published.ts';
 
 export const walletBalance = published(
   z.strictObject({

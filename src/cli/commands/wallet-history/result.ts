@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { instant } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { instant, published } from '../../spec/published.ts';
 
 const movement = z.strictObject({
   transaction: z.string(),

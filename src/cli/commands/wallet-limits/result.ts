@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, network, plan, usdc } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, network, plan, published, usdc } from '../../spec/published.ts';
 
 export const walletLimitsShow = published(
   z.strictObject({

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, plan } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, plan, published } from '../../spec/published.ts';
 
 export const walletNew = published(
   z.strictObject({ address, keypair_file: z.string(), created: z.literal(true) }),

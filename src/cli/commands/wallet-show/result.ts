@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { address, network } from '../../../published/parts.ts';
-import { published } from '../../../published/published.ts';
+import { address, network, published } from '../../spec/published.ts';
 
 export const walletShow = published(
   z.strictObject({

@@ -1,30 +1,58 @@
 import * as z from 'zod';
 
+/** What a command prints under --json. */
+export interface Published {
+  readonly document: z.ZodType;
+  /** Other documents of the same command, by what they are. */
+  readonly others?: Readonly<Record<string, z.ZodType>>;
+  /** What --dry-run prints instead. */
+  readonly plan?: z.ZodType;
+  /** The same document again and again: one on a line, as things change. */
+  readonly streams?: true;
+  /** The lines of --ndjson, by what they are. */
+  readonly lines?: Readonly<Record<string, z.ZodType>>;
+}
+
+export const published = (document: z.ZodType, more: Omit<Published, 'document'> = {}): Published => ({
+  document,
+  ...more,
+});
+
 /** What the tool's own documents are made of. */
 
 export const usdc = z
   .string()
   .regex(/^-?\d{1,12}(\.\d{1,6})?$/)
   .describe('Decimal USDC.');
+
 export const sol = z
   .string()
   .regex(/^\d{1,12}(\.\d{1,9})?$/)
   .describe('Decimal SOL.');
+
 export const atomicUsdc = z.int().describe('Atomic USDC: millionths.');
+
 export const address = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
   .describe('Base58 address on Solana.');
+
 export const signature = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
   .describe('Signature of a Solana transaction.');
+
 export const network = z.string().describe('CAIP-2 name of the Solana cluster, such as solana:EtWT….');
 export const instant = z.iso.datetime().describe('UTC, RFC 3339.');
+
 export const day = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/)
   .describe('YYYY-MM-DD.');
+
+/** An answer of the service that was paid for. */
+export const paid = <T extends z.ZodRawShape>(document: z.ZodObject<T>) =>
+  z.strictObject({ ...document.shape, payment: payment.optional() });
 
 /** What was paid for an answer; absent where nothing was. */
 export const payment = z
@@ -35,10 +63,6 @@ export const payment = z
     network,
   })
   .describe('What was paid for this answer; absent where nothing was.');
-
-/** An answer of the service that was paid for. */
-export const paid = <T extends z.ZodRawShape>(document: z.ZodObject<T>) =>
-  z.strictObject({ ...document.shape, payment: payment.optional() });
 
 export const check = z.strictObject({
   check: z.string(),
