@@ -99,17 +99,21 @@ export default defineConfig({
         { name: 'start', tags: ['$initial'], priority: 100 },
         { name: 'start', test: /rolldown\/runtime/, priority: 100 },
         { name: 'session', test: /src\/(cli\/session\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
-        { name: 'airport-table', test: /src\/domain\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
+        {
+          name: 'airport-table',
+          test: /src\/kernel\/domain\/(airport-table|metropolitan-areas)\.ts$/,
+          priority: 85,
+        },
         // A file of rows, for what has no more to do than look into one.
         {
           name: 'file',
-          test: /src\/(store\/libsql\/(read-only|inspect)|kernel\/(secrets|ids|json|bounded-file)|domain\/payout-memo)\.ts$/,
+          test: /src\/(store\/libsql\/(read-only|inspect)|kernel\/(secrets|ids|json|bounded-file)|kernel\/domain\/payout-memo)\.ts$/,
           priority: 84,
         },
         { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },
         { name: 'journal', test: /src\/client\/journal\/store\.ts$/, priority: 82 },
         { name: 'service', test: /src\/service\/index\.ts$/, priority: 80 },
-        { name: 'schemas', test: /node_modules\/zod\/|src\/domain\/countries\.ts$/, priority: 75 },
+        { name: 'schemas', test: /node_modules\/zod\/|src\/kernel\/domain\/countries\.ts$/, priority: 75 },
         {
           name: 'paid',
           test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(offers\/(search|search-updates)|bookings\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
@@ -118,7 +122,7 @@ export default defineConfig({
         // What a service does by itself when it is time: with a booking, and with the first look at one.
         {
           name: 'upkeep',
-          test: /src\/(flights\/(upkeep\/\w+|bookings\/(late-ticket|order-effect|journey-end))|notify\/mails|domain\/ics|store\/erase)\.ts$/,
+          test: /src\/(flights\/(upkeep\/\w+|bookings\/(late-ticket|order-effect|journey-end))|notify\/mails|kernel\/domain\/ics|store\/erase)\.ts$/,
           priority: 65,
         },
         // What most commands of a traveller show.

@@ -1,12 +1,12 @@
 /**
- * Writes src/domain/place-names-table.ts from Unicode CLDR: the names of cities in other languages. Run by hand:
+ * Writes src/kernel/domain/place-names-table.ts from Unicode CLDR: the names of cities in other languages. Run by hand:
  * `npm pack cldr-dates-full@47`, unpack it, and `node .ci/place-names.mjs <folder>/package`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [folder = ''] = process.argv.slice(2);
-const DOMAIN = new URL('../src/domain/', import.meta.url);
+const DOMAIN = new URL('../src/kernel/domain/', import.meta.url);
 const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 const LANGUAGES =
@@ -14,7 +14,7 @@ const LANGUAGES =
   'ky lb lo lt lv mk ml mn mr ms mt my nb ne nl pa pl ps pt ro ru si sk sl so sq sr sr-Latn sv sw ta te tg th tk tr uk ' +
   'ur uz vi zh zh-Hant';
 
-/** As src/domain/airports.ts folds. */
+/** As src/kernel/domain/airports.ts folds. */
 const folded = (text) =>
   text
     .normalize('NFKD')

@@ -10,9 +10,10 @@ const inSrc = (path: string): string => path.replace(/^src\//, '');
 
 const files = filesIn('src').map(inSrc);
 /** The schema of what a command prints lies beside it, and is read by tests and pages alone. */
-const isResult = (file: string): boolean => /^cli\/commands\/[^/]+\/result\.ts$/.test(file);
+const isResult = (file: string): boolean =>
+  /^cli\/(commands\/[^/]+\/result|spec\/(published|schemas))\.ts$/.test(file);
 const roomOf = (file: string): string => {
-  if (isResult(file)) return 'published';
+  if (isResult(file)) return 'result';
   return file.split('/')[0] ?? '';
 };
 const imports = files
@@ -27,53 +28,31 @@ const imports = files
 /** Which rooms each room may import. Below `service` the arrows point down only. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   kernel: [],
-  domain: ['kernel'],
-  wire: ['domain', 'kernel'],
-  store: ['domain', 'kernel'],
-  solana: ['store', 'domain', 'kernel'],
-  http: ['store', 'domain', 'kernel'],
-  notify: ['solana', 'store', 'domain', 'kernel'],
-  escrow: ['solana', 'store', 'domain', 'kernel'],
-  effects: ['escrow', 'solana', 'store', 'domain', 'kernel'],
-  payments: ['http', 'solana', 'store', 'domain', 'kernel'],
-  airlines: ['effects', 'http', 'store', 'wire', 'domain', 'kernel'],
+  wire: ['kernel'],
+  store: ['kernel'],
+  solana: ['store', 'kernel'],
+  http: ['store', 'kernel'],
+  notify: ['solana', 'store', 'kernel'],
+  escrow: ['solana', 'store', 'kernel'],
+  effects: ['escrow', 'solana', 'store', 'kernel'],
+  payments: ['http', 'solana', 'store', 'kernel'],
+  airlines: ['effects', 'http', 'store', 'wire', 'kernel'],
   flights: [
-    'airlines',
-    'payments',
-    'effects',
-    'escrow',
-    'http',
-    'notify',
-    'solana',
-    'store',
-    'wire',
-    'domain',
+    ...['airlines', 'payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire'],
     'kernel',
   ],
-  partner: ['payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire', 'domain', 'kernel'],
+  partner: ['payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire', 'kernel'],
   // It stands for companies of its own, which know the services from outside and through their ports.
-  sandbox: ['flights', 'airlines', 'partner', 'http', 'solana', 'store', 'wire', 'domain', 'kernel'],
+  sandbox: ['flights', 'airlines', 'partner', 'http', 'solana', 'store', 'wire', 'kernel'],
   service: [
-    ...[
-      'flights',
-      'airlines',
-      'partner',
-      'sandbox',
-      'payments',
-      'effects',
-      'escrow',
-      'http',
-      'notify',
-      'solana',
-      'store',
-    ],
-    ...['wire', 'domain', 'kernel'],
+    ...['flights', 'airlines', 'partner', 'sandbox', 'payments', 'effects', 'escrow', 'http', 'notify'],
+    ...['solana', 'store', 'wire', 'kernel'],
   ],
-  // Only tests and scripts read it: the schemas of the services beside those of the tool's own documents.
-  published: ['wire', 'domain', 'kernel'],
+  // Schemas of the documents that commands print: read by tests and pages alone.
+  result: ['wire', 'kernel'],
   terminal: ['kernel'],
-  client: ['escrow', 'solana', 'store', 'domain', 'kernel'],
-  cli: ['terminal', 'client', 'escrow', 'solana', 'domain', 'kernel'],
+  client: ['escrow', 'solana', 'store', 'kernel'],
+  cli: ['terminal', 'client', 'escrow', 'solana', 'kernel'],
 };
 
 /** The half of `escrow/` that reads, and does what anybody may do: a client never acts for the operator. */
@@ -108,8 +87,8 @@ test('imports point down', () => {
     if (one.typeOnly && (one.room === 'client' || one.room === 'cli') && to === 'wire') return false;
     if (one.typeOnly && one.room === 'cli' && one.target === 'service/types.ts') return false;
     if (DOORS.includes(one.target)) return false;
-    // What a command prints: a type for its spec, and a door that only tests and pages open.
-    if (one.file.startsWith('cli/') && to === 'published') return !one.typeOnly && !one.dynamic;
+    // What a command prints: a type for its spec, and a schema that only tests and pages load.
+    if (one.file.startsWith('cli/') && to === 'result') return !one.typeOnly && !one.dynamic;
     // The one door through which an embedded profile reaches the services.
     return !(one.file === 'cli/session/session.ts' && one.target === 'service/index.ts');
   });

@@ -5,7 +5,7 @@ import type { EffectsTables } from '../effects/tables.ts';
 import type { NotifyTables } from '../notify/tables.ts';
 import type { PaymentsTables } from '../payments/tables.ts';
 import type { MetaTables } from '../store/marks.ts';
-import type { BookingState } from './bookings/machine.ts';
+import type { BookingState } from './bookings/states.ts';
 import type { DeskTables } from './desk/tables.ts';
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */

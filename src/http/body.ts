@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { repeatedName } from '../domain/repeated-names.ts';
+import { repeatedName } from '../kernel/domain/repeated-names.ts';
 import { type HttpRequest, readBody } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import type { JsonForm } from './routes.ts';

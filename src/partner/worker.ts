@@ -1,5 +1,5 @@
 import { attestationsDueAtMs, retentionDueAtMs } from './compliance/compliance-due.ts';
-import { creationsDueAtMs } from './orders/creations.ts';
+import { creationsDueAtMs } from './orders/creation-due.ts';
 import type { Job, PartnerDemo, PartnerPorts } from './ports.ts';
 
 /** A line here is all that a kind of work needs. */

@@ -6,7 +6,7 @@ import type {
   ProviderBalance,
   ProviderOrder,
 } from '../../src/airlines/provider.ts';
-import type { PassengerIssue } from '../../src/domain/passengers.ts';
+import type { PassengerIssue } from '../../src/kernel/domain/passengers.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import type { Offer } from '../../src/wire/flights/index.ts';
 

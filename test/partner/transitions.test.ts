@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { allowedFrom, FUNDED, ORDER_STATUSES, TRANSITIONS } from '../../src/domain/order-moves.ts';
+import { allowedFrom, FUNDED, ORDER_STATUSES, TRANSITIONS } from '../../src/kernel/domain/order-moves.ts';
 
 /** The table of CONTRACT, section 11, as it is printed there. */
 const CONTRACT = `

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import {
+  namesIn,
   pattern,
   readDate,
   readMoney,
@@ -16,7 +17,6 @@ import {
   type Target,
   target,
 } from './steps.ts';
-import { namesIn } from './values.ts';
 
 /**
  * How one carrier's web site is searched, bought from, and asked about: data, one file a carrier (docs/carriers.md).

@@ -1,5 +1,15 @@
 import * as z from 'zod';
-import { template } from './values.ts';
+
+/** A text with places for values. */
+export const template = z
+  .string()
+  .max(500)
+  // Typed, a line's end would be the Enter key, which sends a form.
+  .refine((text) => !/\p{Cc}/u.test(text), 'has a control character.')
+  .refine((text) => !/[{}]/.test(text.replaceAll(PLACE, '')), 'has a brace that opens no {name}.')
+  .refine((text) => namesIn(text).every((name) => NAMES.has(name)), {
+    error: ({ input }) => `has an unknown name: ${namesIn(String(input)).find((name) => !NAMES.has(name))}.`,
+  });
 
 /**
  * Parts of a recipe, as JSON: where something is on a page, how a value is read there, and what is done. Nothing here
@@ -206,3 +216,51 @@ export const step: z.ZodType<Step> = z.lazy(() =>
 );
 
 export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);
+
+/**
+ * Texts of a recipe with values put in: `{origin}`, `{depart_date:DD/MM/YYYY}`, `{passenger.family_name}`. Which names
+ * there are depends on the part; a name without a value stops the step, so that nothing half-filled is ever sent.
+ */
+
+export const QUERY = [
+  'origin',
+  'destination',
+  'origin_city',
+  'destination_city',
+  'depart_date',
+  'return_date',
+];
+
+export const PARTY = ['adults'];
+
+/** Of the flights that were chosen. */
+export const TRIP = ['flight_number', 'return_flight_number'];
+
+export const PASSENGER = [
+  'number',
+  'index',
+  'given_name',
+  'family_name',
+  'born_on',
+  'title',
+  'gender',
+  'email',
+  'phone_number',
+  'nationality',
+  'passport_number',
+  'passport_expiry',
+].map((name) => `passenger.${name}`);
+
+/** `contact.email` is an address of our own with the reference in it, where one is set; else the first passenger's. */
+export const CONTACT = ['contact.email', 'contact.phone_number', 'contact.given_name', 'contact.family_name'];
+
+export const CARD = ['card.number', 'card.expiry', 'card.cvc', 'card.holder'];
+
+export const BOOKING = ['reference', 'booking_reference'];
+
+export const NAMES = new Set([...QUERY, ...PARTY, ...TRIP, ...PASSENGER, ...CONTACT, ...CARD, ...BOOKING]);
+
+/** `{name}` and `{name:format}`. */
+export const PLACE = /\{([a-z_.]+)(?::([^{}]*))?\}/g;
+
+export const namesIn = (text: string): string[] => [...text.matchAll(PLACE)].map(([, name = '']) => name);

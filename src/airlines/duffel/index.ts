@@ -1,5 +1,5 @@
-import { AIRPORT_TABLE } from '../../domain/airport-table.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Provider } from '../provider.ts';
 import { createAttempts } from './attempts.ts';

@@ -1,4 +1,4 @@
-import { alpha2Of } from '../../domain/countries.ts';
+import { alpha2Of } from '../../kernel/domain/countries.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import { OrderRefused } from '../provider.ts';
 import { type Fields, flag, list, object, text } from './read.ts';

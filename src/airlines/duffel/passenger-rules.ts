@@ -1,4 +1,4 @@
-import type { PassengerIssue } from '../../domain/passengers.ts';
+import type { PassengerIssue } from '../../kernel/domain/passengers.ts';
 import type { Offer, Passenger } from '../../wire/flights/index.ts';
 import { airlineName } from './order-form.ts';
 

@@ -1,12 +1,12 @@
-import { currencyIssue, networkIssue } from '../../domain/exchange-codes.ts';
+import { DECIMAL_FORM } from '../../kernel/decimal.ts';
+import { currencyIssue, networkIssue } from '../../kernel/domain/exchange-codes.ts';
 import {
   DEPOSIT_SYNONYMS,
   isOrderStatus,
   MOST,
   ORDER_STATUSES,
   type OrderStatus,
-} from '../../domain/order-moves.ts';
-import { DECIMAL_FORM } from '../../kernel/decimal.ts';
+} from '../../kernel/domain/order-moves.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';

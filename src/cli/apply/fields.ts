@@ -1,4 +1,4 @@
-import { DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, RETURN_FIELDS } from '../../domain/order-moves.ts';
+import { DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, RETURN_FIELDS } from '../../kernel/domain/order-moves.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
 /** The fields of UpdateOrder that a row can give, and the names that a file may call them by. */

@@ -1,11 +1,11 @@
-import type { OrderStatus } from '../../domain/order-moves.ts';
+import type { OrderStatus } from '../../kernel/domain/order-moves.ts';
 import {
   allowedFrom,
   type MoveRefusal,
   type OrderStanding,
   refusalOf,
   standingAfter,
-} from '../../domain/order-moves.ts';
+} from '../../kernel/domain/order-moves.ts';
 import type { CheckedRow } from './check.ts';
 
 /** The effect of a row, as far as it can be known before it is sent; the service has the last word. */

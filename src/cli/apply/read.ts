@@ -1,4 +1,4 @@
-import { repeatedName } from '../../domain/repeated-names.ts';
+import { repeatedName } from '../../kernel/domain/repeated-names.ts';
 import { isRecord } from '../../terminal/fields.ts';
 import { readCsv } from './csv.ts';
 import { type FieldPath, fieldNamed, groupNamed } from './fields.ts';

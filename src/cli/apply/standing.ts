@@ -1,4 +1,4 @@
-import { FUNDED, type OrderStanding } from '../../domain/order-moves.ts';
+import { FUNDED, type OrderStanding } from '../../kernel/domain/order-moves.ts';
 import type { GetOrderDetailsResponse } from '../../wire/partner/index.ts';
 
 /**

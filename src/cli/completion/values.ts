@@ -71,8 +71,8 @@ const settings: Source = async () => {
 /** Codes while a code may be typed, of cities too, and one word for each airport. */
 const airports: Source = async ({ word }) => {
   const [{ airportWords, namedAirports }, { METROPOLITAN_CODES, metropolitanArea }] = await Promise.all([
-    import('../../domain/airports.ts'),
-    import('../../domain/metropolitan-areas.ts'),
+    import('../../kernel/domain/airports.ts'),
+    import('../../kernel/domain/metropolitan-areas.ts'),
   ]);
   const all = namedAirports();
   const nameOf = airportWords(all);

@@ -1,5 +1,5 @@
 import type { PaymentReceipt } from '../../client/types.ts';
-import { byPrice } from '../../domain/offer-order.ts';
+import { byPrice } from '../../kernel/domain/offer-order.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import type { DayGrid, JourneyDays } from './calendar.ts';
 

@@ -1,4 +1,4 @@
-import { type OfferSort, sortOffers } from '../../domain/offer-order.ts';
+import { type OfferSort, sortOffers } from '../../kernel/domain/offer-order.ts';
 import type { StepKey } from '../../terminal/streams.ts';
 import type { ListRow } from '../view/flights/list-rows.ts';
 import { airlineText, type NumberedFare, stopsText } from '../view/flights/search-columns.ts';

@@ -1,5 +1,5 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
-import { type PassengerField, type PassengerRules, TITLES } from '../../domain/passengers.ts';
+import { type PassengerField, type PassengerRules, TITLES } from '../../kernel/domain/passengers.ts';
 import type { StepAnswer } from '../../terminal/streams.ts';
 import { harmless } from '../../terminal/text.ts';
 import { dayChoices, whichDay } from '../searching/dates.ts';

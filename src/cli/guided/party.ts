@@ -1,4 +1,5 @@
 import type { SavedTraveller, TravellerFields } from '../../client/journal/travellers.ts';
+import { instant } from '../../kernel/clock.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,
@@ -6,8 +7,7 @@ import {
   DOCUMENT_FIELDS,
   type PassengerField,
   type PassengerRules,
-} from '../../domain/passengers.ts';
-import { instant } from '../../kernel/clock.ts';
+} from '../../kernel/domain/passengers.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { counted, harmless } from '../../terminal/text.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';

@@ -1,5 +1,5 @@
-import { isMistake } from '../../domain/airports.ts';
-import { findPlaces } from '../../domain/places.ts';
+import { isMistake } from '../../kernel/domain/airports.ts';
+import { findPlaces } from '../../kernel/domain/places.ts';
 import { harmless } from '../../terminal/text.ts';
 import { placeOf } from '../searching/airports.ts';
 import { quoted } from '../view/payment.ts';

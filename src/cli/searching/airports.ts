@@ -1,6 +1,6 @@
-import { type FoundAirport, isMistake, type NamedAirport } from '../../domain/airports.ts';
-import { areaOfCity, metropolitanArea } from '../../domain/metropolitan-areas.ts';
-import { findPlaces } from '../../domain/places.ts';
+import { type FoundAirport, isMistake, type NamedAirport } from '../../kernel/domain/airports.ts';
+import { areaOfCity, metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
+import { findPlaces } from '../../kernel/domain/places.ts';
 import { problem } from '../../kernel/problems.ts';
 import { counted, harmless } from '../../terminal/text.ts';
 import type { CommandContext } from '../spec/command.ts';

@@ -1,5 +1,5 @@
 import type { FlightsClient } from '../../client/types.ts';
-import { withArrivals } from '../../domain/offer-groups.ts';
+import { withArrivals } from '../../kernel/domain/offer-groups.ts';
 import { canDrawLive, openLiveSign } from '../../terminal/live-sign.ts';
 import { screenWidth } from '../../terminal/streams.ts';
 import { harmlessDocument } from '../../terminal/text.ts';

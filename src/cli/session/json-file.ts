@@ -1,5 +1,5 @@
-import { repeatedName } from '../../domain/repeated-names.ts';
 import { readBounded } from '../../kernel/bounded-file.ts';
+import { repeatedName } from '../../kernel/domain/repeated-names.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
 

@@ -1,4 +1,4 @@
-import { alpha2Codes, isCountry } from '../../domain/countries.ts';
+import { alpha2Codes, isCountry } from '../../kernel/domain/countries.ts';
 
 /** Languages that are spoken where passports are given out; the names come with Node (Unicode CLDR). */
 const LANGUAGES =

@@ -4,7 +4,7 @@ import {
   type PassengerField,
   type PassengerRules,
   TITLES,
-} from '../../domain/passengers.ts';
+} from '../../kernel/domain/passengers.ts';
 import type { Prompts } from '../../terminal/streams.ts';
 import { dayChoices, whichDay } from '../searching/dates.ts';
 import { type TypedField, typedField } from './typed-field.ts';

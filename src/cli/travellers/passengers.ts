@@ -7,7 +7,7 @@ import {
   type PassengerField,
   type PassengerRules,
   passportsTooOld,
-} from '../../domain/passengers.ts';
+} from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import type { IntentNotes } from '../session/remembered.ts';

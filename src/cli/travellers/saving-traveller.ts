@@ -1,12 +1,12 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
+import { instant } from '../../kernel/clock.ts';
 import {
   BASE_FIELDS,
   checkPassengers,
   DOCUMENT_FIELDS,
   type PassengerField,
   type PassengerRules,
-} from '../../domain/passengers.ts';
-import { instant } from '../../kernel/clock.ts';
+} from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';

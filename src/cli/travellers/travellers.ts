@@ -6,7 +6,7 @@ import {
   type PassengerField,
   type PassengerIssue,
   type PassengerRules,
-} from '../../domain/passengers.ts';
+} from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';

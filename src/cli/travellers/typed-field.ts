@@ -1,4 +1,4 @@
-import type { PassengerField } from '../../domain/passengers.ts';
+import type { PassengerField } from '../../kernel/domain/passengers.ts';
 import { readDate } from '../searching/dates.ts';
 import { countryNamed } from './country-names.ts';
 

@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
-import { payoutMemo, payoutMemoWithId } from '../../domain/payout-memo.ts';
 import { type Clock, instant } from '../../kernel/clock.ts';
+import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';

@@ -1,6 +1,11 @@
 import type { Kysely, Selectable } from 'kysely';
-import { BASE_FIELDS, DOCUMENT_FIELDS, foldName, type PassengerField } from '../../domain/passengers.ts';
 import { type Clock, instant } from '../../kernel/clock.ts';
+import {
+  BASE_FIELDS,
+  DOCUMENT_FIELDS,
+  foldName,
+  type PassengerField,
+} from '../../kernel/domain/passengers.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';

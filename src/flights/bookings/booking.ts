@@ -1,5 +1,5 @@
-import { checkPassengers } from '../../domain/passengers.ts';
 import { instant } from '../../kernel/clock.ts';
+import { checkPassengers } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
 import type { BookRequest, BookResponse, Passenger } from '../../wire/flights/index.ts';

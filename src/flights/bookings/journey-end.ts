@@ -1,4 +1,4 @@
-import { zonedInstant } from '../../domain/ics.ts';
+import { zonedInstant } from '../../kernel/domain/ics.ts';
 import type { Slice } from '../../wire/flights/index.ts';
 
 /** When the last flight of a journey has landed, by the clock of its airport; epoch ms. */

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { Store } from '../tables.ts';
-import { NO_PAYMENT } from './retire.ts';
+import { NO_PAYMENT } from './machine.ts';
 
 /**
  * What may be locked: a lock costs 0.10 USDC and ties up the operator's rent, his cap of the day and his balance with

@@ -10,81 +10,12 @@ import { planUpkeep } from '../upkeep/plan-upkeep.ts';
 import type { Escrows } from './escrows.ts';
 import type { createMails, Written } from './mails.ts';
 import type { createOrderBook } from './order-record.ts';
-import { NO_PAYMENT } from './retire.ts';
+import { BEGINNINGS, BOOKING_STATES, type BookingState, isWork, type Mover, mayMove } from './states.ts';
 
-/**
- * `settling`: written before the payment is settled, so that a crash right after settlement loses nothing. What follows
- * belongs to the worker: queued, ordering, ticketing, capturing, booked; or refunding, refunded. `stuck` waits for a
- * person.
- */
-export type BookingState =
-  | 'settling'
-  | 'queued'
-  | 'ordering'
-  | 'ticketing'
-  | 'capturing'
-  | 'booked'
-  | 'refunding'
-  | 'refunded'
-  | 'stuck';
-
-/**
- * Who moves a booking: the request that pays for it, the worker's step runner, an operator about what is stuck, and
- * the sweep of intents that nobody booked.
- */
-type Mover = 'payment' | 'runner' | 'operator' | 'sweep';
-
-interface Standing {
-  /** True when the step runner has something to do in it. */
-  readonly work: boolean;
-  /** Where a booking may go from here, and who moves it there. */
-  readonly to: Readonly<Partial<Record<BookingState, readonly Mover[]>>>;
-}
-
-/** In which state a booking begins, and who begins it. */
-const BEGINNINGS: Readonly<Partial<Record<BookingState, readonly Mover[]>>> = {
-  settling: ['payment'],
-  // There is no customer's booking: only the escrow is given back.
-  refunding: ['sweep'],
-};
+/** Booking rows that no customer's payment stands behind carry this in place of a payment key. */
+export const NO_PAYMENT = 'none';
 
 export const stuck = (why: string): Next => ({ to: 'stuck', change: { last_error: why } });
-
-/** The moves of a booking. Nothing but `moves.ts` writes a state, and it writes none that is not here. */
-export const BOOKING_STATES = {
-  settling: { work: true, to: { queued: ['payment', 'runner'], refunding: ['runner'], stuck: ['runner'] } },
-  queued: { work: true, to: { ordering: ['runner'], refunding: ['runner'], stuck: ['runner'] } },
-  ordering: {
-    work: true,
-    to: { ticketing: ['runner'], capturing: ['runner'], refunding: ['runner'], stuck: ['runner'] },
-  },
-  ticketing: {
-    work: true,
-    // To itself: the airline is asked again later.
-    to: { ticketing: ['runner'], capturing: ['runner'], refunding: ['runner'], stuck: ['runner'] },
-  },
-  // A ticket exists: never to a refund.
-  capturing: { work: true, to: { booked: ['runner'], stuck: ['runner'] } },
-  booked: { work: false, to: {} },
-  // To `ticketing` where the airline confirmed after a person had said that there is no ticket.
-  refunding: { work: true, to: { refunded: ['runner'], ticketing: ['runner'], stuck: ['runner'] } },
-  refunded: { work: false, to: {} },
-  // An operator lets it go on in whatever work there is.
-  stuck: { work: false, to: {} },
-} as const satisfies Readonly<Record<BookingState, Standing>>;
-
-/** The states in which the step runner has something to do. */
-export type WorkState = {
-  [State in BookingState]: (typeof BOOKING_STATES)[State]['work'] extends true ? State : never;
-}[BookingState];
-
-export const isWork = (state: BookingState): state is WorkState => BOOKING_STATES[state].work;
-
-export function mayMove(from: BookingState, to: BookingState, by: Mover): boolean {
-  if (from === 'stuck') return by === 'operator' && isWork(to);
-  const { to: moves }: Standing = BOOKING_STATES[from];
-  return moves[to]?.includes(by) ?? false;
-}
 
 /** What a move writes beside the state. */
 type BookingChange = Partial<

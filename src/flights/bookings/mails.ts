@@ -59,7 +59,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
 
   /** null when the airline's times make no sense: the mail is worth more than its attachment. */
   async function calendarOf(order: Order): Promise<Attachment | null> {
-    const { journeyIcs } = await import('../../domain/ics.ts');
+    const { journeyIcs } = await import('../../kernel/domain/ics.ts');
     try {
       const content = journeyIcs({
         reference: order.order_id,

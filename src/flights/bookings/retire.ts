@@ -1,10 +1,7 @@
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow, Tx } from '../tables.ts';
 import { creatingKey } from './creations.ts';
-import { beginBooking, dropBooking } from './machine.ts';
-
-/** Booking rows that no customer's payment stands behind carry this in place of a payment key. */
-export const NO_PAYMENT = 'none';
+import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**
  * Ends an intent's life without a booking: it frees its (wallet, offer) pair, and its escrow is given back by the

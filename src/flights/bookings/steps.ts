@@ -12,18 +12,18 @@ import {
   type Claims,
   createClaims,
   FAULTS,
-  isWork,
   MOST_QUESTIONS,
   type Next,
+  NO_PAYMENT,
   refund,
   type Step,
   type StepTools,
   stuck,
-  type WorkState,
 } from './machine.ts';
 import { createMails } from './mails.ts';
 import { createOrderBook } from './order-record.ts';
-import { dropUnpaid, NO_PAYMENT } from './retire.ts';
+import { dropUnpaid } from './retire.ts';
+import { isWork, type WorkState } from './states.ts';
 
 /** What an intent shows as `refund_reason` while its money waits for the refund wallet's token account. */
 const REFUND_WAITS = 'refund_account_missing';

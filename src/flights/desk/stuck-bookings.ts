@@ -8,9 +8,9 @@ import type { ResolveRequest, StuckDecision, StuckRefusal } from '../../wire/fli
 import type { Escrows } from '../bookings/escrows.ts';
 import { lockedOffer } from '../bookings/intent-record.ts';
 import { type AirlineWord, askAirline, concludeOrderEffect, statusOf } from '../bookings/late-ticket.ts';
-import type { BookingState } from '../bookings/machine.ts';
 import { type Move, moveBooking, NOT_TICKETED } from '../bookings/machine.ts';
 import { createOrderBook } from '../bookings/order-record.ts';
+import type { BookingState } from '../bookings/states.ts';
 import { createStepRunner } from '../bookings/steps.ts';
 import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';

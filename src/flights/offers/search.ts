@@ -1,8 +1,8 @@
 import type { Provider } from '../../airlines/provider.ts';
-import { localDate } from '../../domain/calendar.ts';
-import { metropolitanArea } from '../../domain/metropolitan-areas.ts';
-import { isRealDate } from '../../domain/passengers.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
+import { localDate } from '../../kernel/domain/calendar.ts';
+import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
+import { isRealDate } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import type { SearchRequest, SearchResponse } from '../../wire/flights/index.ts';

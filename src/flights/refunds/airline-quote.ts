@@ -1,6 +1,6 @@
 import type { CancellationQuote } from '../../airlines/provider.ts';
-import type { AirlineQuote } from '../../domain/airline-quote.ts';
 import { instant } from '../../kernel/clock.ts';
+import type { AirlineQuote } from '../../kernel/domain/airline-quote.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest } from '../../wire/flights/index.ts';
 import { type CancelledBy, cancelledBy, isAskable } from '../bookings/order-changes.ts';

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { instant } from '../../kernel/clock.ts';
+import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
 import { lockedOffer } from '../bookings/intent-record.ts';

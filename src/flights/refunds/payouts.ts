@@ -6,9 +6,9 @@ import {
   type Instruction,
   type Signature,
 } from '@solana/kit';
-import { payoutMark, payoutMemo, payoutMemoWithId } from '../../domain/payout-memo.ts';
 import type { Agreed } from '../../effects/airline-effects.ts';
 import type { ChainPlan } from '../../effects/effects.ts';
+import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import {

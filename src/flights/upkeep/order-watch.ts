@@ -1,5 +1,5 @@
-import { zonedInstant } from '../../domain/ics.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
+import { zonedInstant } from '../../kernel/domain/ics.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import { keepCurrent } from '../bookings/order-changes.ts';

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
-import type { FlightsOptions } from '../ports.ts';
+import type { FlightsOptions, FlightsPorts } from '../ports.ts';
 import type { Tx, UpkeepTask } from '../tables.ts';
 
 /** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
@@ -72,3 +72,19 @@ export async function planUpkeep(
     .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
     .execute();
 }
+
+/** The ports of the sweeper. */
+export type SweeperPorts = Pick<
+  FlightsPorts,
+  | 'store'
+  | 'clock'
+  | 'ids'
+  | 'log'
+  | 'cluster'
+  | 'effects'
+  | 'authority'
+  | 'outbox'
+  | 'options'
+  | 'provider'
+  | 'lowcost'
+>;

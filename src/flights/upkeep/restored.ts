@@ -3,7 +3,7 @@ import { type SqlBool, sql } from 'kysely';
 import { retire } from '../bookings/retire.ts';
 import { isMarked } from '../refunds/payouts.ts';
 import { pageWhile } from './page-while.ts';
-import type { SweeperPorts } from './sweeper.ts';
+import type { SweeperPorts } from './plan-upkeep.ts';
 
 /** Accounts that a node shows in one answer. */
 const MOST_AT_ONCE = 100;

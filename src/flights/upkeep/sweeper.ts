@@ -14,23 +14,7 @@ import { createOrderBook } from '../bookings/order-record.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/pricing.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, UpkeepTask } from '../tables.ts';
-import { CLOSE_AFTER_MS, farthestMs } from './plan-upkeep.ts';
-
-/** The ports of the sweeper. */
-export type SweeperPorts = Pick<
-  FlightsPorts,
-  | 'store'
-  | 'clock'
-  | 'ids'
-  | 'log'
-  | 'cluster'
-  | 'effects'
-  | 'authority'
-  | 'outbox'
-  | 'options'
-  | 'provider'
-  | 'lowcost'
->;
+import { CLOSE_AFTER_MS, farthestMs, type SweeperPorts } from './plan-upkeep.ts';
 
 const MOST_AT_ONCE = 50;
 

@@ -1,5 +1,5 @@
-import type { WalletType } from '../../domain/exchange-codes.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
+import type { WalletType } from '../../kernel/domain/exchange-codes.ts';
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { ComplianceStatus } from '../../wire/partner/requirements.ts';
 import type { CustomerData } from '../customer-data/schema.ts';

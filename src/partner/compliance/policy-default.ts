@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isCountry } from '../../domain/countries.ts';
-import { WALLET_TYPES } from '../../domain/exchange-codes.ts';
 import { DECIMAL_FORM } from '../../kernel/decimal.ts';
+import { isCountry } from '../../kernel/domain/countries.ts';
+import { WALLET_TYPES } from '../../kernel/domain/exchange-codes.ts';
 import { ATTESTATION_TYPES, DATA_TYPES } from '../../wire/partner/kinds.ts';
 import { MOST_AGE_DAYS } from '../../wire/partner/requirements.ts';
 

@@ -1,5 +1,5 @@
-import { networkNamed } from '../../domain/exchange-codes.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
+import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { WalletNetwork } from './compliance.ts';

@@ -1,4 +1,4 @@
-import { alpha2Of } from '../../domain/countries.ts';
+import { alpha2Of } from '../../kernel/domain/countries.ts';
 import { country } from './identity.ts';
 import { line } from './text.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';

@@ -1,5 +1,5 @@
 import { ValidationErrorsIBAN, validateIBAN } from 'ibantools';
-import { alpha2Of, isCountry } from '../../domain/countries.ts';
+import { alpha2Of, isCountry } from '../../kernel/domain/countries.ts';
 import { cnpj, cpf, crc16, weightedSum } from './check-digits.ts';
 import { emailAddress } from './email.ts';
 import type { CustomerData } from './schema.ts';

@@ -1,5 +1,5 @@
-import { isRealDate } from '../../domain/calendar.ts';
-import { alpha3Of } from '../../domain/countries.ts';
+import { isRealDate } from '../../kernel/domain/calendar.ts';
+import { alpha3Of } from '../../kernel/domain/countries.ts';
 import { line, ungrouped, withoutBracket } from './text.ts';
 import { type DataContext, normal, todayOf, type Verdict, wrong } from './verdict.ts';
 

@@ -4,7 +4,7 @@ import { DATA_KEYS, DATA_TYPES, type DataType } from '../../wire/partner/kinds.t
 import { type CustomerData, customerDataSchema } from './schema.ts';
 import { type DataContext, type DataIssue, type Findings, findings } from './verdict.ts';
 
-export { WALLET_TYPES, type WalletType } from '../../domain/exchange-codes.ts';
+export { WALLET_TYPES, type WalletType } from '../../kernel/domain/exchange-codes.ts';
 export * from '../../wire/partner/kinds.ts';
 export { type CustomerData, customerDataSchema } from './schema.ts';
 export type { DataContext, DataIssue } from './verdict.ts';

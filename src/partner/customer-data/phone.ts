@@ -4,7 +4,7 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/min';
-import { alpha2Of } from '../../domain/countries.ts';
+import { alpha2Of } from '../../kernel/domain/countries.ts';
 import type { Findings } from './verdict.ts';
 
 interface Phone {

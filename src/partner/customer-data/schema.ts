@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { WALLET_TYPES } from '../../domain/exchange-codes.ts';
+import { WALLET_TYPES } from '../../kernel/domain/exchange-codes.ts';
 import {
   ACCOUNT_PURPOSES,
   DOCUMENT_TYPES,

@@ -1,4 +1,4 @@
-import { isRealDate } from '../../domain/calendar.ts';
+import { isRealDate } from '../../kernel/domain/calendar.ts';
 import { cnpj, cpf, isLuhn, isMod11And10, weightedSum } from './check-digits.ts';
 import { countryAlpha3 } from './identity.ts';
 import { line, ungrouped, withoutBracket } from './text.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check } from '@scure/base';
-import type { WalletType } from '../../domain/exchange-codes.ts';
+import type { WalletType } from '../../kernel/domain/exchange-codes.ts';
 import { crc16 } from './check-digits.ts';
 import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 

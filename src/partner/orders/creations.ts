@@ -1,11 +1,11 @@
-import { type Insertable, type RawBuilder, type SqlBool, sql, type Updateable } from 'kysely';
-import { type Clock, DAY_MS } from '../../kernel/clock.ts';
+import type { Insertable, Updateable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { openQueue, type Queue, queueDueAtMs } from '../../store/queue.ts';
+import { openQueue } from '../../store/queue.ts';
 import type { Call } from '../call.ts';
 import type { PartnerPorts } from '../ports.ts';
-import type { PartnerDatabase, PartnerEnvironment, PartnerOrderTable, Store, Tx } from '../tables.ts';
+import type { PartnerOrderTable, Tx } from '../tables.ts';
+import { CREATIONS, creationsIn, LEASE_MS } from './creation-due.ts';
 import { type OrderRow, openColumn, sealColumn } from './order-record.ts';
 import type { OrderRequest } from './order-request.ts';
 
@@ -187,47 +187,3 @@ const newRow = (
     updated_at_ms: nowMs,
   };
 };
-
-/** How long one drive of a creation keeps the others away: longer than a call can take. */
-const LEASE_MS = 13_000;
-
-/** A platform's own `Retry-After` counts up to here, for the worker and for the customer. */
-export const LONGEST_WAIT_MS = 10 * 60_000;
-
-/** An order of which the platform never said anything is given to a person after a day. */
-export const SILENT = { giveUp: { after: 'age', ms: DAY_MS } } as const;
-
-/** Orders that their platform has not been heard about. */
-const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
-  table: 'partner_orders',
-  key: 'order_id',
-  due: 'due_at_ms',
-  open: sql<SqlBool>`due_at_ms is not null and creation = 'creating'`,
-  leaseMs: LEASE_MS,
-  mostMs: LEASE_MS,
-  farthestMs: LONGEST_WAIT_MS,
-  counts: 'claims',
-  // Whoever waits for it is told when it is asked about again, should the drive never come back.
-  claimed: (nowMs) => ({ due_at_ms: nowMs + LEASE_MS }),
-  retry: {
-    firstMs: 5_000,
-    factor: 2,
-    mostMs: LONGEST_WAIT_MS,
-    jitter: 'none',
-    tellAfter: null,
-    giveUp: { after: 'never' },
-  },
-};
-
-const creationsIn = (environment: PartnerEnvironment): RawBuilder<SqlBool> =>
-  sql<SqlBool>`environment = ${environment}`;
-
-/**
- * When an order whose creation a crash, a lost answer or an outage left open is asked about next (epoch ms). One small
- * read, without any of its code.
- */
-export const creationsDueAtMs = (
-  store: Store,
-  environment: PartnerEnvironment,
-  clock: Clock,
-): Promise<number | null> => queueDueAtMs({ store, clock }, CREATIONS, creationsIn(environment));

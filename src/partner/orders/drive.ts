@@ -1,12 +1,12 @@
 import type { Updateable } from 'kysely';
-import { depositFaults, FUNDED } from '../../domain/order-moves.ts';
+import { depositFaults, FUNDED } from '../../kernel/domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { unlessLost } from '../../store/leases.ts';
 import { isGivenUp } from '../../store/retry.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
 import { linkCustomer } from '../desk/customers.ts';
 import { pageOperator } from '../page.ts';
-import { openOutbound, outboundPartner, type PartnerRow } from '../platforms/outbound.ts';
+import { openOutbound, outboundPartner, type PartnerRow } from '../platforms/outbound-partner.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { PartnerOrderTable, Tx } from '../tables.ts';
 import {
@@ -15,7 +15,8 @@ import {
   outcomeOfRedirection,
   type RedirectOrderBody,
 } from './create-order.ts';
-import { type CreationEnd, type Creations, createCreations, noteOf, SILENT, sealNote } from './creations.ts';
+import { SILENT } from './creation-due.ts';
+import { type CreationEnd, type Creations, createCreations, noteOf, sealNote } from './creations.ts';
 import { recordChange } from './order-history.ts';
 import { type OrderRow, sealColumn } from './order-record.ts';
 import { unsendable } from './order-request.ts';

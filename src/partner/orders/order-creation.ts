@@ -1,4 +1,4 @@
-import { networkNamed } from '../../domain/exchange-codes.ts';
+import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { CreateOrderRequest, CreateOrderResponse } from '../../wire/partner/offers.ts';
 import type { Call } from '../call.ts';
@@ -6,7 +6,8 @@ import { createComplianceGate, type WantedOrder } from '../compliance/compliance
 import { createStanding } from '../compliance/standing.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Tx } from '../tables.ts';
-import { LONGEST_WAIT_MS, noteOf } from './creations.ts';
+import { LONGEST_WAIT_MS } from './creation-due.ts';
+import { noteOf } from './creations.ts';
 import { drive, driveTools, partnerOf } from './drive.ts';
 import { type OrderRow, openColumn, orderRecord } from './order-record.ts';
 import { checkedOrder, type OrderRequest } from './order-request.ts';

@@ -5,7 +5,7 @@ import type { Secrets } from '../../kernel/secrets.ts';
 import type { DepositInstructions, Order, OrderStatus, ReturnDetails } from '../../wire/partner/schema.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { PartnerOrderTable, Store, Tx } from '../tables.ts';
-import { LONGEST_WAIT_MS } from './creations.ts';
+import { LONGEST_WAIT_MS } from './creation-due.ts';
 
 export type OrderRow = Selectable<PartnerOrderTable>;
 

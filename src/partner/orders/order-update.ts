@@ -6,7 +6,7 @@ import {
   type OrderStanding,
   refusalOf,
   standingAfter,
-} from '../../domain/order-moves.ts';
+} from '../../kernel/domain/order-moves.ts';
 import { headerOf } from '../../kernel/http.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { OrderStatus, UpdateOrderRequest, UpdateOrderResponse } from '../../wire/partner/schema.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DEPOSIT_SYNONYMS } from '../../domain/order-moves.ts';
+import { DEPOSIT_SYNONYMS } from '../../kernel/domain/order-moves.ts';
 import { isBlank } from '../../kernel/texts.ts';
 import { decimalString, text } from '../../wire/partner/parts.ts';
 import { depositInstructions, depositInstructionsInput, orderStatus } from '../../wire/partner/schema.ts';

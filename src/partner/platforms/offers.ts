@@ -1,6 +1,6 @@
-import { type ExchangeCodes, FIAT, sideIssues, withNear } from '../../domain/exchange-codes.ts';
 import type { Issue } from '../../http/body.ts';
 import { compareDecimals, unitsOf } from '../../kernel/decimal.ts';
+import { type ExchangeCodes, FIAT, sideIssues, withNear } from '../../kernel/domain/exchange-codes.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoteOf, type Rail, railsOf } from '../../wire/partner/offering.ts';
 import type {

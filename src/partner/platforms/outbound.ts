@@ -1,13 +1,9 @@
-import type { Selectable } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Fetch, headerOf } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { webhookSecretsOf } from '../desk/partners.ts';
 import { refusalOf } from '../orders/platform-answers.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { PartnerTable } from '../tables.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
-import { createOutboundAudit, type OutboundAudit, type OutboundOperation } from './outbound-audit.ts';
+import type { Breaker } from './breaker.ts';
+import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
 import {
   type Attempt,
   checkPartnerUrl,
@@ -73,7 +69,7 @@ export interface OutboundPorts {
 /** Settings for the composition root and tests. */
 export type OutboundGiven = Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>>;
 
-interface Outbound {
+export interface Outbound {
   /** @throws Problem `partner_url_refused` */
   send(partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult>;
 }
@@ -269,38 +265,4 @@ function retryAfterOf(header: string | null, nowMs: number): number | null {
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
   const atMs = Date.parse(header);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
-}
-
-export type PartnerRow = Selectable<PartnerTable>;
-
-/**
- * A partner as the outbound side needs it.
- * @param begunAt where an order's platform was when the order was begun; null for orders older than that record
- */
-export const outboundPartner = (
-  ports: Pick<PartnerPorts, 'secrets' | 'clock'>,
-  row: PartnerRow,
-  begunAt: string | null,
-): OutboundPartner => ({
-  partnerId: row.partner_id,
-  platformUrl: begunAt ?? row.platform_url,
-  hasMoved: begunAt !== null && begunAt !== row.platform_url,
-  webhookSecrets: webhookSecretsOf(ports, row),
-});
-
-/** The outbound side of a service: the network, and in demo the sandbox platform in this process. */
-export function openOutbound(ports: PartnerPorts): Outbound {
-  const { store, secrets, ids, clock, environment, demo } = ports;
-  const given = ports.outbound ?? {};
-  return createOutbound({
-    clock,
-    random: given.random ?? Math.random,
-    breaker: createBreaker({ store, clock }),
-    audit: createOutboundAudit({ store, secrets, ids }),
-    rules: { environment, extraPorts: ports.options.outboundPorts },
-    embedded: demo && (given.embedded ?? ((request) => demo.answer(ports, request))),
-    resolve: given.resolve,
-    limits: given.limits,
-    ca: given.ca,
-  });
 }

@@ -1,4 +1,4 @@
-import { AIRPORT_TABLE, type AirportRow } from '../../domain/airport-table.ts';
+import { AIRPORT_TABLE, type AirportRow } from '../../kernel/domain/airport-table.ts';
 
 /** A real airport. */
 export interface Airport {

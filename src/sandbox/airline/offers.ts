@@ -1,5 +1,5 @@
-import { isoDuration } from '../../domain/offer-order.ts';
 import { instant } from '../../kernel/clock.ts';
+import { isoDuration } from '../../kernel/domain/offer-order.ts';
 import type { CabinClass, Conditions, Offer, Segment, Slice } from '../../wire/flights/index.ts';
 import type { Airline } from './airlines.ts';
 import type { Airport } from './airports.ts';

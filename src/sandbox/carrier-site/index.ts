@@ -10,12 +10,12 @@ import { deliverDue, sandboxDkimRecord } from './mail.ts';
 import { html, page } from './page.ts';
 import * as passengers from './passengers.ts';
 import type { SiteScenario } from './scenarios.ts';
-import * as walls from './scenarios.ts';
 import { SCRIPT } from './script.ts';
 import * as search from './search.ts';
 import { STYLE } from './style.ts';
 import * as till from './till.ts';
 import { cookieFor, createVisitors, type Handler, type SiteAnswer, type SitePorts } from './visit.ts';
+import * as walls from './walls.ts';
 
 export interface CarrierSiteOptions {
   readonly seed: string;

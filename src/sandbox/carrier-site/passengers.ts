@@ -1,4 +1,4 @@
-import { alpha2Codes } from '../../domain/countries.ts';
+import { alpha2Codes } from '../../kernel/domain/countries.ts';
 import { html, type Markup, page } from './page.ts';
 import { type Handler, redirect, type Visit } from './visit.ts';
 

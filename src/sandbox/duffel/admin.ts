@@ -3,7 +3,7 @@ import { BEHAVIOURS, type SwitchName, TEST_ROUTES } from './behaviours.ts';
 import type { OrderRecord } from './books.ts';
 import { moveFlights } from './change-calls.ts';
 import { refused } from './errors.ts';
-import { amountOf, centsOf } from './ids.ts';
+import { amountOf, centsOf } from './money.ts';
 import { changesOf, isListed, minutesMoved } from './order-shape.ts';
 import { type Asked, foundOffer, type Sandbox } from './sandbox.ts';
 

@@ -4,7 +4,7 @@ import type { CancellationRecord, OrderRecord } from './books.ts';
 import { microInstant } from './dress.ts';
 import { cutConnection, invalid, refused } from './errors.ts';
 import { tell } from './events.ts';
-import { amountOf, centsOf } from './ids.ts';
+import { amountOf, centsOf } from './money.ts';
 import { listedOrder } from './order-calls.ts';
 import { awaitsPayment, canCancel, orderTrait } from './order-shape.ts';
 import { page } from './paging.ts';

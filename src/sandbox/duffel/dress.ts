@@ -1,16 +1,9 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import type { Conditions, Segment, Slice } from '../../wire/flights/index.ts';
 import type { OfferRequestRecord, OfferState } from './books.ts';
-import {
-  amountOf,
-  centsOf,
-  type DuffelIds,
-  diceOf,
-  offerIdOf,
-  passengerIds,
-  segmentId,
-  traitOf,
-} from './ids.ts';
+import { type DuffelIds, diceOf } from './ids.ts';
+import { amountOf, centsOf } from './money.ts';
+import { offerIdOf, passengerIds, segmentId, traitOf } from './names.ts';
 import { carrierOf, placeOf } from './places.ts';
 import { servicesOf } from './services.ts';
 import type { DuffelWorld, WorldOffer } from './world.ts';

@@ -1,7 +1,4 @@
 import { sha256Hex } from '../../kernel/json.ts';
-import { testRoute } from './behaviours.ts';
-import type { OfferRequestRecord } from './books.ts';
-import type { WorldOffer } from './world.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const NUMBER_WIDTH = 6;
@@ -70,33 +67,3 @@ function base62(value: bigint, width: number): string {
 /** 0 for what holds another character: its proof is wrong then. */
 const numberIn = (text: string): number =>
   [...text].reduce((value, digit) => value * 62 + Math.max(0, DIGITS.indexOf(digit)), 0);
-
-/** Ids and traits of what a search has found, worked out from its numbers alone. */
-
-export const offerIdOf = (ids: DuffelIds, { requestNumber, index }: WorldOffer): string =>
-  ids.numbered('off', requestNumber, index);
-
-export const passengerIds = (
-  ids: DuffelIds,
-  { number, passengersOf = number, ages }: OfferRequestRecord,
-): string[] => ages.map((_, position) => ids.numbered('pas', passengersOf, position));
-
-/** @param where direction and flight: `0.1` */
-export const segmentId = (ids: DuffelIds, { requestNumber, index }: WorldOffer, where: string): string =>
-  ids.hashed('seg', requestNumber, index, where);
-
-/** Of a test route. */
-export const traitOf = ({ slices: [out] }: OfferRequestRecord): string | undefined =>
-  out && testRoute(out.origin, out.destination)?.trait;
-
-/** Amounts as cents inside, as decimal text outside. */
-
-/** null for what is no amount with at most two decimals. */
-export function centsOf(text: unknown): number | null {
-  if (typeof text !== 'string' || !/^\d{1,10}(\.\d{1,2})?$/.test(text)) return null;
-  const [whole = '', part = ''] = text.split('.');
-  return Number(whole) * 100 + Number(part.padEnd(2, '0'));
-}
-
-export const amountOf = (cents: number): string =>
-  `${cents < 0 ? '-' : ''}${Math.floor(Math.abs(cents) / 100)}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;

@@ -3,7 +3,7 @@ import type { Slice } from '../../wire/flights/index.ts';
 import type { OfferRequestRecord } from './books.ts';
 import { dressedOffer } from './dress.ts';
 import { invalid, refused } from './errors.ts';
-import { passengerIds } from './ids.ts';
+import { passengerIds } from './names.ts';
 import { type Asked, data, foundOffer, type Sandbox } from './sandbox.ts';
 import { dressedRequest, listOf, searched, shown } from './search-calls.ts';
 import { seatMaps } from './services.ts';

@@ -1,9 +1,10 @@
-import { isRealDate } from '../../domain/calendar.ts';
-import { isCountry } from '../../domain/countries.ts';
+import { isRealDate } from '../../kernel/domain/calendar.ts';
+import { isCountry } from '../../kernel/domain/countries.ts';
 import type { BookedService, OfferRequestRecord } from './books.ts';
 import { needsDocuments, needsInstantPayment, takesDocuments } from './dress.ts';
 import { type Issue, invalid, refused } from './errors.ts';
-import { centsOf, passengerIds } from './ids.ts';
+import { centsOf } from './money.ts';
+import { passengerIds } from './names.ts';
 import type { Asked, EchoedPassenger, Sandbox } from './sandbox.ts';
 import { foundOffer } from './sandbox.ts';
 import { listOf } from './search-calls.ts';

@@ -1,6 +1,8 @@
 import type { ChangeRecord, OrderRecord } from './books.ts';
 import { dressedOffer, microInstant } from './dress.ts';
-import { amountOf, diceOf, passengerIds, traitOf } from './ids.ts';
+import { diceOf } from './ids.ts';
+import { amountOf } from './money.ts';
+import { passengerIds, traitOf } from './names.ts';
 import { foundOffer, type Sandbox } from './sandbox.ts';
 
 interface Dressed {

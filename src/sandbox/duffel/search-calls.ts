@@ -3,7 +3,7 @@ import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord } from './books.ts';
 import { currentCents, dressedOffer, expiresAtMs, microInstant } from './dress.ts';
 import { type Issue, invalid, refused } from './errors.ts';
-import { offerIdOf, passengerIds } from './ids.ts';
+import { offerIdOf, passengerIds } from './names.ts';
 import { page } from './paging.ts';
 import { airportsOf, cityOrAirport } from './places.ts';
 import { type Asked, data, foundOffer, misbehaved, type Sandbox } from './sandbox.ts';

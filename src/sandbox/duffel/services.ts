@@ -1,5 +1,7 @@
 import type { OfferedService, OfferRequestRecord } from './books.ts';
-import { amountOf, type DuffelIds, diceOf, offerIdOf, passengerIds, segmentId, traitOf } from './ids.ts';
+import { type DuffelIds, diceOf } from './ids.ts';
+import { amountOf } from './money.ts';
+import { offerIdOf, passengerIds, segmentId, traitOf } from './names.ts';
 import type { WorldOffer } from './world.ts';
 
 interface Bag {

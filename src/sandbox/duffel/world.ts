@@ -8,7 +8,8 @@ import { createTimetable } from '../airline/timetable.ts';
 import { createWorld } from '../airline/world.ts';
 import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord } from './books.ts';
-import { amountOf, centsOf, diceOf } from './ids.ts';
+import { diceOf } from './ids.ts';
+import { amountOf, centsOf } from './money.ts';
 import { airportsOf, type Place } from './places.ts';
 
 /** An offer of the sandbox airline's world, and who sells it here. */

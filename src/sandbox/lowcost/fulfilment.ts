@@ -11,8 +11,8 @@ import {
   type SoldFare,
 } from '../../airlines/fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../../airlines/provider.ts';
-import { isoDuration } from '../../domain/offer-order.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
+import { isoDuration } from '../../kernel/domain/offer-order.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';

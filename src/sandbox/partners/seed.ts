@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FUNDED } from '../../domain/order-moves.ts';
+import { FUNDED } from '../../kernel/domain/order-moves.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import { newPartnerKey } from '../../partner/credentials.ts';
 import { insertPartnerKey } from '../../partner/desk/accounts.ts';

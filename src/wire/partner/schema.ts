@@ -1,11 +1,16 @@
 import * as z from 'zod';
-import { type DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, MOST, ORDER_STATUSES } from '../../domain/order-moves.ts';
+import {
+  type DEPOSIT_FIELDS,
+  DEPOSIT_SYNONYMS,
+  MOST,
+  ORDER_STATUSES,
+} from '../../kernel/domain/order-moves.ts';
 import { decimalString, identifier, text, wholeNumber } from './parts.ts';
 
 /** Orders on the wire (spec/partner-service.md, Resources; CONTRACT, sections 10 and 11). */
 
 export const orderStatus = z.enum(ORDER_STATUSES);
-export { ORDER_STATUSES, type OrderStatus } from '../../domain/order-moves.ts';
+export { ORDER_STATUSES, type OrderStatus } from '../../kernel/domain/order-moves.ts';
 
 export const TRANSACTION_TYPES = ['ONRAMP', 'OFFRAMP'] as const;
 export const transactionType = z.enum(TRANSACTION_TYPES);

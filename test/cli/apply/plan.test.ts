@@ -7,7 +7,7 @@ import {
   type OrderStanding,
   type OrderStatus,
   TRANSITIONS,
-} from '../../../src/domain/order-moves.ts';
+} from '../../../src/kernel/domain/order-moves.ts';
 
 const rowsOf = (...updates: OrderUpdate[]) =>
   updates.map((update, index) => ({ row: index + 1, line: index + 2, update }));

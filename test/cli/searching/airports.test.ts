@@ -5,11 +5,11 @@ import {
   folded,
   isMistake,
   namedAirports,
-} from '../../../src/domain/airports.ts';
-import { METROPOLITAN_CODES, metropolitanArea } from '../../../src/domain/metropolitan-areas.ts';
-import { citiesCalled } from '../../../src/domain/place-names.ts';
-import { CLDR_NAMES } from '../../../src/domain/place-names-table.ts';
-import { findPlaces } from '../../../src/domain/places.ts';
+} from '../../../src/kernel/domain/airports.ts';
+import { METROPOLITAN_CODES, metropolitanArea } from '../../../src/kernel/domain/metropolitan-areas.ts';
+import { citiesCalled } from '../../../src/kernel/domain/place-names.ts';
+import { CLDR_NAMES } from '../../../src/kernel/domain/place-names-table.ts';
+import { findPlaces } from '../../../src/kernel/domain/places.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
 /** Airports by name: `search lisbon berlin`, and `airports`. */

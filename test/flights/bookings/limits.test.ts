@@ -1,6 +1,7 @@
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { NO_PAYMENT, retire } from '../../../src/flights/bookings/retire.ts';
+import { NO_PAYMENT } from '../../../src/flights/bookings/machine.ts';
+import { retire } from '../../../src/flights/bookings/retire.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Address, createAddressWithSeed } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { payoutMemo } from '../../../src/domain/payout-memo.ts';
 import { createEffects, type Effects } from '../../../src/effects/effects.ts';
 import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
+import { payoutMemo } from '../../../src/kernel/domain/payout-memo.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { problem } from '../../../src/kernel/problems.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
+import { AIRPORT_TABLE } from '../../../src/kernel/domain/airport-table.ts';
 import { readAirlines } from '../../../src/sandbox/airline/airlines.ts';
 import { airportByCode, distanceKm } from '../../../src/sandbox/airline/airports.ts';
 import { createNetwork } from '../../../src/sandbox/airline/network.ts';

@@ -6,7 +6,7 @@ import { readRows } from '../../../src/cli/apply/read.ts';
 import { readUserSettings } from '../../../src/cli/settings/file.ts';
 import { readProjectSettings } from '../../../src/cli/settings/project.ts';
 import { clientMigrations } from '../../../src/client/journal/store-schema.ts';
-import { checkPassengers } from '../../../src/domain/passengers.ts';
+import { checkPassengers } from '../../../src/kernel/domain/passengers.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { loadPolicy } from '../../../src/partner/compliance/policy.ts';
 import { openStore } from '../../../src/service/home.ts';

@@ -1,4 +1,4 @@
-import { refusalOf } from '../../../src/domain/order-moves.ts';
+import { refusalOf } from '../../../src/kernel/domain/order-moves.ts';
 import type { Problem } from '../../../src/kernel/problems.ts';
 import type { Order, OrderChange, UpdateOrderRequest } from '../../../src/wire/partner/schema.ts';
 import type { World } from '../world/world.ts';

@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../../src/domain/order-moves.ts';
+import type { OrderStatus } from '../../../src/kernel/domain/order-moves.ts';
 
 type Guard = 'funds' | 'no funds' | 'returned' | 'source';
 

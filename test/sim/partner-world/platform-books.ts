@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../../src/domain/order-moves.ts';
+import type { OrderStatus } from '../../../src/kernel/domain/order-moves.ts';
 import type { World } from '../world/world.ts';
 import type { Pace, Slug } from './stage.ts';
 

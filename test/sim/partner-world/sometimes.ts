@@ -1,4 +1,4 @@
-import { ORDER_STATUSES, TRANSITIONS } from '../../../src/domain/order-moves.ts';
+import { ORDER_STATUSES, TRANSITIONS } from '../../../src/kernel/domain/order-moves.ts';
 
 /** What a long run must have seen at least once. */
 export const SOMETIMES: readonly string[] = [

@@ -1,4 +1,4 @@
-import { ORDER_STATUSES, type OrderStatus, TRANSITIONS } from '../../../src/domain/order-moves.ts';
+import { ORDER_STATUSES, type OrderStatus, TRANSITIONS } from '../../../src/kernel/domain/order-moves.ts';
 import type { Order, UpdateOrderRequest, UpdateOrderResponse } from '../../../src/wire/partner/schema.ts';
 import type { World } from '../world/world.ts';
 import type { History, Update } from './history.ts';

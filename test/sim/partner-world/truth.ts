@@ -1,5 +1,5 @@
-import type { OrderStatus } from '../../../src/domain/order-moves.ts';
-import { type OrderStanding, refusalOf } from '../../../src/domain/order-moves.ts';
+import type { OrderStatus } from '../../../src/kernel/domain/order-moves.ts';
+import { type OrderStanding, refusalOf } from '../../../src/kernel/domain/order-moves.ts';
 import type { World } from '../world/world.ts';
 import { isLegal } from './moves.ts';
 import { customerIdOf, type Stage } from './stage.ts';

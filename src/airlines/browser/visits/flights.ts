@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
-import { namedAirports } from '../../../domain/airports.ts';
 import { DAY_MS } from '../../../kernel/clock.ts';
+import { namedAirports } from '../../../kernel/domain/airports.ts';
 import type { OfferQuery } from '../../provider.ts';
 import { click, isClicked } from '../page/click.ts';
 import { Misfit, Stopped } from '../page/outcomes.ts';

@@ -5,7 +5,8 @@ import { isSeen, until, type Walk } from '../page/walk.ts';
 import type { Confirmed, Contact, PurchaseRow } from '../purchases.ts';
 import type { Recipe } from '../recipes.ts';
 import type { Step } from '../steps.ts';
-import { missingIn, namesIn, type Values } from '../values.ts';
+import { namesIn } from '../steps.ts';
+import { missingIn, type Values } from '../values.ts';
 import { readConfirmed } from './buy.ts';
 
 /** The page of a booking that is there: what it says, and giving the booking back. */

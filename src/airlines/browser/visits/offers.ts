@@ -1,5 +1,5 @@
-import { zonedInstant } from '../../../domain/ics.ts';
 import { HOUR_MS } from '../../../kernel/clock.ts';
+import { zonedInstant } from '../../../kernel/domain/ics.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
 import type { OfferQuery } from '../../provider.ts';

@@ -1,5 +1,5 @@
-import { namedAirports } from '../../../domain/airports.ts';
-import { findPlaces } from '../../../domain/places.ts';
+import { namedAirports } from '../../../kernel/domain/airports.ts';
+import { findPlaces } from '../../../kernel/domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { tableLines } from '../../../terminal/table.ts';

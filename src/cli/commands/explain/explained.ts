@@ -1,4 +1,4 @@
-import { CONNECT_CODE_TABLE } from '../../../domain/connect-codes.ts';
+import { CONNECT_CODE_TABLE } from '../../../kernel/domain/connect-codes.ts';
 import { isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 
 /** The explanation of a code. */

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KnownOrder } from '../../../client/types.ts';
-import { journeyIcs } from '../../../domain/ics.ts';
+import { journeyIcs } from '../../../kernel/domain/ics.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { CommandContext } from '../../spec/command.ts';
 

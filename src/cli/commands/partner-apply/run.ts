@@ -1,4 +1,4 @@
-import type { OrderStanding } from '../../../domain/order-moves.ts';
+import type { OrderStanding } from '../../../kernel/domain/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { counted, harmless, harmlessDocument } from '../../../terminal/text.ts';
 import { createProgressBar } from '../../apply/bar.ts';

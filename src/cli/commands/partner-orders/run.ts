@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../../domain/order-moves.ts';
+import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import type { Order } from '../../../wire/partner/index.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';

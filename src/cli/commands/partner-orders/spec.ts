@@ -1,4 +1,4 @@
-import { ORDER_STATUSES } from '../../../domain/order-moves.ts';
+import { ORDER_STATUSES } from '../../../kernel/domain/order-moves.ts';
 import { argument, command, option } from '../../spec/define.ts';
 import { integerOption, namedOption } from '../../spec/options.ts';
 import { ACTING_PARTNER } from '../../spec/partner-options.ts';

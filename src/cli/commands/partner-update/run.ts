@@ -1,4 +1,4 @@
-import { isOrderStatus, type OrderStatus } from '../../../domain/order-moves.ts';
+import { isOrderStatus, type OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { isRecord } from '../../../terminal/fields.ts';
 import { harmless } from '../../../terminal/text.ts';

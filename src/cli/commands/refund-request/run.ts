@@ -1,4 +1,4 @@
-import { refundRuleOf } from '../../../domain/refund-rule.ts';
+import { refundRuleOf } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { freeCall } from '../../../client/spending.ts';
 import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
-import { findAirports } from '../../../domain/airports.ts';
-import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
-import { withArrivals } from '../../../domain/offer-groups.ts';
 import { instant } from '../../../kernel/clock.ts';
+import { findAirports } from '../../../kernel/domain/airports.ts';
+import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
+import { withArrivals } from '../../../kernel/domain/offer-groups.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { View } from '../../../terminal/terminal.ts';

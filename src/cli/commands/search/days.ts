@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { freeCall } from '../../../client/spending.ts';
-import { namedAirports } from '../../../domain/airports.ts';
-import { localDate } from '../../../domain/calendar.ts';
 import { DAY_MS } from '../../../kernel/clock.ts';
+import { namedAirports } from '../../../kernel/domain/airports.ts';
+import { localDate } from '../../../kernel/domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { canDrawLive, openLiveSign } from '../../../terminal/live-sign.ts';

@@ -1,4 +1,4 @@
-import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
+import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchRequestInput } from '../../../wire/flights/index.ts';

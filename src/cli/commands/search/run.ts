@@ -1,5 +1,5 @@
 import type { PaymentReceipt } from '../../../client/types.ts';
-import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
+import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchResponse } from '../../../wire/flights/index.ts';
 import { linkedOf } from '../../paying/explorer.ts';

@@ -1,6 +1,6 @@
 import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
-import { groupByItinerary } from '../../../domain/offer-groups.ts';
-import { sortOffers } from '../../../domain/offer-order.ts';
+import { groupByItinerary } from '../../../kernel/domain/offer-groups.ts';
+import { sortOffers } from '../../../kernel/domain/offer-order.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/arrivals.ts';
 import type { CommandContext } from '../../spec/command.ts';

@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../../domain/order-moves.ts';
+import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import type { Paint } from '../../../terminal/paint.ts';
 import { fieldLines, tableLines } from '../../../terminal/table.ts';
 import type { Screen, View } from '../../../terminal/terminal.ts';

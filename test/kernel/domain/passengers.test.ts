@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isCountry } from '../../src/domain/countries.ts';
+import { isCountry } from '../../../src/kernel/domain/countries.ts';
 import {
   bookablePassengers,
   checkPassengers,
   type PassengerRules,
   passportsTooOld,
-} from '../../src/domain/passengers.ts';
+} from '../../../src/kernel/domain/passengers.ts';
 
 const rules: PassengerRules = {
   count: 1,

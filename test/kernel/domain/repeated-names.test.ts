@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { repeatedName } from '../../src/domain/repeated-names.ts';
+import { repeatedName } from '../../../src/kernel/domain/repeated-names.ts';
 
 /** A message with one name twice is two messages, and is refused. */
 

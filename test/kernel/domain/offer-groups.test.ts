@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { groupByItinerary, withArrivals } from '../../src/domain/offer-groups.ts';
-import { sortOffers } from '../../src/domain/offer-order.ts';
-import { offers, sorts } from '../flights/offer-samples.ts';
+import { groupByItinerary, withArrivals } from '../../../src/kernel/domain/offer-groups.ts';
+import { sortOffers } from '../../../src/kernel/domain/offer-order.ts';
+import { offers, sorts } from '../../flights/offer-samples.ts';
 
 test('an answer with arrivals is the answer that all offers at once would have given, grouped or not', () => {
   fc.assert(

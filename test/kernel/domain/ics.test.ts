@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type IcsSegment, journeyIcs, zonedInstant } from '../../src/domain/ics.ts';
+import { type IcsSegment, journeyIcs, zonedInstant } from '../../../src/kernel/domain/ics.ts';
 
 const FLIGHT: IcsSegment = {
   origin_iata: 'LIS',

@@ -1,5 +1,5 @@
-import { parseUsdc } from '../kernel/money.ts';
-import { problem } from '../kernel/problems.ts';
+import { parseUsdc } from '../money.ts';
+import { problem } from '../problems.ts';
 
 /** An airline's quote for giving an order back, as an operator is shown it. null is "not told", never zero. */
 export interface AirlineQuote {

@@ -1,4 +1,4 @@
-import { parseUsdc } from '../kernel/money.ts';
+import { parseUsdc } from '../money.ts';
 
 /** A fare as its refund depends on it: an offer of the wire, or what the tool has kept of one. */
 interface RefundableFare {

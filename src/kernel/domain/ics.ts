@@ -1,4 +1,4 @@
-import { DAY_MS } from '../kernel/clock.ts';
+import { DAY_MS } from '../clock.ts';
 
 /**
  * A journey as an iCalendar document (RFC 5545): one event a flight. Times are written in UTC, computed from the

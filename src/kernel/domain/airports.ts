@@ -1,4 +1,4 @@
-import { editDistance, mistakesIn } from '../kernel/nearest.ts';
+import { editDistance, mistakesIn } from '../nearest.ts';
 import { AIRPORT_TABLE } from './airport-table.ts';
 import { metropolitanArea } from './metropolitan-areas.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refundRuleOf } from '../../src/domain/refund-rule.ts';
+import { refundRuleOf } from '../../../src/kernel/domain/refund-rule.ts';
 
 const CAPTURED = 151_200_000n;
 const fare = (amount: string | null, currency: string | null = 'USD') => ({

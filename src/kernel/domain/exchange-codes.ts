@@ -1,4 +1,4 @@
-import { didYouMeanOneOf, nearest } from '../kernel/nearest.ts';
+import { didYouMeanOneOf, nearest } from '../nearest.ts';
 
 /**
  * ISO 4217: the currencies that people pay with. Precious metals, bond units, funds, test codes and money that is no
