@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { loadRecipes } from '../../src/airlines/browser/recipes.ts';
 import { lockFile } from '../../src/cli/apply/lock.ts';
 import { readProgress } from '../../src/cli/apply/results.ts';
-import { readCustomerData } from '../../src/cli/commands/requirements/customer-data.ts';
+import { readCustomerData } from '../../src/cli/commands/requirements/run.ts';
 import { readJson } from '../../src/cli/session/json-file.ts';
 import { readKeyFile, readOwnKeyFile } from '../../src/cli/session/key-file.ts';
 import { secret } from '../../src/cli/session/secret-variable.ts';

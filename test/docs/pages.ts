@@ -1,4 +1,4 @@
-import { EXIT_CODES } from '../../src/cli/commands/explain/exit-codes.ts';
+import { EXIT_CODES } from '../../src/cli/commands/explain/run.ts';
 import type {
   CommandDescription,
   ParameterDescription,

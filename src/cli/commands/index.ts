@@ -4,72 +4,82 @@ import { airports } from './airports/spec.ts';
 import { attestationsDecide, attestationsList, attestationsShow } from './attestations/spec.ts';
 import { auditList } from './audit/spec.ts';
 import { book } from './book/spec.ts';
-import { clusterCheck, clusterFund, clusterKeys } from './cluster/spec.ts';
-import { clusterDeploy } from './cluster-deploy/spec.ts';
+import { clusterCheck, clusterDeploy, clusterFund, clusterKeys } from './cluster/spec.ts';
 import { completion } from './completion/spec.ts';
-import { configGet, configList, configSet, configUnset } from './config/spec.ts';
 import {
+  configGet,
+  configList,
   configProfileAdd,
   configProfileList,
   configProfileRemove,
   configProfileUse,
-} from './config-profile/spec.ts';
+  configSet,
+  configUnset,
+} from './config/spec.ts';
 import { demo } from './demo/spec.ts';
 import { doctor } from './doctor/spec.ts';
 import { explain } from './explain/spec.ts';
 import { guided } from './guided/spec.ts';
 import { help } from './help/spec.ts';
-import { intentCreate } from './intent-create/spec.ts';
-import { intentList } from './intent-list/spec.ts';
-import { intentShow } from './intent-show/spec.ts';
-import { intentVerify } from './intent-verify/spec.ts';
-import { keysIssue, keysList, keysRevoke } from './keys/spec.ts';
-import { mcp } from './mcp/spec.ts';
-import { offer } from './offer/spec.ts';
-import { order } from './order/spec.ts';
-import { partnerOrdersApply } from './partner-apply/spec.ts';
+import { intentCreate, intentList, intentShow, intentVerify } from './intent/spec.ts';
 import {
+  keysIssue,
+  keysList,
   keysPartnerIssue,
   keysPartnerList,
   keysPartnerRevoke,
   keysPartnerRotate,
+  keysRevoke,
   keysToken,
-} from './partner-keys/spec.ts';
-import { partnerOffers, partnerOrdersCreate } from './partner-offers/spec.ts';
-import { partnerOrdersList, partnerOrdersShow } from './partner-orders/spec.ts';
-import { partnerPlatform } from './partner-platform/spec.ts';
-import { partnerOrdersUpdate } from './partner-update/spec.ts';
-import { partnerOrdersWatch } from './partner-watch/spec.ts';
-import { paymentsList, paymentsShow } from './payments/spec.ts';
-import { paymentsResume } from './payments-resume/spec.ts';
-import { paymentsVerify } from './payments-verify/spec.ts';
-import { refundApprove, refundNote, refundQueue, refundReject, refundShow } from './refund-cases/spec.ts';
-import { refundClaim } from './refund-claim/spec.ts';
-import { refundDesk } from './refund-desk/spec.ts';
-import { refundRequest } from './refund-request/spec.ts';
+} from './keys/spec.ts';
+import { mcp } from './mcp/spec.ts';
+import { offer } from './offer/spec.ts';
+import { order } from './order/spec.ts';
+import {
+  partnerOffers,
+  partnerOrdersApply,
+  partnerOrdersCreate,
+  partnerOrdersList,
+  partnerOrdersShow,
+  partnerOrdersUpdate,
+  partnerOrdersWatch,
+  partnerPlatform,
+} from './partner/spec.ts';
+import { paymentsList, paymentsResume, paymentsShow, paymentsVerify } from './payments/spec.ts';
+import {
+  refundApprove,
+  refundClaim,
+  refundDesk,
+  refundNote,
+  refundQueue,
+  refundReject,
+  refundRequest,
+  refundShow,
+} from './refund/spec.ts';
 import {
   partnerRequirementsAdd,
   requirementsAcceptTerms,
   requirementsList,
   requirementsSubmit,
 } from './requirements/spec.ts';
-import { sandboxCarrierSite } from './sandbox-carrier-site/spec.ts';
-import { sandboxDuffel } from './sandbox-duffel/spec.ts';
+import { sandboxCarrierSite, sandboxDuffel } from './sandbox/spec.ts';
 import { schema } from './schema/spec.ts';
-import { search } from './search/spec.ts';
-import { searchUpdates } from './search-updates/spec.ts';
+import { search, searchUpdates } from './search/spec.ts';
 import { serve } from './serve/spec.ts';
 import { status } from './status/spec.ts';
 import { stuckList, stuckResolve, stuckShow } from './stuck/spec.ts';
 import { turnSwitch } from './switch/spec.ts';
 import { travellersAdd, travellersList, travellersRemove, travellersShow } from './travellers/spec.ts';
 import { upgrade } from './upgrade/spec.ts';
-import { walletAirdrop } from './wallet-airdrop/spec.ts';
-import { walletBalance } from './wallet-balance/spec.ts';
-import { walletHistory } from './wallet-history/spec.ts';
-import { walletLimitsSet, walletLimitsShow } from './wallet-limits/spec.ts';
-import { walletNew } from './wallet-new/spec.ts';
-import { walletShow } from './wallet-show/spec.ts';
+import {
+  walletAirdrop,
+  walletBalance,
+  walletHistory,
+  walletLimitsSet,
+  walletLimitsShow,
+  walletNew,
+  walletShow,
+} from './wallet/spec.ts';
 
 /** The table of contents of the tool: every command, in the order of the help. Nothing that a command runs is loaded here. */
 export const TOOL: ToolSpec = {

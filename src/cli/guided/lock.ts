@@ -78,7 +78,7 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
   } catch (error) {
     if (!isProblem(error, 'intent_already_exists')) throw error;
     // Locked before from here: that one is gone on with, and nobody else's.
-    const { existingIntent } = await import('../commands/intent-create/run.ts');
+    const { existingIntent } = await import('../commands/intent/create.ts');
     const { own, problem } = await existingIntent(walk.context, error);
     if (own === null) throw problem;
     return own;

@@ -44,3 +44,43 @@ export const clusterFund = published(
   }),
   { plan: plan({}) },
 );
+
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('sha256 of the code.');
+
+export const clusterDeploy = published(
+  z.strictObject({
+    status: z.enum(['deployed', 'upgraded', 'finalised', 'unchanged']),
+    network,
+    program: address.describe('The address to set for a service.'),
+    upgrade_authority: address.nullable().describe('Who can replace it; null: nobody, ever.'),
+    sha256,
+    size: z.int().describe('Room for code, bytes.'),
+    slot: z.int(),
+  }),
+  {
+    others: {
+      aborted: z.strictObject({
+        status: z.literal('aborted'),
+        network,
+        buffers: z.array(z.strictObject({ buffer: address, sol })),
+        reclaimed: sol.describe('Rent that came back.'),
+      }),
+    },
+    plan: plan({
+      network: network.optional(),
+      kind: z.enum(['deploy', 'upgrade']).optional(),
+      is_resumed: z.boolean().optional().describe('It was begun before.'),
+      program: address.nullable().optional().describe('null: a new address, which is made when it is done.'),
+      payer: address.optional(),
+      sha256: sha256.optional(),
+      transactions: z.int().optional(),
+      rent: sol.optional().describe('Locked in the program.'),
+      fees: sol.optional().describe('Of all transactions that are left, if none is repeated.'),
+      needed: sol.optional().describe('What the payer has to hold now.'),
+      balance: sol.optional(),
+    }),
+  },
+);

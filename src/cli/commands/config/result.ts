@@ -9,8 +9,15 @@ const setting = z.strictObject({
 });
 
 export const configList = published(z.strictObject({ settings: z.array(setting) }));
-
 export const configGet = published(setting);
+
+const profile = z.strictObject({
+  name: z.string(),
+  used: z.boolean(),
+  flights_url: z.string().nullable(),
+  partner_url: z.string().nullable(),
+  cluster: z.string().nullable(),
+});
 
 export const configSet = published(
   z.union([
@@ -22,5 +29,25 @@ export const configSet = published(
 
 export const configUnset = published(
   z.strictObject({ profile: z.string().optional(), key: z.string(), unset: z.literal(true) }),
+  { plan: plan({}) },
+);
+
+export const configProfileList = published(z.strictObject({ profiles: z.array(profile) }));
+
+export const configProfileAdd = published(
+  z.strictObject({
+    profile: z.string(),
+    settings: z.record(z.string(), z.string()),
+    used: z.boolean(),
+  }),
+  { plan: plan({}) },
+);
+
+export const configProfileUse = published(z.strictObject({ profile: z.string(), used: z.literal(true) }), {
+  plan: plan({}),
+});
+
+export const configProfileRemove = published(
+  z.strictObject({ profile: z.string(), removed: z.literal(true) }),
   { plan: plan({}) },
 );

@@ -94,7 +94,7 @@ export const configGet: Command<ConfigKeyOptions> = async (context, { key }) => 
 /** Sets a setting of the profile in use, or of --profile. A key is read from standard input into a file of its own. */
 export const configSet: Command<ConfigSetOptions> = async (context, { key, value }) => {
   if (key === 'profile') {
-    const { useProfile } = await import('../config-profile/run.ts');
+    const { useProfile } = await import('./profile.ts');
     return useProfile(context, value);
   }
   const { session, terminal, clock, globals } = context;

@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import type { FlightsClient, KnownOrder } from '../../../client/types.ts';
-import { parseUsdc } from '../../../kernel/money.ts';
+import type { EscrowAccount } from '../../../escrow/terms.ts';
+import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
 import { wrap } from '../../../terminal/text.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type {
   CreatedIntent,
   Intent,
@@ -26,8 +30,95 @@ import { orderLines } from '../../view/flights/order.ts';
 import { searchLines } from '../../view/flights/search.ts';
 import { hasEnded, moneyStage, statusLines } from '../../view/flights/status.ts';
 import { inReview } from '../book/run.ts';
-import { type Account, readAccounts } from './accounts.ts';
-import { escrowEndLines, trailLines } from './view.ts';
+
+/** USDC (atomic) where a journey can put it; null where there is no such account. */
+interface Account {
+  readonly wallet: bigint | null;
+  readonly treasury: bigint | null;
+  readonly vault: bigint | null;
+  /** All there is of the coin on this cluster. */
+  readonly supply: bigint;
+}
+
+/** Reads what a journey moves. Before there is an intent, nothing is known of its treasury and vault. */
+async function readAccounts(session: Session, owner: Address, intent: Intent | null): Promise<Account> {
+  const [{ associatedTokenAddress, decodeMint }, cluster] = await Promise.all([
+    import('../../../solana/token.ts'),
+    session.cluster(),
+  ]);
+  const mint = cluster.usdcMint;
+  const [mintAccount] = await cluster.accounts([mint]);
+  const held = async (holder: Address) => cluster.tokenBalance(await associatedTokenAddress(holder, mint));
+  const { readEscrow } = await import('../../../escrow/account.ts');
+  const escrow =
+    intent &&
+    (await readEscrow(cluster, intent.escrow.address as Address, [intent.escrow.program_id as Address]));
+  return {
+    wallet: await held(owner),
+    treasury: escrow ? await held(escrow.treasury) : null,
+    vault: intent ? await cluster.tokenBalance(intent.escrow.vault_address as Address) : null,
+    supply: mintAccount ? (decodeMint(mintAccount.data)?.supply ?? 0n) : 0n,
+  };
+}
+
+/** Wallet, treasury, vault and supply before and after a journey, and what the difference was for. */
+function trailLines(
+  before: Account,
+  after: Account,
+  spent: { readonly ticket: number; readonly fees: bigint },
+  paint: Paint,
+): string[] {
+  const amount = (value: bigint | null, none: string) => (value === null ? none : formatUsdc(value));
+  // Before: there was none yet. After: there is none any more.
+  const change = (from: bigint | null, to: bigint | null) => {
+    const difference = (to ?? 0n) - (from ?? 0n);
+    return difference > 0n ? `+${formatUsdc(difference)}` : formatUsdc(difference);
+  };
+  const row = (name: string, from: bigint | null, to: bigint | null, none: string) => [
+    name,
+    amount(from, '–'),
+    amount(to, none),
+    change(from, to),
+  ];
+  return [
+    ...tableLines(
+      [
+        { title: 'USDC' },
+        { title: 'Before', align: 'right' },
+        { title: 'After', align: 'right' },
+        { title: 'Change', align: 'right' },
+      ],
+      [
+        row('Wallet', before.wallet, after.wallet, '–'),
+        row('Treasury', before.treasury, after.treasury, '–'),
+        row('Escrow vault', before.vault, after.vault, 'closed'),
+        row('Total supply', before.supply, after.supply, '–'),
+      ],
+      paint.dim,
+    ),
+    '',
+    `Ticket ${formatUsdc(BigInt(spent.ticket))}, calls ${formatUsdc(spent.fees)}; network fees were the operator's.`,
+  ];
+}
+
+/** How the escrow ended, by the cluster's own account of it. */
+function escrowEndLines(escrow: EscrowAccount | null, intent: Intent, paint: Paint): string[] {
+  if (!escrow) return [`Escrow ${intent.escrow.address}: no longer on the cluster.`];
+  const seconds = (value: bigint) =>
+    value === 0n ? null : utcTime(new Date(Number(value) * 1000).toISOString());
+  return fieldLines(
+    [
+      ['Escrow', escrow.address],
+      ['State on chain', paint.bold(escrow.state)],
+      ['Amount', `${formatUsdc(escrow.amount)} USDC`],
+      ['Opened', seconds(escrow.openedAt)],
+      ['Ended', seconds(escrow.endedAt)],
+      ['Capture', intent.capture_tx_hash],
+      ['Refund', intent.refund_tx_hash],
+    ],
+    paint.dim,
+  );
+}
 
 const TRAVELLER: Passenger = {
   given_name: 'Ada',

@@ -1,5 +1,6 @@
+import { DAY_MS } from '../../../kernel/clock.ts';
 import { argument, command, option } from '../../spec/define.ts';
-import { integerOption } from '../../spec/options.ts';
+import { durationOption, integerOption, overlapOption } from '../../spec/options.ts';
 
 export const keysList = command({
   name: 'keys list',
@@ -34,4 +35,60 @@ export const keysRevoke = command({
   result: { schema: async () => (await import('./result.ts')).keysRevoke },
   cutOff: { look: 'keys list' },
   load: async () => (await import('./run.ts')).keysRevoke,
+});
+
+export const keysPartnerList = command({
+  name: 'keys partner list',
+  summary: 'List partner keys and when each was last used',
+  effect: 'reads',
+  examples: ['farelock keys partner list'],
+  result: { list: 'keys', schema: async () => (await import('./result.ts')).keysPartnerList },
+  load: async () => (await import('./run.ts')).partnerKeysList,
+});
+
+export const keysPartnerIssue = command({
+  name: 'keys partner issue',
+  summary: 'Issue a key to a partner; it is shown once',
+  arguments: [argument('<partner-id>'), argument('<name>')],
+  effect: 'changes',
+  examples: ['farelock keys partner issue par_sandbox_bank nightly-updates'],
+  result: { schema: async () => (await import('./result.ts')).keysPartnerIssue },
+  cutOff: { look: 'keys partner list' },
+  load: async () => (await import('./run.ts')).partnerKeysIssue,
+});
+
+export const keysPartnerRevoke = command({
+  name: 'keys partner revoke',
+  summary: 'Revoke a partner key',
+  arguments: [argument('<key-id>')],
+  effect: 'changes',
+  examples: ['farelock keys partner revoke key_…'],
+  result: { schema: async () => (await import('./result.ts')).keysPartnerRevoke },
+  cutOff: { look: 'keys partner list' },
+  load: async () => (await import('./run.ts')).partnerKeysRevoke,
+});
+
+export const keysPartnerRotate = command({
+  name: 'keys partner rotate',
+  summary: 'Replace a key; the old one keeps working for a while',
+  arguments: [argument('<key-id>')],
+  options: [
+    option('--overlap <time>', 'how long the old key keeps working, 0 to 720h (24h)', overlapOption, DAY_MS),
+  ],
+  effect: 'changes',
+  examples: ['farelock keys partner rotate key_… --overlap 48h'],
+  result: { schema: async () => (await import('./result.ts')).keysPartnerRotate },
+  cutOff: { look: 'keys partner list' },
+  load: async () => (await import('./run.ts')).partnerKeysRotate,
+});
+
+export const keysToken = command({
+  name: 'keys token',
+  summary: 'Issue a short-lived token for one customer; it is shown once',
+  arguments: [argument('<customer-id>')],
+  options: [option('--ttl <time>', 'how long it works, 1m to 24h (15m)', durationOption)],
+  effect: 'changes',
+  examples: ['farelock keys token cus_demo_ana --ttl 30m'],
+  result: { schema: async () => (await import('./result.ts')).keysToken },
+  load: async () => (await import('./run.ts')).customerTokenIssue,
 });

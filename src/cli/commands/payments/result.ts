@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { address, instant, network, published, usdc } from '../../spec/published.ts';
+import { address, check, instant, network, plan, published, usdc } from '../../spec/published.ts';
 
 export const paymentRecord = z.strictObject({
   payment_id: z.string(),
@@ -36,3 +36,21 @@ export const paymentsList = published(
 );
 
 export const paymentsShow = published(shownPayment);
+
+export const paymentsResume = published(
+  z.strictObject({
+    payment: paymentRecord.nullable(),
+    answer: z.unknown().describe("What was bought: the service's own answer; null while there is none."),
+  }),
+  { plan: plan({}) },
+);
+
+const paymentVerification = z.strictObject({
+  payment_id: z.string(),
+  verdict: z.enum(['landed', 'mismatch', 'not_landed', 'waiting']),
+  transaction: z.string().nullable(),
+  memo: z.string().nullable(),
+  checks: z.array(check),
+});
+
+export const paymentsVerify = published(z.strictObject({ payments: z.array(paymentVerification) }));

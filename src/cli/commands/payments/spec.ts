@@ -20,3 +20,24 @@ export const paymentsShow = command({
   result: { schema: async () => (await import('./result.ts')).paymentsShow },
   load: async () => (await import('./run.ts')).paymentsShow,
 });
+
+export const paymentsResume = command({
+  name: 'payments resume',
+  summary: 'Send an unanswered payment again; nothing new is signed',
+  arguments: [argument('<payment-id>')],
+  effect: 'pays',
+  examples: ['farelock payments resume pay_…'],
+  result: { schema: async () => (await import('./result.ts')).paymentsResume },
+  load: async () => (await import('./resume.ts')).paymentsResume,
+});
+
+export const paymentsVerify = command({
+  name: 'payments verify',
+  summary: 'Check one payment, or the newest, on the cluster',
+  arguments: [argument('[payment-id]')],
+  options: [option('--limit <n>', 'how many to check', integerOption('--limit', 1, 1_000_000), 100)],
+  effect: 'reads',
+  examples: ['farelock payments verify', 'farelock payments verify pay_…'],
+  result: { list: 'payments', schema: async () => (await import('./result.ts')).paymentsVerify },
+  load: async () => (await import('./verify.ts')).paymentsVerify,
+});

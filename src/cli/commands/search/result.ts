@@ -5,6 +5,19 @@ import { searchRequest } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
 import { day, instant, paid, paidPlan, payment, plan, published, usdc } from '../../spec/published.ts';
 
+const streamEnd = z
+  .strictObject({
+    status: z.enum(['complete', 'enriching']),
+    search_id: z.string().optional(),
+    total_offers: z.int(),
+    error: z
+      .strictObject({ code: z.string(), message: z.string() })
+      .optional()
+      .describe('Why slower offers are missing.'),
+    payment: payment.optional(),
+  })
+  .describe('The last line of --ndjson: how the search ended.');
+
 const journeyDays = { depart_date: day, return_date: day.nullable().describe('null: one way.') };
 
 const dayFound = z.strictObject({
@@ -96,21 +109,10 @@ const daysPlan = plan({
     .describe('What it takes to pay no more than `total`, beside the searching itself.'),
 });
 
-const streamEnd = z
-  .strictObject({
-    status: z.enum(['complete', 'enriching']),
-    search_id: z.string().optional(),
-    total_offers: z.int(),
-    error: z
-      .strictObject({ code: z.string(), message: z.string() })
-      .optional()
-      .describe('Why slower offers are missing.'),
-    payment: payment.optional(),
-  })
-  .describe('The last line of --ndjson: how the search ended.');
-
 export const search = published(paid(wire.searchResponse), {
   others: { days: pricesByDay, any_airport: anyAirport },
   plan: z.union([paidPlan({ request: asked }), daysPlan]),
   lines: { offer, end: streamEnd },
 });
+
+export const searchUpdates = published(wire.searchUpdatesResponse);

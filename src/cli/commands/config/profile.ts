@@ -1,0 +1,203 @@
+import { didYouMean } from '../../../kernel/nearest.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { shownUrls } from '../../../kernel/shown-url.ts';
+import { rpcNames } from '../../../solana/monikers.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { isProfileName, type SettingValues, type UserSettings } from '../../settings/file.ts';
+import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
+import { changeUserSettings } from '../../settings/write.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { nextLines } from '../../view/payment.ts';
+import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
+
+interface ProfileNameOptions {
+  readonly name: string;
+}
+
+interface ProfileAddOptions extends ProfileNameOptions {
+  readonly flightsUrl?: string;
+  readonly partnerUrl?: string;
+  readonly rpcUrl?: readonly string[];
+  readonly cluster?: string;
+  readonly network?: string;
+  readonly genesis?: string;
+  readonly escrowProgram?: string;
+  readonly apiKeyFile?: string;
+  readonly customerTokenFile?: string;
+  readonly operatorKeyFile?: string;
+  readonly use?: true;
+}
+
+interface ListedProfile {
+  readonly name: string;
+  readonly used: boolean;
+  readonly flights_url: string | null;
+  readonly partner_url: string | null;
+  readonly cluster: string | null;
+}
+
+/** The profiles that there are; the one in use is marked. */
+export const profileList: Command<object> = async (context) => {
+  const { profile } = await settingsInEffect(context);
+  const { readOwnSettings } = await import('../../settings/own.ts');
+  const { profiles } = readOwnSettings(context.session.home);
+  const names = [...new Set(['local', ...Object.keys(profiles), profile.value])];
+  const listed = names.map((name): ListedProfile => {
+    const own = profiles[name] ?? {};
+    return {
+      name,
+      used: name === profile.value,
+      flights_url: name === 'local' ? 'embedded' : shownOrNull(own.flights_url),
+      partner_url: shownOrNull(own.partner_url) ?? (name === 'local' ? 'embedded' : null),
+      cluster: name === 'local' ? 'embedded' : (own.cluster ?? shownOrNull(own.rpc_url)),
+    };
+  });
+  context.terminal.result({ profiles: listed }, profilesView);
+  return 0;
+};
+
+const shownOrNull = (address: string | undefined): string | null =>
+  address === undefined ? null : shownUrls(rpcNames(address));
+
+const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
+  list: 'profiles',
+  lines: ({ profiles }, { paint }) =>
+    tableLines(
+      [
+        { title: ' ' },
+        { title: 'Profile' },
+        { title: 'Flights' },
+        { title: 'Partner' },
+        { title: 'Cluster' },
+      ],
+      profiles.map((one) => [
+        one.used ? paint.good('*') : '',
+        one.name,
+        one.flights_url ?? '–',
+        one.partner_url ?? '–',
+        one.cluster ?? '–',
+      ]),
+      paint.dim,
+    ),
+  rows: ({ profiles }) =>
+    profiles.map((one) => [one.used ? '*' : '', one.name, one.flights_url, one.partner_url, one.cluster]),
+};
+
+type Given = ProfileAddOptions & { readonly keypair?: string | undefined };
+
+const GIVEN: readonly (readonly [keyof Given, SettingName, string])[] = [
+  ['flightsUrl', 'flights_url', '--flights-url'],
+  ['partnerUrl', 'partner_url', '--partner-url'],
+  ['rpcUrl', 'rpc_url', '--rpc-url'],
+  ['cluster', 'cluster', '--cluster'],
+  ['network', 'network', '--network'],
+  ['genesis', 'genesis', '--genesis'],
+  ['escrowProgram', 'escrow_program', '--escrow-program'],
+  ['keypair', 'keypair', '--keypair'],
+  ['apiKeyFile', 'api_key_file', '--api-key-file'],
+  ['customerTokenFile', 'customer_token_file', '--customer-token-file'],
+  ['operatorKeyFile', 'operator_key_file', '--operator-key-file'],
+];
+
+/** Adds a profile. One that is there is never written over. */
+export const profileAdd: Command<ProfileAddOptions> = async (context, options) => {
+  const { session, terminal, clock } = context;
+  const { name } = options;
+  if (!isProfileName(name) || name === 'local') {
+    throw problem('usage', {
+      message: `"${name}" cannot be the name of a profile.`,
+      fix: 'Use letters, digits, - and _; local and environment are taken.',
+    });
+  }
+  const settings = settingsGiven({ ...options, keypair: context.globals.keypair });
+  if (settings.flights_url === undefined && settings.partner_url === undefined) {
+    throw problem('usage', {
+      message: 'A profile needs the address of a service.',
+      fix: 'Give --flights-url, --partner-url or both.',
+    });
+  }
+  if (settings.rpc_url !== undefined && settings.cluster !== undefined) {
+    throw problem('usage', {
+      message: 'Use either --rpc-url or --cluster, not both.',
+      fix: 'Leave one of them out.',
+    });
+  }
+  if (context.globals.dryRun) return planned(context, `Add profile ${name}.`);
+  await changeUserSettings(session.home, clock, (before) => {
+    if (Object.hasOwn(before.profiles, name)) {
+      throw problem('usage', {
+        message: `A profile ${name} already.`,
+        fix: 'Change it with config set, or remove it first.',
+        next: [`farelock config set <key> <value> --profile ${name}`],
+      });
+    }
+    return { ...withProfile(before, name, () => settings), ...(options.use && { profile: name }) };
+  });
+  const shown = Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key, withoutSecrets(key, value)]),
+  );
+  terminal.result({ profile: name, settings: shown, used: options.use === true }, { lines: () => [] });
+  terminal.done(`Profile ${name} is added${options.use ? ' and in use' : ''}`);
+  if (!options.use) terminal.aside(nextLines(`farelock config profile use ${name}`));
+  return 0;
+};
+
+function settingsGiven(options: Given): SettingValues {
+  const settings: SettingValues = {};
+  for (const [option, name, flag] of GIVEN) {
+    const given = options[option];
+    if (given === undefined || given === true) continue;
+    const text = [given].flat().join(',');
+    try {
+      settings[name] = kindOf(name).read(text, process.cwd());
+    } catch (error) {
+      if (!(error instanceof NotASetting)) throw error;
+      throw problem('usage', {
+        message: `${flag}: that is not ${error.message}.`,
+        fix: `Give ${flag} ${error.message}.`,
+      });
+    }
+  }
+  return settings;
+}
+
+/** Makes a profile the one of commands that name none. */
+export const profileUse: Command<ProfileNameOptions> = (context, { name }) => useProfile(context, name);
+
+export async function useProfile(context: CommandContext, name: string): Promise<0> {
+  const { session, terminal, clock, environment, globals } = context;
+  if (globals.dryRun) return planned(context, `Use profile ${name}.`);
+  await changeUserSettings(session.home, clock, (settings) => {
+    if (name !== 'local') checkKnown(settings, name);
+    return { ...settings, profile: name === 'local' ? null : name };
+  });
+  terminal.result({ profile: name, used: true }, { lines: () => [] });
+  terminal.done(`Profile ${name} is in use`);
+  const variable = ['FARELOCK_PROFILE', 'FARELOCK_FLIGHTS_URL'].find((one) => environment[one]);
+  if (variable !== undefined) terminal.note(`${variable} is set and takes precedence.`);
+  return 0;
+}
+
+/** Removes a profile; the key files that it names stay. */
+export const profileRemove: Command<ProfileNameOptions> = async (context, { name }) => {
+  const { session, terminal, clock, globals } = context;
+  if (globals.dryRun) return planned(context, `Remove profile ${name}.`);
+  await changeUserSettings(session.home, clock, (settings) => {
+    checkKnown(settings, name);
+    const { [name]: _gone, ...profiles } = settings.profiles;
+    return { ...settings, profiles, profile: settings.profile === name ? null : settings.profile };
+  });
+  terminal.result({ profile: name, removed: true }, { lines: () => [] });
+  terminal.done(`Profile ${name} is removed`);
+  return 0;
+};
+
+function checkKnown({ profiles }: UserSettings, name: string): void {
+  if (Object.hasOwn(profiles, name)) return;
+  throw problem('usage', {
+    message: `There is no profile "${name}". ${didYouMean(name, ['local', ...Object.keys(profiles)])}`.trim(),
+    fix: `Known: ${['local', ...Object.keys(profiles)].join(', ')}.`,
+    next: ['farelock config profile list'],
+  });
+}

@@ -1,0 +1,132 @@
+import type { NotedIntent } from '../../../client/journal/store.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
+import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
+import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
+import { noteIntent, notesOf } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { intentLines } from '../../view/flights/intent.ts';
+import { moneyStage } from '../../view/flights/status.ts';
+import { bookCommand, nextLines } from '../../view/payment.ts';
+
+export interface IntentIdOptions {
+  readonly intentId: string;
+}
+
+/** The intent as the service has it; its escrow as the chain has it while the service is silent. */
+export const intentShow: Command<IntentIdOptions> = async (context, { intentId }) => {
+  const { terminal, session, clock } = context;
+  await session.work();
+  const intent = await intentOrChain(context, intentId);
+  if (isFromChain(intent)) return showFromChain(context, intent);
+  terminal.result(intent, { lines: (shown, screen) => intentLines(shown, clock.now(), screen) });
+  const stage = moneyStage(intent, clock.now());
+  const standing = await standingOf(session, intent);
+  if (!standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
+  for (const said of standing.disagreements) terminal.note(`${said}.`);
+  if (stage === 'unpaid') {
+    const next = isOwn(standing)
+      ? bookCommand(intentId, terminal.canAsk)
+      : `farelock intent verify ${quoted(intentId)}`;
+    terminal.aside(['', ...nextLines(next)]);
+  }
+  if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${quoted(intentId)}`)]);
+  return 0;
+};
+
+interface IntentListOptions {
+  readonly limit: number;
+}
+
+interface ListedIntent {
+  readonly intent_id: string;
+  readonly status: string | null;
+  readonly offer_id: string | null;
+  readonly route: string | null;
+  readonly departure_date: string | null;
+  readonly amount: string | null;
+  readonly order_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+}
+
+const MOST_REFRESHED = 20;
+
+/** The intents made from here, newest first. Those that have not ended are asked for at the service. */
+export const intentList: Command<IntentListOptions> = async (context, { limit }) => {
+  const { terminal, session } = context;
+  await session.work();
+  const store = await session.store();
+  await refresh(context);
+  const noted = await store.noted({ baseUrl: session.baseUrl, limit });
+  terminal.result({ intents: noted.map(listed) }, intentsView);
+  if (noted.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
+  return 0;
+};
+
+function listed(noted: NotedIntent): ListedIntent {
+  const notes = notesOf(noted);
+  return {
+    intent_id: noted.intentId,
+    status: notes.status ?? null,
+    offer_id: notes.offer_id ?? null,
+    route: notes.route ?? null,
+    departure_date: notes.departure_date ?? null,
+    amount: notes.amount ?? null,
+    order_id: notes.order_id ?? null,
+    created_at: noted.createdAt,
+    expires_at: notes.expires_at ?? null,
+  };
+}
+
+async function refresh({ session, signal }: CommandContext): Promise<void> {
+  const store = await session.store();
+  const open = await store.noted({ baseUrl: session.baseUrl, open: true, limit: MOST_REFRESHED });
+  const flights = await session.flights();
+  for (const { intentId } of open) {
+    try {
+      await noteIntent(store, await flights.intent(intentId, { signal }));
+    } catch (error) {
+      // A service that has forgotten an intent does not hide the others.
+      if (!isProblem(error, 'intent_not_found')) throw error;
+    }
+  }
+}
+
+const intentsView: View<{ intents: ListedIntent[] }> = {
+  list: 'intents',
+  lines: ({ intents }, { paint, width }) => {
+    if (intents.length === 0) return ['No fares locked from here.'];
+    const roomy = width >= 100;
+    return tableLines(
+      [
+        { title: 'Intent' },
+        { title: 'Status' },
+        { title: 'Route' },
+        { title: 'USDC', align: 'right' },
+        ...(roomy ? [{ title: 'Created' }] : []),
+      ],
+      intents.map((intent) => [
+        intent.intent_id,
+        intent.status === 'booked' ? paint.good('booked') : (intent.status ?? '–'),
+        intent.route ? `${intent.route.replace('-', ' → ')} ${intent.departure_date ?? ''}`.trimEnd() : '–',
+        intent.amount ?? '–',
+        ...(roomy ? [utcTime(intent.created_at)] : []),
+      ]),
+      paint.dim,
+    );
+  },
+  rows: ({ intents }) =>
+    intents.map((intent) => [
+      intent.intent_id,
+      intent.status,
+      intent.route,
+      intent.departure_date,
+      intent.amount,
+      intent.created_at,
+      intent.order_id,
+    ]),
+};

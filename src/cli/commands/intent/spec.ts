@@ -1,0 +1,61 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { addressOption, integerOption } from '../../spec/options.ts';
+
+export const intentCreate = command({
+  name: 'intent create',
+  summary: 'Lock a fare and open its escrow (paid, 0.10 USDC); `intent <offer-id>` for short',
+  isDefault: true,
+  arguments: [argument('<offer-id>')],
+  options: [
+    option(
+      '--refund-wallet <address>',
+      'where refunds go (default: the paying wallet)',
+      addressOption('--refund-wallet'),
+    ),
+    option('--referrer <code>', 'affiliate code'),
+  ],
+  effect: 'pays',
+  examples: [
+    'farelock intent 1',
+    'farelock intent create off_… --refund-wallet 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+  ],
+  result: { schema: async () => (await import('./result.ts')).intentCreate },
+  load: async () => (await import('./create.ts')).intentCreate,
+});
+
+export const intentShow = command({
+  name: 'intent show',
+  summary: 'Show a locked fare as the service sees it',
+  arguments: [argument('<intent-id>')],
+  effect: 'reads',
+  examples: ['farelock intent show int_…'],
+  result: { schema: async () => (await import('./result.ts')).intentShow },
+  load: async () => (await import('./run.ts')).intentShow,
+});
+
+export const intentList = command({
+  name: 'intent list',
+  summary: 'List the fares locked from here',
+  options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1_000_000), 100)],
+  effect: 'reads',
+  examples: ['farelock intent list --json intent_id,status'],
+  result: { list: 'intents', schema: async () => (await import('./result.ts')).intentList },
+  load: async () => (await import('./run.ts')).intentList,
+});
+
+export const intentVerify = command({
+  name: 'intent verify',
+  summary: 'Check the escrow on chain, and that its refunds come to you',
+  arguments: [argument('<intent-id>')],
+  options: [
+    option(
+      '--refund-wallet <address>',
+      'accept this refund wallet, even though it is not yours',
+      addressOption('--refund-wallet'),
+    ),
+  ],
+  effect: 'reads',
+  examples: ['farelock intent verify int_…'],
+  result: { schema: async () => (await import('./result.ts')).intentVerify },
+  load: async () => (await import('./verify.ts')).intentVerify,
+});

@@ -1,0 +1,95 @@
+import { UNSAID } from '../../../client/escrow-terms.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
+import { verifyIntent } from '../../paying/escrow-check.ts';
+import { intentOrChain, isFromChain, recordFromChain } from '../../paying/from-chain.ts';
+import type { Command } from '../../spec/command.ts';
+import type { IntentIdOptions } from './run.ts';
+
+interface Verification {
+  readonly intent_id: string;
+  readonly verified: boolean;
+  /** Only while the service is silent: the terms are the chain's own, compared with what was agreed to here. */
+  readonly source?: 'chain';
+  readonly escrow: string;
+  readonly checks: readonly { check: string; expected: string; found: string; ok: boolean }[];
+}
+
+interface IntentVerifyOptions extends IntentIdOptions {
+  /** Somebody else's, that the person names. */
+  readonly refundWallet?: string;
+}
+
+/** Checks the escrow on chain against the intent and what was agreed to here; exit 6 where they differ. */
+export const intentVerify: Command<IntentVerifyOptions> = async (context, { intentId, refundWallet }) => {
+  const { terminal, session } = context;
+  const said = await intentOrChain(context, intentId);
+  const intent = isFromChain(said) ? recordFromChain(said) : said;
+  terminal.phase('Reading the escrow from the cluster');
+  const checks = await verifyIntent(session, intent, refundWallet ?? null);
+  const verified = checks.length > 0 && checks.every((check) => check.ok);
+  const document: Verification = {
+    intent_id: intent.intent_id,
+    verified,
+    ...(isFromChain(said) && { source: said.source }),
+    escrow: intent.escrow.address,
+    checks: [...checks],
+  };
+  // Under --json there is one document: of a mismatch it is the error, with the checks in it.
+  if (verified || !terminal.settings.json) terminal.result(document, verificationView);
+  if (verified) return 0;
+  const failed = checks.filter((check) => !check.ok).map((check) => check.check);
+  throw problem('escrow_mismatch', {
+    ...wordsFor(checks),
+    detail: { intent_id: intentId, failed, checks: [...checks] },
+  });
+};
+
+/** Adds what the lines alone do not say. */
+function wordsFor(checks: Verification['checks']): ProblemOptions {
+  const [program] = checks;
+  if (checks.length === 1 && program) {
+    return {
+      message:
+        program.found === UNSAID
+          ? 'The record names no program for its escrow: it cannot be verified on chain.'
+          : 'The escrow belongs to a program that this tool does not know: it cannot be verified on chain.',
+      fix: 'You only have the service’s word for it.',
+    };
+  }
+  const owner = checks.find((one) => one.check === 'refund_owner' && !one.ok);
+  if (!owner) return {};
+  return {
+    message: `Refunds of this escrow go to ${owner.found}: neither this wallet nor one that was named here.`,
+    fix: 'Do not pay it, unless you know whose wallet that is.',
+  };
+}
+
+const verificationView: View<Verification> = {
+  lines: ({ escrow, checks, verified }, { paint }) => [
+    `${paint.bold(escrow)}  ${verified ? paint.good('matches the intent') : paint.bad('does not match the intent')}`,
+    ...tableLines(
+      [{ title: ' ' }, { title: 'Check' }, { title: 'On chain' }, { title: verified ? '' : 'Expected' }],
+      checks.map(({ check, expected, found, ok }) => [
+        ok ? paint.good('✓') : paint.bad('✗'),
+        check.replaceAll('_', ' '),
+        worded(check, found),
+        ok ? '' : worded(check, expected),
+      ]),
+      paint.dim,
+    ),
+  ],
+  rows: ({ checks }) =>
+    checks.map(({ check, expected, found, ok }) => [ok ? 'ok' : 'mismatch', check, expected, found]),
+};
+
+/** Amounts and instants as a person reads them; everything else as it is. */
+function worded(check: string, value: string): string {
+  return value.replace(/\d+/g, (number) => {
+    if (check === 'amount' || check === 'held') return `${formatUsdc(BigInt(number))} USDC`;
+    return check === 'refund_after' ? utcTime(new Date(Number(number) * 1000).toISOString()) : number;
+  });
+}

@@ -1,0 +1,158 @@
+import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import { shownUrl } from '../../../kernel/shown-url.ts';
+import { fieldLines } from '../../../terminal/table.ts';
+import type { Order } from '../../../wire/partner/index.ts';
+import { encrypted } from '../../session/encrypted.ts';
+import { readKeyFile } from '../../session/key-file.ts';
+import type { PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { type OrderPage, orderLines, ordersView } from '../../view/partner/order.ts';
+import { nextLines } from '../../view/payment.ts';
+import { httpServer } from '../serve/http-server.ts';
+import { drainable, listening, STOPPING } from '../serve/listening.ts';
+
+interface OrdersListOptions extends PartnerIdentity {
+  readonly status?: OrderStatus;
+  readonly limit: number;
+  readonly pageToken?: string;
+}
+
+interface OrderShowOptions extends PartnerIdentity {
+  readonly orderId: string;
+  readonly history?: true;
+}
+
+const LARGEST_PAGE = 200;
+
+/** The partner's orders, newest first. */
+export const ordersList: Command<OrdersListOptions> = async (context, options) => {
+  const { terminal, session, signal } = context;
+  await session.work('partner');
+  const { client } = await session.partner(options);
+  const orders: Order[] = [];
+  let token = options.pageToken;
+  let totalCount = 0;
+  do {
+    const page = await client.orders(
+      {
+        ...(options.status === undefined ? {} : { status: options.status }),
+        pageSize: Math.min(LARGEST_PAGE, options.limit - orders.length),
+        ...(token === undefined ? {} : { pageToken: token }),
+      },
+      { signal },
+    );
+    orders.push(...page.orders);
+    ({ totalCount } = page);
+    token = page.orders.length === 0 ? undefined : page.nextPageToken;
+  } while (token !== undefined && orders.length < options.limit);
+  const page: OrderPage = { orders, totalCount, ...(token === undefined ? {} : { nextPageToken: token }) };
+  terminal.result(page, ordersView);
+  const [first] = orders;
+  if (first) terminal.aside(['', ...nextLines(`farelock partner orders show ${quoted(first.id)}`)]);
+  return 0;
+};
+
+/** One order, with the statuses that it may go to. */
+export const orderShow: Command<OrderShowOptions> = async (context, { orderId, history, ...who }) => {
+  const { terminal, session, signal } = context;
+  await session.work('partner');
+  const { client } = await session.partner(who);
+  const { order, ...more } = await client.order(orderId, { signal, includeHistory: history === true });
+  terminal.result({ ...order, ...more }, { lines: orderLines });
+  return 0;
+};
+
+interface PlatformOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Whose key FARELOCK_API_KEY is. */
+  readonly partner: string;
+  readonly keyFile?: string;
+  readonly secretFile?: string;
+}
+
+const LONGEST_SLEEP_MS = 1_000;
+
+/** Serves the sandbox partner platform until it is told to stop, and moves its orders along meanwhile. */
+export const partnerPlatform: Command<PlatformOptions> = async (context, options) => {
+  const { terminal, session, signal, environment } = context;
+  const key = options.keyFile ? readKeyFile(options.keyFile) : environment.FARELOCK_API_KEY || undefined;
+  const secret = options.secretFile
+    ? readKeyFile(options.secretFile)
+    : environment.FARELOCK_WEBHOOK_SECRET || undefined;
+  if (secret !== undefined && !/^whsec_[A-Za-z0-9+/=]{20,}$/.test(secret))
+    throw problem('usage', {
+      message: 'That is not a webhook secret: one begins with whsec_.',
+      fix: 'Use webhook_secret as the operator desk showed it.',
+    });
+  const { profile } = session;
+  const platform = await session.openPlatform({
+    partnerUrl: profile.partnerUrl === null ? null : encrypted(profile.partnerUrl, 'partner_url', profile),
+    webhookSecret: secret,
+    ...(key === undefined ? {} : { apiKey: { partnerId: options.partner, key } }),
+  });
+  const server = httpServer((request) => platform.fetch(request)).listen(options.port, options.host);
+  const drain = drainable(server);
+  const url = await listening(server, options);
+  terminal.result(
+    {
+      url,
+      partner_url: session.profile.partnerUrl === null ? null : shownUrl(session.profile.partnerUrl),
+      partners: platform.partners.map(({ partnerId, type, path, verifies, moves }) => ({
+        partner_id: partnerId,
+        type,
+        platform_url: `${url}${path}`,
+        verifies_signatures: verifies,
+        moves_orders: moves,
+      })),
+    },
+    {
+      lines: (shown, { paint }) => [
+        `${paint.good('✓')} Listening on ${paint.bold(shown.url)}`,
+        ...fieldLines(
+          shown.partners.map((partner) => [
+            partner.partner_id,
+            `${partner.platform_url} (${partner.verifies_signatures ? 'verifies signatures' : 'takes unsigned requests'}${partner.moves_orders ? ', updates orders' : ''})`,
+          ]),
+          paint.dim,
+        ),
+      ],
+    },
+  );
+  if (session.profile.partnerUrl === null)
+    terminal.note('Orders stay as they are: FARELOCK_PARTNER_URL names no service to update.');
+
+  const moving = move(context, platform);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  terminal.note(STOPPING);
+  await drain();
+  await moving;
+  platform.close();
+  terminal.note('Stopped. The next farelock partner platform continues with its orders.');
+  return 0;
+};
+
+/** The script's loop: what is due, then a sleep until something is, for at most a second. */
+async function move(
+  { clock, signal, terminal }: CommandContext,
+  platform: { runDue(): Promise<{ nextDueAtMs: number | null }> },
+): Promise<void> {
+  while (!signal.aborted) {
+    let untilDueMs = LONGEST_SLEEP_MS;
+    try {
+      const { nextDueAtMs } = await platform.runDue();
+      if (nextDueAtMs !== null) untilDueMs = nextDueAtMs - clock.now();
+    } catch (error) {
+      // One bad round must not end the loop: the next one takes the order up again.
+      terminal.note(
+        `An update failed and will be tried again: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDueMs)), signal);
+  }
+}

@@ -1,0 +1,171 @@
+import { ORDER_STATUSES } from '../../../kernel/domain/order-moves.ts';
+import { argument, command, option, required } from '../../spec/define.ts';
+import {
+  capitals,
+  decimalOption,
+  durationOption,
+  integerOption,
+  namedOption,
+  text,
+} from '../../spec/options.ts';
+import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE } from '../../spec/partner-options.ts';
+
+const status = namedOption('--status', ORDER_STATUSES);
+
+export const partnerOrdersList = command({
+  name: 'partner orders list',
+  summary: 'List orders, newest first',
+  options: [
+    option('--status <status>', ORDER_STATUSES.join(', '), status),
+    option('--limit <n>', 'how many to show', integerOption('--limit', 1, 100_000), 50),
+    option('--page-token <token>', 'nextPageToken of the previous page'),
+    ACTING_PARTNER,
+  ],
+  effect: 'reads',
+  examples: ['farelock partner orders list --status AWAITING_FUNDS'],
+  result: { list: 'orders', schema: async () => (await import('./result.ts')).partnerOrdersList },
+  load: async () => (await import('./run.ts')).ordersList,
+});
+
+export const partnerOrdersShow = command({
+  name: 'partner orders show',
+  summary: 'Show an order and the statuses that it can go to',
+  arguments: [argument('<order-id>')],
+  options: [option('--history', 'show every change'), ACTING_PARTNER],
+  effect: 'reads',
+  examples: ['farelock partner orders show rmp_… --history'],
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersShow },
+  load: async () => (await import('./run.ts')).orderShow,
+});
+
+const RAMPS = ['ONRAMP', 'OFFRAMP'] as const;
+
+/** The subject of a trade, bought or sold: the same of an offer and of an order. */
+const EXCHANGE = [
+  required('--country <code>', 'country of the customer, three letters, such as BRA', capitals),
+  required('--ramp <direction>', RAMPS.join(', '), namedOption('--ramp', RAMPS)),
+  required('--from <currency>', 'fiat for ONRAMP, crypto for OFFRAMP', capitals),
+  required('--to <currency>', 'crypto for ONRAMP, fiat for OFFRAMP', capitals),
+  required('--amount <decimal>', 'what the customer pays', decimalOption('--amount')),
+  required('--method <code>', 'payment method, such as BRA_PIX', capitals),
+] as const;
+
+const PARTNER_TYPES = ['INTEGRATION', 'REDIRECT'] as const;
+
+export const partnerOrdersCreate = command({
+  name: 'partner orders create',
+  summary: 'Create an order with this partner for a customer',
+  arguments: [argument('<partner-id>')],
+  options: [
+    ...EXCHANGE,
+    option('--network <network>', 'blockchain network', capitals),
+    option('--payment-details-data-id <id>', "the customer's payment details"),
+    option('--wallet-data-id <id>', "the customer's wallet"),
+    option('--wallet-address <address>', "the customer's wallet, for a redirect partner"),
+    option('--customer-ip <address>', "the end user's IP address; required for a redirect partner"),
+    FOR_CUSTOMER,
+    ACTING_PARTNER,
+    option('--idempotency-key <key>', 'repeat safely: the same key makes no second order'),
+    IN_LIVE,
+  ],
+  effect: 'changes',
+  examples: [
+    'farelock partner orders create par_sandbox_pix --country BRA --ramp ONRAMP --from BRL --to SOLANA_USDC --amount 250.00 --method BRA_PIX',
+  ],
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersCreate },
+  cutOff: { said: 'The order may have been made.', look: 'partner orders list' },
+  load: async () => (await import('./offers.ts')).orderCreate,
+});
+
+export const partnerOffers = command({
+  name: 'partner offers',
+  summary: 'List offers for an amount and a payment method, best first',
+  options: [
+    ...EXCHANGE,
+    option('--type <types>', PARTNER_TYPES.join(', '), (value: string) =>
+      value.split(',').map(namedOption('--type', PARTNER_TYPES)),
+    ),
+    ACTING_PARTNER,
+  ],
+  effect: 'reads',
+  examples: [
+    'farelock partner offers --country BRA --ramp ONRAMP --from BRL --to SOLANA_USDC --amount 250.00 --method BRA_PIX',
+  ],
+  result: { list: 'partners', schema: async () => (await import('./result.ts')).partnerOffers },
+  load: async () => (await import('./offers.ts')).partnerOffers,
+});
+
+export const partnerOrdersUpdate = command({
+  name: 'partner orders update',
+  summary: 'Update an order; without a change, shows what is allowed',
+  arguments: [argument('<order-id>')],
+  options: [
+    option('--status <status>', ORDER_STATUSES.join(', '), status),
+    option('--source-transaction-id <id>', 'transaction that brought the funds'),
+    option('--destination-transaction-id <id>', 'transaction that paid the customer'),
+    option('--reason <text>', 'why; required for ERROR'),
+    option('--customer-facing-reason <text>', 'why, in words for the customer'),
+    option('--to-amount <decimal>', 'what the customer receives', decimalOption('--to-amount')),
+    option('--deposit-instructions <file>', 'JSON file, - for standard input'),
+    option('--return-reason <text>', 'why funds were returned'),
+    option('--refund-reference-id <id>', 'your reference of the refund'),
+    option('--if-match <version>', 'only if the order still has this version'),
+    option('--idempotency-key <key>', 'repeat safely: the same key returns the first answer'),
+    ACTING_PARTNER,
+    IN_LIVE,
+  ],
+  effect: 'changes',
+  examples: ['farelock partner orders update rmp_… --status FUNDS_RECEIVED'],
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersUpdate },
+  cutOff: { said: 'The order may have been updated.', look: 'partner orders show {orderId}' },
+  load: async () => (await import('./update.ts')).orderUpdate,
+});
+
+export const partnerOrdersApply = command({
+  name: 'partner orders apply',
+  summary: 'Update many orders from CSV or NDJSON, - for standard input; each row once',
+  arguments: [argument('<file>')],
+  options: [
+    option('--results <file>', 'where to write a line for each row (<file>.results.ndjson)'),
+    option('--concurrency <n>', 'how many orders at once', integerOption('--concurrency', 1, 64), 8),
+    option('--retry-failed', 'also send rows that were refused or held back before'),
+    ACTING_PARTNER,
+    IN_LIVE,
+  ],
+  effect: 'changes',
+  examples: ['farelock partner orders apply updates.csv --dry-run'],
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersApply },
+  load: async () => (await import('./apply.ts')).ordersApply,
+});
+
+export const partnerOrdersWatch = command({
+  name: 'partner orders watch',
+  summary: 'Print a line for each change until the order ends; exit 8 unless the payment was processed',
+  arguments: [argument('<order-id>')],
+  options: [option('--every <time>', 'time between two checks', durationOption, 1000), ACTING_PARTNER],
+  effect: 'reads',
+  examples: ['farelock partner orders watch rmp_… --json'],
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersWatch },
+  load: async () => (await import('./watch.ts')).orderWatch,
+});
+
+export const partnerPlatform = command({
+  name: 'partner platform',
+  summary: 'Serve the sandbox partner platform; FARELOCK_PARTNER_URL names the service that it updates',
+  options: [
+    option('--host <host>', 'address to listen on', text, '127.0.0.1'),
+    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4030),
+    option(
+      '--partner <id>',
+      'partner whose key is in FARELOCK_API_KEY or --key-file',
+      text,
+      'par_sandbox_bank',
+    ),
+    option('--key-file <file>', 'API key of that partner, instead of FARELOCK_API_KEY'),
+    option('--secret-file <file>', 'webhook secret, instead of FARELOCK_WEBHOOK_SECRET'),
+  ],
+  effect: 'runs',
+  examples: ['farelock partner platform --port 4030'],
+  result: { schema: async () => (await import('./result.ts')).partnerPlatform },
+  load: async () => (await import('./run.ts')).partnerPlatform,
+});

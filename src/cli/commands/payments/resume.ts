@@ -1,0 +1,204 @@
+import type { SignedPayment } from '../../../client/journal/store.ts';
+import { type PaidAnswer, receiptOf, unreadableIn } from '../../../client/payer/delivery.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import { isRecord } from '../../../terminal/fields.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { harmlessDocument } from '../../../terminal/text.ts';
+import { isOwn, standingOf } from '../../paying/agreement.ts';
+import { besides, noteIntent } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { bookCommand, nextLines, offerCommand } from '../../view/payment.ts';
+import { unknownPayment } from './run.ts';
+
+interface PaymentsResumeOptions {
+  readonly paymentId: string;
+}
+
+/** Sends an unanswered payment again, and shows what it bought. Nothing new is signed. */
+export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { paymentId }) => {
+  const { terminal, session, clock, globals, signal } = context;
+  const store = await session.store();
+  const signed = await store.signedPayment(paymentId);
+  if (!signed) throw unknownPayment(paymentId);
+  if (globals.dryRun) {
+    const { printPlan } = await import('../../view/plan.ts');
+    const { amount, resource, host } = signed.record;
+    printPlan(terminal, [`Send the signed payment of ${amount} USDC for ${resource} to ${host} again.`]);
+    return 0;
+  }
+  const [{ resumePayment }, { headersOf }] = await Promise.all([
+    import('../../../client/payer/resume.ts'),
+    import('./resumed-headers.ts'),
+  ]);
+  session.paidHere.note(paymentId);
+  terminal.phase('Sending the payment again');
+  const answer = await resumePayment(
+    {
+      journal: store,
+      cluster: session.cluster,
+      clock,
+      fetch: await session.transport(),
+      baseUrl: session.baseUrl,
+      neverLanded: session.neverLanded,
+      warn: terminal.note,
+      headersOf: (request) => headersOf(store, request),
+    },
+    signed,
+    { timeoutMs: globals.timeout ?? 30_000, signal },
+    { signal },
+  ).catch((error: unknown) => keptAsItCame(context, paymentId, error));
+  const payment = await store.payment(paymentId);
+  const bought = answer?.payment ? await boughtBy(context, signed, answer) : NOTHING;
+  terminal.result(
+    { payment, answer: answer?.body ?? null },
+    {
+      lines: (_document, screen) => [
+        ...(bought.lines ? [...bought.lines(screen), ''] : []),
+        answer?.payment
+          ? `${screen.paint.good('✓')} Paid ${answer.payment.amount} USDC for ${signed.record.resource}`
+          : answer
+            ? 'Still being processed: resume it again in a moment.'
+            : 'It has expired: it can no longer go through, and the service says it took nothing.',
+      ],
+    },
+  );
+  if (bought.next) terminal.aside(nextLines(bought.next));
+  return 0;
+};
+
+/** An answer that can't be read is kept, and shown as it came. */
+async function keptAsItCame(
+  { session }: CommandContext,
+  paymentId: string,
+  error: unknown,
+): Promise<PaidAnswer> {
+  const signed = isProblem(error, 'answer_unreadable')
+    ? await (await session.store()).signedPayment(paymentId)
+    : undefined;
+  const answer = signed?.payment.answer;
+  if (!signed || !answer) throw error;
+  return { body: answer.body, payment: receiptOf(signed.payment, answer.transaction), isKept: true };
+}
+
+/** The view of what a payment has bought, and the command to go on with. */
+interface Bought {
+  readonly lines: ((screen: Screen) => readonly string[]) | null;
+  readonly next: string | null;
+}
+
+const NOTHING: Bought = { lines: null, next: null };
+
+/** Shows what was bought, for nothing else has it any more; an answer that can't be read is shown as it came. */
+async function boughtBy(
+  context: CommandContext,
+  { record, request }: SignedPayment,
+  answer: PaidAnswer,
+): Promise<Bought> {
+  const body: unknown = harmlessDocument(answer.body);
+  const { answerRules } = await import('../../../client/answer-rules.ts');
+  const rules = answerRules({ resource: record.resource, body: request.body }, request.baseUrl);
+  if (rules.keepsAnswer !== false && unreadableIn(rules, body) !== null) {
+    const text = JSON.stringify(body, null, 2);
+    return { lines: () => ['The answer cannot be read. It was:', ...text.split('\n')], next: null };
+  }
+  if (record.resource.startsWith('GET /air/orders/')) {
+    const [{ orderOf }, { orderLines }] = await Promise.all([
+      import('../../../client/normalise.ts'),
+      import('../../view/flights/order.ts'),
+    ]);
+    return { lines: (screen) => orderLines(orderOf(body), screen), next: null };
+  }
+  switch (record.resource) {
+    case 'POST /air/search':
+      return foundOffers(context, request.body, body);
+    case 'POST /air/offer-details':
+      return openedOffer(context, body);
+    case 'POST /air/intents':
+      return createdIntent(context, body);
+    case 'POST /air/book':
+      return { lines: null, next: statusOf(request.body) };
+    case 'POST /air/refund-requests':
+      return {
+        lines: () => ['A refund has been requested.'],
+        next: statusOf(request.body)?.replace(' --watch', '') ?? null,
+      };
+    default:
+      return NOTHING;
+  }
+}
+
+/** The offers of a search are numbered as ever. */
+async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
+  const [{ searchOf }, { numberedOffers }, { searchLines }] = await Promise.all([
+    import('../../../client/normalise.ts'),
+    import('../../view/flights/list-rows.ts'),
+    import('../../view/flights/search.ts'),
+  ]);
+  const asked = isRecord(request) ? request : {};
+  const text = (name: string, usual: string): string => {
+    const value = asked[name];
+    return typeof value === 'string' ? value : usual;
+  };
+  const title = {
+    from: text('origin_iata', '–'),
+    to: text('destination_iata', '–'),
+    depart: text('depart_date', '–'),
+    return: typeof asked.return_date === 'string' ? asked.return_date : undefined,
+    adults: typeof asked.adults === 'number' ? asked.adults : 1,
+    cabin: text('cabin_class', 'economy'),
+    grouped: asked.cheapest_per_itinerary === true,
+    sort: text('sort', 'price'),
+  };
+  const found = searchOf(body);
+  await session.recentOffers.remember(found.offers, numberedOffers(found, title.grouped));
+  const [first] = found.offers;
+  return {
+    lines: (screen) => searchLines(found, title, screen),
+    next: first ? offerCommand(first.offer_id) : null,
+  };
+}
+
+async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
+  const [{ offerDetailsOf }, { offerLines }, { fareMenuLines }] = await Promise.all([
+    import('../../../client/normalise.ts'),
+    import('../../view/flights/offer.ts'),
+    import('../../view/flights/fare-menu.ts'),
+  ]);
+  const details = offerDetailsOf(body);
+  const { offer, fare_menu: menu } = details;
+  const numbers = menu ? await session.recentOffers.rememberMenu(offer, menu.fares) : {};
+  return {
+    lines: (screen) => [
+      ...offerLines(details, clock.now(), screen),
+      ...(menu ? ['', ...fareMenuLines(menu, numbers, clock.now(), screen)] : []),
+    ],
+    next: `farelock intent create ${quoted(menu?.fares[0]?.offer_id ?? offer.offer_id)}`,
+  };
+}
+
+/** The support code is remembered by now, as after the creation itself; so is what was locked. */
+async function createdIntent(context: CommandContext, body: unknown): Promise<Bought> {
+  const { session, terminal, clock } = context;
+  const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([
+    import('../../../client/normalise.ts'),
+    import('../../view/flights/intent.ts'),
+  ]);
+  const intent = createdIntentOf(body);
+  await besides(
+    context,
+    noteIntent(await session.store(), intent, session.recentOffers.journey(intent.offer_id)),
+  );
+  const canPay = isOwn(await standingOf(session, intent)) && Date.parse(intent.expires_at) > clock.now();
+  return {
+    lines: (screen) => createdIntentLines(intent, clock.now(), screen),
+    next: canPay
+      ? bookCommand(intent.intent_id, terminal.canAsk)
+      : `farelock intent show ${quoted(intent.intent_id)}`,
+  };
+}
+
+function statusOf(request: unknown): string | null {
+  const id = isRecord(request) ? request.intent_id : null;
+  return typeof id === 'string' && /^[\w-]+$/.test(id) ? `farelock status ${id} --watch` : null;
+}

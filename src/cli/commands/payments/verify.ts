@@ -1,0 +1,101 @@
+import type { SignedPayment } from '../../../client/journal/store.ts';
+import type { PaymentVerification, Verdict } from '../../../client/payer/verify.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { memoFinder } from '../../session/landed.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { unknownPayment } from './run.ts';
+
+interface PaymentsVerifyOptions {
+  readonly paymentId?: string;
+  readonly limit: number;
+}
+
+/** Holds one payment, or the newest ones, against the cluster; exit 6 where they differ. */
+export const paymentsVerify: Command<PaymentsVerifyOptions> = async (context, { paymentId, limit }) => {
+  const { terminal, session, signal } = context;
+  const payments = await chosen(context, paymentId, limit);
+  const cluster = await session.cluster();
+  const elsewhere = payments.filter(({ record }) => record.network !== cluster.network);
+  if (paymentId !== undefined && elsewhere.length > 0) {
+    throw problem('usage', {
+      message: `Payment ${paymentId} was made on ${elsewhere[0]?.record.network}, not on this profile's cluster.`,
+      fix: 'Choose the profile of that cluster with --profile.',
+    });
+  }
+  const { verifyPayment } = await import('../../../client/payer/verify.ts');
+  const findByMemo = memoFinder(session);
+  const verified: PaymentVerification[] = [];
+  for (const payment of payments) {
+    if (elsewhere.includes(payment)) continue;
+    if (signal.aborted) throw signal.reason;
+    terminal.phase(`Verifying ${payment.record.payment_id}`);
+    verified.push(await verifyPayment({ cluster, findByMemo }, payment));
+  }
+  const wrong = verified.filter((one) => one.verdict === 'mismatch').map((one) => one.payment_id);
+  // Under --json there is one document: of a mismatch it is the error, with what was found in it.
+  if (wrong.length === 0 || !terminal.settings.json) {
+    terminal.result({ payments: verified }, paymentId === undefined ? listView : oneView);
+  }
+  if (elsewhere.length > 0) terminal.note(`${elsewhere.length} of other clusters were left out.`);
+  if (wrong.length === 0) return 0;
+  throw problem('payment_unverified', { detail: { payments: wrong, verified } });
+};
+
+async function chosen(
+  { session }: CommandContext,
+  paymentId: string | undefined,
+  limit: number,
+): Promise<SignedPayment[]> {
+  const store = await session.store();
+  const ids =
+    paymentId === undefined ? (await store.payments(limit)).map((one) => one.payment_id) : [paymentId];
+  const found = await Promise.all(ids.map((id) => store.signedPayment(id)));
+  if (paymentId !== undefined && !found[0]) throw unknownPayment(paymentId);
+  return found.filter((one) => one !== undefined);
+}
+
+const said: Record<Verdict, string> = {
+  landed: 'as signed',
+  mismatch: 'not what was signed',
+  not_landed: 'never landed',
+  waiting: 'not landed yet',
+};
+
+const mark = (verdict: Verdict, { paint }: Screen): string => {
+  if (verdict === 'mismatch') return paint.bad('✗');
+  return verdict === 'landed' ? paint.good('✓') : paint.dim('–');
+};
+
+const listView: View<{ payments: readonly PaymentVerification[] }> = {
+  list: 'payments',
+  lines: ({ payments }, screen) =>
+    payments.length === 0
+      ? ['No payments made from here.']
+      : tableLines(
+          [{ title: ' ' }, { title: 'Payment' }, { title: 'On the cluster' }],
+          payments.map((one) => [mark(one.verdict, screen), one.payment_id, said[one.verdict]]),
+          screen.paint.dim,
+        ),
+  rows: ({ payments }) => payments.map((one) => [one.payment_id, one.verdict, one.transaction, one.memo]),
+};
+
+const oneView: View<{ payments: readonly PaymentVerification[] }> = {
+  ...listView,
+  lines: ({ payments }, screen) =>
+    payments.flatMap((one) => [
+      `${screen.paint.bold(one.payment_id)}  ${said[one.verdict]}`,
+      ...(one.transaction ? [screen.paint.dim(one.transaction)] : []),
+      ...tableLines(
+        [{ title: ' ' }, { title: 'Check' }, { title: 'On chain' }, { title: '' }],
+        one.checks.map(({ check, expected, found, ok }) => [
+          ok ? screen.paint.good('✓') : screen.paint.bad('✗'),
+          check.replaceAll('_', ' '),
+          found,
+          ok ? '' : `expected ${expected}`,
+        ]),
+        screen.paint.dim,
+      ),
+    ]),
+};

@@ -1,0 +1,102 @@
+import type { Address } from '@solana/kit';
+import { refundOwners } from '../../../client/agreed.ts';
+import type { EscrowOnChain, LateMoney } from '../../../escrow/claim.ts';
+import type { EscrowAccount } from '../../../escrow/terms.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { agreementOf } from '../../paying/agreement.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { knowsCluster, programsOf } from '../../paying/from-chain.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { shortened } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
+import type { ClaimOptions } from './run.ts';
+
+/**
+ * Two claims, which never meet: an escrow that still holds money is claimed from the chain, by anyone, for its refund
+ * owner; and a refund request, which exists only once the escrow was captured, is claimed by an operator who takes it.
+ */
+export const refundClaim: Command<ClaimOptions> = async (context, given) => {
+  const options = { ...given, id: context.session.recentCases.resolve(given.id) };
+  const found = options.release ? null : await claimable(context, options);
+  if (found && (found.escrow?.state !== 'captured' || found.held > 0n)) {
+    return claimFromChain(context, options.id, found);
+  }
+  try {
+    const { refundClaim: takeCase } = await import('./run.ts');
+    // By the number that was given: it stands for the case in what is said next.
+    return await takeCase(context, given);
+  } catch (error) {
+    throw found?.escrow &&
+      isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')
+      ? capturedAlready(found.escrow)
+      : error;
+  }
+};
+
+type Found = EscrowOnChain | LateMoney;
+
+/** Finds the money on chain for an intent; null: none, or no cluster to ask, and so only a request can be meant. */
+async function claimable(
+  { session }: CommandContext,
+  { id, refundWallet }: ClaimOptions,
+): Promise<Found | null> {
+  if (!id.startsWith('int_') || !knowsCluster(session)) return null;
+  // The embedded service may owe the refund itself, and do it now.
+  await session.work();
+  const { escrowOnChain, lateMoney } = await import('../../../escrow/claim.ts');
+  const cluster = await session.cluster();
+  const programs = await programsOf(session, id);
+  const found = await escrowOnChain(cluster, id, programs);
+  if (found) return found;
+  const agreement = await agreementOf(session, id, refundWallet ?? null);
+  return lateMoney(cluster, {
+    intentId: id,
+    mint: (agreement.terms?.escrow?.mint as Address | undefined) ?? cluster.usdcMint,
+    owners: refundOwners(agreement) as Address[],
+    programs,
+  });
+}
+
+async function claimFromChain(context: CommandContext, intentId: string, found: Found): Promise<0> {
+  const { session, terminal, globals } = context;
+  const { address, refundOwner: refundWallet } = found.escrow ?? found;
+  if (globals.dryRun && refundWallet !== null) {
+    printPlan(terminal, [`Send ${formatUsdc(found.held)} USDC from the escrow to ${refundWallet}.`]);
+    return 0;
+  }
+  const { claimEscrow, claimLateMoney } = await import('../../../escrow/claim.ts');
+  const [cluster, wallet] = await Promise.all([session.cluster(), session.wallet()]);
+  terminal.phase('Claiming the escrow');
+  const claim =
+    found.escrow === null
+      ? await claimLateMoney(cluster, wallet, intentId, found)
+      : await claimEscrow(cluster, wallet, intentId, found);
+  const document = {
+    intent_id: intentId,
+    outcome: claim.outcome,
+    escrow: address,
+    amount: Number(claim.amount),
+    refund_wallet: refundWallet,
+    transaction: claim.transaction,
+  };
+  const linked = linkedOf(context);
+  terminal.result(document, {
+    lines: (done, { paint }) => [
+      done.outcome === 'already_refunded'
+        ? `The money went back to ${done.refund_wallet} before.`
+        : `${paint.good('✓')} ${formatUsdc(claim.amount)} USDC sent to ${done.refund_wallet}`,
+      ...(claim.transaction === null
+        ? []
+        : [paint.dim(linked(shortened(claim.transaction), claim.transaction, cluster.network))]),
+    ],
+  });
+  return 0;
+}
+
+const capturedAlready = (escrow: EscrowAccount): Problem =>
+  problem('nothing_to_claim', {
+    message: 'The escrow was captured when the ticket was issued, so there is nothing left to claim.',
+    fix: 'To ask for a refund under the fare rules: farelock refund request <intent-id>.',
+    detail: { escrow: escrow.address, state: escrow.state },
+  });

@@ -1,0 +1,119 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { addressOption, choiceOption, integerOption, usdcOption } from '../../spec/options.ts';
+
+export const refundRequest = command({
+  name: 'refund request',
+  summary: 'File a refund request (paid, 0.10 USDC); `refund <intent-id>` for short',
+  isDefault: true,
+  arguments: [argument('<intent-id>')],
+  options: [
+    option('--reason <text>', 'why, up to 1000 characters'),
+    option('--contact <text>', 'where to reply, up to 320 characters'),
+  ],
+  effect: 'pays',
+  examples: ['farelock refund int_… --reason "The meeting was cancelled" --contact ana@example.com'],
+  result: { schema: async () => (await import('./result.ts')).refundRequest },
+  load: async () => (await import('./request.ts')).refundRequest,
+});
+
+export const refundClaim = command({
+  name: 'refund claim',
+  summary: 'Claim back an overdue escrow; operators: claim a case or release it',
+  arguments: [argument('<id>', 'intent id; operators: row number in the queue, or id')],
+  options: [
+    option('--release', 'give it back'),
+    option('--force', 'with --release: even if another operator has it'),
+    option(
+      '--refund-wallet <address>',
+      'refund wallet of a closed escrow that was not created on this machine',
+      addressOption('--refund-wallet'),
+    ),
+  ],
+  effect: 'changes',
+  examples: ['farelock refund claim int_…', 'farelock refund claim 1'],
+  result: { schema: async () => (await import('./result.ts')).refundClaim },
+  cutOff: { look: 'refund show {id}' },
+  load: async () => (await import('./claim.ts')).refundClaim,
+});
+
+const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
+
+export const refundQueue = command({
+  name: 'refund queue',
+  summary: 'Operators: list requests to decide; use the row numbers in the other commands',
+  options: [
+    option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES)),
+    option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const)),
+    option('--limit <n>', 'how many to show (50)', integerOption('--limit', 1, 200)),
+    option('--cursor <cursor>', 'next_cursor of the previous page'),
+  ],
+  effect: 'reads',
+  examples: ['farelock refund queue', 'farelock refund queue --sort journey --json request_id'],
+  result: { list: 'refund_requests', schema: async () => (await import('./result.ts')).refundQueue },
+  load: async () => (await import('./run.ts')).refundQueue,
+});
+
+export const refundShow = command({
+  name: 'refund show',
+  summary: 'Operators: show a case with the fare rule and its timeline',
+  arguments: [argument('<id>', 'row number in the queue, or id')],
+  effect: 'reads',
+  examples: ['farelock refund show 1'],
+  result: { schema: async () => (await import('./result.ts')).refundShow },
+  load: async () => (await import('./run.ts')).refundShow,
+});
+
+export const refundNote = command({
+  name: 'refund note',
+  summary: 'Operators: write a note; - reads it from standard input',
+  arguments: [argument('<id>', 'row number in the queue, or id'), argument('[text]')],
+  effect: 'changes',
+  examples: ['farelock refund note 1 "Called the airline"'],
+  result: { schema: async () => (await import('./result.ts')).refundNote },
+  cutOff: { look: 'refund show {id}' },
+  load: async () => (await import('./run.ts')).refundNote,
+});
+
+export const refundApprove = command({
+  name: 'refund approve',
+  summary: 'Operators: cancel with the airline and pay out; shows the plan, then asks',
+  arguments: [argument('<id>', 'row number in the queue, or id')],
+  options: [
+    option(
+      '--amount <usdc>',
+      'pay out this much instead of what the fare rule gives',
+      usdcOption('--amount'),
+    ),
+    option('--note <text>', 'why; required with --amount'),
+  ],
+  effect: 'changes',
+  examples: ['farelock refund approve 1', 'farelock refund approve 2 --amount 50 --note "Goodwill"'],
+  result: { schema: async () => (await import('./result.ts')).refundApprove },
+  cutOff: {
+    said: 'The approval may be on record; if so, the service pays out once by itself.',
+    look: 'refund show {id}',
+  },
+  load: async () => (await import('./run.ts')).refundApprove,
+});
+
+export const refundReject = command({
+  name: 'refund reject',
+  summary: 'Operators: reject; shows the e-mail, then asks',
+  arguments: [argument('<id>', 'row number in the queue, or id')],
+  options: [option('--reason <text>', 'what the customer is told')],
+  effect: 'changes',
+  examples: ['farelock refund reject 1 --reason "The fare is not refundable"'],
+  result: { schema: async () => (await import('./result.ts')).refundReject },
+  cutOff: { look: 'refund show {id}' },
+  load: async () => (await import('./run.ts')).refundReject,
+});
+
+export const refundDesk = command({
+  name: 'refund desk',
+  summary: 'Operators: work through the queue live in a terminal, with a key for each command',
+  options: [option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))],
+  effect: 'runs',
+  examples: ['farelock refund desk', 'farelock refund desk --sort journey'],
+  result: { schema: async () => (await import('./result.ts')).refundDesk },
+  load: async () => (await import('./desk.ts')).refundDesk,
+});

@@ -1,0 +1,34 @@
+import { command, option } from '../../spec/define.ts';
+import { durationOption, integerOption, text } from '../../spec/options.ts';
+
+export const sandboxDuffel = command({
+  name: 'sandbox duffel',
+  summary: 'Serve a sandbox of the Duffel flights API, to develop and test against',
+  options: [
+    option('--host <host>', 'address to listen on', text, '127.0.0.1'),
+    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4040),
+    option('--webhook-url <url>', 'where to tell of orders, instead of POST /air/webhooks'),
+    option('--webhook-secret-file <file>', 'secret that signs what is told there'),
+  ],
+  effect: 'runs',
+  examples: ['farelock sandbox duffel --port 4040'],
+  result: { schema: async () => (await import('./result.ts')).sandboxDuffel },
+  load: async () => (await import('./run.ts')).sandboxDuffel,
+});
+
+export const sandboxCarrierSite = command({
+  name: 'sandbox carrier-site',
+  summary: "Serve a pretend carrier's web site, to develop browser recipes against",
+  options: [
+    option('--host <host>', 'address to listen on', text, '127.0.0.1'),
+    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4050),
+    option('--scenario <name>', 'make every visit misbehave on purpose'),
+    option('--mail-folder <folder>', 'Maildir for the confirmation mails; without it they go nowhere'),
+    option('--mail-after <time>', 'from a sale to its mail', durationOption, 300),
+    option('--slow <time>', 'how long slow pages take', durationOption, 3000),
+  ],
+  effect: 'runs',
+  examples: ['farelock sandbox carrier-site --port 4050 --mail-folder carrier-mail'],
+  result: { schema: async () => (await import('./result.ts')).sandboxCarrierSite },
+  load: async () => (await import('./run.ts')).sandboxCarrierSite,
+});

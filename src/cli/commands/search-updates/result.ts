@@ -1,4 +1,0 @@
-import * as wire from '../../../wire/flights/schema.ts';
-import { published } from '../../spec/published.ts';
-
-export const searchUpdates = published(wire.searchUpdatesResponse);

@@ -1,0 +1,85 @@
+import { command, option } from '../../spec/define.ts';
+import { integerOption, solOption, usdcOption } from '../../spec/options.ts';
+
+export const walletNew = command({
+  name: 'wallet new',
+  summary: 'Create a wallet (keypair file)',
+  effect: 'local',
+  examples: ['farelock wallet new'],
+  result: { schema: async () => (await import('./result.ts')).walletNew },
+  load: async () => (await import('./run.ts')).walletNew,
+});
+
+export const walletShow = command({
+  name: 'wallet show',
+  summary: 'Show the address, file and network of the wallet',
+  options: [
+    option(
+      '--qr [usdc]',
+      'show a QR code of the address, or of a request to pay this amount',
+      usdcOption('--qr'),
+    ),
+  ],
+  effect: 'reads',
+  examples: ['farelock wallet show', 'farelock wallet show --qr', 'farelock wallet show --qr 25'],
+  result: { schema: async () => (await import('./result.ts')).walletShow },
+  load: async () => (await import('./run.ts')).walletShow,
+});
+
+export const walletBalance = command({
+  name: 'wallet balance',
+  summary: 'Show the SOL and USDC on the cluster',
+  effect: 'reads',
+  examples: ['farelock wallet balance --json usdc'],
+  result: { schema: async () => (await import('./result.ts')).walletBalance },
+  load: async () => (await import('./run.ts')).walletBalance,
+});
+
+export const walletAirdrop = command({
+  name: 'wallet airdrop',
+  summary: 'Get play money from the faucet of the embedded cluster',
+  options: [
+    option('--sol <amount>', 'SOL (default 1)', solOption('--sol')),
+    option('--usdc <amount>', 'USDC (default 1000)', usdcOption('--usdc')),
+  ],
+  effect: 'changes',
+  examples: ['farelock wallet airdrop --usdc 500'],
+  result: { schema: async () => (await import('./result.ts')).walletAirdrop },
+  cutOff: { said: 'The play money may have been given.', look: 'wallet balance' },
+  load: async () => (await import('./run.ts')).walletAirdrop,
+});
+
+export const walletHistory = command({
+  name: 'wallet history',
+  summary: 'List USDC moving in and out of the wallet, from the cluster',
+  options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1000), 20)],
+  effect: 'reads',
+  examples: ['farelock wallet history'],
+  result: { list: 'history', schema: async () => (await import('./result.ts')).walletHistory },
+  load: async () => (await import('./history.ts')).walletHistory,
+});
+
+export const walletLimitsShow = command({
+  name: 'wallet limits show',
+  summary: 'Show the limits and what is left for today',
+  isDefault: true,
+  effect: 'reads',
+  examples: ['farelock wallet limits'],
+  result: { schema: async () => (await import('./result.ts')).walletLimitsShow },
+  load: async () => (await import('./limits.ts')).limitsShow,
+});
+
+export const walletLimitsSet = command({
+  name: 'wallet limits set',
+  summary: 'Set limits for every profile, or for the one named with --profile',
+  options: [
+    option('--per-call <usdc>', 'pay up to this per call without asking, or none'),
+    option('--per-day <usdc>', 'sign at most this in 24 hours, or none'),
+    option('--booking <usdc>', 'pay at most this for a booking, or none'),
+    option('--hosts <hosts>', 'pay only these hosts, separated by commas, or none'),
+  ],
+  effect: 'local',
+  examples: ['farelock wallet limits set --per-day 25'],
+  result: { schema: async () => (await import('./result.ts')).walletLimitsSet },
+  load: async () => (await import('./limits.ts')).limitsSet,
+});
