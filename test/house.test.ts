@@ -176,7 +176,6 @@ const FOLDER_CIRCLES: readonly (readonly string[])[] = [
     'cli/view/flights',
   ],
   ['cli/commands/book', 'cli/guided', 'cli/interruption'],
-  ['cli/commands/config', 'cli/commands/config-profile'],
   ['cli', 'cli/commands', 'cli/commands/mcp', 'cli/mcp'],
 ];
 

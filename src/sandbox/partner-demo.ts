@@ -1,5 +1,5 @@
 import type { PartnerDemo } from '../partner/ports.ts';
-import { PLATFORM_DUE } from './platform/mover.ts';
+import { PLATFORM_DUE } from './platform/due.ts';
 
 /** The people, attesters and platform of a partner service demo. Loads and touches nothing. */
 export const partnerDemo: PartnerDemo = {

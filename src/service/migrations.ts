@@ -5,8 +5,8 @@ import { flightsMigrations as flights } from '../flights/migrations.ts';
 import { notifyMigrations as notify } from '../notify/migrations.ts';
 import { partnerMigrations as partner } from '../partner/migrations.ts';
 import { paymentsMigrations as payments } from '../payments/migrations.ts';
+import type { Migration } from '../store/applied-steps.ts';
 import { CREATE_META } from '../store/marks.ts';
-import type { Migration } from '../store/migrate.ts';
 
 /**
  * The services' database, step by step. Each room says what becomes of its own tables (`migrations.ts` beside its

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
+import type { Migration } from './applied-steps.ts';
 import { libsqlDriver } from './libsql/driver.ts';
 import { isBusy, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/file.ts';
-import type { Migration } from './migrate.ts';
 import { migrate } from './migrate.ts';
 
 /**

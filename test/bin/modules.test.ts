@@ -112,7 +112,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   const REAL_SEATS =
     /^src\/(service\/(browser|carrier-site|sandbox)\.ts$|(airlines\/(duffel|browser)(?!\/(migrations|tables|call-off))|sandbox\/(duffel|carrier-site))\/)|^package:(playwright-core|mailauth|postal-mime)$/;
   const ALL_COMMANDS =
-    /^src\/cli\/commands\/(?!search\/request)[^/]+\/(run|days|fares|create|verify|resume|deploy|profile|desk|request|claim|offers|update|apply|watch|updates|history|limits)\.ts$/;
+    /^src\/cli\/commands\/(?!search\/request)[^/]+\/(run|days|fares|create|verify|resume|deploy|profile|desk|request|claim|offers|update|apply|watch|updates|history|limits|balance)\.ts$/;
 
   interface Rule {
     readonly args: () => string[];
@@ -231,7 +231,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     },
     'wallet balance': {
       args: () => ['wallet', 'balance'],
-      own: ['wallet/run'],
+      own: ['wallet/balance'],
       never: [EXECUTOR, ASKING, CUSTOMERS, MAIL, /^package:(@hono\/node-server|pg)/],
     },
     'partner orders list': {

@@ -3,8 +3,8 @@ import type { Kysely, Selectable } from 'kysely';
 import type { ProviderOrder } from '../../airlines/provider.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Migration } from '../../store/applied-steps.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
-import type { Migration } from '../../store/migrate.ts';
 import { openDatabase } from '../../store/open.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 

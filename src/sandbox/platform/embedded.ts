@@ -8,7 +8,8 @@ import type { Store } from '../../partner/tables.ts';
 import { partnerKeyFile } from '../partners/seed.ts';
 import { createPlatformApp } from './app.ts';
 import { type Books, openBooks } from './books.ts';
-import { moveDue, PLATFORM_DUE } from './mover.ts';
+import { PLATFORM_DUE } from './due.ts';
+import { moveDue } from './mover.ts';
 
 const SLOW_MS = 3_000;
 

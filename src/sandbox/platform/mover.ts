@@ -5,9 +5,6 @@ import { PLATFORM_PARTNERS } from './app.ts';
 import { STEPS } from './behaviour-table.ts';
 import type { BookedOrder, Books } from './books.ts';
 
-/** When the platform's script has something to send next: kept in the service's database, so that asking is one read. */
-export const PLATFORM_DUE = 'sandbox_platform_due_ms';
-
 interface MoverPorts {
   readonly books: Books;
   readonly clock: Clock;

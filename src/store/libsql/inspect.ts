@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import type { Migration } from '../migrate.ts';
-import { type AppliedStep, type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
+import { type AppliedStep, type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../applied-steps.ts';
 import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
-import type { Migration } from '../migrate.ts';
-import { type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
+import { type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../applied-steps.ts';
 import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
 import { inWordsOfPg } from './url.ts';
 

@@ -11,7 +11,7 @@ import {
 import type { Pool } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 import { migrate } from '../migrate.ts';
 import { isSilence, postgresRefusal } from './refusal.ts';
 import { inWordsOfPg } from './url.ts';

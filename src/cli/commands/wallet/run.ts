@@ -1,13 +1,10 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { problem } from '../../../kernel/problems.ts';
 import { fieldLines } from '../../../terminal/table.ts';
 import { explorerOf } from '../../paying/explorer.ts';
 import { usdcOf } from '../../session/usdc.ts';
-import { asked, connectWallet, type WalletConnection } from '../../session/wallet-connection.ts';
 import type { Command } from '../../spec/command.ts';
-import { nextLines, shortened } from '../../view/payment.ts';
+import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { formatSol } from '../../view/wallet.ts';
 
 /** Makes a keypair file; an existing one is never written over. */
 export const walletNew: Command<object> = async ({ terminal, session, globals }) => {
@@ -83,117 +80,3 @@ export const walletShow: Command<WalletShowOptions> = async (context, { qr }) =>
 };
 
 const NO_QR = { solanaPayUrl: () => '', qrLines: async () => null };
-
-/** SOL and USDC of the wallet, as the cluster has them. */
-export const walletBalance: Command<object> = async ({ terminal, session }) => {
-  const wallet = await session.wallet();
-  const { network, mint } = await usdcOf(await session.cluster(), wallet.address);
-  terminal.phase('Asking the cluster');
-  const { connection, key } = await connectWallet(session);
-  const owner = key(wallet.address);
-  const lamports = await asked(connection.getBalance(owner));
-  const held = await asked(connection.getParsedTokenAccountsByOwner(owner, { mint: key(mint) }));
-  const usdc = held.value.reduce((sum, account) => sum + tokenAmount(account.account.data.parsed), 0n);
-  terminal.result(
-    {
-      address: wallet.address,
-      network,
-      sol: formatSol(BigInt(lamports)),
-      lamports,
-      usdc: formatUsdc(usdc),
-      usdc_atomic: Number(usdc),
-    },
-    {
-      lines: (balance, { paint }) =>
-        fieldLines(
-          [
-            ['USDC', paint.bold(balance.usdc)],
-            ['SOL', balance.sol],
-            ['Address', balance.address],
-          ],
-          paint.dim,
-        ),
-      rows: (balance) => [
-        ['USDC', balance.usdc],
-        ['SOL', balance.sol],
-      ],
-    },
-  );
-  return 0;
-};
-
-function tokenAmount(parsed: unknown): bigint {
-  const info = (parsed as { info?: { tokenAmount?: { amount?: string } } } | null)?.info;
-  return BigInt(info?.tokenAmount?.amount ?? '0');
-}
-
-interface AirdropOptions {
-  /** Lamports. */
-  readonly sol?: bigint;
-  /** Atomic units. */
-  readonly usdc?: bigint;
-}
-
-const MOST_POLLS = 60;
-
-/** Play money from the faucet: SOL by requestAirdrop, USDC by a method of the embedded cluster's own. */
-export const walletAirdrop: Command<AirdropOptions> = async (context, options) => {
-  const { terminal, session, clock, signal } = context;
-  const neither = options.sol === undefined && options.usdc === undefined;
-  const sol = options.sol ?? (neither ? 1_000_000_000n : 0n);
-  const usdc = options.usdc ?? (neither ? 1_000_000_000n : 0n);
-  const wallet = await session.wallet();
-  if (context.globals.dryRun) {
-    printPlan(terminal, [`Ask the faucet for ${amounts(sol, usdc)} to ${wallet.address}.`]);
-    return 0;
-  }
-  terminal.phase('Asking the faucet');
-  const wired = await connectWallet(session);
-  const transactions: string[] = [];
-  if (sol > 0n) {
-    transactions.push(await asked(wired.connection.requestAirdrop(wired.key(wallet.address), Number(sol))));
-  }
-  if (usdc > 0n) {
-    const signature = await wired.call('farelock_airdropUsdc', [wallet.address, Number(usdc)]);
-    if (typeof signature === 'string') transactions.push(signature);
-  }
-  for (const transaction of transactions) await landed(wired, transaction, clock, signal);
-  terminal.result(
-    { address: wallet.address, sol: formatSol(sol), usdc: formatUsdc(usdc), transactions },
-    {
-      lines: (given, { paint, width }) => [
-        `${paint.good('✓')} ${amounts(sol, usdc)} to ${given.address}`,
-        ...given.transactions.map((one) => paint.dim(`  ${one.length + 2 <= width ? one : shortened(one)}`)),
-      ],
-    },
-  );
-  terminal.aside(['', ...nextLines('farelock wallet balance')]);
-  return 0;
-};
-
-const amounts = (sol: bigint, usdc: bigint): string =>
-  [sol > 0n && `${formatSol(sol)} SOL`, usdc > 0n && `${formatUsdc(usdc)} USDC`]
-    .filter(Boolean)
-    .join(' and ');
-
-async function landed(
-  { connection }: WalletConnection,
-  transaction: string,
-  clock: { sleep(ms: number, signal?: AbortSignal): Promise<void> },
-  signal: AbortSignal,
-): Promise<void> {
-  for (let poll = 0; poll < MOST_POLLS && !signal.aborted; poll++) {
-    const { value } = await asked(
-      connection.getSignatureStatuses([transaction], { searchTransactionHistory: true }),
-    );
-    const [found] = value;
-    if (found?.err) throw problem('transaction_failed', { detail: { error: found.err } });
-    if (found) return;
-    await clock.sleep(500, signal);
-  }
-  if (signal.aborted) throw signal.reason;
-  throw problem('timed_out', {
-    message: 'The faucet’s transaction has not landed yet.',
-    detail: { transaction },
-  });
-}

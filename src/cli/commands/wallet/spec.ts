@@ -32,7 +32,7 @@ export const walletBalance = command({
   effect: 'reads',
   examples: ['farelock wallet balance --json usdc'],
   result: { schema: async () => (await import('./result.ts')).walletBalance },
-  load: async () => (await import('./run.ts')).walletBalance,
+  load: async () => (await import('./balance.ts')).walletBalance,
 });
 
 export const walletAirdrop = command({
@@ -46,7 +46,7 @@ export const walletAirdrop = command({
   examples: ['farelock wallet airdrop --usdc 500'],
   result: { schema: async () => (await import('./result.ts')).walletAirdrop },
   cutOff: { said: 'The play money may have been given.', look: 'wallet balance' },
-  load: async () => (await import('./run.ts')).walletAirdrop,
+  load: async () => (await import('./balance.ts')).walletAirdrop,
 });
 
 export const walletHistory = command({
