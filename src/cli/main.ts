@@ -107,7 +107,7 @@ export async function main({
 
 /** After everything else, and never in its way: a home that can't be written is doctor's to tell of. */
 async function tellOfUpdate(): Promise<void> {
-  const { lookInBackground, updateNotice } = await import('./upgrade/notice.ts');
+  const { lookInBackground, updateNotice } = await import('./upgrade/latest.ts');
   const { homeOf } = await import('./session/profile.ts');
   try {
     const notice = updateNotice({

@@ -4,18 +4,20 @@ import type { Clock } from '../kernel/clock.ts';
 import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
 import type { Pager } from '../terminal/pager.ts';
 import { type Prompts, type Streams, screenWidth } from '../terminal/streams.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from '../terminal/terminal.ts';
+import { harmless, harmlessJson } from '../terminal/text.ts';
 import { cutOffBy } from './interruption/cut-off.ts';
 import { asHome } from './interruption/unusable-home.ts';
-import { report } from './report.ts';
 import type { Session } from './session/session.ts';
 import type { CommandContext, ToolSpec } from './spec/command.ts';
 import type { Environment } from './spec/globals.ts';
 import { commandLine, mistakenCommand, mistakenProblem, usageProblem } from './spec/mistaken.ts';
 import { buildTree, type Invocation, neededFor } from './spec/tree.ts';
+import { problemDocument, problemLines, type TypedNames } from './view/problem.ts';
 
 /** The outside of the tool, as tests give it too. */
 interface World {
@@ -254,3 +256,37 @@ const isPlain = ({ plain }: Invocation['globals'], environment: Environment): bo
 
 const isPlainAlways = ({ FARELOCK_PLAIN }: Environment): boolean =>
   FARELOCK_PLAIN !== undefined && !['', '0', 'false'].includes(FARELOCK_PLAIN);
+
+/** Prints what a command failed with, once: one document under --json, lines for a person otherwise. @returns the exit code */
+function report(
+  error: unknown,
+  next: readonly string[],
+  terminal: Terminal,
+  streams: Streams,
+  typed?: TypedNames,
+): number {
+  terminal.settle();
+  const { json, verbose } = terminal.settings;
+  const told = isProblem(error) ? error : missingNative(error);
+  const shown =
+    told ??
+    problem('internal_error', {
+      message: `Unexpected error: ${withoutAddressKeys(error instanceof Error ? error.message : String(error))}`,
+      fix: 'Run it again with --verbose to see where.',
+      cause: error,
+    });
+  if (json)
+    streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
+  else {
+    const lines = problemLines(shown, terminal.asideScreen, next, typed);
+    terminal.review(lines);
+  }
+  if (verbose) for (const line of stackLines(error)) terminal.trace(line);
+  return shown.kind.exit;
+}
+
+function stackLines(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const own = (error.stack ?? '').split('\n').map(harmless);
+  return error.cause === undefined ? own : [...own, 'caused by', ...stackLines(error.cause)];
+}

@@ -55,7 +55,7 @@ const PROCEDURES = [
     versioned: true,
     codes: ['order_not_found', 'order_in_doubt'],
     run: async ({ ports }, call, input) =>
-      (await import('./orders/orders.ts')).orderDetails(ports, call, input),
+      (await import('./orders/order-pages.ts')).orderDetails(ports, call, input),
   }),
   procedure({
     service: 'partner',

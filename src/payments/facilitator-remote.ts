@@ -5,11 +5,11 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import { landingOfMessage } from '../solana/landing.ts';
-import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome } from './facilitator.ts';
 import { whyNotPayable } from './inspection.ts';
 import type { Settlement } from './journal.ts';
 import { readPayment, type SentPayment } from './payload.ts';
+import type { Requirements } from './quotes.ts';
 
 const TIMEOUT_MS = 20_000;
 

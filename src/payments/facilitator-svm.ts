@@ -7,7 +7,6 @@ import type { Cluster } from '../solana/cluster.ts';
 import { landingOf, type SignedBytes } from '../solana/landing.ts';
 import type { Signer } from '../solana/signer.ts';
 import { signatureOf } from '../solana/transaction.ts';
-import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome, Verdict } from './facilitator.ts';
 import {
   MOST_COMPUTE_UNITS,
@@ -17,6 +16,7 @@ import {
 } from './inspection.ts';
 import type { Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
+import type { Requirements } from './quotes.ts';
 
 /**
  * The facilitator in our own process: the package's `exact` scheme verifies, over the Cluster port. Settling is done

@@ -1,6 +1,6 @@
-import type { Requirements } from './challenge.ts';
 import type { Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
+import type { Requirements } from './quotes.ts';
 
 export type Verdict =
   | { readonly valid: true; readonly payer: string; readonly lastValidBlockHeight: number }

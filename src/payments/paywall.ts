@@ -8,13 +8,20 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
-import { challengeResponse, type Refusal, type Requirements, requirementsOf } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import { PAYMENT_SIGNATURE } from './headers.ts';
 import { createJournal, type Journal, type Settlement } from './journal.ts';
 import type { OperatorWallets } from './operator-wallets.ts';
 import type { SentPayment } from './payload.ts';
-import { createQuotes, type Quote, type Quotes } from './quotes.ts';
+import {
+  challengeResponse,
+  createQuotes,
+  type Quote,
+  type Quotes,
+  type Refusal,
+  type Requirements,
+  requirementsOf,
+} from './quotes.ts';
 import { createRecovery, type Recovery } from './recovery.ts';
 import { createAnswers, createSettling, type Ended, type Settling } from './settling.ts';
 import type { Store } from './tables.ts';

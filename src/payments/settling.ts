@@ -9,11 +9,11 @@ import type { Cluster } from '../solana/cluster.ts';
 import { LeaseLost } from '../store/leases.ts';
 import { REGAINED, regained } from '../store/regained.ts';
 import { storeTrouble } from '../store/trouble.ts';
-import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome } from './facilitator.ts';
 import { encodeHeader, PAYMENT_RESPONSE } from './headers.ts';
 import type { Journal, Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
+import type { Requirements } from './quotes.ts';
 import type { Store } from './tables.ts';
 import type { Answer, PaidCall, Payment } from './terms.ts';
 

@@ -1,4 +1,6 @@
-import type { Output } from './streams.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Output, Streams } from './streams.ts';
+import type { Terminal } from './terminal.ts';
 import { textWidth } from './text.ts';
 
 /** A few lines on a terminal that change in place: the provisional list while slower offers land. */
@@ -12,10 +14,11 @@ interface Live {
 const ESCAPE = '\u001b[';
 const CLEAR_LINE = `${ESCAPE}K`;
 const CLEAR_BELOW = `${ESCAPE}J`;
+
 /** Terminals that know it show the frame at once; the others ignore it. */
 const BEGIN_FRAME = `${ESCAPE}?2026h`;
-const END_FRAME = `${ESCAPE}?2026l`;
 
+const END_FRAME = `${ESCAPE}?2026l`;
 const DEFAULT_ROWS = 24;
 
 /**
@@ -56,6 +59,66 @@ export function createLive(output: Output): Live {
       if (last.length > 0) output.write(`${up()}${CLEAR_BELOW}`);
       last = [];
       lastText = '';
+    },
+  };
+}
+
+/** Where lines are redrawn: the part of a command's context that it takes. */
+interface Drawn {
+  readonly terminal: Terminal;
+  readonly streams: Streams;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
+
+/** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
+interface LiveSign {
+  show(lines: readonly string[], said: string): void;
+  /** Takes everything off the screen. */
+  stop(): Promise<void>;
+}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 120;
+
+/** True when a person watches who can be shown lines that change. */
+export function canDrawLive({ terminal, streams, environment }: Omit<Drawn, 'clock'>): boolean {
+  const { json, quiet, plain } = terminal.settings;
+  if (plain) return false;
+  return streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb' && !json && !quiet;
+}
+
+export function openLiveSign({ terminal, streams, clock }: Omit<Drawn, 'environment'>): LiveSign {
+  const { paint } = terminal.asideScreen;
+  const live = createLive(streams.stderr);
+  const stopping = new AbortController();
+  let above: readonly string[] = [];
+  let text = '';
+  let frame = 0;
+  const draw = () => {
+    const sign = `${paint.accent(FRAMES[frame % FRAMES.length] ?? '')} ${paint.dim(text)}`;
+    live.draw(above.length > 0 ? [...above, '', sign] : [sign]);
+  };
+  const turn = async () => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(FRAME_MS, stopping.signal);
+      frame++;
+      if (!stopping.signal.aborted) draw();
+    }
+  };
+  let turning: Promise<void> | null = null;
+  return {
+    show(lines, said) {
+      terminal.settle();
+      above = lines;
+      text = said;
+      draw();
+      turning ??= turn();
+    },
+    async stop() {
+      stopping.abort();
+      await turning;
+      live.clear();
     },
   };
 }

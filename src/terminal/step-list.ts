@@ -9,8 +9,7 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
-import { useInput } from './step-input.ts';
-import { keysText } from './step-keys.ts';
+import { keysText, useInput } from './step-text.ts';
 import type { StepAnswer, StepChoice, StepLine } from './streams.ts';
 import { cut, textWidth } from './text.ts';
 

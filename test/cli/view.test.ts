@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { evidenceLines } from '../../src/cli/view/evidence.ts';
-import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/flights/bar.ts';
-import { intentLines } from '../../src/cli/view/flights/intent.ts';
-import { numberedOffers } from '../../src/cli/view/flights/list-rows.ts';
-import { type SearchTitle, searchLines, searchView } from '../../src/cli/view/flights/search.ts';
+import { intentLines, numberedOffers } from '../../src/cli/view/flights/intent.ts';
+import {
+  axisText,
+  barText,
+  type SearchTitle,
+  scaleOf,
+  searchLines,
+  searchView,
+  timelineOf,
+} from '../../src/cli/view/flights/search.ts';
 import { bookingPhase, moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
 import { firstOfferLines } from '../../src/cli/view/payment.ts';
 import { plainPaint } from '../../src/terminal/paint.ts';

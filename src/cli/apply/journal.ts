@@ -1,8 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
-import { open, rename, unlink } from 'node:fs/promises';
+import { constants, existsSync, statSync } from 'node:fs';
+import { type FileHandle, link, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openDurableLog, syncFolder } from './append.ts';
-import { lockFile } from './lock.ts';
+import { smallText } from '../../kernel/bounded-file.ts';
+import { problem } from '../../kernel/problems.ts';
 import {
   type JournalPlace,
   journalPath,
@@ -12,6 +12,137 @@ import {
   readProgress,
   type SentRow,
 } from './results.ts';
+
+/** A file that only grows. What `write` has resolved for survives a power cut. */
+interface DurableLog {
+  write(line: object): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Lines that arrive while the disk is busy go out together with the next one: ten rows at once cost one wait, not ten.
+ * The file is private, for it tells of a partner's orders.
+ */
+async function openDurableLog(path: string): Promise<DurableLog> {
+  const file = await open(path, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY, 0o600);
+  await syncFolder(dirname(path));
+  let waiting: { text: string; done: () => void; failed: (error: unknown) => void }[] = [];
+  let writing: Promise<void> | null = null;
+
+  async function flush(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        await file.appendFile(batch.map(({ text }) => text).join(''));
+        await file.datasync();
+        for (const { done } of batch) done();
+      } catch (error) {
+        for (const { failed } of batch) failed(error);
+      }
+    }
+    writing = null;
+  }
+
+  return {
+    write: (line) =>
+      new Promise((done, failed) => {
+        waiting.push({ text: `${JSON.stringify(line)}\n`, done, failed });
+        writing ??= flush();
+      }),
+    async close() {
+      await writing;
+      await file.close();
+    },
+  };
+}
+
+/** A file's name is only as durable as its folder. */
+async function syncFolder(folder: string): Promise<void> {
+  let handle: FileHandle | null = null;
+  try {
+    handle = await open(folder, constants.O_RDONLY);
+    await handle.sync();
+  } catch (error) {
+    // Some systems can't open a folder; there the name is written with the file.
+    if (!isRefusedFolder(error)) throw error;
+  } finally {
+    await handle?.close();
+  }
+}
+
+const isRefusedFolder = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  ['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(String(error.code));
+
+/**
+ * Lets one process at a time work on a result file. A lock whose process has died is taken over. Rows would not be
+ * applied twice without it, for each has its key; their results would only be told twice.
+ * @throws Problem `apply_conflict`, `file_unreadable` where nothing can be written
+ */
+export async function lockFile(resultsFile: string): Promise<() => Promise<void>> {
+  const path = `${resultsFile}.lock`;
+  const mine = `${path}.${process.pid}`;
+  try {
+    await writeFile(mine, String(process.pid), { mode: 0o600 });
+  } catch (error) {
+    throw problem('file_unreadable', {
+      message: `${resultsFile} cannot be written.`,
+      fix: 'Name a result file in a folder of your own with --results.',
+      cause: error,
+    });
+  }
+  try {
+    for (let tries = 0; ; tries++) {
+      if (await linked(mine, path)) return () => unlink(path).catch(ignoreMissing);
+      const owner = ownerOf(path);
+      // In a container every process may have the same number: a lock in ours is one that was left behind.
+      if (tries > 2 || (owner !== null && owner !== process.pid && isAlive(owner))) {
+        throw problem('apply_conflict', {
+          message: `Another process (${owner ?? 'unknown'}) is applying this file.`,
+          fix: `Wait until it is done. If it is not running, remove ${path}.`,
+        });
+      }
+      await unlink(path).catch(ignoreMissing);
+    }
+  } finally {
+    await unlink(mine).catch(ignoreMissing);
+  }
+}
+
+/** The lock appears with the number of its process in it, or not at all. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function ownerOf(path: string): number | null {
+  const pid = Number(smallText(path));
+  return Number.isInteger(pid) && pid > 0 ? pid : null;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it runs, as somebody else.
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error ? String(error.code) : null;
+
+function ignoreMissing(error: unknown): void {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}
 
 /** The journal that keeps a run from repeating a row. */
 export interface Journal extends Progress {

@@ -1,9 +1,11 @@
+import type { Command as Commander, Option } from 'commander';
 import type { Streams } from '../../terminal/streams.ts';
 import { harmless } from '../../terminal/text.ts';
-import type { ToolSpec } from '../spec/command.ts';
-import { type Candidate, FILES } from './candidate.ts';
-import { candidatesFor } from './candidates.ts';
-import type { Place } from './source.ts';
+import { type CommandSpec, specNamed, type ToolSpec } from '../spec/command.ts';
+import { shapeOf } from '../spec/options.ts';
+import { buildTree } from '../spec/tree.ts';
+import { type Candidate, FILES, type Place, type Position } from './candidate.ts';
+import { valuesNamed } from './values.ts';
 
 interface CompletedIn extends Place {
   readonly tool: ToolSpec;
@@ -51,4 +53,130 @@ function rejoined(words: readonly string[]): string[] {
     joins = word === ':';
   }
   return whole;
+}
+
+/** Commands, options and values that may stand where the cursor is. The last of the words is being typed. */
+async function candidatesFor(
+  words: readonly string[],
+  tool: ToolSpec,
+  place: Place,
+): Promise<readonly Candidate[]> {
+  const program = buildTree(tool, '', { write: () => undefined, width: 80 }, () => undefined);
+  const at = positionOf(program, words);
+  if (at.option) return prefixed(at, await valuesOfOption(at, tool, place));
+  if (at.word.startsWith('-') && !at.isAfterDashes) return starting(at.word, optionsAt(at, program.options));
+  const commands = at.command.commands.filter((one) => !Reflect.get(one, '_hidden'));
+  const argument = at.argument;
+  const values = argument
+    ? (chosen(shapeOf(argument.parseArg)?.enum) ?? (await valuesNamed(argument.name(), at, place)))
+    : [];
+  return [
+    ...(at.isAfterDashes
+      ? []
+      : starting(
+          at.word,
+          commands.map((one) => ({ value: one.name(), words: one.description() })),
+        )),
+    ...starting(at.word, values),
+  ];
+}
+
+async function valuesOfOption(at: Position, tool: ToolSpec, place: Place): Promise<readonly Candidate[]> {
+  const { option, word } = at;
+  if (!option) return [];
+  if (option.long === '--json') {
+    const spec = specAt(tool, at.path);
+    const { fieldsOf } = await import('../spec/schema-files.ts');
+    const fields = spec ? fieldsOf(spec) : [];
+    const before = word.includes(',') ? word.slice(0, word.lastIndexOf(',') + 1) : '';
+    return fields.map((field) => ({ value: `${before}${field}`, words: '' }));
+  }
+  const choices = chosen(shapeOf(option.parseArg)?.enum);
+  if (choices) return choices;
+  const placeholder = /[<[]([^>\]]+)/.exec(option.flags)?.[1] ?? '';
+  return valuesNamed(placeholder, at, place);
+}
+
+/** A group stands for its list, or for what it shows. */
+const specAt = (tool: ToolSpec, path: string): CommandSpec | undefined =>
+  [path, `${path} list`, `${path} show`].flatMap((name) => specNamed(tool, name) ?? [])[0];
+
+function optionsAt({ command }: Position, everywhere: Position['command']['options']): Candidate[] {
+  return [...command.options, ...everywhere]
+    .flatMap(({ long, description, hidden }) =>
+      long && !hidden ? [{ value: long, words: description }] : [],
+    )
+    .concat({ value: '--help', words: 'Print help' });
+}
+
+const chosen = (choices: readonly string[] | undefined): Candidate[] | null =>
+  choices ? choices.map((value) => ({ value, words: '' })) : null;
+
+const starting = (word: string, candidates: readonly Candidate[]): Candidate[] =>
+  candidates.filter((one) => one === FILES || one.value.toLowerCase().startsWith(word.toLowerCase()));
+
+const prefixed = (at: Position, candidates: readonly Candidate[]): Candidate[] =>
+  starting(at.word, candidates).map((one) =>
+    one === FILES ? one : { ...one, value: `${at.prefix}${one.value}` },
+  );
+
+/** @param words those after the name of the tool; the last one is being typed */
+function positionOf(program: Commander, words: readonly string[]): Position {
+  const before = [...words];
+  const word = before.pop() ?? '';
+  let command = program;
+  const path: string[] = [];
+  const given: string[] = [];
+  const values = new Map<string, string>();
+  let open: Option | null = null;
+  let isAfterDashes = false;
+  for (const [index, one] of before.entries()) {
+    if (open) {
+      if (open.long) values.set(open.long, one);
+      open = null;
+      continue;
+    }
+    if (isAfterDashes) given.push(one);
+    else if (one === '--') isAfterDashes = true;
+    else if (one.startsWith('-') && one !== '-') {
+      const option = optionNamed(program, command, one);
+      if (option?.long && one.includes('=')) values.set(option.long, one.slice(one.indexOf('=') + 1));
+      // A value that may be left out is only taken for one where it is being typed.
+      const isLast = index === before.length - 1;
+      if (option && !one.includes('=') && (option.required || (option.optional && isLast))) open = option;
+    } else {
+      const child = command.commands.find((candidate) => candidate.name() === one);
+      if (child && given.length === 0) {
+        command = child;
+        path.push(one);
+      } else given.push(one);
+    }
+  }
+  const [, flag, value] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
+  const joined = flag === undefined ? null : optionNamed(program, command, flag);
+  const arguments_ = (command.commands.length > 0 ? defaultOf(command) : command)?.registeredArguments ?? [];
+  const last = arguments_.at(-1);
+  return {
+    command,
+    path: path.join(' '),
+    word: joined ? (value ?? '') : word,
+    option: open ?? joined,
+    prefix: joined ? `${flag}=` : '',
+    argument: arguments_[given.length] ?? (last?.variadic ? last : null),
+    arguments: given,
+    values,
+    isAfterDashes,
+  };
+}
+
+const optionNamed = (program: Commander, command: Commander, word: string): Option | null => {
+  const name = word.split('=', 1)[0];
+  const known = [...command.options, ...program.options];
+  return known.find(({ long, short }) => long === name || short === name) ?? null;
+};
+
+/** The command that a group stands for by itself, as `stuck` for `stuck list`. */
+function defaultOf(group: Commander): Commander | null {
+  const name: unknown = Reflect.get(group, '_defaultCommandName');
+  return group.commands.find((one) => one.name() === name) ?? null;
 }

@@ -1,9 +1,7 @@
 import type { GlancedRails } from '../../partner/look.ts';
 import type { Glanced } from '../../store/glance.ts';
 import { profileOf } from '../session/profile-in-use.ts';
-import type { Candidate } from './candidate.ts';
-import type { Position } from './position.ts';
-import type { Place, Source } from './source.ts';
+import type { Candidate, Place, Position, Source } from './candidate.ts';
 
 /**
  * Values from this home's embedded services: ramp orders, refund requests, keys, … Their database is read as it lies

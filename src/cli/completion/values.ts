@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path';
 import { homeOf } from '../session/profile.ts';
+import type { Place, Position, Source } from './candidate.ts';
 import { type Candidate, FILES } from './candidate.ts';
-import type { Position } from './position.ts';
-import type { Place, Source } from './source.ts';
 
 const words = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, words: '' }));
 
@@ -42,7 +41,7 @@ const travellers: Source = async (_at, home) => {
 };
 
 const profiles: Source = async (_at, home) => {
-  const { readOwnSettings } = await import('../settings/own.ts');
+  const { readOwnSettings } = await import('../settings/write.ts');
   return words(['local', ...Object.keys(readOwnSettings(home).profiles)]);
 };
 

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileState } from '../../client/inspect.ts';
-import { instant } from '../../kernel/clock.ts';
+import type { FileState, PostgresPlace, PostgresRefused, PostgresState } from '../../client/inspect.ts';
+import { type Clock, instant } from '../../kernel/clock.ts';
 import { utcTime } from '../../terminal/times.ts';
 import { secret } from '../session/secret-variable.ts';
-import { type Check, type Finding, failed, ok, type Patient, stuck, warning } from './checks.ts';
-import { postgresChecks } from './postgres.ts';
+import { type Check, type Finding, failed, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
 /** The databases of the services and of the tool, and what is still open in them. */
 export function databaseChecks({ home, environment, profile, clock, full }: Patient): Check[] {
@@ -96,3 +95,138 @@ function openPayments(open: readonly { id: string; createdAtMs: number }[]): Fin
 }
 
 const sinceOf = ({ createdAtMs }: { createdAtMs: number }) => utcTime(instant(createdAtMs));
+
+/** Less than a check may take, so that a server that is silent is named. */
+const PATIENCE_MS = 3000;
+
+const MOST_NAMED = 3;
+
+/** The services' database where it is PostgreSQL: one connection, which reads and does no more. */
+function postgresChecks(url: string, clock: Clock): Check[] {
+  let looking: Promise<PostgresState | PostgresRefused | null> | null = null;
+  const look = async (signal: AbortSignal) => {
+    const { inspectServer, isDatabaseUrl } = await import('../../client/inspect.ts');
+    if (!isDatabaseUrl(url)) return null;
+    looking ??= inspectServer(url, { now: clock.now, timeoutMs: PATIENCE_MS, signal });
+    return looking;
+  };
+  const inside =
+    (finding: (state: PostgresState) => Finding): Check['run'] =>
+    async (signal) => {
+      const state = await look(signal);
+      return state?.kind === 'fine'
+        ? finding(state)
+        : warning('Not checked: the database refused the connection');
+    };
+  return [
+    { id: 'service_database', run: async (signal) => reached(await look(signal)) },
+    { id: 'database_writing', run: inside(writing) },
+    {
+      id: 'database_clock',
+      run: inside(({ aheadMs }) =>
+        skewOf(
+          'the database',
+          Math.round(-aheadMs / 1000),
+          'Turn on network time on both; leases and deadlines depend on it.',
+        ),
+      ),
+    },
+    { id: 'stuck', run: inside((state) => stuck(state.stuck)) },
+  ];
+}
+
+function reached(state: PostgresState | PostgresRefused | null): Finding {
+  if (state === null || !state.place.database) {
+    return failed(
+      'FARELOCK_DATABASE_URL is not the address of a PostgreSQL database',
+      'It reads postgres://user:password@host:5432/database; unset it for the file under FARELOCK_HOME.',
+    );
+  }
+  if (state.kind !== 'fine') return refused(state);
+  const { place, version, isEmpty, missing, newer } = state;
+  const said = `PostgreSQL ${version}, ${wordsOf(place)}`;
+  if (newer.length > 0) {
+    return failed(
+      `${said}, was brought up to date by a newer farelock (${newer.join(', ')})`,
+      'Update farelock.',
+    );
+  }
+  if (isEmpty)
+    return warning(`${said}, has no tables yet`, 'The next command that runs the services creates them.');
+  if (missing.length > 0) {
+    return warning(
+      `${said}, is behind by ${named(missing)}`,
+      'The next command that runs the services brings it up to date; keep a copy before.',
+    );
+  }
+  return ok(`${said}, up to date`);
+}
+
+const wordsOf = ({ host, database, user }: PostgresPlace) => `${database} at ${host} as ${user}`;
+
+const named = (names: readonly string[]): string =>
+  names.length <= MOST_NAMED
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
+
+/** The fix for each way of not getting in; the address itself is never shown. */
+function refused({ kind, said, place }: PostgresRefused): Finding {
+  const { host, database, user } = place;
+  switch (kind) {
+    case 'away':
+      return failed(
+        `PostgreSQL at ${host} is away: ${said}`,
+        'Start it, or correct the host and the port in FARELOCK_DATABASE_URL.',
+        host.startsWith('/') ? `pg_isready -h ${host}` : `pg_isready -h ${host.replace(/:(\d+)$/, ' -p $1')}`,
+      );
+    case 'starting':
+      return failed(
+        `PostgreSQL at ${host} accepts no connections: ${said}`,
+        'Wait a moment.',
+        'farelock doctor',
+      );
+    case 'full':
+      return failed(
+        `PostgreSQL at ${host} accepts no connections: ${said}`,
+        'Raise its max_connections, or close some connections; each farelock process uses up to 10.',
+      );
+    case 'login':
+      return failed(
+        `PostgreSQL at ${host} refuses ${user}: ${said}`,
+        'Correct the user and the password in FARELOCK_DATABASE_URL; in a password, write @ : / as %40 %3A %2F.',
+      );
+    case 'no_database':
+      return failed(
+        `PostgreSQL at ${host}: there is no database ${database}`,
+        'Create it, or name another in FARELOCK_DATABASE_URL.',
+        `createdb -h ${host.replace(/:(\d+)$/, ' -p $1')} -U ${user} ${database}`,
+      );
+    case 'encryption':
+      return failed(
+        `PostgreSQL at ${host} and farelock do not agree on encryption: ${said}`,
+        'Set sslmode at the end of FARELOCK_DATABASE_URL: ?sslmode=verify-full, or disable on a private network.',
+      );
+    case 'other':
+      return failed(`PostgreSQL, ${wordsOf(place)}: ${said}`, 'Its log says more.');
+  }
+}
+
+function writing({ writing, lacking, place, isEmpty }: PostgresState): Finding {
+  if (writing === 'read_only') {
+    return failed(
+      `PostgreSQL at ${place.host} is read-only: a replica, or set to read only`,
+      'Name the primary in FARELOCK_DATABASE_URL.',
+    );
+  }
+  if (writing === 'no_rights') {
+    return failed(
+      `${place.user} may not write to ${named(lacking)}`,
+      'Grant it the rights, or connect as the owner of the tables.',
+      `grant create, usage on schema public to "${place.user}";`,
+      ...(isEmpty
+        ? []
+        : [`grant select, insert, update, delete on all tables in schema public to "${place.user}";`]),
+    );
+  }
+  return ok(`${place.user} may write (checked without writing)`);
+}

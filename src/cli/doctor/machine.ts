@@ -1,9 +1,12 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { smallText } from '../../kernel/bounded-file.ts';
 import { nativeFix } from '../../kernel/native.ts';
+import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
+import { readKeyFile } from '../session/key-file.ts';
+import { type Check, type Finding, failed, findingOf, ok, type Patient, warning } from './checks.ts';
 
 /** The ending of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
@@ -93,4 +96,154 @@ function nativePackages(): Finding {
   const missing = builds.filter(({ found }) => found.length === 0).map(({ start }) => `${start}${platform}`);
   if (missing.length > 0) return failed(`Not installed: ${missing.join(', ')}`, nativeFix());
   return ok(builds.flatMap(({ found }) => found).join(', '));
+}
+
+const MOST_FILES = 10_000;
+const MOST_NAMED = 3;
+
+/** Folders 0700, files 0600 (docs/house.md), and the keys that seal and sign can be read by their owner. */
+export const privateFileChecks = ({ home, profile }: Patient): Check[] => [
+  { id: 'modes', run: async () => modes(home) },
+  { id: 'keys', run: async () => keys(home) },
+  ...Object.entries({
+    api_key_file: profile.apiKeyFile,
+    customer_token_file: profile.customerTokenFile,
+    operator_key_file: profile.operatorKeyFile,
+  }).flatMap(([id, path]): Check[] => (path === null ? [] : [{ id, run: async () => keyFile(path) }])),
+];
+
+function keyFile(path: string): Finding {
+  readKeyFile(path);
+  return ok(path);
+}
+
+interface Entry {
+  readonly path: string;
+  readonly isFolder: boolean;
+  readonly mode: number;
+  readonly owner: number;
+}
+
+function entriesUnder(path: string, found: Entry[] = []): Entry[] {
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink() || found.length >= MOST_FILES) return found;
+  found.push({ path, isFolder: stat.isDirectory(), mode: stat.mode & 0o777, owner: stat.uid });
+  if (!stat.isDirectory()) return found;
+  for (const name of readdirSync(path)) {
+    try {
+      entriesUnder(join(path, name), found);
+    } catch (error) {
+      // A journal that another command has just closed is gone by now.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return found;
+}
+
+function modes(home: string): Finding {
+  if (process.platform === 'win32') return ok('Windows keeps the folder to its user');
+  if (!existsSync(home)) return ok('Nothing to check yet');
+  const entries = entriesUnder(home);
+  const me = process.getuid?.();
+  const foreign = entries.filter(({ owner }) => me !== undefined && me !== 0 && owner !== me);
+  if (foreign.length > 0) {
+    return failed(
+      `${named(foreign)} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user`,
+      'Take ownership of it.',
+      `sudo chown -R "$USER" ${home}`,
+    );
+  }
+  const open = entries.filter(({ mode }) => (mode & 0o077) !== 0);
+  if (open.length === 0) return ok(`${entries.length} files and folders, for you alone`);
+  const said = `Others can open ${named(open)}`;
+  const next = `chmod -R go-rwx ${quoted(home)}`;
+  return open.some(({ isFolder }) => !isFolder)
+    ? failed(said, 'Close them.', next)
+    : warning(said, 'Close them; their files are closed.', next);
+}
+
+const named = (entries: readonly Entry[]): string => {
+  const shown = entries.slice(0, MOST_NAMED).map(({ path }) => path);
+  const more = entries.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+};
+
+/** Rings that seal fields: without theirs, what a database holds sealed is lost. */
+const RINGS = { 'client.json': 'client.db', 'service.json': 'service.db' } as const;
+
+const SIGNERS = ['authority.json', 'facilitator.json', 'treasury.json'];
+
+async function keys(home: string): Promise<Finding> {
+  const at = (name: string) => join(home, 'keys', name);
+  for (const [ring, database] of Object.entries(RINGS)) {
+    if (!existsSync(at(ring))) {
+      if (!existsSync(join(home, database))) continue;
+      return failed(
+        `${at(ring)} is missing: what ${database} has sealed cannot be read`,
+        'Restore it from a backup before the next command creates a new one.',
+      );
+    }
+    if (!isRing(smallText(at(ring)) ?? '')) {
+      return failed(`${at(ring)} is not a key ring`, 'Restore it from a backup.');
+    }
+  }
+  const { readKeypair } = await import('../../solana/keypair.ts');
+  const missing = SIGNERS.filter((name) => !existsSync(at(name)));
+  for (const name of SIGNERS) {
+    try {
+      if (!missing.includes(name)) readKeypair(at(name));
+    } catch (error) {
+      if (isProblem(error)) return findingOf(error);
+      throw error;
+    }
+  }
+  const hasServices = existsSync(join(home, 'service.db'));
+  if (hasServices && missing.length > 0) {
+    return failed(
+      `${missing.map(at).join(', ')} missing: open escrows cannot be captured`,
+      'Restore it from a backup before the next command creates a new one.',
+    );
+  }
+  if (hasServices && missing.length === 0) {
+    const others = await othersKeys(home, at);
+    if (others !== null) return others;
+  }
+  const count = existsSync(join(home, 'keys')) ? readdirSync(join(home, 'keys')).length : 0;
+  return ok(count === 0 ? 'None yet' : `${count} key files, readable`);
+}
+
+/** Keys that are there, and are not those that the services' own database was made with. */
+async function othersKeys(home: string, at: (name: string) => string): Promise<Finding | null> {
+  const [{ belongingIn, differences, RING_PURPOSE }, { openSecrets }, { readOwnKeypair }] = await Promise.all(
+    [import('../../client/inspect.ts'), import('../../kernel/secrets.ts'), import('../../solana/keypair.ts')],
+  );
+  const kept = belongingIn(join(home, 'service.db'))?.identity;
+  if (!kept) return null;
+  const others = differences(kept, {
+    keyRing: openSecrets(at('service.json')).hmac(RING_PURPOSE, ''),
+    authority: readOwnKeypair(at('authority.json')).address,
+    facilitator: readOwnKeypair(at('facilitator.json')).address,
+    treasury: readOwnKeypair(at('treasury.json')).address,
+  });
+  if (others.length === 0) return null;
+  return failed(
+    `service.db belongs to the home ${kept.madeBy}: ${others.join(', ')} differ`,
+    'Restore the keys it was created with, or use that home.',
+  );
+}
+
+function isRing(text: string): boolean {
+  try {
+    const ring: unknown = JSON.parse(text);
+    const list = (ring as { keys?: unknown } | null)?.keys;
+    return (
+      Array.isArray(list) &&
+      list.length > 0 &&
+      list.every(
+        (key: unknown) => Buffer.from(String((key as { secret?: unknown })?.secret), 'base64').length === 32,
+      )
+    );
+  } catch {
+    return false;
+  }
 }

@@ -1,16 +1,21 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ask, isRecord } from '../../client/transport.ts';
+import type { Address } from '@solana/kit';
+import type { readChallenge } from '../../client/payer/challenge.ts';
+import { ask, isRecord, problemOf } from '../../client/transport.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { formatUsdc } from '../../kernel/money.ts';
 import { overNetwork } from '../../kernel/network.ts';
-import { problem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import { type Cluster, DEVNET_USDC, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { LedgerReading } from '../../solana/embedded/inspect.ts';
 import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
 import { counted } from '../../terminal/text.ts';
+import { parseDate } from '../searching/dates.ts';
+import { formatSol } from '../view/wallet.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
-
-import { PATIENCE_MS } from './services.ts';
+import { PATIENCE_MS, reaching } from './services.ts';
 
 const SLOT_TRIES = 5;
 const SLOT_PAUSE_MS = 500;
@@ -177,4 +182,160 @@ function skew(told: readonly TimeTold[], clock: Clock): Finding {
   if (worst === undefined) return ok(`In step with ${names}`);
   const finding = skewOf(worst.who, worst.seconds);
   return finding.status === 'ok' ? ok(`In step with ${names}`) : finding;
+}
+
+const OTHER_CLUSTER = [
+  'Name the cluster that the service is paid on; nothing can be paid over this one.',
+  'farelock config list --show-origin',
+] as const;
+
+/** Checks that the service is paid on the cluster of the profile. A price is asked for; nothing is signed, nothing paid. */
+export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): Check[] {
+  const { flightsUrl, rpcUrls } = profile;
+  if (profile.isEmbedded || flightsUrl === null || rpcUrls.length === 0) return [];
+  const run = async (signal: AbortSignal): Promise<Finding> => {
+    const depart_date = parseDate('+30d', clock.now());
+    const body = { origin_iata: 'LIS', destination_iata: 'BER', depart_date };
+    const [cluster, answer] = await Promise.all([
+      open(),
+      ask(
+        {
+          baseUrl: flightsUrl,
+          fetch: overNetwork(),
+          method: 'POST',
+          path: '/air/search',
+          body,
+        },
+        { timeoutMs: PATIENCE_MS, signal },
+      ),
+    ]);
+    if (answer.status === 200) return ok('Nothing is asked for a search');
+    if (answer.status !== 402) {
+      const { message, fix } = problemOf(answer);
+      return warning(`A search would not be sold now: ${message}`, fix);
+    }
+    return paidHere(answer, cluster, profile);
+  };
+  return [{ id: 'charging', run: (signal) => reaching(run(signal)) }];
+}
+
+/** The program of the service's escrows is not one that this profile pays into. */
+async function untrusted(
+  cluster: Cluster,
+  program: string,
+  { escrowPrograms, upgradeAuthorities }: Patient['profile'],
+): Promise<Finding | null> {
+  const { checkProgram, EMBEDDED_TRUST } = await import('../../client/trusted-program.ts');
+  const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
+  try {
+    await checkProgram(cluster, program, {
+      ...EMBEDDED_TRUST,
+      isOwnCluster: false,
+      programs: escrowPrograms,
+      isAccepted,
+    });
+    return null;
+  } catch (error) {
+    if (!isProblem(error, 'program_not_trusted')) throw error;
+    return failed(error.message, error.fix, ...error.next);
+  }
+}
+
+async function paidHere(
+  answer: Parameters<typeof readChallenge>[0],
+  cluster: Cluster,
+  profile: Patient['profile'],
+): Promise<Finding> {
+  const { network, usdcMint } = cluster;
+  const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
+  // Only where a service has asked for money; an embedded one never comes here.
+  const { readChallenge } = await import('../../client/payer/challenge.ts');
+  try {
+    const { amount, feePayer, escrowProgram } = readChallenge(answer, {
+      network,
+      asset: usdcMint,
+      wallet: '',
+    });
+    const [account] = await cluster.accounts([feePayer]);
+    // Two clusters of one name (two embedded ones, a fork) are told apart by who holds money on them.
+    if (!account) {
+      return failed(
+        `The fee payer of the service has no account on this ${name}: it is another one`,
+        ...OTHER_CLUSTER,
+      );
+    }
+    const wrong = escrowProgram === null ? null : await untrusted(cluster, escrowProgram, profile);
+    if (wrong !== null) return wrong;
+    return ok(`A search costs ${formatUsdc(amount)} USDC, paid on ${name}`);
+  } catch (error) {
+    if (!isProblem(error, 'challenge_refused')) throw error;
+    return failed(`${error.message} The cluster of this profile is ${name}.`, ...OTHER_CLUSTER);
+  }
+}
+
+/** Less than this does not pay for a search and an intent. */
+const LOW_USDC = 1_000_000n;
+
+/** The keypair file, and what its wallet holds. */
+export const walletChecks = (patient: Patient, open: OpenCluster): Check[] => {
+  const path = patient.profile.keypair ?? join(patient.home, 'wallet.json');
+  return [
+    { id: 'wallet', run: () => keypair(patient, path) },
+    { id: 'balance', run: () => balance(patient, path, open) },
+  ];
+};
+
+async function keypair({ profile }: Patient, path: string): Promise<Finding> {
+  if (path === '-') return ok('Read from standard input, by the commands that sign');
+  if (!existsSync(path)) {
+    return profile.isEmbedded && profile.keypair === null
+      ? warning(
+          'No wallet yet',
+          'The first paid command creates one, with play money.',
+          'farelock wallet show',
+        )
+      : failed(`No wallet at ${path}`, 'Create one, or use another.', 'farelock wallet new');
+  }
+  const { readKeypair } = await import('../../solana/keypair.ts');
+  return ok(`${readKeypair(path).address} in ${path}`);
+}
+
+async function balance(patient: Patient, path: string, open: OpenCluster): Promise<Finding> {
+  if (path === '-' || !existsSync(path)) return ok('No wallet to check');
+  const { readKeypair } = await import('../../solana/keypair.ts');
+  const { address } = readKeypair(path);
+  const { associatedTokenAddress } = await import('../../solana/token.ts');
+  if (patient.profile.isEmbedded) {
+    const { readLedger } = await import('../../solana/embedded/inspect.ts');
+    const tokenAccount = await associatedTokenAddress(address, DEVNET_USDC);
+    const held = readLedger(join(patient.home, 'ledger.db'), patient.clock, (ledger) => ({
+      lamports: ledger.lamports(address),
+      usdc: ledger.tokens(tokenAccount),
+    }));
+    return held === null ? ok('No ledger yet') : holds(held, address, true);
+  }
+  if (patient.profile.rpcUrls.length === 0) return ok('No cluster to ask');
+  const cluster = await open();
+  const tokenAccount = await associatedTokenAddress(address, cluster.usdcMint);
+  const [[account], usdc] = await Promise.all([
+    cluster.accounts([address]),
+    cluster.tokenBalance(tokenAccount),
+  ]);
+  return holds({ lamports: account?.lamports ?? null, usdc }, address, false);
+}
+
+function holds(
+  { lamports, usdc }: { lamports: bigint | null; usdc: bigint | null },
+  address: Address,
+  isPlayMoney: boolean,
+): Finding {
+  const said = `${usdc === null ? 'No USDC account' : `${formatUsdc(usdc)} USDC`}, ${formatSol(lamports ?? 0n)} SOL`;
+  if ((usdc ?? 0n) >= LOW_USDC) return ok(said);
+  return isPlayMoney
+    ? warning(said, 'Get play money.', 'farelock wallet airdrop')
+    : warning(
+        said,
+        `Send USDC to ${address}, or get play money if the cluster has any.`,
+        'farelock wallet airdrop',
+      );
 }

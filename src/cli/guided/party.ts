@@ -7,16 +7,19 @@ import {
   DOCUMENT_FIELDS,
   type PassengerField,
   type PassengerRules,
+  TITLES,
 } from '../../kernel/domain/passengers.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import type { StepAnswer } from '../../terminal/streams.ts';
 import { counted, harmless } from '../../terminal/text.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
+import { dayChoices, whichDay } from '../searching/dates.ts';
 import { notesOf } from '../session/remembered.ts';
+import { bookableValues, GENDER_CHOICES, QUESTIONS, wrongField } from '../travellers/passenger-questions.ts';
 import { passengerFrom, travellerName, travellerState } from '../travellers/travellers.ts';
-import { openTyped, typedText } from '../travellers/typed.ts';
+import { openTyped, typedText } from '../travellers/typed-field.ts';
 import { quoted } from '../view/payment.ts';
 import { bookingCommand } from './commands.ts';
-import { askFieldsBySteps } from './fields.ts';
 import { type Party, type Step, said, type Walk } from './walk.ts';
 
 /** Who flies: saved travellers are offered, others are asked for and may be saved. */
@@ -217,4 +220,64 @@ async function askName({ ask, context }: Walk): Promise<string | null> {
     },
   });
   return answer.kind === 'back' ? null : travellerName(answer.value);
+}
+
+/** Asks for fields of one person; Esc goes back a field, and out of the first one. What was typed stays as a preset. */
+async function askFieldsBySteps(
+  walk: Walk,
+  wanted: readonly PassengerField[],
+  rules: PassengerRules,
+  who: string,
+  /** What was answered before an interruption: only what is missing is asked for. */
+  known: TravellerFields = {},
+  onAnswer: (answers: TravellerFields) => Promise<void> = async () => undefined,
+): Promise<TravellerFields | 'back'> {
+  const answers: Partial<Record<PassengerField, string>> = { ...known };
+  const missing = wanted.findIndex((field) => known[field] === undefined);
+  let at = missing < 0 ? wanted.length : missing;
+  while (at < wanted.length) {
+    const field = wanted[at];
+    if (field === undefined) break;
+    const answer = await askField(walk, field, rules, harmless(who), answers[field]);
+    if (answer.kind === 'answer') {
+      answers[field] = answer.value;
+      await onAnswer(answers);
+      at++;
+    } else if (at === 0) return 'back';
+    else at--;
+  }
+  return answers;
+}
+
+async function askField(
+  walk: Walk,
+  field: PassengerField,
+  rules: PassengerRules,
+  who: string,
+  preset: string | undefined,
+): Promise<StepAnswer<string>> {
+  const { ask, context } = walk;
+  const message = `${who}. ${QUESTIONS[field]}`;
+  if (field === 'title') {
+    return ask.choose<string>({
+      message,
+      lines: TITLES.map((title) => ({ name: title, value: title })),
+      preset,
+    });
+  }
+  if (field === 'gender') return ask.choose<string>({ message, lines: GENDER_CHOICES, preset });
+  const nowMs = context.clock.now();
+  const answer = await ask.text({
+    message,
+    preset,
+    check: (text) => wrongField(field, text, rules, nowMs),
+  });
+  if (answer.kind === 'back') return answer;
+  const [value = answer.value, ...others] = await bookableValues(field, answer.value, rules, nowMs);
+  if (others.length === 0) return { kind: 'answer', value };
+  const chosen = await ask.choose({
+    message: whichDay(answer.value),
+    lines: dayChoices([value, ...others]),
+  });
+  return chosen.kind === 'answer' ? chosen : askField(walk, field, rules, who, preset);
 }

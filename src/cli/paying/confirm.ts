@@ -8,7 +8,7 @@ import type { CommandContext } from '../spec/command.ts';
 import { passportWarnings } from '../travellers/passengers.ts';
 import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
 import { agreementOf } from './agreement.ts';
-import { spenderOf } from './spending.ts';
+import { spenderOf } from './paying.ts';
 
 /** A booking that a person has agreed to pay. */
 export type BookingAgreed = Extract<Agreed, { kind: 'booking' }>;

@@ -1,12 +1,15 @@
 import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/store.ts';
 import type { Payer } from '../../client/payer/payer.ts';
-import type { SpendingPolicy } from '../../client/spending.ts';
+import type { PaymentRequest, Spender, SpendingPolicy } from '../../client/spending.ts';
 import type { ProgramTrust } from '../../client/trusted-program.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/keypair.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Profile } from '../session/profile.ts';
+import type { GlobalOptions } from '../spec/globals.ts';
 
 /** The payments that this run has signed, sent again, or whose answers it has: what an interruption has to tell of. */
 export interface PaidHere {
@@ -113,4 +116,94 @@ function checkChoice(
     message: `Profile ${name} pays real money, and a project file has chosen it.`,
     fix: `Choose it yourself: --profile ${name}.`,
   });
+}
+
+/**
+ * The programs and keys that the person has named, in the settings or to a question that is asked once: the answer goes
+ * into the profile.
+ */
+export function trustOf(given: {
+  readonly profile: Pick<Profile, 'name' | 'isEmbedded' | 'escrowPrograms' | 'upgradeAuthorities'>;
+  readonly home: string;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+}): ProgramTrust {
+  const { profile, terminal } = given;
+  const accepted = new Set<string>(profile.upgradeAuthorities);
+  return {
+    isOwnCluster: profile.isEmbedded,
+    programs: profile.escrowPrograms,
+    isAccepted: (authority) => accepted.has(authority),
+    accept: terminal.canAsk
+      ? async (program, authority) => {
+          terminal.review([
+            `The service's escrow program ${program} is the shipped one.`,
+            `But ${authority} can replace it at any time, and take what is in its escrows.`,
+          ]);
+          if (!(await terminal.ask('--yes').confirm('Do you trust this key?', false))) return false;
+          accepted.add(authority);
+          await remember(given, authority);
+          return true;
+        }
+      : null,
+    acceptCommand: (authority) =>
+      profile.name === 'environment'
+        ? `export FARELOCK_UPGRADE_AUTHORITIES=${[...accepted, authority].join(',')}`
+        : `farelock config set upgrade_authorities ${[...accepted, authority].join(',')} --profile ${profile.name}`,
+  };
+}
+
+async function remember(
+  { profile, home, clock, terminal }: Parameters<typeof trustOf>[0],
+  authority: string,
+): Promise<void> {
+  const { changeUserSettings } = await import('../settings/write.ts');
+  await changeUserSettings(home, clock, (settings) => {
+    const own = settings.profiles[profile.name] ?? {};
+    const all = [...(own.upgrade_authorities?.split(',') ?? []), authority];
+    return {
+      ...settings,
+      profiles: {
+        ...settings.profiles,
+        [profile.name]: { ...own, upgrade_authorities: [...new Set(all)].join(',') },
+      },
+    };
+  });
+  terminal.note(`Remembered in upgrade_authorities of profile ${profile.name}.`);
+}
+
+interface Person extends Pick<Spender, 'allowance' | 'agreed'> {
+  readonly globals: GlobalOptions;
+  readonly terminal: Terminal;
+}
+
+/** The limits and consents of the person at the keyboard, or of the program that drives the tool. */
+export const spenderOf = (
+  { globals, terminal, allowance, agreed }: Person,
+  { limits, isEmbedded }: Pick<Profile, 'limits' | 'isEmbedded'>,
+): Spender => ({
+  // The embedded service has no host to be mistaken about.
+  limits: isEmbedded ? { ...limits, hosts: null } : limits,
+  most: globals.maxPayment,
+  saysYes: globals.yes === true,
+  canAsk: terminal.canAsk,
+  agreed,
+  allowance,
+});
+
+export const spendingPolicy = (person: Person, profile: Profile): SpendingPolicy => ({
+  ...spenderOf(person, profile),
+  ask: (request) => askPerson(request, person),
+});
+
+async function askPerson(request: PaymentRequest, { terminal, globals }: Person): Promise<boolean> {
+  const { resource, host, amount, warning } = request;
+  if (warning !== undefined) {
+    terminal.note(warning);
+    return globals.yes === true || terminal.ask('--yes').confirm('Pay anyway?', false);
+  }
+  // A booking is agreed to before it is paid, after a review (confirm.ts).
+  if (request.kind === 'booking') return false;
+  const question = `${resource} at ${host} costs ${formatUsdc(amount)} USDC, more than usual. Pay it?`;
+  return terminal.ask('--max-payment <usdc>').confirm(question, false);
 }

@@ -1,6 +1,6 @@
 import type { FlightsClient } from '../../client/types.ts';
 import { withArrivals } from '../../kernel/domain/offer-groups.ts';
-import { canDrawLive, openLiveSign } from '../../terminal/live-sign.ts';
+import { canDrawLive, openLiveSign } from '../../terminal/live.ts';
 import { screenWidth } from '../../terminal/streams.ts';
 import { harmlessDocument } from '../../terminal/text.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';

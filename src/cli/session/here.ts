@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { jsonLog } from '../../kernel/log.ts';
 import { parseUsdc } from '../../kernel/money.ts';
@@ -20,7 +20,6 @@ import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Environment } from '../spec/globals.ts';
-import { partnerSettings } from './partner-settings.ts';
 import type { Profile } from './profile.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { secret } from './secret-variable.ts';
@@ -220,4 +219,49 @@ function purgeAfterDays(environment: Environment): number | undefined {
     message: `FARELOCK_PURGE_AFTER_DAYS is not a number of days: ${text}.`,
     fix: 'Set it to 30, or unset it.',
   });
+}
+
+/**
+ * Settings of this process' partner service from the environment: FARELOCK_ENVIRONMENT, FARELOCK_SERVICE_NAME,
+ * FARELOCK_COMPLIANCE_POLICY, FARELOCK_ATTESTATION_MS, FARELOCK_PLATFORM_STEP_MS, FARELOCK_OUTBOUND_PORTS. @throws Problem `usage`
+ */
+export function partnerSettings(
+  environment: Environment,
+  live: boolean | undefined,
+): Pick<ServiceOptions, 'partnerEnvironment' | 'partnerServiceName' | 'partner'> {
+  const named = environment.FARELOCK_ENVIRONMENT || undefined;
+  if (named !== undefined && named !== 'demo' && named !== 'live')
+    throw refused('FARELOCK_ENVIRONMENT', named, 'demo or live', 'demo');
+  const service = environment.FARELOCK_SERVICE_NAME || undefined;
+  if (service !== undefined && !/^[a-z][a-z0-9_]{0,39}$/.test(service))
+    throw refused('FARELOCK_SERVICE_NAME', service, 'a word of lower-case letters, digits and _', 'farelock');
+  const attestationMs = milliseconds(environment, 'FARELOCK_ATTESTATION_MS', 2000);
+  const platformStepMs = milliseconds(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500);
+  const ports = environment.FARELOCK_OUTBOUND_PORTS || undefined;
+  if (ports !== undefined && !/^\d{1,5}(,\d{1,5})*$/.test(ports))
+    throw refused('FARELOCK_OUTBOUND_PORTS', ports, 'a list of ports separated by commas', '9443');
+  const policy = environment.FARELOCK_COMPLIANCE_POLICY || undefined;
+  return {
+    partnerEnvironment: live ? 'live' : named,
+    partnerServiceName: service,
+    partner: {
+      ...(policy === undefined ? {} : { compliancePolicyFile: resolve(policy) }),
+      ...(attestationMs === undefined ? {} : { attestationMs }),
+      ...(platformStepMs === undefined ? {} : { platformStepMs }),
+      ...(ports === undefined ? {} : { outboundPorts: ports.split(',').map(Number) }),
+    },
+  };
+}
+
+const refused = (name: string, given: string, wanted: string, example: string) =>
+  problem('usage', {
+    message: `${name} is not ${wanted}: ${given}.`,
+    fix: `Set it to ${example}, or unset it.`,
+  });
+
+function milliseconds(environment: Environment, name: string, example: number): number | undefined {
+  const given = environment[name] || undefined;
+  if (given !== undefined && !/^\d{1,9}$/.test(given))
+    throw refused(name, given, 'a number of milliseconds', String(example));
+  return given === undefined ? undefined : Number(given);
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createOperatorClient, type OperatorClient } from '../../client/operator.ts';
 import type { PartnerClient } from '../../client/partner.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
 import type { Fetch } from '../../kernel/http.ts';
@@ -165,4 +166,26 @@ async function customerTokenOf(
 function headerValue(value: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   throw problem('no_api_key', { message: `${name} is not one line of printable characters.` });
+}
+
+/**
+ * The operator API with a key that never stands in argv: FARELOCK_OPERATOR_KEY, the profile's file, or the embedded
+ * stack's own.
+ * @throws Problem `no_operator_key`, `key_file_unreadable`
+ */
+export async function openOperator(given: {
+  readonly environment: Environment;
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  readonly timeoutMs: number | undefined;
+  readonly profileKeyFile: string | null;
+  readonly keyFile: (() => Promise<string>) | null;
+}): Promise<OperatorClient> {
+  const { environment, profileKeyFile, keyFile, ...ports } = given;
+  const key =
+    environment.FARELOCK_OPERATOR_KEY?.trim() ||
+    (profileKeyFile !== null && readKeyFile(profileKeyFile)) ||
+    (keyFile ? readOwnKeyFile(await keyFile()) : null);
+  if (!key) throw problem('no_operator_key');
+  return createOperatorClient({ ...ports, key });
 }

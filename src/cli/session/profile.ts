@@ -5,7 +5,7 @@ import { type Limits, NO_LIMITS } from '../../client/spending.ts';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../solana/cluster-settings.ts';
-import { projectFileFrom } from '../settings/project-file.ts';
+import { projectFileFrom } from '../settings/project.ts';
 import type { Environment } from '../spec/globals.ts';
 
 /**

@@ -26,9 +26,7 @@ import type { Cluster } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
-import { spendingPolicy } from '../paying/spending.ts';
-import { trustOf } from '../paying/trust.ts';
+import { openPaidHere, openPayer, type PaidHere, spendingPolicy, trustOf } from '../paying/paying.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { type LocalOptions, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
 import { openNotebook } from './notebook.ts';
@@ -184,7 +182,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       return createFlightsClient({ ...reach, fetch: await transport(), payer, clock });
     },
     async operator() {
-      const { openOperator } = await import('./operator.ts');
+      const { openOperator } = await import('./partner-access.ts');
       return openOperator({
         ...reach,
         environment,

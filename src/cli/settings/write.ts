@@ -1,13 +1,19 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { makeFolder, onFile } from '../../kernel/storage.ts';
 import { userFileOf } from '../session/profile.ts';
-import type { SettingValues, UserSettings } from './file.ts';
-import { readOwnSettings } from './own.ts';
+import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
+
+/** The user's own settings, with nothing over them; empty without a file. @throws Problem `settings_invalid` */
+export function readOwnSettings(home: string): UserSettings {
+  const path = userFileOf(home);
+  return existsSync(path) ? readUserSettings(path) : { path, profile: null, limits: {}, profiles: {} };
+}
 
 const LOCK_PAUSE_MS = 50;
+
 /** Nobody holds the lock this long: who did is gone. */
 const STALE_LOCK_MS = 5_000;
 

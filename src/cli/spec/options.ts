@@ -1,7 +1,18 @@
+import { HOUR_MS } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { parseDuration } from './duration.ts';
+import { option } from './define.ts';
+
+/** Seconds from `90`, `90s`, `5m` or `1h`, as milliseconds. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,6})(ms|s|m|h)?$/.exec(text.trim());
+  const unit = { ms: 1, s: 1000, m: 60_000, h: HOUR_MS }[match?.[2] ?? 's'];
+  if (!match || unit === undefined || Number(match[1]) === 0) {
+    throw problem('usage', { message: `"${text}" is not a time span.`, fix: 'Write it as 90s, 5m or 1h.' });
+  }
+  return Number(match[1]) * unit;
+}
 
 /** From the text of an option to its value; each raises `usage` naming what was wrong. */
 
@@ -117,13 +128,13 @@ export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h
   /^0[smh]?$/.test(value) ? 0 : parseDuration(value),
 );
 
+export const isRepeated = (parse: unknown): boolean => typeof parse === 'function' && 'isRepeated' in parse;
+
 /** An option that is given once for each value. */
 export const collected = Object.assign(
   (value: string, before: readonly string[] = []): string[] => [...before, value],
   { isRepeated: true },
 );
-
-export const isRepeated = (parse: unknown): boolean => typeof parse === 'function' && 'isRepeated' in parse;
 
 /** Any text, as it is given. */
 export const text = (value: string): string => value;
@@ -132,3 +143,17 @@ export const capitals = (value: string): string => value.trim().toUpperCase();
 
 /** A name that the service checks: `id-document` is ID_DOCUMENT. */
 export const named = (value: string): string => capitals(value).replace(/[- ]/g, '_');
+
+/** Whom a command of the partner service acts for. */
+export const ACTING_PARTNER = option(
+  '--partner <id>',
+  'use the key file of this partner (or FARELOCK_API_KEY)',
+);
+
+export const FOR_CUSTOMER = option(
+  '--customer <id>',
+  'act for this customer, with a new token (or FARELOCK_CUSTOMER_TOKEN)',
+);
+
+/** A person's word for what is done with a live key. */
+export const IN_LIVE = option('--live', 'confirm that you mean the live environment');

@@ -9,7 +9,7 @@ import {
 } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { readPassengerFile, sourceName } from './passenger-file.ts';
+import { readPassengerFile, sourceName } from './passengers.ts';
 import { plainPassengers } from './typed-field.ts';
 
 /** The rules that a traveller is saved by: those of a passenger of a flight that is not known yet. */

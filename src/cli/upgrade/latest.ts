@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { smallText } from '../../kernel/bounded-file.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { writeWhole } from '../../kernel/storage.ts';
 import type { Environment } from '../spec/globals.ts';
@@ -15,11 +18,10 @@ interface Looked {
 
 const PUBLIC = 'https://registry.npmjs.org/';
 const LONGEST_MS = 5_000;
-
 const noteOf = (home: string): string => join(home, 'update.json');
 
 /** null where nobody has looked yet. */
-export function lastLook(home: string): Looked | null {
+function lastLook(home: string): Looked | null {
   try {
     const { looked_at, latest } = JSON.parse(smallText(noteOf(home)) ?? '') as Partial<Looked>;
     return typeof looked_at === 'number' ? { looked_at, latest: isVersion(latest) ? latest : null } : null;
@@ -69,4 +71,40 @@ export function isNewer(version: string, than: string): boolean {
   const [one = [], other = []] = [version, than].map((text) => text.split(/[.-]/).slice(0, 3).map(Number));
   const at = one.findIndex((part, index) => part !== other[index]);
   return at >= 0 && (one[at] ?? 0) > (other[at] ?? 0);
+}
+
+interface NoticeGiven {
+  readonly home: string;
+  readonly version: string;
+  readonly nowMs: number;
+  /** Starts a look that nobody waits for. */
+  readonly look: () => void;
+}
+
+/**
+ * The line about a newer version, of the last look; at most once a day it starts another look for the next command.
+ * The look is noted before it begins, so that a registry that never answers is asked once a day too.
+ */
+export function updateNotice({ home, version, nowMs, look }: NoticeGiven): string | null {
+  if (!existsSync(home)) return null;
+  const last = lastLook(home);
+  if (last === null || Math.abs(nowMs - last.looked_at) > DAY_MS) {
+    noteLook(home, { looked_at: nowMs, latest: last?.latest ?? null });
+    look();
+  }
+  if (!last?.latest || !isNewer(last.latest, version)) return null;
+  return `farelock ${last.latest} is out; this is ${version}. Next: farelock upgrade`;
+}
+
+/** `farelock upgrade` as a process of its own, which notes what it finds. */
+export function lookInBackground(script: string, environment: Environment): void {
+  const child = spawn(process.execPath, [script, 'upgrade', '--json', '--quiet'], {
+    detached: true,
+    stdio: 'ignore',
+    windowsHide: true,
+    env: { ...environment },
+  });
+  // There is nothing to say when no process can be started: tomorrow is another day.
+  child.once('error', () => undefined);
+  child.unref();
 }

@@ -1,8 +1,12 @@
 import { type SqlBool, sql } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
+import type * as schema from '../../wire/partner/schema.ts';
 import type { GetOrdersRequest, GetOrdersResponse } from '../../wire/partner/schema.ts';
+import type { Call } from '../call.ts';
 import type { PartnerPorts } from '../ports.ts';
-import { orderRecord } from './order-record.ts';
+import { historyOf } from './order-history.ts';
+import { orderRecord, ordersRow } from './order-record.ts';
+import { allowedOf } from './order-update.ts';
 
 /**
  * A partner's orders, newest first (CONTRACT, section 11). A page goes on after the last order of the one before: an
@@ -70,4 +74,18 @@ function readToken(token: string, status: string): { createdAtMs: number; orderI
       issues: [{ path: 'pageToken', message: 'is not the nextPageToken of a list with these filters.' }],
     },
   });
+}
+
+/** @throws Problem `order_not_found`, `order_in_doubt` */
+export async function orderDetails(
+  ports: PartnerPorts,
+  { partner }: Call,
+  { orderId, includeHistory }: schema.GetOrderDetailsRequest,
+): Promise<schema.GetOrderDetailsResponse> {
+  const row = await ordersRow(ports, ports.store, partner.partnerId, orderId);
+  return {
+    order: orderRecord(ports.secrets, row, 'partner'),
+    allowedStatuses: allowedOf(row),
+    ...(includeHistory ? { history: await historyOf(ports, orderId, row.version) } : {}),
+  };
 }

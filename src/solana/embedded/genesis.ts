@@ -9,7 +9,7 @@ import { encodeMint, MINT_SIZE, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../tok
 import { minimumRent } from '../transaction.ts';
 import { chainAccount, NATIVE_LOADER, programDataAddress, SYSTEM_PROGRAM } from './executor.ts';
 import { ensureVersion, LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
-import { LOOKUP_TABLE_PROGRAM } from './lookup-tables.ts';
+import { LOOKUP_TABLE_PROGRAM } from './parse.ts';
 import { CLOCK_SYSVAR, MOVING_SYSVARS } from './sysvars.ts';
 
 /** A program that is on the ledger from its first slot; nothing sent to the ledger can change it. */

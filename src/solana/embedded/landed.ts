@@ -1,8 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { LandedTransaction } from './ledger-transactions.ts';
-import { withLoaded } from './lookup-tables.ts';
 import { advanceIn } from './nonce.ts';
-import { isWritable, NONE_LOADED, type ParsedTransaction, parseTransaction } from './parse.ts';
+import { isWritable, NONE_LOADED, type ParsedTransaction, parseTransaction, withLoaded } from './parse.ts';
 
 /** A landed transaction, read again from its bytes, with the addresses that it had loaded from tables. */
 export const transactionOf = ({ wire, meta }: Pick<LandedTransaction, 'wire' | 'meta'>): ParsedTransaction =>

@@ -6,10 +6,16 @@ import { type Execution, type Executor, openExecutor } from './executor.ts';
 import { feeOf } from './fee.ts';
 import type { LedgerFile } from './ledger-file.ts';
 import type { LandedTransaction } from './ledger-transactions.ts';
-import { lookedUp } from './lookup-tables.ts';
 import { lamportsOf, tokenBalancesOf } from './meta.ts';
 import { advanced } from './nonce.ts';
-import { isWritable, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
+import {
+  isWritable,
+  lookedUp,
+  type ParsedTransaction,
+  parseTransaction,
+  refused,
+  wrongSignatures,
+} from './parse.ts';
 import { BLOCKHASH_SLOTS, type LedgerTime, type SlotClock } from './slot-clock.ts';
 import { createSysvars } from './sysvars.ts';
 

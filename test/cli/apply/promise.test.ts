@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkRows } from '../../../src/cli/apply/check.ts';
-import { planRows } from '../../../src/cli/apply/plan.ts';
+import { planRows, standingOf } from '../../../src/cli/apply/plan.ts';
 import { rowOf } from '../../../src/cli/apply/read.ts';
-import { standingOf } from '../../../src/cli/apply/standing.ts';
 import { ORDER_STATUSES } from '../../../src/kernel/domain/order-moves.ts';
 import type { GetOrderDetailsResponse } from '../../../src/wire/partner/index.ts';
 import { openStack, type Stack } from '../../partner/stack.ts';

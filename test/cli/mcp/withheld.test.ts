@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openArrivals } from '../../../src/cli/mcp/arrivals.ts';
+import { openArrivals } from '../../../src/cli/commands/mcp/run.ts';
 import { withheld } from '../../../src/cli/mcp/output.ts';
 
 test('a model sees no support code, however deep it lies: in a resumed payment, in an envelope, in a list', () => {

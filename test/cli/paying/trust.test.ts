@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { trustOf } from '../../../src/cli/paying/trust.ts';
+import { trustOf } from '../../../src/cli/paying/paying.ts';
 import { profileOf } from '../../../src/cli/session/profile-in-use.ts';
 import type { GlobalOptions } from '../../../src/cli/spec/globals.ts';
 import type { Terminal } from '../../../src/terminal/terminal.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDate, readDate } from '../../../src/cli/searching/dates.ts';
-import { parseDuration } from '../../../src/cli/spec/duration.ts';
+import { parseDuration } from '../../../src/cli/spec/options.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import { dayName } from '../../../src/terminal/times.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { countryNamed } from '../../../src/cli/travellers/country-names.ts';
-import { typedField } from '../../../src/cli/travellers/typed-field.ts';
+import { countryNamed, typedField } from '../../../src/cli/travellers/typed-field.ts';
 import { alpha2Codes, alpha3Codes } from '../../../src/kernel/domain/countries.ts';
 
 const nowMs = new Date(2026, 10, 21, 12).getTime();

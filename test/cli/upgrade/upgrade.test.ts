@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../../package.json' with { type: 'json' };
-import { installationOf } from '../../../src/cli/upgrade/installation.ts';
-import { isNewer, registryOf } from '../../../src/cli/upgrade/latest.ts';
-import { updateNotice } from '../../../src/cli/upgrade/notice.ts';
+import { installationOf } from '../../../src/cli/commands/upgrade/run.ts';
+import { isNewer, registryOf, updateNotice } from '../../../src/cli/upgrade/latest.ts';
 import { isNoticeWanted } from '../../../src/cli/upgrade/wanted.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 

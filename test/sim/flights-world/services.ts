@@ -1,4 +1,4 @@
-import { work } from '../../../src/cli/commands/serve/work.ts';
+import { work } from '../../../src/cli/commands/serve/run.ts';
 import type { CommandContext } from '../../../src/cli/spec/command.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { createFlights } from '../../../src/flights/index.ts';

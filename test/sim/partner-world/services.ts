@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { work } from '../../../src/cli/commands/serve/work.ts';
+import { work } from '../../../src/cli/commands/serve/run.ts';
 import type { CommandContext } from '../../../src/cli/spec/command.ts';
 import { type AuditTables, writeAudit } from '../../../src/flights/desk/audit.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';

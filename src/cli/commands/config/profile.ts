@@ -40,7 +40,7 @@ interface ListedProfile {
 /** The profiles that there are; the one in use is marked. */
 export const profileList: Command<object> = async (context) => {
   const { profile } = await settingsInEffect(context);
-  const { readOwnSettings } = await import('../../settings/own.ts');
+  const { readOwnSettings } = await import('../../settings/write.ts');
   const { profiles } = readOwnSettings(context.session.home);
   const names = [...new Set(['local', ...Object.keys(profiles), profile.value])];
   const listed = names.map((name): ListedProfile => {

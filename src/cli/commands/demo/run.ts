@@ -18,7 +18,7 @@ import type {
   Passenger,
   SearchRequestInput,
 } from '../../../wire/flights/index.ts';
-import { waitForChange } from '../../interruption/waiting.ts';
+import { waitForChange } from '../../interruption/booking.ts';
 import { verifyIntent } from '../../paying/escrow-check.ts';
 import { parseDate } from '../../searching/dates.ts';
 import { noteIntent } from '../../session/remembered.ts';

@@ -1,4 +1,5 @@
-import { counted } from '../../../terminal/text.ts';
+import type { Screen } from '../../../terminal/terminal.ts';
+import { counted, padEnd, wrap } from '../../../terminal/text.ts';
 import {
   type Check,
   type Examined,
@@ -11,7 +12,6 @@ import {
 import { type Profile, settingsFiles } from '../../session/profile.ts';
 import { profileOf } from '../../session/profile-in-use.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { type DoctorReport, doctorLines } from '../../view/doctor.ts';
 
 interface DoctorOptions {
   readonly full?: boolean;
@@ -72,12 +72,12 @@ async function checksFor(
 ): Promise<Check[]> {
   const [machine, files, databases, network, wallet, services, charging] = await Promise.all([
     import('../../doctor/machine.ts'),
-    import('../../doctor/private-files.ts'),
+    import('../../doctor/machine.ts'),
     import('../../doctor/databases.ts'),
     import('../../doctor/network.ts'),
-    import('../../doctor/wallet.ts'),
+    import('../../doctor/network.ts'),
     import('../../doctor/services.ts'),
-    import('../../doctor/charging.ts'),
+    import('../../doctor/network.ts'),
   ]);
   const patient: Patient = { home: session.home, environment, globals, clock, profile, full };
   let opening: ReturnType<typeof openCluster> | null = null;
@@ -103,4 +103,29 @@ async function checksFor(
         ]
       : []),
   ];
+}
+
+interface DoctorReport {
+  readonly status: Examined['status'];
+  readonly home: string;
+  readonly profile: string | null;
+  readonly checks: readonly Examined[];
+}
+
+const LABEL_CELLS = 18;
+
+/** `✓ node  …`, with what to do under each that is not well. */
+function doctorLines({ checks }: DoctorReport, { paint, width }: Screen): string[] {
+  const marks = { ok: paint.good('✓'), warning: paint.warn('!'), failed: paint.bad('✗') };
+  return checks.flatMap(({ id, status, message, fix, next }) => {
+    const [first = '', ...more] = wrap(message, width - LABEL_CELLS - 2);
+    const under = ' '.repeat(LABEL_CELLS + 2);
+    return [
+      `${marks[status]} ${paint.dim(padEnd(id.replaceAll('_', ' '), LABEL_CELLS))}${first}`,
+      ...more.map((line) => `${under}${line}`),
+      ...(fix === null ? [] : wrap(fix, width - LABEL_CELLS - 2).map((line) => paint.dim(`${under}${line}`))),
+      // A command is one piece, to be copied.
+      ...next.map((command) => paint.accent(`  $ ${command}`)),
+    ];
+  });
 }

@@ -3,15 +3,13 @@ import type { StepPrompts } from '../../../terminal/streams.ts';
 import type { Terminal } from '../../../terminal/terminal.ts';
 import { wrap } from '../../../terminal/text.ts';
 import { chooseFare, chooseItinerary } from '../../guided/choice.ts';
-import { askAdults, askDepart, askReturn } from '../../guided/dates.ts';
 import { searchStep } from '../../guided/find.ts';
 import { lockStep } from '../../guided/lock.ts';
 import { passengersStep } from '../../guided/party.ts';
 import { resumeStep } from '../../guided/resume.ts';
 import { reviewStep } from '../../guided/review.ts';
-import { askFrom, askTo } from '../../guided/route.ts';
-import { openTranscript } from '../../guided/transcript.ts';
-import { follow, newTrip, type Walk } from '../../guided/walk.ts';
+import { askAdults, askDepart, askFrom, askReturn, askTo } from '../../guided/route.ts';
+import { follow, newTrip, openTranscript, type Walk } from '../../guided/walk.ts';
 import { walkCutOff } from '../../interruption/walk.ts';
 import type { Command } from '../../spec/command.ts';
 

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
 import type {
   CreateOrderRequest,
+  CreateOrderResponse,
   GetAvailablePartnersRequest,
+  PartnerOffer,
   PartnerType,
 } from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { createdLines, offersView } from '../../view/partner/offer.ts';
+import { alignedAmounts, orderLines } from '../../view/partner/order.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 
@@ -133,3 +137,57 @@ const unanswered = (error: ReturnType<typeof problem>, key: string) =>
     ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
     cause: error,
   });
+
+interface ShownOffers {
+  readonly partners: readonly PartnerOffer[];
+}
+
+/** Offers of partners, best first. */
+const offersView = (currency: string): View<ShownOffers> => ({
+  list: 'partners',
+  lines({ partners }, { paint, width }) {
+    if (partners.length === 0) return ['No partner offers match.'];
+    const roomy = width >= 110;
+    const amounts = alignedAmounts(partners.map((offer) => offer.toAmount));
+    return tableLines(
+      [
+        { title: `Receives ${currency}`, align: 'right' },
+        { title: 'Partner', cuts: true },
+        { title: 'Partner id' },
+        { title: 'Kind' },
+        ...(roomy ? [{ title: 'Terms', cuts: true }] : []),
+      ],
+      partners.map((offer, index) => [
+        amounts[index] ?? '',
+        offer.partnerName,
+        offer.partnerId,
+        kindWords(offer.type),
+        ...(roomy ? [offer.termsUrl] : []),
+      ]),
+      paint.dim,
+      width,
+    );
+  },
+  rows: ({ partners }) =>
+    partners.map((offer) => [offer.partnerId, offer.partnerName, offer.toAmount, offer.type, offer.termsUrl]),
+});
+
+const kindWords = (type: string): string =>
+  type === 'REDIRECT' ? 'at the partner' : type === 'INTEGRATION' ? 'here' : '–';
+
+/** The outcome of CreateOrder: an order, or the address where the customer continues. */
+function createdLines(
+  created: CreateOrderResponse,
+  screen: Screen,
+  qr: readonly string[] | null = null,
+): string[] {
+  const { order, redirectUrl, toAmount, orderId } = created;
+  if (order) return orderLines(order, screen);
+  const { paint } = screen;
+  return [
+    `${paint.good('✓')} The customer continues at the partner${toAmount ? `, and receives ${toAmount}` : ''}:`,
+    redirectUrl === undefined ? '–' : paint.accent(paint.link(redirectUrl, redirectUrl)),
+    ...(orderId === undefined ? [] : [paint.dim(`Redirection ${orderId}`)]),
+    ...(qr === null ? [] : ['', ...qr]),
+  ];
+}

@@ -1,14 +1,16 @@
 import { ORDER_STATUSES } from '../../../kernel/domain/order-moves.ts';
 import { argument, command, option, required } from '../../spec/define.ts';
 import {
+  ACTING_PARTNER,
   capitals,
   decimalOption,
   durationOption,
+  FOR_CUSTOMER,
+  IN_LIVE,
   integerOption,
   namedOption,
   text,
 } from '../../spec/options.ts';
-import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE } from '../../spec/partner-options.ts';
 
 const status = namedOption('--status', ORDER_STATUSES);
 

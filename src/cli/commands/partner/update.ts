@@ -9,9 +9,8 @@ import type {
 } from '../../../wire/partner/index.ts';
 import { checkRows, codeIssues } from '../../apply/check.ts';
 import { fieldNamed } from '../../apply/fields.ts';
-import { planRows, statusesAfter } from '../../apply/plan.ts';
+import { planRows, standingOf, statusesAfter } from '../../apply/plan.ts';
 import { rowOf } from '../../apply/read.ts';
-import { standingOf } from '../../apply/standing.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';

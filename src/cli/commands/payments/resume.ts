@@ -132,7 +132,7 @@ async function boughtBy(
 async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
   const [{ searchOf }, { numberedOffers }, { searchLines }] = await Promise.all([
     import('../../../client/normalise.ts'),
-    import('../../view/flights/list-rows.ts'),
+    import('../../view/flights/intent.ts'),
     import('../../view/flights/search.ts'),
   ]);
   const asked = isRecord(request) ? request : {};

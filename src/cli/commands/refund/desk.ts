@@ -4,7 +4,7 @@ import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { BoardControls, BoardKey } from '../../../terminal/board.ts';
 import { readyFor } from '../../../terminal/clusters.ts';
-import { canDrawLive } from '../../../terminal/live-sign.ts';
+import { canDrawLive } from '../../../terminal/live.ts';
 import type { Paint } from '../../../terminal/paint.ts';
 import { harmlessDocument, wrap } from '../../../terminal/text.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';

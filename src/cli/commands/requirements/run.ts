@@ -3,15 +3,22 @@ import { dirname, resolve } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { isRecord } from '../../../terminal/fields.ts';
+import type { Paint } from '../../../terminal/paint.ts';
 import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
 import { harmless } from '../../../terminal/text.ts';
-import type { AcceptTermsRequest, AddCustomerRequirementRequest } from '../../../wire/partner/index.ts';
+import type {
+  AcceptTermsRequest,
+  AddCustomerRequirementRequest,
+  ComplianceStatus,
+  CustomerRequirement,
+  GetOnboardingRequirementsResponse,
+} from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { statusWords } from '../../view/partner/order.ts';
-import { complianceLines, requirementsView, statusRow } from '../../view/partner/requirement.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 
@@ -251,3 +258,57 @@ function fileBytes(path: string, field: string): Buffer {
     });
   }
 }
+
+/** `COMPLIANCE_STATUS_PENDING` reads as `Pending`. */
+function complianceText(status: ComplianceStatus, paint: Paint): string {
+  const words = statusWords(status.replace('COMPLIANCE_STATUS_', ''));
+  if (status === 'COMPLIANCE_STATUS_SUCCESS') return paint.good(words);
+  return status === 'COMPLIANCE_STATUS_REJECTED' ? paint.bad(words) : paint.warn(words);
+}
+
+/** The first row of a pipe: a script that reads on can tell it from the data types by its name. */
+const statusRow = (status: ComplianceStatus): readonly string[] => ['COMPLIANCE_STATUS', status];
+
+/** The requirements of a customer, and how far each is met. */
+const requirementsView: View<GetOnboardingRequirementsResponse> = {
+  lines: ({ requirements, complianceStatus }, { paint }) => [
+    `Compliance  ${complianceText(complianceStatus, paint)}`,
+    ...(requirements.length === 0
+      ? ['Nothing is required.']
+      : [
+          '',
+          ...tableLines(
+            [{ title: 'Required' }, { title: 'Given' }, { title: 'For' }],
+            requirements.map((one) => rowOf(one, paint)),
+            paint.dim,
+          ),
+        ]),
+  ],
+  rows: ({ requirements, complianceStatus }) => [
+    statusRow(complianceStatus),
+    ...requirements.map(({ dataRequirement: data, attestationRequirement: attestation }) => [
+      data ? data.type : 'TERMS',
+      data ? data.data.length : null,
+      data?.config?.network ?? attestation?.terms.termsUrl ?? null,
+    ]),
+  ],
+};
+
+function rowOf({ dataRequirement, attestationRequirement }: CustomerRequirement, paint: Paint): string[] {
+  if (dataRequirement) {
+    const { type, data, config } = dataRequirement;
+    return [
+      statusWords(type),
+      data && data.length > 0 ? paint.good(`✓ ${data.length}`) : '–',
+      config?.network ?? '',
+    ];
+  }
+  const terms = attestationRequirement?.terms;
+  return ['Terms', '–', [terms?.termsUrl, terms?.privacyPolicyUrl].filter(Boolean).join(' ')];
+}
+
+/** The status after something was given. */
+const complianceLines = (
+  { complianceStatus }: { complianceStatus: ComplianceStatus },
+  { paint }: Screen,
+): string[] => [`Compliance  ${complianceText(complianceStatus, paint)}`];

@@ -1,6 +1,5 @@
 import { argument, command, option } from '../../spec/define.ts';
-import { integerOption, named } from '../../spec/options.ts';
-import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE } from '../../spec/partner-options.ts';
+import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE, integerOption, named } from '../../spec/options.ts';
 
 export const partnerRequirementsAdd = command({
   name: 'partner requirements add',

@@ -10,15 +10,23 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { View } from '../../../terminal/terminal.ts';
 import { counted } from '../../../terminal/text.ts';
 import type { Offer, SearchResponse } from '../../../wire/flights/index.ts';
-import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
-import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/memory.ts';
-import { type Gap, type SearchesDone, searchMany } from '../../days/run.ts';
-import { openShares } from '../../days/shares.ts';
+import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/prices.ts';
+import {
+  agreeTotal,
+  costFacts,
+  costOf,
+  costText,
+  type Gap,
+  openShares,
+  type SearchesDone,
+  searchMany,
+  searchPrice,
+} from '../../days/run.ts';
 import { followArrivals } from '../../searching/arrivals.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
-import { numberedOffers } from '../../view/flights/list-rows.ts';
+import { numberedOffers } from '../../view/flights/intent.ts';
 import { incompleteText, searchView } from '../../view/flights/search.ts';
 import { firstOfferLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';

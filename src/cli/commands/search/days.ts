@@ -5,16 +5,35 @@ import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { localDate } from '../../../kernel/domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { canDrawLive, openLiveSign } from '../../../terminal/live-sign.ts';
+import { canDrawLive, openLiveSign } from '../../../terminal/live.ts';
 import type { View } from '../../../terminal/terminal.ts';
 import { counted, harmlessDocument, wrap } from '../../../terminal/text.ts';
-import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
-import { type DayGrid, flexDays, isSameJourney, type JourneyDays, monthDays } from '../../days/calendar.ts';
-import { openSearchMemory } from '../../days/memory.ts';
-import { aboutText } from '../../days/pace.ts';
-import { cheapestDay, type DayPrice, type DaysDocument, pricesOf } from '../../days/prices.ts';
-import { type DayAnswer, dayFound, type RisenPrice, type SearchesDone, searchDays } from '../../days/run.ts';
-import { openShares } from '../../days/shares.ts';
+import {
+  cheapestDay,
+  type DayGrid,
+  type DayPrice,
+  type DaysDocument,
+  flexDays,
+  isSameJourney,
+  type JourneyDays,
+  monthDays,
+  openSearchMemory,
+  pricesOf,
+} from '../../days/prices.ts';
+import {
+  aboutText,
+  agreeTotal,
+  costFacts,
+  costOf,
+  costText,
+  type DayAnswer,
+  dayFound,
+  openShares,
+  type RisenPrice,
+  type SearchesDone,
+  searchDays,
+  searchPrice,
+} from '../../days/run.ts';
 import { parseDate } from '../../searching/dates.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';

@@ -7,7 +7,7 @@ import type { ArrivalsEnd } from '../../searching/arrivals.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
-import { numberedOffers } from '../../view/flights/list-rows.ts';
+import { numberedOffers } from '../../view/flights/intent.ts';
 import { incompleteText, type SearchTitle, searchView } from '../../view/flights/search.ts';
 import { costLines, firstOfferLines, withPayment } from '../../view/payment.ts';
 import { limitOf, type SearchOptions, searchRequestOf, titleOf, understood } from './request.ts';

@@ -1,10 +1,11 @@
 import { systemClock } from '../../../kernel/clock.ts';
-import { headerOf } from '../../../kernel/http.ts';
+import { type HttpHeaders, headerOf } from '../../../kernel/http.ts';
 import { jsonLog, type Log } from '../../../kernel/log.ts';
 import { clientNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { shownUrl } from '../../../kernel/shown-url.ts';
+import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
+import { storageTrouble } from '../../../kernel/storage.ts';
 import type { AirlineSettings } from '../../../service/types.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../../solana/cluster-settings.ts';
 import { networkOfGenesis, rpcNames } from '../../../solana/monikers.ts';
@@ -14,16 +15,14 @@ import type { View } from '../../../terminal/terminal.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
 import { keyInArgument } from '../../session/secret-variable.ts';
 import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
+import { NotASetting, webAddress } from '../../settings/keys-table.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { type AirlineOptions, airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
-import { listenForBoth } from './both-ports.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { httpServer } from './http-server.ts';
 import { drainable, STOPPING } from './listening.ts';
-import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
-import { webSockets } from './web-sockets.ts';
-import { work } from './work.ts';
+import { listenForBoth, webSockets } from './web-sockets.ts';
 
 interface ServeOptions extends ClusterOptions, AirlineOptions {
   readonly host: string;
@@ -274,4 +273,120 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): voi
     if (given.every((one) => shownUrl(one) === one)) continue;
     terminal.note(keyInArgument(option, variable));
   }
+}
+
+const LONGEST_SLEEP_MS = 1000;
+
+/** A round that takes longer waits for a cluster or an airline: what else is due does not wait with it. */
+const SLOW_ROUND_MS = 1000;
+
+/** An airline may take two minutes for an order: the bookings of as many travellers wait at once. */
+const MOST_ROUNDS = 12;
+
+/** The worker's loop: what is due, then a sleep until something is, for at most a second. */
+export async function work(
+  { terminal, clock }: CommandContext,
+  worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
+  napSignal: () => AbortSignal,
+  isClosing: () => boolean,
+): Promise<void> {
+  const running = new Set<Promise<number>>();
+  /** @returns how long nothing is due (milliseconds) */
+  const round = async (): Promise<number> => {
+    try {
+      const { nextDueAtMs } = await worker.runDue();
+      return nextDueAtMs === null ? LONGEST_SLEEP_MS : nextDueAtMs - clock.now();
+    } catch (error) {
+      // One bad round must not end the loop: leases run out, and the next round takes the work up again.
+      terminal.note(
+        `The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
+      );
+      return LONGEST_SLEEP_MS;
+    }
+  };
+  while (!isClosing()) {
+    // Taken before the round: what is posted during it cuts the nap after it short.
+    const nap = napSignal();
+    const begun = round();
+    running.add(begun);
+    void begun.then(() => running.delete(begun));
+    const inTime = new AbortController();
+    const slow = clock.sleep(SLOW_ROUND_MS, inTime.signal).then(() => 0);
+    const untilDue = await Promise.race([begun, ...(running.size < MOST_ROUNDS ? [slow] : running)]);
+    inTime.abort();
+    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
+  }
+  await Promise.all(running);
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The address that a request says it was sent to. */
+interface Addressed {
+  readonly headers: HttpHeaders;
+  /** The connection's own end: Node's socket. */
+  readonly socket: {
+    readonly remoteAddress?: string | undefined;
+    readonly localAddress?: string | undefined;
+    readonly localPort?: number | undefined;
+  };
+}
+
+/**
+ * The address under which a service is reached, for what repeats it: a challenge's `resource.url`, the host that a
+ * gateway signs, the servers of /openapi.json. A client writes the Host header as it likes, so it is repeated only where
+ * it names this server itself; behind a proxy that is trusted the proxy's word counts. Else it is `configured`, or the
+ * address that the connection came in at.
+ */
+function publicUrlBehind(given: {
+  readonly configured: string | undefined;
+  readonly isTrusted: (connection: string | undefined) => boolean;
+  /** Where the server listens: its host as it was given. */
+  readonly host: string;
+}): (request: Addressed) => string {
+  const { configured, isTrusted } = given;
+  if (configured !== undefined) return () => configured;
+  return ({ headers, socket }) => {
+    const own = `http://${bracketed(plain(socket.localAddress) ?? given.host)}:${socket.localPort ?? 80}`;
+    const { host } = headers;
+    if (isTrusted(socket.remoteAddress)) {
+      const scheme = last(headers['x-forwarded-proto'])?.toLowerCase() === 'https' ? 'https' : 'http';
+      return originOf(scheme, last(headers['x-forwarded-host']) ?? host) ?? own;
+    }
+    const asked = originOf('http', host);
+    const names = [given.host, ...(isLoopback(socket.localAddress) ? LOOPBACK_NAMES : [])];
+    const known = names.map((name) => originOf('http', `${bracketed(name)}:${socket.localPort ?? 80}`));
+    return asked !== null && known.includes(asked) ? asked : (originOf('http', own.slice(7)) ?? own);
+  };
+}
+
+/** @throws Problem `usage` for what is not an address without query and user */
+function checkedPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    if (!/[?#]/.test(text)) return webAddress(text);
+  } catch (error) {
+    if (!(error instanceof NotASetting)) throw error;
+  }
+  throw problem('usage', {
+    message: '--public-url (FARELOCK_PUBLIC_URL) is not the address of a service.',
+    fix: 'Give it as customers write it, such as https://flights.example.',
+  });
+}
+
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
+const plain = (address: string | undefined): string | undefined => address?.replace(/^::ffff:(?=\d+\.)/i, '');
+const isLoopback = (address: string | undefined): boolean => /^(127\.|::1$)/.test(plain(address) ?? '');
+
+const bracketed = (host: string): string =>
+  host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+
+/** The last of a list: what the nearest proxy wrote. */
+const last = (header: string | undefined): string | undefined =>
+  header?.split(',').at(-1)?.trim() || undefined;
+
+/** An origin in its usual form; null for what is no host. */
+function originOf(scheme: 'http' | 'https', host: string | undefined): string | null {
+  if (host === undefined || !/^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host)) return null;
+  return URL.canParse(`${scheme}://${host}`) ? new URL(`${scheme}://${host}`).origin : null;
 }

@@ -1,23 +1,35 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { HttpResponse } from '../../../kernel/http.ts';
 import { once } from '../../../kernel/once.ts';
+import { isProblem, type Problem } from '../../../kernel/problems.ts';
 import type { Line, PubSub } from '../../../solana/pubsub/index.ts';
+import type { CommandContext } from '../../spec/command.ts';
+import { httpServer } from './http-server.ts';
+import { drainable, listening } from './listening.ts';
 
 const MOST_CONNECTIONS = 1_000;
+
 /** Of one client, so that no single one takes every place. */
 const MOST_OF_A_CLIENT = 250;
+
 const MOST_MESSAGE_BYTES = 64 * 1024;
+
 /** Bytes that may wait for one reader; a single message may be longer where nothing waits. */
 const MOST_WAITING_BYTES = 1024 * 1024;
+
 /** Bytes that may wait for all readers together. Beyond it the reader with the most waiting is cut off. */
 const MOST_WAITING_BYTES_OF_ALL = 64 * 1024 * 1024;
+
 interface Patience {
   /** Each connection is asked this often whether it is still there, and has as long to answer. */
   readonly pingMs: number;
   /** A connection that waits for nothing, and has said nothing for as long, is closed. */
   readonly idleMs: number;
 }
+
 const PATIENCE: Patience = { pingMs: 30_000, idleMs: 120_000 };
+
 /** From saying goodbye to hanging up. */
 const GOODBYE_MS = 1_000;
 
@@ -38,6 +50,7 @@ interface WebSocket {
   on(event: 'message', hear: (data: Buffer, isBinary: boolean) => void): unknown;
   once(event: 'close', hear: () => void): unknown;
 }
+
 type Protocol = new (
   options: object,
 ) => {
@@ -261,4 +274,64 @@ function asBefore(server: Server, request: IncomingMessage, socket: Duplex, head
   socket.removeAllListeners('error');
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
+}
+
+/** Pairs of free ports that are tried for `--port 0`. */
+const MOST_TRIES = 20;
+
+interface Where {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Listening {
+  readonly origin: string;
+  /** Why nobody listens on the port after it; null where somebody does. */
+  readonly without: Problem | null;
+}
+
+/**
+ * Listens on a port, and on the one after it, where web3.js and the Solana CLI dial for subscriptions. A port that was
+ * asked for is taken though the one after it is not free; without one, a pair is looked for.
+ * @throws Problem `usage`
+ */
+async function listenOnBoth(server: Server, second: Server, where: Where): Promise<Listening> {
+  for (let left = MOST_TRIES; ; left--) {
+    const { host } = where;
+    server.listen(where.port, host);
+    const origin = await listening(server, where);
+    const port = Number(new URL(origin).port) + 1;
+    if (port > 65_535) return { origin, without: null };
+    try {
+      second.listen(port, host);
+      await listening(second, { host, port });
+      return { origin, without: null };
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      if (where.port !== 0 || left === 0) return { origin, without: error };
+    }
+    await new Promise((closed) => server.close(closed));
+  }
+}
+
+/** Listens, on the port after it too where there are subscriptions, and says so where that one is taken. */
+export async function listenForBoth(
+  { terminal }: Pick<CommandContext, 'terminal'>,
+  server: Server,
+  subscriptions: WebSockets | null,
+  where: Where,
+): Promise<{ readonly origin: string; readonly stopSecond: () => Promise<void> }> {
+  if (!subscriptions) {
+    server.listen(where.port, where.host);
+    return { origin: await listening(server, where), stopSecond: async () => undefined };
+  }
+  // Clients that dial there want a WebSocket and nothing else.
+  const second = httpServer(async () => new HttpResponse(426, null, { upgrade: 'websocket' }));
+  for (const one of [server, second]) subscriptions.serve(one);
+  const { origin, without } = await listenOnBoth(server, second, where);
+  if (without)
+    terminal.note(
+      `${without.message} web3.js and the Solana CLI dial it for subscriptions, and wait in vain: give another --port, or tell them ${origin.replace(/^http/, 'ws')}/rpc.`,
+    );
+  return { origin, stopSecond: without ? async () => undefined : drainable(second) };
 }

@@ -1,7 +1,6 @@
 import type { View } from '../../../terminal/terminal.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
-import { bookingCutOff } from '../../interruption/booking.ts';
-import { waitForChange } from '../../interruption/waiting.ts';
+import { bookingCutOff, waitForChange } from '../../interruption/booking.ts';
 import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';

@@ -1,12 +1,20 @@
-import type { SavedTraveller } from '../../../client/journal/travellers.ts';
+import type { SavedTraveller, TravellerFields } from '../../../client/journal/travellers.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { Paint } from '../../../terminal/paint.ts';
+import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { utcTime } from '../../../terminal/times.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { askTraveller, travellerFromFile } from '../../travellers/saving-traveller.ts';
-import { travellerName, travellerNamed, travellerState } from '../../travellers/travellers.ts';
+import {
+  type TravellerState,
+  travellerName,
+  travellerNamed,
+  travellerState,
+} from '../../travellers/travellers.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { type ListedTraveller, savedLines, travellerLines, travellersView } from '../../view/travellers.ts';
 
 interface TravellersAddOptions {
   readonly name: string;
@@ -96,3 +104,64 @@ export const travellersRemove: Command<TravellerNameOptions> = async (context, {
   );
   return 0;
 };
+
+/** A saved traveller without anything personal beyond the name that was chosen for it. */
+interface ListedTraveller extends TravellerState {
+  readonly name: string;
+  readonly saved_at: string;
+}
+
+const passportText = ({ passport, missing }: TravellerState, paint: Paint): string => {
+  if (passport === 'valid') return 'valid';
+  if (passport === 'expired') return paint.warn('expired');
+  return missing.length < 3 ? paint.warn(`lacks ${missing.map(words).join(', ')}`) : paint.dim('none');
+};
+
+const words = (field: string): string => field.replaceAll('_', ' ');
+
+const travellersView: View<{ travellers: readonly ListedTraveller[] }> = {
+  list: 'travellers',
+  lines: ({ travellers }, { paint, width }) =>
+    travellers.length === 0
+      ? ['No saved travellers.']
+      : tableLines(
+          [{ title: 'Traveller', cuts: true }, { title: 'Passport' }, { title: 'Saved' }],
+          travellers.map((one) => [one.name, passportText(one, paint), utcTime(one.saved_at)]),
+          paint.dim,
+          width,
+        ),
+  rows: ({ travellers }) =>
+    travellers.map(({ name, passport, missing, saved_at }) => [name, passport, missing.join(','), saved_at]),
+};
+
+const savedLines = (
+  { name, replaced, ...state }: ListedTraveller & { replaced: boolean },
+  { paint }: Screen,
+): string[] => [
+  `${paint.good('✓')} ${replaced ? 'Replaced' : 'Saved'} the traveller ${paint.bold(name)}, encrypted in this home`,
+  ...(state.passport === 'none'
+    ? [paint.dim('  The passport is missing or incomplete: low-cost flights need one.')]
+    : []),
+];
+
+const travellerLines = (
+  { name, fields, ...state }: ListedTraveller & { fields: TravellerFields },
+  { paint }: Screen,
+): string[] => [
+  paint.bold(name),
+  ...fieldLines(
+    [
+      ['Name', `${fields.title ?? ''} ${fields.given_name ?? ''} ${fields.family_name ?? ''}`.trim()],
+      ['Date of birth', fields.born_on],
+      ['Gender', fields.gender],
+      ['E-mail', fields.email],
+      ['Phone', fields.phone_number],
+      ['Nationality', fields.nationality],
+      ['Passport', fields.passport_number],
+      ['Valid until', fields.passport_expiry],
+      ['Passport status', state.passport === 'valid' ? undefined : passportText(state, paint)],
+      ['Saved', utcTime(state.saved_at)],
+    ],
+    paint.dim,
+  ),
+];
