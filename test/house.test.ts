@@ -165,7 +165,6 @@ const FOLDER_CIRCLES: readonly (readonly string[])[] = [
   ['client', 'client/journal', 'client/payer'],
   [
     'cli/days',
-    'cli/doctor',
     'cli/paying',
     'cli/searching',
     'cli/session',
@@ -175,7 +174,6 @@ const FOLDER_CIRCLES: readonly (readonly string[])[] = [
     'cli/view',
     'cli/view/flights',
   ],
-  ['cli/commands/book', 'cli/guided', 'cli/interruption'],
   ['cli', 'cli/commands', 'cli/commands/mcp', 'cli/mcp'],
 ];
 

@@ -1,9 +1,10 @@
+import { statSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import type { Allowance } from '../client/spending.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
-import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import { isProblem, type Problem, problem, reworded } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
 import type { Pager } from '../terminal/pager.ts';
@@ -11,7 +12,6 @@ import { type Prompts, type Streams, screenWidth } from '../terminal/streams.ts'
 import { openTerminal, type Terminal, type TerminalSettings } from '../terminal/terminal.ts';
 import { harmless, harmlessJson } from '../terminal/text.ts';
 import { cutOffBy } from './interruption/cut-off.ts';
-import { asHome } from './interruption/unusable-home.ts';
 import type { Session } from './session/session.ts';
 import type { CommandContext, ToolSpec } from './spec/command.ts';
 import type { Environment } from './spec/globals.ts';
@@ -207,7 +207,7 @@ async function withFile(error: unknown, session: Session | null, environment: En
 
 /** The problem as it is told where this command has paid for something before. */
 const charged = (error: Problem, session: Session): Promise<Problem> =>
-  import('./interruption/charged.ts').then(
+  import('./interruption/told.ts').then(
     ({ asCharged }) => asCharged(error, session),
     () => error,
   );
@@ -289,4 +289,29 @@ function stackLines(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   const own = (error.stack ?? '').split('\n').map(harmless);
   return error.cause === undefined ? own : [...own, 'caused by', ...stackLines(error.cause)];
+}
+
+/** Trouble with a file of the home, as trouble with the home where that is no folder, and none can be made there. */
+function asHome(trouble: Problem, home: string, { FARELOCK_HOME }: Environment): Problem {
+  if (!isProblem(trouble, 'storage_not_writable', 'storage_failed') || isFolder(home)) return trouble;
+  const { reason } = trouble.detail ?? {};
+  const why = typeof reason === 'string' ? ` (${reason})` : '';
+  return reworded(trouble, {
+    message: FARELOCK_HOME
+      ? `FARELOCK_HOME is ${home}, where no folder can be made${why}.`
+      : `The folder ${home} cannot be made${why}.`,
+    fix: FARELOCK_HOME
+      ? 'Set FARELOCK_HOME to a folder that you can write, or unset it for the usual one.'
+      : 'Set FARELOCK_HOME to a folder that you can write.',
+    next: [FARELOCK_HOME ? 'unset FARELOCK_HOME' : 'export FARELOCK_HOME=~/farelock'],
+  });
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Of a path that cannot be looked at, the trouble itself says why.
+    return false;
+  }
 }

@@ -1,12 +1,46 @@
 import { type Address, getAddressDecoder } from '@solana/kit';
 import type { ChainAccount, Cluster } from '../solana/cluster.ts';
-import type { EscrowAccount, EscrowState } from './terms.ts';
+
+type EscrowState = 'open' | 'captured' | 'refunded';
+
+/** The terms that Open freezes and a traveller checks before paying (docs/escrow.md). */
+interface EscrowTerms {
+  readonly programId: Address;
+  readonly authority: Address;
+  readonly mint: Address;
+  /** Atomic units. */
+  readonly amount: bigint;
+  /** Seconds since the epoch; from then on anyone may refund. */
+  readonly refundAfter: bigint;
+  /** Owner of the token account that a capture pays. */
+  readonly treasury: Address;
+  /** Owner of the token account that a refund or a sweep pays. */
+  readonly refundOwner: Address;
+}
+
+/** The state account, read from the cluster. */
+export interface EscrowAccount extends EscrowTerms {
+  readonly address: Address;
+  /** Associated token account of `address`. */
+  readonly vault: Address;
+  readonly state: EscrowState;
+  /** It ended by a refund that found less than the amount: it was never paid, and is closed at once. */
+  readonly neverFunded: boolean;
+  /** sha256(intent_id): a seed of `address`. */
+  readonly intentHash: Uint8Array;
+  /** Gets the rents back. */
+  readonly rentPayer: Address;
+  readonly openedAt: bigint;
+  /** Seconds; 0 while open. */
+  readonly endedAt: bigint;
+}
 
 /** All that reading an escrow needs of a cluster. */
 export type AccountReader = Pick<Cluster, 'accounts'>;
 
 /** Version 1 of the layout (docs/escrow.md, State account). */
 const ESCROW_ACCOUNT_SIZE = 272;
+
 const MAGIC = new TextEncoder().encode('FARELOCK');
 const VERSION = 1;
 const STATES: readonly (EscrowState | undefined)[] = [undefined, 'open', 'captured', 'refunded'];

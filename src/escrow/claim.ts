@@ -2,12 +2,12 @@ import { type Address, type Instruction, isAddress, type Signature } from '@sola
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
+import type { EscrowAccount } from './account.ts';
 import { readEscrow } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
 import { commitsTo } from './commitment.ts';
 import { type ObservedEscrow, observeEscrow } from './observe.ts';
 import { recoverInstructions, refundInstructions, sweepInstructions } from './program.ts';
-import type { EscrowAccount } from './terms.ts';
 
 /** The escrow of an intent as the cluster alone shows it: no service is asked. */
 export interface EscrowOnChain extends ObservedEscrow {

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
+import type { EscrowAccount } from './account.ts';
 import { type AccountReader, escrowIn } from './account.ts';
-import type { EscrowAccount } from './terms.ts';
 
 /** The facts needed to move the money of an escrow: one reading of three accounts. */
 export interface ObservedEscrow {

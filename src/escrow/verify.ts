@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
+import type { EscrowAccount } from './account.ts';
 import { type AccountReader, escrowIn } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
-import type { EscrowAccount } from './terms.ts';
 
 /** The escrow as the intent record and the payment challenge describe it. */
 export interface ExpectedEscrow {

@@ -1,6 +1,8 @@
 /** The three headers of x402 version 2. Each carries base64 of JSON. */
 export const PAYMENT_REQUIRED = 'PAYMENT-REQUIRED';
+
 export const PAYMENT_SIGNATURE = 'PAYMENT-SIGNATURE';
+
 export const PAYMENT_RESPONSE = 'PAYMENT-RESPONSE';
 
 export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

@@ -1,5 +1,9 @@
 import type { Address } from '@solana/kit';
-import type { SolanaNetwork } from './cluster.ts';
+import { type Problem, problem } from '../kernel/problems.ts';
+import { quoted } from '../kernel/shell-word.ts';
+import { shownUrl } from '../kernel/shown-url.ts';
+import { MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
+import { GENESIS_HASHES, networkOfGenesis, rpcUrl } from './monikers.ts';
 
 /** Everything that a person or an operator can say about a cluster. A service, a profile and `cluster` take the same. */
 export interface ClusterSettings {
@@ -35,3 +39,89 @@ export const EMBEDDED_CLUSTER: ClusterSettings = {
   priorityFeeCap: null,
   upgradeAuthorities: [],
 };
+
+/** The settings that the name of a public cluster stands for; null for a name that is none. */
+export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | null {
+  if (moniker === 'embedded') return {};
+  const url = moniker.includes('/') ? null : rpcUrl(moniker);
+  if (url === null) return null;
+  const name = (Object.keys(GENESIS_HASHES) as (keyof typeof GENESIS_HASHES)[]).find(
+    (one) => rpcUrl(one) === url,
+  );
+  return { rpcUrls: [url], ...(name && { network: SOLANA_NETWORKS[name], genesis: GENESIS_HASHES[name] }) };
+}
+
+/**
+ * Refuses settings that contradict each other: above all mainnet's name, first block or coin beside another network's.
+ * @throws Problem `cluster_settings_invalid`
+ */
+export function checkSettings({ network, genesis, usdcMint }: ClusterSettings): void {
+  const isOf = genesis === null ? null : networkOfGenesis(genesis);
+  if (network !== null && isOf !== null && isOf !== network) {
+    throw invalid(
+      `The genesis ${genesis} is that of ${nameOf(isOf)}, and the network is ${nameOf(network)}.`,
+    );
+  }
+  if (network === SOLANA_NETWORKS.mainnet && genesis !== null && isOf === null) {
+    throw invalid('Mainnet has one first block, and the genesis that is named is another one.');
+  }
+  checkMint(isOf ?? network, usdcMint);
+}
+
+/** @throws Problem `cluster_settings_invalid` */
+export function checkMint(network: SolanaNetwork | null, mint: Address | null): void {
+  if (mint === null || network === null) return;
+  if (network === SOLANA_NETWORKS.mainnet && mint !== MAINNET_USDC) {
+    throw invalid(`On mainnet USDC is ${MAINNET_USDC}, not ${mint}.`);
+  }
+  if (network !== SOLANA_NETWORKS.mainnet && mint === MAINNET_USDC) {
+    throw invalid(`${mint} is mainnet's USDC, and the network is ${nameOf(network)}.`);
+  }
+}
+
+/**
+ * The network of a cluster by its first block, held against the settings. x402 knows three networks: a private cluster
+ * runs under the name of one that has no real money, when it is named together with its genesis.
+ * @throws Problem `genesis_unexpected`, `cluster_failed` for a private cluster that is not named
+ */
+export function networkHeldTo(
+  address: string,
+  found: string,
+  {
+    network,
+    genesis,
+  }: {
+    readonly network?: SolanaNetwork | null | undefined;
+    readonly genesis?: string | null | undefined;
+  },
+): SolanaNetwork {
+  const { host } = new URL(address);
+  if (genesis && genesis !== found) {
+    throw problem('genesis_unexpected', {
+      message: `The cluster at ${host} begins with the block ${found}, not with ${genesis}.`,
+      detail: { host, expected: genesis, found },
+    });
+  }
+  const isOf = networkOfGenesis(found);
+  if (isOf !== null) {
+    if (!network || network === isOf) return isOf;
+    throw problem('genesis_unexpected', {
+      message: `The cluster at ${host} is ${nameOf(isOf)}, not ${nameOf(network)}.`,
+      detail: { host, expected: network, found: isOf },
+    });
+  }
+  if (network && network !== SOLANA_NETWORKS.mainnet && genesis === found) return network;
+  throw problem('cluster_failed', {
+    message: `The cluster at ${host} is a private one (genesis ${found}).`,
+    fix: 'x402 knows mainnet, devnet and testnet alone: say which of the last two it runs as, and name its genesis.',
+    next: [
+      `farelock cluster check --rpc-url ${quoted(shownUrl(address))} --network devnet --genesis ${found}`,
+    ],
+    detail: { host, genesis: found },
+  });
+}
+
+export const nameOf = (network: string): string =>
+  Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
+
+const invalid = (message: string): Problem => problem('cluster_settings_invalid', { message });

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { asCharged } from '../../src/cli/interruption/charged.ts';
 import { nextStepsOf } from '../../src/cli/interruption/next-steps.ts';
+import { asCharged } from '../../src/cli/interruption/told.ts';
 import { typedNamesOf } from '../../src/cli/interruption/typed-names.ts';
 import { problemLines } from '../../src/cli/view/problem.ts';
 import type { PaymentRecord } from '../../src/client/journal/store.ts';

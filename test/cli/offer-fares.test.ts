@@ -6,7 +6,7 @@ import {
   type ComparedFare,
   comparisonView,
   type FareComparison,
-} from '../../src/cli/view/flights/fare-comparison.ts';
+} from '../../src/cli/commands/offer/fares.ts';
 import { plainPaint } from '../../src/terminal/paint.ts';
 import { textWidth } from '../../src/terminal/text.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';

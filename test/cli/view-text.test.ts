@@ -3,8 +3,8 @@ import { readyFor } from '../../src/terminal/clusters.ts';
 import { linkText, supportsLinks } from '../../src/terminal/links.ts';
 import { isLong, pagerCommand } from '../../src/terminal/pager.ts';
 import { tableLines } from '../../src/terminal/table.ts';
+import { createTurns } from '../../src/terminal/terminal.ts';
 import { brokenLine, cut, padEnd, textWidth, unpainted } from '../../src/terminal/text.ts';
-import { createTurns } from '../../src/terminal/turns.ts';
 
 /** Widths of the world's text, links and pages. */
 

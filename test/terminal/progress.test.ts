@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { plainPaint } from '../../src/terminal/paint.ts';
-import { createProgress } from '../../src/terminal/progress.ts';
+import { createProgress } from '../../src/terminal/terminal.ts';
 
 /** Whoever looks away from a long wait is called back, as far as the terminal can. */
 

@@ -1,6 +1,6 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
-import { endCards } from './ended-cards.ts';
+import { endCards } from './cards.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
 import { createLooks } from './looks.ts';

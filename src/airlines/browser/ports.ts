@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { CardIssuer } from './card.ts';
+import type { CardIssuer } from './cards.ts';
 import type { Looks } from './looks.ts';
 import type { DnsTexts } from './mail.ts';
 import type { Visit } from './page/visit.ts';

@@ -3,7 +3,7 @@ import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Provider } from '../provider.ts';
 import { createAttempts } from './attempts.ts';
-import { ADULT_YEARS, duffelIssues } from './passenger-rules.ts';
+import { ADULT_YEARS, duffelIssues } from './order-form.ts';
 import type { Store } from './tables.ts';
 import { createTransport, type Transport } from './transport.ts';
 import { createZones } from './zones.ts';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 
 /** `open`: the order was asked for, and nobody knows yet; `none`: for certain nothing was ordered. */
-export type DuffelVerdict = 'none' | 'ordered' | 'open';
+type DuffelVerdict = 'none' | 'ordered' | 'open';
 
 /**
  * One POST of an order, written before it is sent. A reference has at most one attempt that is not `none`: it is asked
@@ -33,3 +33,16 @@ export interface DuffelTables {
 
 /** The database as this airline sees it. */
 export type Store = Kysely<DuffelTables>;
+
+/** What makes the table of orders asked for at Duffel. */
+export const duffelMigrations = {
+  create: [
+    `create table duffel_attempts (
+        reference text not null, attempt bigint not null, offer_id text not null, search_key text not null,
+        live_key text unique, verdict text not null, order_id text, request_id text, code text,
+        begun_at_ms bigint not null, updated_at_ms bigint not null, primary key (reference, attempt))`,
+    'create index duffel_attempts_offer on duffel_attempts (offer_id)',
+    'create index duffel_attempts_order on duffel_attempts (order_id) where order_id is not null',
+    'create index duffel_attempts_search on duffel_attempts (search_key)',
+  ],
+} as const;

@@ -11,8 +11,8 @@ import { canonicalJson } from '../../kernel/json.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
 import type { UpdateOrderRequest } from '../../wire/partner/index.ts';
-import { type FieldPath, GROUPS } from './fields.ts';
 import type { RawRow, RowIssue } from './rows.ts';
+import { type FieldPath, GROUPS } from './rows.ts';
 
 /** UpdateOrder as it is sent. */
 export type OrderUpdate = UpdateOrderRequest;

@@ -1,6 +1,14 @@
 import type { CsvError } from 'csv-parse/sync';
-import { type FieldPath, fieldNamed, fieldsNear } from './fields.ts';
-import { type RawRow, type ReadRows, type RowIssue, unknownField, type WrittenRow } from './rows.ts';
+import {
+  type FieldPath,
+  fieldNamed,
+  fieldsNear,
+  type RawRow,
+  type ReadRows,
+  type RowIssue,
+  unknownField,
+  type WrittenRow,
+} from './rows.ts';
 
 /** The rows of a CSV file, by the columns that its header names. */
 export async function readCsv(given: string): Promise<ReadRows> {

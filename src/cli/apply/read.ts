@@ -1,8 +1,16 @@
 import { repeatedName } from '../../kernel/domain/repeated-names.ts';
 import { isRecord } from '../../terminal/fields.ts';
 import { readCsv } from './csv.ts';
-import { type FieldPath, fieldNamed, groupNamed } from './fields.ts';
-import { type RawRow, type ReadRows, type RowIssue, unknownField, type WrittenRow } from './rows.ts';
+import {
+  type FieldPath,
+  fieldNamed,
+  groupNamed,
+  type RawRow,
+  type ReadRows,
+  type RowIssue,
+  unknownField,
+  type WrittenRow,
+} from './rows.ts';
 
 /**
  * The rows of a CSV file (with a header) or of NDJSON (an UpdateOrder a line), whichever the text is; everything that

@@ -13,7 +13,7 @@ import type { LedgerReading } from '../../solana/embedded/inspect.ts';
 import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
 import { counted } from '../../terminal/text.ts';
 import { parseDate } from '../searching/dates.ts';
-import { formatSol } from '../view/wallet.ts';
+import { formatSol } from '../view/payment.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
 

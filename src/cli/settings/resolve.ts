@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
-import { settingsOfMoniker } from '../../solana/settings-checks.ts';
+import { settingsOfMoniker } from '../../solana/cluster-settings.ts';
 import { keypairPath } from '../session/profile.ts';
 import { secret } from '../session/secret-variable.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';

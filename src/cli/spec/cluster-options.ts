@@ -1,4 +1,4 @@
-import { option } from './define.ts';
+import { option } from './command.ts';
 import { collected } from './options.ts';
 
 /** The options that name a cluster; each has a variable, and a key in the file of a cluster. */

@@ -2,7 +2,7 @@ import { HOUR_MS } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { option } from './define.ts';
+import { option } from './command.ts';
 
 /** Seconds from `90`, `90s`, `5m` or `1h`, as milliseconds. */
 export function parseDuration(text: string): number {

@@ -3,10 +3,10 @@ import {
   type CommandContext,
   type CommandSpec,
   commandsOf,
+  option,
   type ParameterSpec,
   type ToolSpec,
 } from './command.ts';
-import { option } from './define.ts';
 import type { ExitCode, GlobalOptions } from './globals.ts';
 import { durationOption, usdcOption } from './options.ts';
 

@@ -63,3 +63,9 @@ export const isMenuOffer = (offerId: string): boolean =>
 /** How to book an intent: on a terminal the passengers are asked for. */
 export const bookCommand = (intentId: string, canAsk: boolean): string =>
   `farelock book ${quoted(intentId)}${canAsk ? '' : ' --passengers passengers.json'}`;
+
+/** Lamports as SOL: `10`, `9.99999`. */
+export function formatSol(lamports: bigint): string {
+  const fraction = (lamports % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '');
+  return fraction ? `${lamports / 1_000_000_000n}.${fraction}` : `${lamports / 1_000_000_000n}`;
+}

@@ -6,9 +6,8 @@ import type { BookRequest, BookResponse, Passenger } from '../../wire/flights/in
 import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import type { Tiers } from '../offers/airline-checks.ts';
-import { checkPriceHolds, configured } from '../offers/live-offer.ts';
+import { checkPriceHolds, checkUnsold, configured } from '../offers/live-offer.ts';
 import { isLowcost } from '../offers/lowcost.ts';
-import { checkUnsold } from '../offers/unsold.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../tables.ts';
 import type { Escrows } from './escrows.ts';

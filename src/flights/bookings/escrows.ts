@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import type { EscrowAccount } from '../../escrow/terms.ts';
+import type { EscrowAccount } from '../../escrow/account.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../tables.ts';

@@ -1,6 +1,6 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { pageWhile } from '../upkeep/page-while.ts';
+import { pageWhile } from '../upkeep/airline-watch.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox' | 'escrowProgram' | 'programTrouble'>;
 

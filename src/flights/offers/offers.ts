@@ -1,9 +1,8 @@
 import type { PaidCall } from '../../payments/terms.ts';
 import type { OfferDetailsResponse } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { configured } from './live-offer.ts';
+import { checkUnsold, configured } from './live-offer.ts';
 import { isLowcost } from './lowcost.ts';
-import { checkUnsold } from './unsold.ts';
 
 /** POST /air/offer-details: the price of this moment, and what can be added to the fare. */
 export function createOfferDetails(ports: FlightsPorts) {

@@ -1,6 +1,6 @@
 import type { CancellationQuote } from '../../airlines/provider.ts';
 import { instant } from '../../kernel/clock.ts';
-import type { AirlineQuote } from '../../kernel/domain/airline-quote.ts';
+import type { AirlineQuote } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest } from '../../wire/flights/index.ts';
 import { type CancelledBy, cancelledBy, isAskable } from '../bookings/order-changes.ts';

@@ -4,8 +4,8 @@ import {
   nothingToPay,
   quotedDollars,
   quoteText,
-} from '../../kernel/domain/airline-quote.ts';
-import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
+  refundRuleOf,
+} from '../../kernel/domain/refund-rule.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest, RefundPlan } from '../../wire/flights/index.ts';

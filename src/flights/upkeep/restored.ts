@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
 import { retire } from '../bookings/retire.ts';
 import { isMarked } from '../refunds/payouts.ts';
-import { pageWhile } from './page-while.ts';
+import { pageWhile } from './airline-watch.ts';
 import type { SweeperPorts } from './plan-upkeep.ts';
 
 /** Accounts that a node shows in one answer. */

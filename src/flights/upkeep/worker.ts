@@ -10,7 +10,7 @@ import { createStepRunner } from '../bookings/steps.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { createAffiliateCredit } from '../refunds/affiliate-credit.ts';
 import { refundsDueAtMs } from '../refunds/states.ts';
-import { pageWhile } from './page-while.ts';
+import { pageWhile } from './airline-watch.ts';
 import { createUpkeep } from './upkeep.ts';
 
 const LOOK_EVERY_MS = 60_000;

@@ -1,9 +1,8 @@
 import { ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import { alpha2Of, isCountry } from '../../kernel/domain/countries.ts';
 import { cnpj, cpf, crc16, weightedSum } from './check-digits.ts';
-import { emailAddress } from './email.ts';
 import type { CustomerData } from './schema.ts';
-import { ungrouped, upperCase } from './text.ts';
+import { emailAddress, ungrouped, upperCase } from './text.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
 
 type BankAccount = NonNullable<CustomerData['bankAccount']>;

@@ -1,8 +1,7 @@
 import { checkAddress } from './address.ts';
-import { emailAddress } from './email.ts';
 import { birthDate, countryAlpha3, personName } from './identity.ts';
 import type { CustomerData } from './schema.ts';
-import { line } from './text.ts';
+import { emailAddress, line } from './text.ts';
 import { type DataContext, type Findings, normal, type Verdict, wrong } from './verdict.ts';
 
 /** Checks what customers say about themselves; a kind that is one value of an enum is valid when its shape is. */

@@ -6,7 +6,7 @@ import type { PartnerPorts } from '../ports.ts';
 import { createOutboundAudit } from './outbound-audit.ts';
 
 /** A try at a partner's platform, as an operator reads it. */
-const outboundTry = z.strictObject({
+export const outboundTry = z.strictObject({
   partner_id: z.string(),
   order_id: z.string(),
   operation: z.enum(['create-order', 'redirect-order']),
@@ -20,8 +20,10 @@ const outboundTry = z.strictObject({
   request: z.string(),
   answer: z.string().nullable(),
 });
+
 export const outboundTries = z.strictObject({ tries: z.array(outboundTry) });
-type OutboundTries = z.output<typeof outboundTries>;
+
+export type OutboundTries = z.output<typeof outboundTries>;
 
 /**
  * The log of outbound requests at the operator's desk, one order at a time, opened. The look is in the audit trail.

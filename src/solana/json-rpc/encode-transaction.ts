@@ -1,7 +1,7 @@
 import { type Address, getAddressDecoder, getBase58Decoder, getBase58Encoder } from '@solana/kit';
 import { SYSTEM_PROGRAM } from '../embedded/executor.ts';
-import { transactionOf } from '../embedded/landed.ts';
 import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
+import { transactionOf } from '../embedded/ledger-transactions.ts';
 import type { InnerInstructions, TokenBalance } from '../embedded/meta.ts';
 import { isWritable, type ParsedTransaction } from '../embedded/parse.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';

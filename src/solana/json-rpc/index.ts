@@ -9,12 +9,11 @@ import { epochOf, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
 import { GENESIS_HASHES } from '../monikers.ts';
 import { accountMethods } from './account-methods.ts';
 import { blockMethods } from './block-methods.ts';
-import { isCall, parseJson } from './call.ts';
 import { chainMethods } from './chain-methods.ts';
 import { createMeter, createScales } from './cost.ts';
 import { API_VERSION, addressParam, commitment, config, contextOf, integerParam } from './params.ts';
 import { transactionMethods } from './transaction-methods.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { createTurns, isCall, parseJson, type Turns } from './turns.ts';
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,

@@ -2,8 +2,7 @@ import { type Log, silentLog } from '../../kernel/log.ts';
 import { storageFields } from '../../store/watch.ts';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
 import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
-import { type Call, isCall, parseJson } from '../json-rpc/call.ts';
-import { createTurns } from '../json-rpc/turns.ts';
+import { type Call, createTurns, isCall, parseJson } from '../json-rpc/turns.ts';
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,

@@ -1,9 +1,9 @@
 import type { Address } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
 import { SYSTEM_PROGRAM } from '../embedded/executor.ts';
-import { changedBy } from '../embedded/landed.ts';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
 import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
+import { changedBy } from '../embedded/ledger-transactions.ts';
 import { encodeAccount } from '../json-rpc/encode-account.ts';
 import type { AccountConfig } from '../json-rpc/params.ts';
 import type { Turns } from '../json-rpc/turns.ts';

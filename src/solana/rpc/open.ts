@@ -14,8 +14,8 @@ import {
   type Trace,
   usdcMintOf,
 } from '../cluster.ts';
+import { checkMint, nameOf, networkHeldTo } from '../cluster-settings.ts';
 import { networkOfGenesis, rpcUrl } from '../monikers.ts';
-import { checkMint, nameOf, networkHeldTo } from '../settings-checks.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { memoStands } from '../transaction.ts';
 import {

@@ -13,8 +13,7 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
 import type { Migration } from '../applied-steps.ts';
 import { migrate } from '../migrate.ts';
-import { isSilence, postgresRefusal } from './refusal.ts';
-import { inWordsOfPg } from './url.ts';
+import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
 /**
  * One writer at a time, as with SQLite's immediate transactions: what reads before it writes is then right on both

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readOffer } from '../../../src/airlines/duffel/offers.ts';
-import { duffelIssues } from '../../../src/airlines/duffel/passenger-rules.ts';
+import { duffelIssues } from '../../../src/airlines/duffel/order-form.ts';
 import { createZones } from '../../../src/airlines/duffel/zones.ts';
 import { goodOffer, TRAVELLER } from './samples.ts';
 

@@ -1,7 +1,7 @@
 import { parseUsdc } from '../../../kernel/money.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
 import type { NothingBought, Purchase } from '../../fulfiller.ts';
-import type { Card } from '../card.ts';
+import type { Card } from '../cards.ts';
 import type { KeptOffer } from '../looks.ts';
 import { free, isPressed } from '../page/click.ts';
 import { BrowserGone, Stopped } from '../page/outcomes.ts';

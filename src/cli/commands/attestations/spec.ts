@@ -1,4 +1,4 @@
-import { argument, command, option } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/command.ts';
 import { choiceOption } from '../../spec/options.ts';
 
 const VERDICTS = ['passed', 'rejected'] as const;

@@ -15,9 +15,8 @@ import { keypairPath } from '../../session/profile.ts';
 import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
-import { nextLines } from '../../view/payment.ts';
+import { formatSol, nextLines } from '../../view/payment.ts';
 import { printPlan, stepLines } from '../../view/plan.ts';
-import { formatSol } from '../../view/wallet.ts';
 import { clusterInUse, ofCluster, onCluster } from './in-use.ts';
 
 interface DeployOptions extends ClusterOptions {

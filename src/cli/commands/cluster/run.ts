@@ -7,9 +7,8 @@ import { fieldLines, tableLines } from '../../../terminal/table.ts';
 import type { Screen } from '../../../terminal/terminal.ts';
 import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { nextLines } from '../../view/payment.ts';
+import { formatSol, nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { formatSol } from '../../view/wallet.ts';
 import { clusterInUse, onCluster } from './in-use.ts';
 
 type WhereOptions = ClusterOptions;

@@ -1,5 +1,5 @@
 import { clusterOptions } from '../../spec/cluster-options.ts';
-import { command, option } from '../../spec/define.ts';
+import { command, option } from '../../spec/command.ts';
 import { addressOption, integerOption, solOption } from '../../spec/options.ts';
 
 export const clusterCheck = command({

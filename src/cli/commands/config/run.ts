@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { writeWhole } from '../../../kernel/storage.ts';
+import type { Streams } from '../../../terminal/streams.ts';
 import { tableLines } from '../../../terminal/table.ts';
 import type { View } from '../../../terminal/terminal.ts';
 import { isProfileName, OUTSIDE, type SettingValues } from '../../settings/file.ts';
-import { isSecretName, keepSecret, SECRET_NAMES, type SecretName } from '../../settings/key-store.ts';
 import {
   isSettingName,
   kindOf,
@@ -20,9 +22,11 @@ import { planned, settingsInEffect, withoutSecrets, withProfile } from './settin
 interface ConfigListOptions {
   readonly showOrigin?: true;
 }
+
 interface ConfigKeyOptions {
   readonly key: string;
 }
+
 interface ConfigSetOptions extends ConfigKeyOptions {
   readonly value: string;
 }
@@ -197,4 +201,42 @@ function checkPlace(profile: string, name: SettingName): void {
     fix: 'Add a profile for another service.',
     next: ['farelock config profile add <name> --flights-url <url>'],
   });
+}
+
+/** A secret is never a setting's value: it is kept in a private file, and the setting names the file. */
+const SECRET_NAMES = ['api_key', 'customer_token', 'operator_key'] as const;
+
+type SecretName = (typeof SECRET_NAMES)[number];
+
+const isSecretName = (name: string): name is SecretName => SECRET_NAMES.some((one) => one === name);
+
+/**
+ * Keeps a secret that standard input holds in a file of the home, mode 0600.
+ * @returns the file's path
+ * @throws Problem `usage` when it stands in argv, where other processes and the shell's history can read it
+ */
+async function keepSecret(
+  home: string,
+  profile: string,
+  name: SecretName,
+  value: string,
+  stdin: Streams['stdin'],
+): Promise<string> {
+  if (value !== '-') {
+    throw problem('usage', {
+      message: `${name} does not belong on the command line: others can read it there.`,
+      fix: 'Give - and the key on standard input. Replace a key that you typed here.',
+      next: [`farelock config set ${name} - < key.txt`],
+    });
+  }
+  const secret = (await stdin.text()).trim();
+  if (!/^[\x21-\x7e]{8,16000}$/.test(secret)) {
+    throw problem('usage', {
+      message: 'Standard input is not one line with a key.',
+      fix: `Pipe it in: farelock config set ${name} - < key.txt`,
+    });
+  }
+  const path = join(home, 'keys', `${profile}.${name.replaceAll('_', '-')}`);
+  writeWhole(path, `${secret}\n`);
+  return path;
 }

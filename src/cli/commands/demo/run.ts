@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import type { FlightsClient, KnownOrder } from '../../../client/types.ts';
-import type { EscrowAccount } from '../../../escrow/terms.ts';
+import type { EscrowAccount } from '../../../escrow/account.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';

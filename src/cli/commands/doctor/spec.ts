@@ -1,4 +1,4 @@
-import { command, option } from '../../spec/define.ts';
+import { command, option } from '../../spec/command.ts';
 
 export const doctor = command({
   name: 'doctor',

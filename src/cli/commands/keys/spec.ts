@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../kernel/clock.ts';
-import { argument, command, option } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/command.ts';
 import { durationOption, integerOption, overlapOption } from '../../spec/options.ts';
 
 export const keysList = command({

@@ -1,16 +1,19 @@
 import type { PaymentReceipt } from '../../../client/types.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
-import { counted } from '../../../terminal/text.ts';
-import type { MenuFare, OfferDetailsResponse } from '../../../wire/flights/index.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { counted, wrap } from '../../../terminal/text.ts';
+import type {
+  AvailableService,
+  Conditions,
+  MenuFare,
+  OfferDetailsResponse,
+} from '../../../wire/flights/index.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command } from '../../spec/command.ts';
-import {
-  bagFor,
-  type ComparedFare,
-  comparisonView,
-  type FareComparison,
-} from '../../view/flights/fare-comparison.ts';
+import { money } from '../../view/flights/fares.ts';
+import { conditionText } from '../../view/flights/offer.ts';
 import { nextLines, offerCommand } from '../../view/payment.ts';
 
 /** So many that they can still be told apart on a screen. */
@@ -134,4 +137,166 @@ function menuFare(
     conditions,
     ...bagFor(fare, available_services),
   };
+}
+
+/** One fare of an itinerary, with what can be added to it. */
+export interface ComparedFare {
+  /** The number that a person may type for it; null: only the offer id works. */
+  readonly number: string | null;
+  readonly offer_id: string;
+  readonly fare_brand_name: string | null;
+  readonly owner_name: string;
+  readonly cabin_class: string;
+  readonly total_amount_decimal: string;
+  readonly total_currency: string;
+  readonly checked_bags_included: number | null;
+  readonly carry_on_bags_included: number | null;
+  readonly conditions: Conditions | null;
+  /** One more checked bag; null: none is sold with it. */
+  readonly checked_bag: { readonly price: string; readonly currency: string } | null;
+  /** The fare and that bag, where both are in one currency. */
+  readonly with_bag: string | null;
+}
+
+export interface FareComparison {
+  readonly origin_iata: string;
+  readonly destination_iata: string;
+  readonly departing_at: string;
+  /** The cheapest first. */
+  readonly fares: readonly ComparedFare[];
+}
+
+/** The cheapest checked bag of the services, and the fare with it. */
+export function bagFor(
+  fare: Pick<ComparedFare, 'total_amount_decimal' | 'total_currency'>,
+  services: readonly AvailableService[],
+): Pick<ComparedFare, 'checked_bag' | 'with_bag'> {
+  const bags = services.filter(({ type, baggage_type }) => type === 'baggage' && baggage_type === 'checked');
+  const bag = bags.toSorted((a, b) => Number(a.total_amount_decimal) - Number(b.total_amount_decimal))[0];
+  if (!bag) return { checked_bag: null, with_bag: null };
+  const price = bag.total_amount_decimal;
+  return {
+    checked_bag: { price, currency: bag.total_currency },
+    with_bag:
+      bag.total_currency === fare.total_currency
+        ? formatUsdc(parseUsdc(fare.total_amount_decimal) + parseUsdc(price))
+        : null,
+  };
+}
+
+const hasUnknown = (fares: readonly ComparedFare[]): boolean =>
+  fares.some(
+    (fare) =>
+      fare.checked_bags_included === null ||
+      fare.carry_on_bags_included === null ||
+      fare.checked_bag === null ||
+      fare.conditions?.refund_allowed == null ||
+      fare.conditions.change_allowed == null,
+  );
+
+/** The fares in columns, and whether a bag is cheaper bought or bundled. */
+export const comparisonView: View<FareComparison> = {
+  lines: (comparison, screen) => [
+    ...blocks(comparison.fares, screen),
+    ...verdictLines(comparison.fares, screen),
+    ...(hasUnknown(comparison.fares)
+      ? ['', screen.paint.dim('– not disclosed by the airline, or not sold: unknown, not no.')]
+      : []),
+  ],
+  rows: ({ fares }) =>
+    fares.map((fare) => [
+      fare.offer_id,
+      fare.fare_brand_name,
+      fare.total_amount_decimal,
+      fare.total_currency,
+      fare.checked_bags_included,
+      fare.carry_on_bags_included,
+      conditionText(fare.conditions, 'refund'),
+      conditionText(fare.conditions, 'change'),
+      fare.checked_bag?.price ?? null,
+      fare.with_bag,
+      fare.owner_name,
+    ]),
+};
+
+const LABEL = 16;
+const LEAST_COLUMN = 14;
+
+/** As many fares beside each other as the screen has room for; the others under them. */
+function blocks(fares: readonly ComparedFare[], screen: Screen): string[] {
+  const room = Math.max(1, Math.floor((screen.width - LABEL) / (LEAST_COLUMN + 2)));
+  const most = Math.max(1, Math.ceil(fares.length / Math.ceil(fares.length / room)));
+  const lines: string[] = [];
+  for (let at = 0; at < fares.length; at += most) {
+    if (at > 0) lines.push('');
+    lines.push(...block(fares.slice(at, at + most), screen, fares[0]));
+  }
+  return lines;
+}
+
+function block(fares: readonly ComparedFare[], screen: Screen, first: ComparedFare | undefined): string[] {
+  const { paint, width } = screen;
+  const unknown = (value: string | number | null) => (value === null ? '–' : String(value));
+  const roomy = (width - LABEL) / fares.length >= 22;
+  const condition = (kind: 'refund' | 'change') => (fare: ComparedFare) => {
+    const said = conditionText(fare.conditions, kind);
+    const short = roomy ? said : said.replace(/^yes, /, '').replace(/ [A-Z]{3}$/, '');
+    return said.startsWith('yes') ? paint.good(short) : said === 'no' ? paint.dim(short) : short;
+  };
+  const rows: [string, (fare: ComparedFare) => string][] = [
+    [
+      'Price',
+      (fare) => {
+        const price = `${money(fare.total_amount_decimal)} ${fare.total_currency}`;
+        return fare === first ? paint.good(paint.bold(price)) : paint.bold(price);
+      },
+    ],
+    ['Checked bags', (fare) => unknown(fare.checked_bags_included)],
+    ['Cabin bags', (fare) => unknown(fare.carry_on_bags_included)],
+    ['Change', condition('change')],
+    ['Refund', condition('refund')],
+    ['Cabin', (fare) => fare.cabin_class.replaceAll('_', ' ')],
+    ['Seller', (fare) => fare.owner_name],
+    [
+      'One checked bag',
+      (fare) => (fare.checked_bag ? `+${money(fare.checked_bag.price)} ${fare.checked_bag.currency}` : '–'),
+    ],
+    ['With that bag', (fare) => (fare.with_bag ? `${money(fare.with_bag)} ${fare.total_currency}` : '–')],
+  ];
+  return tableLines(
+    [
+      { title: '' },
+      ...fares.map((fare) => ({
+        title: [fare.number, fare.fare_brand_name ?? '–'].filter(Boolean).join(' '),
+        cuts: true,
+      })),
+    ],
+    rows.map(([label, cell]) => [paint.dim(label), ...fares.map(cell)]),
+    paint.bold,
+    width,
+  );
+}
+
+/** The better way to fly with a bag: buy it with the bare fare, or take the fare that includes it. */
+function verdictLines(fares: readonly ComparedFare[], { paint, width }: Screen): string[] {
+  const bare = fares.find((fare) => fare.checked_bags_included === 0 && fare.with_bag !== null);
+  const bundle = fares.find(
+    (fare) => (fare.checked_bags_included ?? 0) > 0 && fare.total_currency === bare?.total_currency,
+  );
+  if (!bare?.with_bag || !bundle) return [];
+  const named = (fare: ComparedFare) => fare.fare_brand_name ?? fare.offer_id;
+  const difference = parseUsdc(bare.with_bag) - parseUsdc(bundle.total_amount_decimal);
+  const currency = bare.total_currency;
+  const bought = `${named(bare)} and a paid bag cost ${money(bare.with_bag)} ${currency}`;
+  const bundled = `${named(bundle)} has ${bundle.checked_bags_included} for ${money(bundle.total_amount_decimal)}`;
+  const verdict =
+    difference === 0n
+      ? 'the same'
+      : difference > 0n
+        ? `${formatUsdc(difference)} less`
+        : `${formatUsdc(-difference)} more`;
+  return [
+    '',
+    ...wrap(`With a bag: ${bought}; ${bundled}, ${verdict}.`, width).map((line) => paint.accent(line)),
+  ];
 }

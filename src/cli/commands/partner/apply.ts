@@ -1,18 +1,22 @@
 import type { OrderStanding } from '../../../kernel/domain/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import { counted, harmless, harmlessDocument } from '../../../terminal/text.ts';
-import { createProgressBar } from '../../apply/bar.ts';
+import { createLive } from '../../../terminal/live.ts';
+import { isSpoken, type Paint } from '../../../terminal/paint.ts';
+import type { Output } from '../../../terminal/streams.ts';
+import { tableLines } from '../../../terminal/table.ts';
+import type { Screen, View } from '../../../terminal/terminal.ts';
+import { counted, cut, harmless, harmlessDocument } from '../../../terminal/text.ts';
 import { type CheckedRow, checkRows } from '../../apply/check.ts';
 import { type Journal, openJournal } from '../../apply/journal.ts';
-import { type PlannedRow, planRows, standingOf } from '../../apply/plan.ts';
+import { type PlannedRow, planRows, planSummary, standingOf } from '../../apply/plan.ts';
 import { readRows } from '../../apply/read.ts';
 import { type JournalPlace, type Progress, type RowResult, readProgress } from '../../apply/results.ts';
+import type { RowIssue } from '../../apply/rows.ts';
 import { openRows, refusedEarlier, runRows } from '../../apply/run.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import { readSource, sourceName, utf8Of } from '../../session/json-file.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { applyView, issuePath, planLines, planView, type ShownApply } from '../../view/partner/apply.ts';
 import { quoted } from '../../view/payment.ts';
 
 interface ApplyOptions extends PartnerIdentity {
@@ -257,4 +261,165 @@ function sayResults({ terminal }: CommandContext, file: string, place: JournalPl
     ]);
   }
   return failures.length > 0 ? 8 : 0;
+}
+
+/** How far a run is, on one line that changes in place; nothing off a terminal. */
+interface ProgressBar {
+  row(outcome: 'applied' | 'refused' | 'held'): void;
+  /** Removes it. */
+  end(): void;
+}
+
+const CELLS = 24;
+const FRAME_MS = 80;
+
+function createProgressBar(given: {
+  readonly stderr: Output;
+  readonly paint: Paint;
+  readonly quiet: boolean;
+  readonly total: number;
+  readonly done: number;
+  readonly now: () => number;
+}): ProgressBar {
+  const { stderr, paint, total, now } = given;
+  if (!stderr.isTTY || given.quiet || total === 0 || isSpoken(paint)) {
+    return { row: () => undefined, end: () => undefined };
+  }
+  const live = createLive(stderr);
+  let done = given.done;
+  let failed = 0;
+  let drawnAtMs = Number.NEGATIVE_INFINITY;
+  const draw = () => {
+    drawnAtMs = now();
+    live.draw([barLine({ done, failed, total }, paint)]);
+  };
+  draw();
+  return {
+    row(outcome) {
+      done++;
+      if (outcome !== 'applied') failed++;
+      if (done === total || now() - drawnAtMs >= FRAME_MS) draw();
+    },
+    end: () => live.clear(),
+  };
+}
+
+/** `━━━━━━━━╌╌╌╌  213 of 500 rows  2 failed` */
+function barLine(
+  { done, failed, total }: { done: number; failed: number; total: number },
+  paint: Paint,
+): string {
+  const full = total === 0 ? CELLS : Math.floor((done / total) * CELLS);
+  const bar = `${paint.accent('━'.repeat(full))}${paint.dim('╌'.repeat(CELLS - full))}`;
+  const said = `${bar}  ${done} of ${counted(total, 'row')}`;
+  return failed === 0 ? said : `${said}  ${paint.bad(`${failed} failed`)}`;
+}
+
+const MOST_SHOWN_ROWS = 20;
+
+interface ShownPlan {
+  readonly dry_run: true;
+  readonly file: string;
+  /** Rows of the file, and how many of them ended in an earlier run. */
+  readonly rows: number;
+  readonly done: number;
+  readonly plan: readonly PlannedRow[];
+}
+
+/** The moves of a plan: each row of a short one, the sums of a long one, and always what will be refused. */
+function planLines(plan: readonly PlannedRow[], { paint }: Screen): string[] {
+  if (plan.length === 0) return ['Nothing is left to do.'];
+  const wrong = plan.filter(({ kind }) => kind === 'refuse' || kind === 'hold');
+  const shown = wrong.slice(0, MOST_SHOWN_ROWS);
+  return [
+    ...(plan.length <= MOST_SHOWN_ROWS ? rowLines(plan, paint) : sumLines(plan, paint)),
+    ...(wrong.length === 0 ? [] : ['', paint.bad(`${counted(wrong.length, 'row')} will not go through:`)]),
+    ...shown.map((row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.why}`),
+    ...(wrong.length > shown.length ? [`  and ${wrong.length - shown.length} more`] : []),
+  ];
+}
+
+const moveText = ({ kind, from, to }: Pick<PlannedRow, 'kind' | 'from' | 'to'>, paint: Paint): string => {
+  switch (kind) {
+    case 'move':
+      return `${from} → ${to}`;
+    case 'patch':
+      return `${from}, other fields`;
+    case 'repeat':
+      return `${from}, as it is`;
+    case 'settle':
+      return `${to}, sent before: its answer is fetched`;
+    case 'refuse':
+      return paint.bad(from === null ? 'not known' : `${from}, refused`);
+    case 'hold':
+      return paint.bad(`${from}, held back`);
+  }
+};
+
+const rowLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
+  tableLines(
+    [{ title: 'Row', align: 'right' }, { title: 'Order' }, { title: 'Move' }],
+    plan.map((row) => [String(row.row), row.orderId, moveText(row, paint)]),
+    paint.dim,
+  );
+
+const sumLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
+  tableLines(
+    [{ title: 'Rows', align: 'right' }, { title: 'Move' }],
+    planSummary(plan).map((sum) => [String(sum.rows), moveText(sum, paint)]),
+    paint.dim,
+  );
+
+/** The view of --dry-run. */
+const planView: View<ShownPlan> = {
+  list: 'plan',
+  lines: ({ plan, rows, done, file }, screen) => [
+    screen.paint.bold(
+      `Nothing was sent. ${file} has ${counted(rows, 'row')}${done > 0 ? `, ${done} done before` : ''}:`,
+    ),
+    ...planLines(plan, screen),
+  ],
+  rows: ({ plan }) =>
+    plan.map((row) => [row.row, row.line, row.orderId, row.kind, row.from, row.to, row.why]),
+};
+
+interface ShownApply {
+  readonly file: string;
+  readonly rows: number;
+  readonly applied: number;
+  readonly refused: number;
+  readonly held: number;
+  readonly resultsFile: string;
+  /** The rows that were refused or held. */
+  readonly failures: readonly Pick<RowResult, 'row' | 'line' | 'orderId' | 'outcome' | 'error'>[];
+}
+
+/** The outcome of a whole file. */
+const applyView: View<ShownApply> = {
+  lines({ rows, applied, refused, held, resultsFile, failures }, { paint }) {
+    const all = refused + held === 0;
+    const shown = failures.slice(0, MOST_SHOWN_ROWS);
+    return [
+      all
+        ? `${paint.good('✓')} ${counted(rows, 'row')} applied`
+        : `${paint.bad('✗')} ${applied} of ${counted(rows, 'row')} applied, ${refused} refused${held > 0 ? `, ${held} held back` : ''}`,
+      ...shown.map(
+        (row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.error?.message ?? row.outcome}`,
+      ),
+      ...(failures.length > shown.length ? [`  and ${failures.length - shown.length} more`] : []),
+      `${paint.dim('Results')}  ${resultsFile}`,
+    ];
+  },
+};
+
+/** Where a wrong row stands and what is there: `row 3 (line 4, column 2) status "DONE"`. */
+function issuePath({ row, line, column, field, value }: RowIssue): string {
+  const place = column ? `line ${line}, column ${column}` : `line ${line}`;
+  return [
+    row !== null ? `row ${row} (${place})` : line === null ? '' : place,
+    field ?? '',
+    value != null && value !== field ? `"${cut(value, 60)}"` : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
 }

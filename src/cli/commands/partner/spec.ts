@@ -1,5 +1,5 @@
 import { ORDER_STATUSES } from '../../../kernel/domain/order-moves.ts';
-import { argument, command, option, required } from '../../spec/define.ts';
+import { argument, command, option, required } from '../../spec/command.ts';
 import {
   ACTING_PARTNER,
   capitals,

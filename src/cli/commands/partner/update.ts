@@ -8,9 +8,9 @@ import type {
   UpdateOrderRequest,
 } from '../../../wire/partner/index.ts';
 import { checkRows, codeIssues } from '../../apply/check.ts';
-import { fieldNamed } from '../../apply/fields.ts';
 import { planRows, standingOf, statusesAfter } from '../../apply/plan.ts';
 import { rowOf } from '../../apply/read.ts';
+import { fieldNamed } from '../../apply/rows.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';

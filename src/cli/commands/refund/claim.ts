@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { refundOwners } from '../../../client/agreed.ts';
+import type { EscrowAccount } from '../../../escrow/account.ts';
 import type { EscrowOnChain, LateMoney } from '../../../escrow/claim.ts';
-import type { EscrowAccount } from '../../../escrow/terms.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { agreementOf } from '../../paying/agreement.ts';

@@ -1,6 +1,6 @@
 import type { Approval, OperatorClient } from '../../../client/operator.ts';
 import type { CallOptions } from '../../../client/types.ts';
-import { nothingToPay } from '../../../kernel/domain/airline-quote.ts';
+import { nothingToPay } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { RefundCase, RefundPlan } from '../../../wire/flights/index.ts';

@@ -1,4 +1,4 @@
-import { argument, command, option } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/command.ts';
 import { addressOption, choiceOption, integerOption, usdcOption } from '../../spec/options.ts';
 
 export const refundRequest = command({

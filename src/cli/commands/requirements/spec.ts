@@ -1,4 +1,4 @@
-import { argument, command, option } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/command.ts';
 import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE, integerOption, named } from '../../spec/options.ts';
 
 export const partnerRequirementsAdd = command({

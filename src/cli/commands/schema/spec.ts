@@ -1,4 +1,4 @@
-import { argument, command } from '../../spec/define.ts';
+import { argument, command } from '../../spec/command.ts';
 
 export const schema = command({
   name: 'schema',

@@ -1,4 +1,4 @@
-import { argument, command, option, required } from '../../spec/define.ts';
+import { argument, command, option, required } from '../../spec/command.ts';
 import {
   airportOption,
   choiceOption,

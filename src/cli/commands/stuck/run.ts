@@ -55,7 +55,7 @@ export const stuckShow: Command<StuckShowOptions> = async (context, { id, eviden
   }
   const [{ keptEvidence }, { evidenceLines }] = await Promise.all([
     import('./evidence.ts'),
-    import('../../view/evidence.ts'),
+    import('./evidence.ts'),
   ]);
   const { evidence: found } = await operator.stuckEvidence(id, context);
   const kept = keptEvidence(found, evidence === true ? null : evidence);

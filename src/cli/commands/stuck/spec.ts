@@ -1,4 +1,4 @@
-import { argument, command, option } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/command.ts';
 import { choiceOption, collected } from '../../spec/options.ts';
 
 const DECISIONS = ['ticketed', 'not_ticketed', 'cancelled', 'retry'] as const;

@@ -1,4 +1,4 @@
-import { argument, command } from '../../spec/define.ts';
+import { argument, command } from '../../spec/command.ts';
 import { choiceOption } from '../../spec/options.ts';
 
 const SWITCHES = ['booking', 'lowcost'] as const;

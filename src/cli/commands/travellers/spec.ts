@@ -1,4 +1,4 @@
-import { argument, command, option } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/command.ts';
 
 export const travellersList = command({
   name: 'travellers list',

@@ -1,4 +1,4 @@
-import { command } from '../../spec/define.ts';
+import { command } from '../../spec/command.ts';
 
 export const upgrade = command({
   name: 'upgrade',

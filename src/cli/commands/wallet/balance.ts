@@ -4,9 +4,8 @@ import { fieldLines } from '../../../terminal/table.ts';
 import { usdcOf } from '../../session/usdc.ts';
 import { asked, connectWallet, type WalletConnection } from '../../session/wallet-connection.ts';
 import type { Command } from '../../spec/command.ts';
-import { nextLines, shortened } from '../../view/payment.ts';
+import { formatSol, nextLines, shortened } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import { formatSol } from '../../view/wallet.ts';
 
 /** SOL and USDC of the wallet, as the cluster has them. */
 export const walletBalance: Command<object> = async ({ terminal, session }) => {

@@ -1,4 +1,4 @@
-import { command, option } from '../../spec/define.ts';
+import { command, option } from '../../spec/command.ts';
 import { integerOption, solOption, usdcOption } from '../../spec/options.ts';
 
 export const walletNew = command({

@@ -1,12 +1,9 @@
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
+import { tableLines } from '../../../terminal/table.ts';
 import type { Screen } from '../../../terminal/terminal.ts';
-import { counted } from '../../../terminal/text.ts';
 import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type { FareMenu, MenuFare } from '../../../wire/flights/index.ts';
-import type { KnownFare } from '../../session/known-fare.ts';
 import { money } from './fares.ts';
-import { sliceLines } from './itinerary.ts';
-import { cabinText, conditionText } from './offer.ts';
+import { conditionText } from './offer.ts';
 
 /**
  * The fares that a lowcost carrier sells on a flight, or why they are not known. `numbers` are what a person may type
@@ -68,22 +65,3 @@ function fareCells(
     paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`),
   ];
 }
-
-/** A fare before it is chosen: its flights, its bags and its rules. */
-export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
-  ...fare.slices.flatMap((slice) => sliceLines(slice, screen)),
-  ...fieldLines(fareFields(fare), screen.paint.dim, screen.width),
-];
-
-export const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
-  ['Fare', `${fare.fare_brand_name ?? '–'}, ${cabinText(fare)}, sold by ${fare.owner_name}`],
-  [
-    'Bags',
-    `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`,
-  ],
-  ['Refund', conditionText(fare.conditions, 'refund')],
-  ['Change', conditionText(fare.conditions, 'change')],
-];
-
-const bagsText = (count: number | null, kind: string): string =>
-  count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);

@@ -3,7 +3,7 @@ import { fieldLines } from '../../../terminal/table.ts';
 import type { Screen } from '../../../terminal/terminal.ts';
 import { utcTime } from '../../../terminal/times.ts';
 import { money } from './fares.ts';
-import { sliceLines } from './itinerary.ts';
+import { sliceLines } from './offer.ts';
 
 /** The airline order: the booking reference first, for it is what one came for. */
 export function orderLines(order: KnownOrder, screen: Screen): string[] {

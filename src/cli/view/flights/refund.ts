@@ -1,4 +1,4 @@
-import { quoteText } from '../../../kernel/domain/airline-quote.ts';
+import { quoteText } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import type { Paint } from '../../../terminal/paint.ts';
 import { fieldLines } from '../../../terminal/table.ts';
