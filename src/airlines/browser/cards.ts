@@ -16,7 +16,7 @@ export interface Card {
 interface CardRequest {
   /** The purchase's own: asked again, it is the same card. */
   readonly reference: string;
-  /** What it can be charged: once, and exactly this. */
+  /** The card can be charged once, exactly this amount. */
   readonly amountDecimal: string;
   readonly currency: string;
   /** The carrier's name, for an issuer that ties a card to who may charge it. */

@@ -9,7 +9,7 @@ import type { Visit } from './page/visit.ts';
 import type { Shop } from './ports.ts';
 import type { Store } from './tables.ts';
 
-/** How visits end: on record, and in words that name nobody. */
+/** Ends of visits: each is recorded, with personal data redacted. */
 
 interface Ending {
   readonly outcome: string;
@@ -73,7 +73,7 @@ interface Ports {
   readonly clock: Clock;
 }
 
-/** What was seen, where, and what came of it. */
+/** A page as a visit left it, and the visit's outcome. */
 interface Exit {
   /** A purchase's reference, or an offer's id. */
   readonly subject: string;
@@ -83,7 +83,7 @@ interface Exit {
 
 const place = (id: string, part: 'text' | 'screenshot'): string => `browser_evidence.${part} ${id}`;
 
-/** Writes down how a page stands. The visit can't go on after it. */
+/** Saves a page's text and screenshot; the visit is over then. */
 export async function keepEvidence(
   { store, secrets, clock }: Ports,
   { page, recipe, personal }: Pick<Visit, 'page' | 'recipe' | 'personal'>,
@@ -111,7 +111,7 @@ export async function keepEvidence(
 
 const MOST_SHOWN = 6;
 
-/** What was kept last about a purchase or an offer, oldest first. */
+/** The latest evidence about a purchase or an offer, oldest first. */
 export async function evidenceOf(
   { store, secrets, clock }: Ports,
   subjects: readonly string[],

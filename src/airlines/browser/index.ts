@@ -11,7 +11,7 @@ import type { BrowserOptions, Shop } from './ports.ts';
 import { isPretend, loadRecipes } from './recipes.ts';
 import * as selling from './selling.ts';
 
-/** How many browsers there are at once: whoever comes next waits, and who buys waits before who looks. */
+/** Limits the browsers that run at once. Waiting purchases go before waiting searches. */
 function createPlaces(most: number) {
   let taken = 0;
   const buyers: (() => void)[] = [];

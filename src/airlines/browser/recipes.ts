@@ -315,7 +315,7 @@ function isSame(at: Target, pay: Target): boolean {
   return [...keys].every((key) => text(one, key) === text(named, key));
 }
 
-/** What the schema can't say. */
+/** Checks the rules that the schema can't express. */
 function mistakeIn(recipe: Recipe): string | null {
   const { site, till, ...parts } = recipe;
   const { card, ...beforeCard } = till;

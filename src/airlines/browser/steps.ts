@@ -222,21 +222,14 @@ export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);
  * there are depends on the part; a name without a value stops the step, so that nothing half-filled is ever sent.
  */
 
-export const QUERY = [
-  'origin',
-  'destination',
-  'origin_city',
-  'destination_city',
-  'depart_date',
-  'return_date',
-];
+const QUERY = ['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date'];
 
-export const PARTY = ['adults'];
+const PARTY = ['adults'];
 
 /** Of the flights that were chosen. */
-export const TRIP = ['flight_number', 'return_flight_number'];
+const TRIP = ['flight_number', 'return_flight_number'];
 
-export const PASSENGER = [
+const PASSENGER = [
   'number',
   'index',
   'given_name',
@@ -252,13 +245,13 @@ export const PASSENGER = [
 ].map((name) => `passenger.${name}`);
 
 /** `contact.email` is an address of our own with the reference in it, where one is set; else the first passenger's. */
-export const CONTACT = ['contact.email', 'contact.phone_number', 'contact.given_name', 'contact.family_name'];
+const CONTACT = ['contact.email', 'contact.phone_number', 'contact.given_name', 'contact.family_name'];
 
-export const CARD = ['card.number', 'card.expiry', 'card.cvc', 'card.holder'];
+const CARD = ['card.number', 'card.expiry', 'card.cvc', 'card.holder'];
 
-export const BOOKING = ['reference', 'booking_reference'];
+const BOOKING = ['reference', 'booking_reference'];
 
-export const NAMES = new Set([...QUERY, ...PARTY, ...TRIP, ...PASSENGER, ...CONTACT, ...CARD, ...BOOKING]);
+const NAMES = new Set([...QUERY, ...PARTY, ...TRIP, ...PASSENGER, ...CONTACT, ...CARD, ...BOOKING]);
 
 /** `{name}` and `{name:format}`. */
 export const PLACE = /\{([a-z_.]+)(?::([^{}]*))?\}/g;

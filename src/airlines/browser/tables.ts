@@ -100,7 +100,7 @@ export const OLD_LOOKS = { table: 'browser_looks', key: 'look_id', at: 'expires_
 export const OLD_OFFERS = { table: 'browser_offers', key: 'offer_id', at: 'expires_at_ms' } as const;
 export const OLD_EVIDENCE = { table: 'browser_evidence', key: 'evidence_id', at: 'expires_at_ms' } as const;
 
-/** What makes the tables of carriers' web sites, step by step. */
+/** Migrations of these tables. */
 export const browserMigrations = {
   create: [
     `create table browser_looks (

@@ -99,7 +99,7 @@ export async function othersOn(
   return (await attempts.bySearch(searchKey)).filter((one) => one.reference !== reference);
 }
 
-/** What an answer to POST /air/orders says about the order. */
+/** The meaning of an answer to POST /air/orders. */
 type OrderWord =
   | { readonly kind: 'ordered'; readonly raw: Fields; readonly id: string }
   /** Nothing was ordered, for certain. */
@@ -115,7 +115,7 @@ const CONFLICTS = ['offer_request_already_booked', 'order_creation_already_attem
 
 const REPRICED = ['price_changed', 'payment_amount_does_not_match_order_amount'];
 
-/** What a person has to change in the passengers, whatever type Duffel gives it. */
+/** Passenger faults that only the traveller can mend, whatever error type Duffel gives them. */
 const FORM_CODES = ['duplicate_passenger_name', 'validation_required', 'invalid_loyalty_card'];
 
 export const isConflict = (code: string | null): boolean => code !== null && CONFLICTS.includes(code);

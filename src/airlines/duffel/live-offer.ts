@@ -25,7 +25,7 @@ interface FreshOffer extends LiveOffer {
  * @throws Problem `offer_not_found`, `offer_unavailable`, `offer_expired`, `upstream_rate_limited`, `provider_failed`
  */
 export async function freshOffer({ transport, zones }: OfferPorts, id: string): Promise<FreshOffer> {
-  // An id of another provider, or of nobody: Duffel need not be asked.
+  // Not a Duffel id: no need to ask.
   if (offerId(id) === null) throw problem('offer_not_found');
   const answer = await transport.ask({
     operation: 'offer',

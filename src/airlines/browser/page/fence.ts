@@ -27,7 +27,7 @@ export function isInside(address: string, hosts: readonly string[]): boolean {
   return port !== undefined && hosts.includes(`${url.hostname}:${port}`);
 }
 
-/** The first four reach peers by address, without a resolver. What the last two send can't be seen from outside. */
+/** The first four connect to peers by address, without DNS. Requests of the last two are invisible to the fence. */
 const UNSEEN = [
   ...['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'],
   ...['SharedWorker', 'fetchLater'],

@@ -20,5 +20,5 @@ export const fareFields = (fare: KnownFare): readonly (readonly [string, string]
   ['Change', conditionText(fare.conditions, 'change')],
 ];
 
-export const bagsText = (count: number | null, kind: string): string =>
+const bagsText = (count: number | null, kind: string): string =>
   count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
