@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { defaultOptions } from '../src/flights/base/ports.ts';
 import { openapiDocument } from '../src/flights/openapi.ts';
-import { defaultOptions } from '../src/flights/ports.ts';
 import { codesOf, operationsOf, type ServedDocument } from './sim/fuzz/document.ts';
 import { SPEC_ITEMS } from './spec-items.ts';
 import { fileOf, missingCodeOf, readSpecPage, strangersIn, wrongTestsOf } from './spec-page.ts';

@@ -5,14 +5,14 @@ import { servedAt, type Visit } from '../http/routes.ts';
 import { once } from '../kernel/once.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/outbox.ts';
+import { createAirlineChecks } from './base/airline-checks.ts';
+import { defaultOptions, type FlightsGiven, type FlightsPorts } from './base/ports.ts';
+import { withDeskOrders } from './bookings/desk-orders.ts';
 import { createEscrows } from './bookings/escrows.ts';
 import { createFunds } from './bookings/funds.ts';
 import { createIntents } from './bookings/intents.ts';
 import { withLowcostOrders } from './bookings/lowcost-orders.ts';
-import { withDeskOrders } from './desk/desk-orders.ts';
-import { createAirlineChecks } from './offers/airline-checks.ts';
 import { createPricing } from './offers/pricing.ts';
-import { defaultOptions, type FlightsGiven, type FlightsPorts } from './ports.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
 import { createWorker } from './upkeep/worker.ts';
 
@@ -47,9 +47,8 @@ function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): 
   };
 }
 
-export { turnSwitch } from './desk/switches.ts';
-
-export type { FlightsGiven, FlightsOptions } from './ports.ts';
+export type { FlightsGiven, FlightsOptions } from './base/ports.ts';
+export { turnSwitch } from './base/switches.ts';
 export type { WorkerRun } from './upkeep/worker.ts';
 
 /** The one door of the flight service: its HTTP app (`.fetch`) and its booking worker. Loads and touches nothing. */

@@ -3,10 +3,10 @@ import { isProblem } from '../kernel/problems.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { storageFields } from '../store/watch.ts';
 import type { Health } from '../wire/flights/index.ts';
+import type { FlightsPorts } from './base/ports.ts';
 import { shownBalance } from './bookings/airline-balance.ts';
 import { type Funds, shown } from './bookings/funds.ts';
 import { programTrouble } from './bookings/program-watch.ts';
-import type { FlightsPorts } from './ports.ts';
 import { DATABASE_BEHIND } from './upkeep/restored.ts';
 
 type Checks = NonNullable<Health['checks']>;

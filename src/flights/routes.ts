@@ -12,12 +12,12 @@ import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
 import type { Health } from '../wire/flights/index.ts';
-import { clientOf } from './attempts.ts';
+import { clientOf } from './base/attempts.ts';
+import type { FlightsOptions, FlightsPorts } from './base/ports.ts';
 import type { Escrows } from './bookings/escrows.ts';
 import type { Funds } from './bookings/funds.ts';
 import type { Intents } from './bookings/intents.ts';
 import type { Pricing } from './offers/pricing.ts';
-import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { Readiness } from './readiness.ts';
 
 const SERVICE_NAME = 'farelock-flights';

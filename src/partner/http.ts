@@ -6,10 +6,10 @@ import { type HttpRequest, headerOf } from '../kernel/http.ts';
 import { once } from '../kernel/once.ts';
 import { problem } from '../kernel/problems.ts';
 import { STORABLE } from '../kernel/texts.ts';
-import type { Caller } from './call.ts';
+import type { Caller } from './base/call.ts';
+import { authenticateCustomer, authenticatePartner } from './base/credentials.ts';
+import type { PartnerPorts } from './base/ports.ts';
 import { connectFailure } from './connect-errors.ts';
-import { authenticateCustomer, authenticatePartner } from './credentials.ts';
-import type { PartnerPorts } from './ports.ts';
 import { aboutRoutes, procedureRoutes } from './routes.ts';
 
 /**

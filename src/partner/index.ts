@@ -1,11 +1,11 @@
 import type { Serve } from '../http/router.ts';
 import { once } from '../kernel/once.ts';
+import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './base/ports.ts';
 import { createPartnerHttp } from './http.ts';
-import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
 import { runPartnerWorker } from './worker.ts';
 
 export type { Connection } from '../http/routes.ts';
-export type { PartnerGiven, PartnerOptions } from './ports.ts';
+export type { PartnerGiven, PartnerOptions } from './base/ports.ts';
 
 /** The one door of the partner service: its procedures as a fetch, and its worker. Loads and touches nothing. */
 export function createPartner(given: PartnerGiven) {

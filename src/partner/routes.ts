@@ -1,5 +1,5 @@
 import { type RouteTable, routesOf, schemasOf } from '../http/routes.ts';
-import { type Caller, procedure } from './call.ts';
+import { type Caller, procedure } from './base/call.ts';
 
 const orders = schemasOf(() => import('../wire/partner/schema.ts'));
 const requirements = schemasOf(() => import('../wire/partner/requirements.ts'));

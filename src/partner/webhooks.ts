@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { ref } from '../http/openapi.ts';
 import { createOrderBody, redirectOrderBody } from './orders/create-order.ts';
-import { createOrderAnswer, ERRORS, redirectOrderAnswer } from './orders/platform-answers.ts';
 import type { OutboundOperation } from './platforms/outbound-audit.ts';
+import { createOrderAnswer, ERRORS, redirectOrderAnswer } from './platforms/platform-answers.ts';
 
 const TEXT = { type: 'string' };
 const header = (name: string, description: string, schema: object = TEXT) => ({

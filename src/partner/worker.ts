@@ -1,6 +1,6 @@
+import type { Job, PartnerDemo, PartnerPorts } from './base/ports.ts';
 import { attestationsDueAtMs, retentionDueAtMs } from './compliance/compliance-due.ts';
 import { creationsDueAtMs } from './orders/creation-due.ts';
-import type { Job, PartnerDemo, PartnerPorts } from './ports.ts';
 
 /** A line here is all that a kind of work needs. */
 const JOBS: readonly Job[] = [

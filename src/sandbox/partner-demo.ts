@@ -1,4 +1,4 @@
-import type { PartnerDemo } from '../partner/ports.ts';
+import type { PartnerDemo } from '../partner/base/ports.ts';
 import { PLATFORM_DUE } from './platform/due.ts';
 
 /** The people, attesters and platform of a partner service demo. Loads and touches nothing. */

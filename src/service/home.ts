@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { type Kysely, sql } from 'kysely';
 import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
-import type { FlightsDatabase } from '../flights/tables.ts';
+import type { FlightsDatabase } from '../flights/base/tables.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { openSecrets, type Secrets } from '../kernel/secrets.ts';
-import type { PartnerDatabase } from '../partner/tables.ts';
+import type { PartnerDatabase } from '../partner/base/tables.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/keypair.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AuditTables } from '../flights/desk/audit.ts';
+import type { AuditTables } from '../flights/base/audit.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -41,7 +41,7 @@ export function lazyPartner(
     const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
       import('../partner/index.ts'),
       import('../flights/desk/keys.ts'),
-      import('../flights/desk/audit.ts'),
+      import('../flights/base/audit.ts'),
     ]);
     const operators = createOperatorKeys(given);
     return createPartner({

@@ -8,7 +8,7 @@ import type { Fetch, HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Problem } from '../kernel/problems.ts';
 import type { NotifySettings } from '../notify/message.ts';
-import type { PartnerOptions } from '../partner/ports.ts';
+import type { PartnerOptions } from '../partner/base/ports.ts';
 import type { Cluster, Faucet } from '../solana/cluster.ts';
 import type { ClusterSettings } from '../solana/cluster-settings.ts';
 import type { PubSub } from '../solana/pubsub/index.ts';

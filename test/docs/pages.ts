@@ -4,8 +4,8 @@ import type {
   ParameterDescription,
   ToolDescription,
 } from '../../src/cli/spec/description.ts';
+import { defaultOptions } from '../../src/flights/base/ports.ts';
 import { deskRoutes as flightDesk } from '../../src/flights/desk/routes.ts';
-import { defaultOptions } from '../../src/flights/ports.ts';
 import { flightRoutes } from '../../src/flights/routes.ts';
 import type { Route, RouteTable } from '../../src/http/routes.ts';
 import { atomic, formatUsdc } from '../../src/kernel/money.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ProblemCode, problem } from '../../src/kernel/problems.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
-import { createAnswers } from '../../src/partner/call.ts';
+import { createAnswers } from '../../src/partner/base/call.ts';
 import { openStore, type Store } from '../../src/service/home.ts';
 import { manualClock } from '../clock.ts';
 

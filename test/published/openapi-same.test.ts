@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { defaultOptions } from '../../src/flights/base/ports.ts';
 import { openapiDocument } from '../../src/flights/openapi.ts';
-import { defaultOptions } from '../../src/flights/ports.ts';
 import { openStack } from '../partner/stack.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { FlightsDatabase } from '../../src/flights/tables.ts';
+import type { FlightsDatabase } from '../../src/flights/base/tables.ts';
 import type { Store as NotifyStore } from '../../src/notify/tables.ts';
-import type { Store as PartnerStore } from '../../src/partner/tables.ts';
+import type { Store as PartnerStore } from '../../src/partner/base/tables.ts';
 import type { Store } from '../../src/service/home.ts';
 import type { Leased } from '../../src/store/leases.ts';
 

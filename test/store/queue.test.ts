@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { AffiliatePayoutTable } from '../../src/flights/tables.ts';
+import type { AffiliatePayoutTable } from '../../src/flights/base/tables.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openStore, type ServiceTables, type Store } from '../../src/service/home.ts';
 import { LeaseLost } from '../../src/store/leases.ts';

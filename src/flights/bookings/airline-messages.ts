@@ -1,8 +1,8 @@
 import { readBytes } from '../../http/body.ts';
 import type { HttpRequest } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { Tx } from '../tables.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { Tx } from '../base/tables.ts';
 import { hasten } from './machine.ts';
 
 const MOST_BYTES = 256 * 1024;

@@ -3,9 +3,9 @@ import { OrderRefused, toldBy } from '../../airlines/provider.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import type { BookingRow, IntentRow } from '../base/tables.ts';
 import { checkPriceHolds } from '../offers/live-offer.ts';
-import type { BookingRow, IntentRow } from '../tables.ts';
-import { lockedOffer } from './intent-record.ts';
 import type { Next } from './machine.ts';
 import {
   BALANCE_LOW,

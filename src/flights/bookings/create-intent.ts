@@ -6,21 +6,21 @@ import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
 import { regained } from '../../store/regained.ts';
 import { storeTrouble } from '../../store/trouble.ts';
 import type { CreatedIntent, CreateIntentRequest } from '../../wire/flights/index.ts';
-import { checkOpen } from '../desk/switches.ts';
-import { holdOrDrop } from '../hold-or-drop.ts';
+import { intentRecord } from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import { checkOpen } from '../base/switches.ts';
+import type { IntentRow } from '../base/tables.ts';
+import { checkRefundWallet, checkWallet } from '../base/wallets.ts';
 import { offerToLock, ticketTotal } from '../offers/live-offer.ts';
 import { isLowcost } from '../offers/lowcost.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../tables.ts';
 import { activeKey, creatingKey, creationsBusy, creationUnderWay, type Taken } from './creations.ts';
 import type { Escrows } from './escrows.ts';
 import type { Funds } from './funds.ts';
+import { holdOrDrop } from './hold-or-drop.ts';
 import { supportCodeHmac } from './identity.ts';
-import { intentRecord } from './intent-record.ts';
 import { checkDay, checkLocks } from './limits.ts';
 import { checkProgram } from './program-watch.ts';
 import { abandon, finishCreation, insertUnlessTaken, isShown } from './under-way.ts';
-import { checkRefundWallet, checkWallet } from './wallets.ts';
 
 /** How often a creation looks for a place while too many are under way. */
 const PLACE_POLL_MS = 100;

@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import type { EscrowAccount } from '../../escrow/account.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../tables.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow } from '../base/tables.ts';
 
 type Intent = Pick<
   IntentRow,

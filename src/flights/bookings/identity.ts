@@ -1,6 +1,6 @@
 import { sameSecret } from '../../kernel/secrets.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { BookingRow } from '../tables.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { BookingRow } from '../base/tables.ts';
 import { openPassengers } from './sealed-passengers.ts';
 
 type Secrets = FlightsPorts['secrets'];

@@ -2,14 +2,7 @@ import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import type { CreateIntentRequest, Intent } from '../../wire/flights/index.ts';
-import { createAttempts } from '../attempts.ts';
-import type { FlightsPorts } from '../ports.ts';
-import { rejectionReason } from '../refunds/states.ts';
-import type { IntentRow } from '../tables.ts';
-import { createIntentCall } from './create-intent.ts';
-import type { Escrows } from './escrows.ts';
-import type { Funds } from './funds.ts';
-import { isCodeOf } from './identity.ts';
+import { createAttempts } from '../base/attempts.ts';
 import {
   bookingWait,
   intentRecord,
@@ -17,7 +10,14 @@ import {
   orderChangeOf,
   refundRequestOf,
   shownIntent,
-} from './intent-record.ts';
+} from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow } from '../base/tables.ts';
+import { rejectionReason } from '../refunds/states.ts';
+import { createIntentCall } from './create-intent.ts';
+import type { Escrows } from './escrows.ts';
+import type { Funds } from './funds.ts';
+import { isCodeOf } from './identity.ts';
 import { finishCreation } from './under-way.ts';
 
 /** Booking intents: POST /air/intents and GET /air/intents/{intent_id}. */

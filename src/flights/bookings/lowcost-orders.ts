@@ -1,10 +1,10 @@
 import { type BookOutcome, boughtNothing, type Fulfiller } from '../../airlines/fulfiller.ts';
 import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
 import { problem } from '../../kernel/problems.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow } from '../base/tables.ts';
 import { isLowcost, orderIdOf, referenceOf } from '../offers/lowcost.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../tables.ts';
-import { lockedOffer } from './intent-record.ts';
 
 type Locked = Pick<IntentRow, 'intent_id' | 'offer' | 'created_at_ms'>;
 

@@ -7,8 +7,8 @@ import {
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
+import type { BookingRow, IntentRow } from '../base/tables.ts';
 import { contentOf, flightOf, orderIdOf } from '../offers/lowcost.ts';
-import type { BookingRow, IntentRow } from '../tables.ts';
 import { afterOrder } from './airline-steps.ts';
 import { orderOf } from './lowcost-orders.ts';
 import type { Next } from './machine.ts';

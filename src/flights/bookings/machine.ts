@@ -4,13 +4,20 @@ import { isProblem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/leases.ts';
 import { openQueue, type Queue } from '../../store/queue.ts';
 import { regained } from '../../store/regained.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { BookingRow, BookingTable, FlightsDatabase, IntentRow, Tx } from '../tables.ts';
-import { planUpkeep } from '../upkeep/plan-upkeep.ts';
+import {
+  BEGINNINGS,
+  BOOKING_STATES,
+  type BookingState,
+  isWork,
+  type Mover,
+  mayMove,
+} from '../base/booking-states.ts';
+import { planUpkeep } from '../base/plan-upkeep.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { BookingRow, BookingTable, FlightsDatabase, IntentRow, Tx } from '../base/tables.ts';
 import type { Escrows } from './escrows.ts';
 import type { createMails, Written } from './mails.ts';
 import type { createOrderBook } from './order-record.ts';
-import { BEGINNINGS, BOOKING_STATES, type BookingState, isWork, type Mover, mayMove } from './states.ts';
 
 /** Booking rows that no customer's payment stands behind carry this in place of a payment key. */
 export const NO_PAYMENT = 'none';

@@ -2,9 +2,9 @@ import type { Selectable } from 'kysely';
 import type { JourneyFacts, MailFacts } from '../../notify/mails.ts';
 import type { Attachment } from '../../notify/message.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { BookingTable, IntentRow, Tx } from '../tables.ts';
-import { lockedOffer } from './intent-record.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { BookingTable, IntentRow, Tx } from '../base/tables.ts';
 import { openPassengers } from './sealed-passengers.ts';
 
 /** Writes what was prepared, in the transaction of the change that it reports. */

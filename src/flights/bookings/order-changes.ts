@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { ProviderOrder } from '../../airlines/provider.ts';
 import { liveKey } from '../../effects/effects.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import { isDeskOrder } from '../desk/desk-orders.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { Store } from '../base/tables.ts';
 import { isLowcost } from '../offers/lowcost.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { Store } from '../tables.ts';
+import { isDeskOrder } from './desk-orders.ts';
 import { orderRecord } from './order-record.ts';
 
 /**
@@ -176,7 +176,7 @@ async function told(
 ) {
   const [{ createMails }, { writeAudit }] = await Promise.all([
     import('./mails.ts'),
-    import('../desk/audit.ts'),
+    import('../base/audit.ts'),
   ]);
   const content = JSON.stringify([change, flightsOf(next), ticketsOf(next), before]);
   const occasion = createHash('sha256').update(content).digest('hex').slice(0, 16);

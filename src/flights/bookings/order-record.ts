@@ -3,8 +3,8 @@ import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { regained } from '../../store/regained.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../tables.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow } from '../base/tables.ts';
 
 /** The order as the wire shows it (CONTRACT, section 7): no names. */
 export function orderRecord(orderId: string, passengerCount: number, order: ProviderOrder): Order {

@@ -1,8 +1,8 @@
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
-import { createAttempts } from '../attempts.ts';
+import { createAttempts } from '../base/attempts.ts';
+import type { FlightsPorts } from '../base/ports.ts';
 import { configured } from '../offers/live-offer.ts';
-import type { FlightsPorts } from '../ports.ts';
 import { isCodeOf, normalisedCode, supportCodeHmac } from './identity.ts';
 import { keepCurrent } from './order-changes.ts';
 

@@ -1,5 +1,5 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts } from '../base/ports.ts';
 import { pageWhile } from '../upkeep/airline-watch.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox' | 'escrowProgram' | 'programTrouble'>;

@@ -1,5 +1,5 @@
-import type { FlightsPorts } from '../ports.ts';
-import type { BookingRow, IntentRow, Tx } from '../tables.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { BookingRow, IntentRow, Tx } from '../base/tables.ts';
 import { creatingKey } from './creations.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 

@@ -1,9 +1,10 @@
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { isGivenUp } from '../../store/retry.ts';
+import { isWork, type WorkState } from '../base/booking-states.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { BookingRow, IntentRow } from '../base/tables.ts';
 import { isLowcost } from '../offers/lowcost.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { BookingRow, IntentRow } from '../tables.ts';
 import { ordering, queued, ticketing } from './airline-steps.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
@@ -23,7 +24,6 @@ import {
 import { createMails } from './mails.ts';
 import { createOrderBook } from './order-record.ts';
 import { dropUnpaid } from './retire.ts';
-import { isWork, type WorkState } from './states.ts';
 
 /** What an intent shows as `refund_reason` while its money waits for the refund wallet's token account. */
 const REFUND_WAITS = 'refund_account_missing';

@@ -1,6 +1,6 @@
 import { regained } from '../../store/regained.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../tables.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow } from '../base/tables.ts';
 import { type Taken, takenBy } from './creations.ts';
 import { checkDay, checkLocks } from './limits.ts';
 import { retire } from './retire.ts';

@@ -4,9 +4,9 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { Store, Tx } from '../tables.ts';
-import { type Operator, writeAudit } from './audit.ts';
+import { type Operator, writeAudit } from '../base/audit.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { Store, Tx } from '../base/tables.ts';
 import type { ApiKeyTable } from './tables.ts';
 
 type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;

@@ -9,13 +9,13 @@ import type {
   Switches,
   SwitchesRequest,
 } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../ports.ts';
+import { writeAudit } from '../base/audit.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import { isOff, SWITCH_NAMES, type SwitchName, turnSwitch } from '../base/switches.ts';
 import { createRefundCases } from '../refunds/cases.ts';
 import { type By, createRefundDecisions } from '../refunds/decisions.ts';
-import { writeAudit } from './audit.ts';
 import { createOperatorKeys } from './keys.ts';
 import { createStuck } from './stuck.ts';
-import { isOff, SWITCH_NAMES, type SwitchName, turnSwitch } from './switches.ts';
 
 /**
  * The ports of an operator’s call, and who calls. Every call carries a bearer key.

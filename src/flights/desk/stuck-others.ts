@@ -3,10 +3,10 @@ import type { EffectTable } from '../../effects/tables.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts, StuckPartnerOrder } from '../ports.ts';
+import { writeAudit } from '../base/audit.ts';
+import type { FlightsPorts, StuckPartnerOrder } from '../base/ports.ts';
+import type { AffiliatePayoutTable } from '../base/tables.ts';
 import type { By } from '../refunds/decisions.ts';
-import type { AffiliatePayoutTable } from '../tables.ts';
-import { writeAudit } from './audit.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';
 
 type Payout = Selectable<AffiliatePayoutTable>;

@@ -5,10 +5,10 @@ import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import type { FareMenu, MenuFare, Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
-import { checkOpen } from '../desk/switches.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { FareMenuTable, IntentRow } from '../tables.ts';
-import type { Tiers } from './airline-checks.ts';
+import type { Tiers } from '../base/airline-checks.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import { checkOpen } from '../base/switches.ts';
+import type { FareMenuTable, IntentRow } from '../base/tables.ts';
 import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;

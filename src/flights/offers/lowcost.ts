@@ -1,7 +1,7 @@
 import type { FareContent } from '../../airlines/fulfiller.ts';
 import type { Offer } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../bookings/intent-record.ts';
-import type { IntentRow } from '../tables.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import type { IntentRow } from '../base/tables.ts';
 
 /** Offers, and the airline orders made of them, that belong to the lowcost tier begin so. */
 const PREFIX = 'lowcost:';

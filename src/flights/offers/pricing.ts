@@ -1,6 +1,6 @@
 import { regained } from '../../store/regained.ts';
 import { removeOld } from '../../store/remove.ts';
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts } from '../base/ports.ts';
 
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 

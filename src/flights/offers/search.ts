@@ -6,7 +6,7 @@ import { isRealDate } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import type { SearchRequest, SearchResponse } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts } from '../base/ports.ts';
 import { configured } from './live-offer.ts';
 import type { Pricing } from './pricing.ts';
 import { groupByItinerary, partedOffers, queryOf, sortOffers } from './query.ts';

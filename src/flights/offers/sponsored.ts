@@ -6,8 +6,8 @@ import { type Problem, problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import { verifyEd25519 } from '../../solana/ed25519.ts';
 import { removeOld } from '../../store/remove.ts';
-import { checkWallet } from '../bookings/wallets.ts';
-import type { FlightsPorts, GatewayKeys } from '../ports.ts';
+import type { FlightsPorts, GatewayKeys } from '../base/ports.ts';
+import { checkWallet } from '../base/wallets.ts';
 
 const PREFIX = 'x-gateway-sponsored-';
 const NAMES = ['key-id', 'timestamp', 'wallet', 'signature'] as const;

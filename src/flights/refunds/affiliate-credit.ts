@@ -2,9 +2,9 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { type OpenQueue, openQueue, type Queue } from '../../store/queue.ts';
 import type { RetryPolicy } from '../../store/retry.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { AffiliatePayoutTable, FlightsDatabase, Tx } from '../base/tables.ts';
 import { LEASE_MS, STEP_MS } from '../bookings/machine.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { AffiliatePayoutTable, FlightsDatabase, Tx } from '../tables.ts';
 
 const MOST_AT_ONCE = 20;
 

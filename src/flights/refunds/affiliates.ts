@@ -2,9 +2,9 @@ import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { asInteger, atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Affiliate, AffiliateCredit } from '../../wire/flights/index.ts';
-import { takeShare } from '../attempts.ts';
-import { checkWallet } from '../bookings/wallets.ts';
-import type { FlightsPorts } from '../ports.ts';
+import { takeShare } from '../base/attempts.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import { checkWallet } from '../base/wallets.ts';
 
 const CODE_LENGTH = 10;
 

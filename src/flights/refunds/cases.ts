@@ -3,10 +3,10 @@ import { instant } from '../../kernel/clock.ts';
 import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../bookings/intent-record.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow, RefundRequestRow, RefundRequestState, Store } from '../base/tables.ts';
 import { type CancelledBy, cancelledBy } from '../bookings/order-changes.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow, RefundRequestRow, RefundRequestState, Store } from '../tables.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, decisionPlace, notePlace, reasonPlace } from './states.ts';
 

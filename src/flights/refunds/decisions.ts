@@ -1,10 +1,10 @@
 import { liveKey } from '../../effects/effects.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
+import { type Operator, writeAudit } from '../base/audit.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { RefundRequestRow, Store, Tx } from '../base/tables.ts';
 import { cancelledBy } from '../bookings/order-changes.ts';
-import { type Operator, writeAudit } from '../desk/audit.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { RefundRequestRow, Store, Tx } from '../tables.ts';
 import {
   type Agreement,
   agreedQuote,

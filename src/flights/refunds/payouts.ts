@@ -17,7 +17,7 @@ import {
   MEMO_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../solana/token.ts';
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts } from '../base/ports.ts';
 
 interface PayOut {
   /** What it is for; the same subject is never paid twice. The chain shows its hash alone. */

@@ -9,11 +9,11 @@ import {
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest, RefundPlan } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../bookings/intent-record.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { RefundRequestRow } from '../base/tables.ts';
+import { isDeskOrder } from '../bookings/desk-orders.ts';
 import { type CancelledBy, cancelledByNow } from '../bookings/order-changes.ts';
-import { isDeskOrder } from '../desk/desk-orders.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { RefundRequestRow } from '../tables.ts';
 import { agreementOf } from './airline-quote.ts';
 import type { OpenedCase } from './cases.ts';
 

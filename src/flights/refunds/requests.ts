@@ -2,12 +2,12 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
 import type { RefundRequest, RefundRequestResponse } from '../../wire/flights/index.ts';
-import { createAttempts } from '../attempts.ts';
+import { createAttempts } from '../base/attempts.ts';
+import { lockedOffer, shownIntent } from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow, RefundRequestRow, Store } from '../base/tables.ts';
+import { holdOrDrop } from '../bookings/hold-or-drop.ts';
 import { isCodeOf, isNameOf, leadFamilyName, normalisedCode, supportCodeHmac } from '../bookings/identity.ts';
-import { lockedOffer, shownIntent } from '../bookings/intent-record.ts';
-import { holdOrDrop } from '../hold-or-drop.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow, RefundRequestRow, Store } from '../tables.ts';
 import { contactPlace, movedTo, reasonPlace } from './states.ts';
 
 /** Who asks: the two headers, and the client that they came from. */

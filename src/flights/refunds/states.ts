@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
 import type { RetryPolicy } from '../../store/retry.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { FlightsDatabase, RefundRequestRow, RefundRequestState } from '../base/tables.ts';
 import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/machine.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { FlightsDatabase, RefundRequestRow, RefundRequestState } from '../tables.ts';
 
 /** Who moves a refund request: the request that pays for it, the worker, or an operator. */
 type Mover = 'payment' | 'runner' | 'operator';

@@ -1,4 +1,4 @@
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts } from '../base/ports.ts';
 
 /** Pages an operator while the airline refuses every call of this service. */
 export async function watchAirline(

@@ -5,16 +5,16 @@ import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
 import { BITE, erasing, removeOld } from '../../store/remove.ts';
-import { WRONG_CODES } from '../attempts.ts';
+import { WRONG_CODES } from '../base/attempts.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import { CLOSE_AFTER_MS, farthestMs, type SweeperPorts } from '../base/plan-upkeep.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow, UpkeepTask } from '../base/tables.ts';
 import type { Escrows } from '../bookings/escrows.ts';
-import { lockedOffer } from '../bookings/intent-record.ts';
 import { journeyEndMs } from '../bookings/journey-end.ts';
 import { lookForLateTicket } from '../bookings/late-ticket.ts';
 import { createOrderBook } from '../bookings/order-record.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/pricing.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow, UpkeepTask } from '../tables.ts';
-import { CLOSE_AFTER_MS, farthestMs, type SweeperPorts } from './plan-upkeep.ts';
 
 const MOST_AT_ONCE = 50;
 

@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import { serverAheadMs } from '../../store/leases.ts';
 import type { QueueRun } from '../../store/queue.ts';
+import type { FlightsPorts } from '../base/ports.ts';
 import type { Escrows } from '../bookings/escrows.ts';
 import type { Funds } from '../bookings/funds.ts';
 import type { Intents } from '../bookings/intents.ts';
 import { watchProgram } from '../bookings/program-watch.ts';
 import { retire } from '../bookings/retire.ts';
 import { createStepRunner } from '../bookings/steps.ts';
-import type { FlightsPorts } from '../ports.ts';
 import { createAffiliateCredit } from '../refunds/affiliate-credit.ts';
 import { refundsDueAtMs } from '../refunds/states.ts';
 import { pageWhile } from './airline-watch.ts';

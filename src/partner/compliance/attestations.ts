@@ -1,9 +1,9 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { NEVER_MS, type OpenQueue, openQueue } from '../../store/queue.ts';
+import { pageOperator } from '../base/page.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerDatabase, Store, Tx } from '../base/tables.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
-import { pageOperator } from '../page.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { PartnerDatabase, Store, Tx } from '../tables.ts';
 import { type Attest, type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
 import type { Submissions } from './submissions.ts';

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { HOUR_MS } from '../../kernel/clock.ts';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
-import type { PartnerDatabase, PartnerEnvironment, Store } from '../tables.ts';
+import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/tables.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 

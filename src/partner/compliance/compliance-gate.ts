@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { Tx } from '../tables.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { Tx } from '../base/tables.ts';
 import type { Assessment, Judged } from './compliance.ts';
 import type { Standing } from './standing.ts';
 import type { WantedOrder } from './wanted-orders.ts';

@@ -11,11 +11,11 @@ import type {
   SubmitCustomerDataRequest,
   SubmitCustomerDataResponse,
 } from '../../wire/partner/requirements.ts';
-import type { Call, PartnerService } from '../call.ts';
+import type { Call, PartnerService } from '../base/call.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { Store, Tx } from '../base/tables.ts';
 import { validateCustomerData } from '../customer-data/index.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { Store, Tx } from '../tables.ts';
 import {
   type Assessment,
   type Judged,

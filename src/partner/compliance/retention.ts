@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { erasing } from '../../store/remove.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { Store, Tx } from '../base/tables.ts';
 import type { SealedColumn } from '../orders/order-record.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { Store, Tx } from '../tables.ts';
 import { removeReasons } from './attestations.ts';
 import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';

@@ -1,6 +1,6 @@
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { Store, Tx } from '../tables.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { Store, Tx } from '../base/tables.ts';
 import { createAttestations } from './attestations.ts';
 import {
   type Assessment,

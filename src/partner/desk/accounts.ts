@@ -2,9 +2,9 @@ import type { Selectable } from 'kysely';
 import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from '../../wire/partner/desk.ts';
-import { newPartnerKey, partnerKeyHmac } from '../credentials.ts';
-import type { Operator, PartnerPorts } from '../ports.ts';
-import type { PartnerKeyTable, Tx } from '../tables.ts';
+import { newPartnerKey, partnerKeyHmac } from '../base/credentials.ts';
+import type { Operator, PartnerPorts } from '../base/ports.ts';
+import type { PartnerKeyTable, Tx } from '../base/tables.ts';
 
 type KeyRow = Selectable<PartnerKeyTable>;
 

@@ -1,8 +1,8 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CustomerRecord } from '../../wire/partner/desk.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { Tx } from '../tables.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { Tx } from '../base/tables.ts';
 import type { Doing } from './accounts.ts';
 import { taken } from './partners.ts';
 

@@ -8,6 +8,8 @@ import type {
   CustomerRecord,
   ErasedCustomer,
 } from '../../wire/partner/desk.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { CustomerTable, Store, Tx } from '../base/tables.ts';
 import { reasonPlace, removeReasons } from '../compliance/attestations.ts';
 import { loadPolicy } from '../compliance/policy.ts';
 import { NO_SEALS, OVER } from '../compliance/retention.ts';
@@ -15,8 +17,6 @@ import { createSubmissions } from '../compliance/submissions.ts';
 import { historyOf } from '../orders/order-history.ts';
 import { type OrderRow, orderRecord } from '../orders/order-record.ts';
 import { createOutboundAudit } from '../platforms/outbound-audit.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { CustomerTable, Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 import { linkCustomer } from './customers.ts';
 

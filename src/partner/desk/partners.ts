@@ -3,9 +3,9 @@ import type { Insertable, Selectable } from 'kysely';
 import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from '../../wire/partner/desk.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerTable } from '../base/tables.ts';
 import { checkPartnerUrl } from '../platforms/ssrf-guard.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { PartnerTable } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 
 const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({

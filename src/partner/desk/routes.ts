@@ -1,7 +1,7 @@
 import { type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
 import { headerOf } from '../../kernel/http.ts';
-import { mintToken } from '../credentials.ts';
-import type { PartnerPorts } from '../ports.ts';
+import { mintToken } from '../base/credentials.ts';
+import type { PartnerPorts } from '../base/ports.ts';
 import { createPartnerKeys, type Doing } from './accounts.ts';
 import { createCustomers } from './customers.ts';
 import { createPartners } from './partners.ts';

@@ -10,7 +10,7 @@ import {
   type RedirectOrderAnswer,
   redirectOrderAnswer,
   refusalOf,
-} from './platform-answers.ts';
+} from '../platforms/platform-answers.ts';
 
 /** What the outbound request of an order holds (spec/partner-service.md, Create Order Request). All are required. */
 export const createOrderBody = z.strictObject({

@@ -4,11 +4,12 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import { unlessLost } from '../../store/leases.ts';
 import { isGivenUp } from '../../store/retry.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
+import { pageOperator } from '../base/page.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerOrderTable, Tx } from '../base/tables.ts';
 import { linkCustomer } from '../desk/customers.ts';
-import { pageOperator } from '../page.ts';
 import { openOutbound, outboundPartner, type PartnerRow } from '../platforms/outbound-partner.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { PartnerOrderTable, Tx } from '../tables.ts';
+import type { CreateOrderAnswer, RedirectOrderAnswer } from '../platforms/platform-answers.ts';
 import {
   type CreateOrderBody,
   outcomeOfCreation,
@@ -20,7 +21,6 @@ import { type CreationEnd, type Creations, createCreations, noteOf, sealNote } f
 import { recordChange } from './order-history.ts';
 import { type OrderRow, sealColumn } from './order-record.ts';
 import { unsendable } from './order-request.ts';
-import type { CreateOrderAnswer, RedirectOrderAnswer } from './platform-answers.ts';
 
 /** For the row: the partner's own words may speak of the customer, and are sealed. */
 const REFUSED = 'the platform refused the order';

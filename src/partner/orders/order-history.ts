@@ -1,7 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import type { OrderChange, OrderStatus } from '../../wire/partner/schema.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { PartnerEnvironment, Store, Tx } from '../tables.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerEnvironment, Store, Tx } from '../base/tables.ts';
 
 interface RecordedChange {
   readonly partnerId: string;

@@ -9,11 +9,11 @@ import {
 import { problem } from '../../kernel/problems.ts';
 import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
 import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerTable } from '../base/tables.ts';
 import type { Verdict } from '../customer-data/verdict.ts';
 import { amountIsZero, refuseUnknownCodes } from '../platforms/offers.ts';
 import { isPublicAddress } from '../platforms/ssrf-guard.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { PartnerTable } from '../tables.ts';
 import type { OrderRow } from './order-record.ts';
 
 /** What a customer asked for, checked: everything that the outbound request needs. */

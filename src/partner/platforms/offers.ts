@@ -8,7 +8,7 @@ import type {
   GetAvailablePartnersResponse,
   PartnerOffer,
 } from '../../wire/partner/offers.ts';
-import type { PartnerPorts } from '../ports.ts';
+import type { PartnerPorts } from '../base/ports.ts';
 import { createBreaker } from './breaker.ts';
 
 interface Ranked {

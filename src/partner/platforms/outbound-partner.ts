@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
+import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerTable } from '../base/tables.ts';
 import { webhookSecretsOf } from '../desk/partners.ts';
-import type { PartnerPorts } from '../ports.ts';
-import type { PartnerTable } from '../tables.ts';
 import { createBreaker } from './breaker.ts';
 import { createOutbound, type Outbound, type OutboundPartner } from './outbound.ts';
 import { createOutboundAudit } from './outbound-audit.ts';

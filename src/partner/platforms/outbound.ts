@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Fetch, headerOf } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { refusalOf } from '../orders/platform-answers.ts';
 import type { Breaker } from './breaker.ts';
 import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
+import { refusalOf } from './platform-answers.ts';
 import {
   type Attempt,
   checkPartnerUrl,

@@ -1,10 +1,10 @@
+import type { PartnerPorts } from '../../partner/base/ports.ts';
+import type { Tx } from '../../partner/base/tables.ts';
 import { inputKey, RUN_INPUTS, type RunType } from '../../partner/compliance/compliance.ts';
 import { loadPolicy } from '../../partner/compliance/policy.ts';
 import { addAcceptance } from '../../partner/compliance/standing.ts';
 import { createSubmissions } from '../../partner/compliance/submissions.ts';
 import type { CustomerData } from '../../partner/customer-data/schema.ts';
-import type { PartnerPorts } from '../../partner/ports.ts';
-import type { Tx } from '../../partner/tables.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../wire/partner/kinds.ts';
 
 /**

@@ -8,7 +8,7 @@ import { HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { randomIds } from '../../kernel/ids.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { silentLog } from '../../kernel/log.ts';
-import { jsonOf } from '../../partner/orders/platform-answers.ts';
+import { jsonOf } from '../../partner/platforms/platform-answers.ts';
 import { verifyWebhook } from '../../partner/platforms/webhook-signature.ts';
 import { offeringSchema, quoteOf } from '../../wire/partner/offering.ts';
 import { countryCode, decimalString, text } from '../../wire/partner/parts.ts';

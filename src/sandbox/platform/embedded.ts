@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { smallText } from '../../kernel/bounded-file.ts';
 import type { HttpRequest, HttpResponse } from '../../kernel/http.ts';
+import type { PartnerPorts } from '../../partner/base/ports.ts';
+import type { Store } from '../../partner/base/tables.ts';
 import { webhookSecretsOf } from '../../partner/desk/partners.ts';
 import { createPartnerHttp } from '../../partner/http.ts';
-import type { PartnerPorts } from '../../partner/ports.ts';
-import type { Store } from '../../partner/tables.ts';
 import { partnerKeyFile } from '../partners/seed.ts';
 import { createPlatformApp } from './app.ts';
 import { type Books, openBooks } from './books.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defaultOptions } from '../../../src/flights/base/ports.ts';
 import { searchMultiplier } from '../../../src/flights/offers/pricing.ts';
-import { defaultOptions } from '../../../src/flights/ports.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Offer, OfferDetailsResponse, SearchResponse } from '../../../src/wire/flights/index.ts';
 import { offerDetailsResponse, searchResponse } from '../../../src/wire/flights/schema.ts';

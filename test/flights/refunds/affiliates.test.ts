@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { IntentRow } from '../../../src/flights/tables.ts';
+import type { IntentRow } from '../../../src/flights/base/tables.ts';
 import type { Affiliate, AffiliateCredit, Intent } from '../../../src/wire/flights/index.ts';
 import { openDesk } from '../refund-desk.ts';
 import { openWorld, type Ports, type World } from '../world.ts';

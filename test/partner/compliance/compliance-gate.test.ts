@@ -6,6 +6,7 @@ import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { isProblem, type Problem } from '../../../src/kernel/problems.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { defaultPartnerOptions, type PartnerPorts } from '../../../src/partner/base/ports.ts';
 import { createComplianceGate, type WantedOrder } from '../../../src/partner/compliance/compliance-gate.ts';
 import type { Policy } from '../../../src/partner/compliance/policy-default.ts';
 import { defaultPolicy } from '../../../src/partner/compliance/policy-default.ts';
@@ -13,7 +14,6 @@ import { addRequirement } from '../../../src/partner/compliance/requirements.ts'
 import { purgeCustomerData } from '../../../src/partner/compliance/retention.ts';
 import { createStanding } from '../../../src/partner/compliance/standing.ts';
 import type { CustomerData } from '../../../src/partner/customer-data/schema.ts';
-import { defaultPartnerOptions, type PartnerPorts } from '../../../src/partner/ports.ts';
 import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
 import { openStore } from '../../../src/service/home.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { work } from '../../../src/cli/commands/serve/run.ts';
 import type { CommandContext } from '../../../src/cli/spec/command.ts';
-import { type AuditTables, writeAudit } from '../../../src/flights/desk/audit.ts';
+import { type AuditTables, writeAudit } from '../../../src/flights/base/audit.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import type { Log } from '../../../src/kernel/log.ts';
+import type { PartnerDemo } from '../../../src/partner/base/ports.ts';
 import { createPartner } from '../../../src/partner/index.ts';
-import type { PartnerDemo } from '../../../src/partner/ports.ts';
 import { sandboxAttest } from '../../../src/sandbox/attesters.ts';
 import type { ServiceTables } from '../../../src/service/home.ts';
 import { createComputer, type Process } from '../world/computer.ts';

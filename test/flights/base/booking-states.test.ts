@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  BOOKING_STATES,
+  type BookingState,
+  isWork,
+  mayMove,
+} from '../../../src/flights/base/booking-states.ts';
 import { beginBooking, moveBooking, OPEN_BOOKINGS } from '../../../src/flights/bookings/machine.ts';
-import { BOOKING_STATES, type BookingState, isWork, mayMove } from '../../../src/flights/bookings/states.ts';
 import { STEPS } from '../../../src/flights/bookings/steps.ts';
 import { flightsMigrations } from '../../../src/flights/migrations.ts';
 import { LeaseLost } from '../../../src/store/leases.ts';

@@ -1,12 +1,12 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
-import type { BrowserTables } from '../airlines/browser/tables.ts';
-import type { DuffelTables } from '../airlines/duffel/tables.ts';
-import type { EffectsTables } from '../effects/tables.ts';
-import type { NotifyTables } from '../notify/tables.ts';
-import type { PaymentsTables } from '../payments/tables.ts';
-import type { MetaTables } from '../store/marks.ts';
-import type { BookingState } from './bookings/states.ts';
-import type { DeskTables } from './desk/tables.ts';
+import type { BrowserTables } from '../../airlines/browser/tables.ts';
+import type { DuffelTables } from '../../airlines/duffel/tables.ts';
+import type { EffectsTables } from '../../effects/tables.ts';
+import type { NotifyTables } from '../../notify/tables.ts';
+import type { PaymentsTables } from '../../payments/tables.ts';
+import type { MetaTables } from '../../store/marks.ts';
+import type { DeskTables } from '../desk/tables.ts';
+import type { BookingState } from './booking-states.ts';
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */
 interface SearchCompletionTable {

@@ -1,6 +1,6 @@
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type { FlightsOptions, FlightsPorts } from '../ports.ts';
-import type { Store, Tx } from '../tables.ts';
+import type { FlightsOptions, FlightsPorts } from './ports.ts';
+import type { Store, Tx } from './tables.ts';
 
 /** The operator's switches over new intents and bookings, all or those of lowcost offers; what is under way goes on. */
 export const SWITCH_NAMES = ['booking', 'lowcost'] as const;

@@ -16,7 +16,7 @@ export async function pageOperator(
   tx: Tx,
   { event, subject, text, fields }: Page,
 ): Promise<void> {
-  const { createOutbox } = await import('../notify/outbox.ts');
+  const { createOutbox } = await import('../../notify/outbox.ts');
   // Written here; the service's own worker sends it.
   await createOutbox({ store, clock, ids, log, secrets, transports: null }).enqueue(tx, {
     kind: 'page',

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
-import type { FlightsOptions, FlightsPorts } from '../ports.ts';
-import type { Tx, UpkeepTask } from '../tables.ts';
+import type { FlightsOptions, FlightsPorts } from './ports.ts';
+import type { Tx, UpkeepTask } from './tables.ts';
 
 /** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
 export const CLOSE_AFTER_MS = 30 * DAY_MS + HOUR_MS;

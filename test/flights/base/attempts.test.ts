@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { clientOf, createAttempts } from '../../src/flights/attempts.ts';
-import { randomIds } from '../../src/kernel/ids.ts';
-import { isProblem } from '../../src/kernel/problems.ts';
-import { openSecrets } from '../../src/kernel/secrets.ts';
-import { openStore, type Store } from '../../src/service/home.ts';
-import { manualClock } from '../clock.ts';
+import { clientOf, createAttempts } from '../../../src/flights/base/attempts.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { isProblem } from '../../../src/kernel/problems.ts';
+import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
+import { manualClock } from '../../clock.ts';
 
 /** Wrong codes and names are slowed down, and nobody can keep the owner out with them. */
 

@@ -1,19 +1,19 @@
 import type { Address } from '@solana/kit';
-import type { Fulfiller } from '../airlines/fulfiller.ts';
-import type { Provider } from '../airlines/provider.ts';
-import type { Effects } from '../effects/effects.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { DAY_MS } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
-import type { Log } from '../kernel/log.ts';
-import type { Secrets } from '../kernel/secrets.ts';
-import type { Transports } from '../notify/message.ts';
-import type { Outbox } from '../notify/outbox.ts';
-import type { OperatorWallets } from '../payments/operator-wallets.ts';
-import type { Paywall } from '../payments/terms.ts';
-import type { Cluster } from '../solana/cluster.ts';
-import type { Signer } from '../solana/signer.ts';
-import type { AirlineChecks } from './offers/airline-checks.ts';
+import type { Fulfiller } from '../../airlines/fulfiller.ts';
+import type { Provider } from '../../airlines/provider.ts';
+import type { Effects } from '../../effects/effects.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import type { Transports } from '../../notify/message.ts';
+import type { Outbox } from '../../notify/outbox.ts';
+import type { OperatorWallets } from '../../payments/operator-wallets.ts';
+import type { Paywall } from '../../payments/terms.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import type { Signer } from '../../solana/signer.ts';
+import type { AirlineChecks } from './airline-checks.ts';
 import type { Store } from './tables.ts';
 
 /** A ramp order in ERROR that waits for a person; another room keeps it. */

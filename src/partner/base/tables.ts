@@ -1,7 +1,7 @@
 import type { Generated, Kysely, Transaction } from 'kysely';
-import type { NotifyTables } from '../notify/tables.ts';
-import type { MetaTables } from '../store/marks.ts';
-import type { ComplianceTables } from './compliance/tables.ts';
+import type { NotifyTables } from '../../notify/tables.ts';
+import type { MetaTables } from '../../store/marks.ts';
+import type { ComplianceTables } from '../compliance/tables.ts';
 
 export type PartnerEnvironment = 'demo' | 'live';
 

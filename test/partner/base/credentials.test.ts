@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { partnerSettings } from '../../src/cli/session/here.ts';
-import { ANA, BANK, BO, type Failure, openStack, PARTNERS, PIX, type Stack } from './stack.ts';
+import { partnerSettings } from '../../../src/cli/session/here.ts';
+import { ANA, BANK, BO, type Failure, openStack, PARTNERS, PIX, type Stack } from '../stack.ts';
 
 /** Keys and tokens: one environment, revocable, rotating with an overlap, and never kept in clear. */
 

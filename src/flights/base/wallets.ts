@@ -2,7 +2,7 @@
 import { type Address, isAddress, isOffCurveAddress } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts } from './ports.ts';
 
 /** 32 zero bytes: a point that nobody has an honest key for. It also owns every wallet. */
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';

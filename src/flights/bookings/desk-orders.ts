@@ -2,9 +2,9 @@ import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Order, ResolveRequest } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../bookings/intent-record.ts';
-import type { FlightsPorts } from '../ports.ts';
-import type { IntentRow } from '../tables.ts';
+import { lockedOffer } from '../base/intent-record.ts';
+import type { FlightsPorts } from '../base/ports.ts';
+import type { IntentRow } from '../base/tables.ts';
 
 /** Tickets that an operator heard of from the airline: no interface of ours knows them. */
 const PREFIX = 'desk:';

@@ -1,11 +1,11 @@
-import type { Clock } from '../kernel/clock.ts';
-import { DAY_MS } from '../kernel/clock.ts';
-import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
-import type { Ids } from '../kernel/ids.ts';
-import type { Log } from '../kernel/log.ts';
-import type { Secrets } from '../kernel/secrets.ts';
-import type { Attest } from './compliance/compliance.ts';
-import type { OutboundGiven } from './platforms/outbound.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from '../../kernel/http.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import type { Attest } from '../compliance/compliance.ts';
+import type { OutboundGiven } from '../platforms/outbound.ts';
 import type { PartnerEnvironment, Store, Tx } from './tables.ts';
 
 /** An operator, by the bearer key that was sent. */

@@ -3,7 +3,7 @@ import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
 import type { Intent, Offer } from '../../wire/flights/index.ts';
-import type { IntentRow, OrderTable, RefundRequestRow, Store } from '../tables.ts';
+import type { IntentRow, OrderTable, RefundRequestRow, Store } from './tables.ts';
 
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 
