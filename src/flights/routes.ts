@@ -275,7 +275,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       },
       codes: ['invalid_wallet', 'too_many_attempts'],
       async run(call) {
-        const { createAffiliates } = await import('./refunds/affiliates.ts');
+        const { createAffiliates } = await import('./bookings/affiliates.ts');
         const made = await createAffiliates(call.context.ports).register(call.body.wallet, askerOf(call));
         return json(made.body, made.status);
       },
@@ -288,7 +288,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       answers: { 200: { description: 'Its credit.', schema: wire('affiliateCredit') } },
       codes: ['affiliate_not_found'],
       async run({ context, params }) {
-        const { createAffiliates } = await import('./refunds/affiliates.ts');
+        const { createAffiliates } = await import('./bookings/affiliates.ts');
         return createAffiliates(context.ports).show(params.code);
       },
     }),

@@ -19,7 +19,6 @@ import { aboutRoutes, procedureRoutes } from './routes.ts';
  */
 export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promise<void> => undefined): Serve {
   const served = { log: ports.log, ids: ports.ids, arrive };
-  const standing = once(async () => (await import('./compliance/standing.ts')).createStanding(ports));
   const procedures = createRouter({
     ...served,
     table: procedureRoutes(ports.serviceName),
@@ -33,7 +32,7 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
       const customerId = ofCustomer
         ? await authenticateCustomer(ports, headerOf(request, 'authorization'), partner.partnerId)
         : null;
-      return { ports, standing, partner, customerId };
+      return { ports, partner, customerId };
     },
   });
   const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.serviceName));

@@ -1,4 +1,4 @@
-import type { Attest, RunType } from '../partner/compliance/compliance.ts';
+import type { Attest, RunType } from '../partner/base/ports.ts';
 import type { CustomerData } from '../partner/customer-data/schema.ts';
 
 /** A file that ends with these letters shows nobody. */

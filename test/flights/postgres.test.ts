@@ -21,7 +21,7 @@ describe.skipIf(!postgresIsInstalled)(
     describe('approvals', () => import('./refund-treasury.test.ts').then(() => undefined));
     describe('the sweeper', () => import('./upkeep/sweeper.test.ts').then(() => undefined));
     describe('lowcost', () => import('./offers/lowcost.test.ts').then(() => undefined));
-    describe('affiliates', () => import('./refunds/affiliates.test.ts').then(() => undefined));
+    describe('affiliates', () => import('./bookings/affiliates.test.ts').then(() => undefined));
     describe('what is stuck', () => import('./desk/stuck-others.test.ts').then(() => undefined));
   },
 );

@@ -116,7 +116,7 @@ export const MUTANTS = [
     'flights',
     'prepare',
     { ignores: 'funding_wallet' },
-    'flights/bookings/wallets',
+    'flights/base/wallets',
   ),
   m(
     'more is locked in a day than the operator takes',
@@ -158,7 +158,7 @@ export const MUTANTS = [
     'flights',
     'moveBooking',
     { leaves: 'fence' },
-    'flights/bookings/states',
+    'flights/base/booking-states',
   ),
   m(
     'the money goes back while the airline shows an order',

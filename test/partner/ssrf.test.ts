@@ -5,6 +5,7 @@ import { createGzip } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isProblem } from '../../src/kernel/problems.ts';
+import type { ResolvedAddress, Resolver } from '../../src/partner/base/ports.ts';
 import {
   checkPartnerUrl,
   EMBEDDED_PLATFORM_HOST,
@@ -12,8 +13,6 @@ import {
   isPublicAddress,
   outboundLimits,
   pinnedAddresses,
-  type ResolvedAddress,
-  type Resolver,
 } from '../../src/partner/platforms/ssrf-guard.ts';
 import { HOSTILE } from './hostile-urls.ts';
 

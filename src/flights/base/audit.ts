@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
-import type { DeskTables } from '../desk/tables.ts';
 import type { FlightsPorts } from './ports.ts';
+import type { DeskTables } from './tables.ts';
 
 /** Who acts: an operator by the key that was sent. */
 export interface Operator {

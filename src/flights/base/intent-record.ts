@@ -3,6 +3,7 @@ import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
 import type { Intent, Offer } from '../../wire/flights/index.ts';
+import type { FlightsPorts } from './ports.ts';
 import type { IntentRow, OrderTable, RefundRequestRow, Store } from './tables.ts';
 
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
@@ -151,4 +152,19 @@ export async function shownIntent(store: Store, intentId: string): Promise<Inten
     .executeTakeFirst();
   if (!row) throw problem('intent_not_found');
   return row;
+}
+
+/** Where an operator's words about a request are sealed. */
+export const decisionPlace = (requestId: string): string => `refund_requests.decision_sealed.${requestId}`;
+
+/**
+ * Why a request was rejected, in the words that its mail has; null when it was not, or once they are purged. The note
+ * of an approval is for the record alone.
+ */
+export function rejectionReason(
+  secrets: FlightsPorts['secrets'],
+  row: RefundRequestRow | undefined,
+): string | null {
+  if (row?.state !== 'rejected' || !row.decision_sealed) return null;
+  return secrets.decrypt(decisionPlace(row.request_id), row.decision_sealed);
 }

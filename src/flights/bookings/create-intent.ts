@@ -269,7 +269,7 @@ async function referred(
   fee: bigint,
   offer: LiveOffer['offer'],
 ) {
-  const { resolveReferrer } = await import('../refunds/affiliates.ts');
+  const { resolveReferrer } = await import('./affiliates.ts');
   const { journeyEndMs } = await import('./journey-end.ts');
   const referral = await resolveReferrer(ports, code, wallets, fee);
   return referral && { ...referral, creditDueAtMs: journeyEndMs(offer.slices) };

@@ -9,11 +9,11 @@ import {
   latestRequest,
   orderChangeOf,
   refundRequestOf,
+  rejectionReason,
   shownIntent,
 } from '../base/intent-record.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import type { IntentRow } from '../base/tables.ts';
-import { rejectionReason } from '../refunds/states.ts';
 import { createIntentCall } from './create-intent.ts';
 import type { Escrows } from './escrows.ts';
 import type { Funds } from './funds.ts';

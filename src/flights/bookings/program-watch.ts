@@ -1,6 +1,6 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { pageWhile } from '../base/page-while.ts';
 import type { FlightsPorts } from '../base/ports.ts';
-import { pageWhile } from '../upkeep/airline-watch.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox' | 'escrowProgram' | 'programTrouble'>;
 

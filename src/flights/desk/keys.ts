@@ -6,8 +6,7 @@ import { ensureLine } from '../../kernel/secrets.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../../wire/flights/index.ts';
 import { type Operator, writeAudit } from '../base/audit.ts';
 import type { FlightsPorts } from '../base/ports.ts';
-import type { Store, Tx } from '../base/tables.ts';
-import type { ApiKeyTable } from './tables.ts';
+import type { ApiKeyTable, Store, Tx } from '../base/tables.ts';
 
 type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;
 

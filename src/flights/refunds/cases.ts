@@ -3,12 +3,12 @@ import { instant } from '../../kernel/clock.ts';
 import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../base/intent-record.ts';
+import { decisionPlace, lockedOffer } from '../base/intent-record.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import type { IntentRow, RefundRequestRow, RefundRequestState, Store } from '../base/tables.ts';
 import { type CancelledBy, cancelledBy } from '../bookings/order-changes.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
-import { contactPlace, decisionPlace, notePlace, reasonPlace } from './states.ts';
+import { contactPlace, notePlace, reasonPlace } from './states.ts';
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
 

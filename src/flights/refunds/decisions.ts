@@ -2,6 +2,7 @@ import { liveKey } from '../../effects/effects.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
 import { type Operator, writeAudit } from '../base/audit.ts';
+import { decisionPlace } from '../base/intent-record.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import type { RefundRequestRow, Store, Tx } from '../base/tables.ts';
 import { cancelledBy } from '../bookings/order-changes.ts';
@@ -17,7 +18,7 @@ import {
 } from './airline-quote.ts';
 import type { OpenedCase, RefundCases } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
-import { decisionPlace, movedTo, notePlace } from './states.ts';
+import { movedTo, notePlace } from './states.ts';
 
 /** Who does it, in which call. */
 export interface By {

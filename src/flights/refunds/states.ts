@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
 import type { RetryPolicy } from '../../store/retry.ts';
 import type { FlightsPorts } from '../base/ports.ts';
-import type { FlightsDatabase, RefundRequestRow, RefundRequestState } from '../base/tables.ts';
+import type { FlightsDatabase, RefundRequestState } from '../base/tables.ts';
 import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/machine.ts';
 
 /** Who moves a refund request: the request that pays for it, the worker, or an operator. */
@@ -36,20 +36,7 @@ export function movedTo<State extends RefundRequestState>(
 export const reasonPlace = (requestId: string): string => `refund_requests.reason_sealed.${requestId}`;
 
 export const contactPlace = (requestId: string): string => `refund_requests.contact_sealed.${requestId}`;
-export const decisionPlace = (requestId: string): string => `refund_requests.decision_sealed.${requestId}`;
 export const notePlace = (noteId: string): string => `refund_notes.text_sealed.${noteId}`;
-
-/**
- * Why a request was rejected, in the words that its mail has; null when it was not, or once they are purged. The note
- * of an approval is for the record alone.
- */
-export function rejectionReason(
-  secrets: FlightsPorts['secrets'],
-  row: RefundRequestRow | undefined,
-): string | null {
-  if (row?.state !== 'rejected' || !row.decision_sealed) return null;
-  return secrets.decrypt(decisionPlace(row.request_id), row.decision_sealed);
-}
 
 /** An approved refund that keeps failing waits for a person, who may start it again. */
 const RETRY: RetryPolicy = {

@@ -1,9 +1,9 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
+import { pageWhile } from '../base/page-while.ts';
 import type { SweeperPorts } from '../base/plan-upkeep.ts';
 import { retire } from '../bookings/retire.ts';
 import { isMarked } from '../refunds/payouts.ts';
-import { pageWhile } from './airline-watch.ts';
 
 /** Accounts that a node shows in one answer. */
 const MOST_AT_ONCE = 100;

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { serverAheadMs } from '../../store/leases.ts';
 import type { QueueRun } from '../../store/queue.ts';
+import { pageWhile } from '../base/page-while.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import type { Escrows } from '../bookings/escrows.ts';
 import type { Funds } from '../bookings/funds.ts';
@@ -10,7 +11,6 @@ import { retire } from '../bookings/retire.ts';
 import { createStepRunner } from '../bookings/steps.ts';
 import { createAffiliateCredit } from '../refunds/affiliate-credit.ts';
 import { refundsDueAtMs } from '../refunds/states.ts';
-import { pageWhile } from './airline-watch.ts';
 import { createUpkeep } from './upkeep.ts';
 
 const LOOK_EVERY_MS = 60_000;

@@ -4,7 +4,6 @@ import { type HttpHeaders, headerOf, json } from '../../kernel/http.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
 import { removeOld } from '../../store/remove.ts';
-import type { Standing } from '../compliance/standing.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 
@@ -40,7 +39,6 @@ export interface Call {
 /** The ports of procedures. */
 export interface PartnerService {
   readonly ports: PartnerPorts;
-  readonly standing: () => Promise<Standing>;
 }
 
 /** The same, and who calls. */

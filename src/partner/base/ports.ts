@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
-import type { HttpRequest, HttpResponse } from '../../kernel/http.ts';
+import type { Fetch, HttpRequest, HttpResponse } from '../../kernel/http.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { Attest } from '../compliance/compliance.ts';
-import type { OutboundGiven } from '../platforms/outbound.ts';
+import type { AttestationType } from '../../wire/partner/kinds.ts';
+import type { CustomerData } from '../customer-data/schema.ts';
 import type { PartnerEnvironment, Store, Tx } from './tables.ts';
 
 /** An operator, by the bearer key that was sent. */
@@ -93,11 +93,52 @@ export interface PartnerPorts {
   readonly home: string;
   readonly desk: OperatorDesk;
   readonly options: PartnerOptions;
-  /** How partners' platforms are reached, where it is not as usual. */
   readonly outbound?: OutboundGiven | undefined;
 }
 
 /** The arguments of createPartner. */
 export interface PartnerGiven extends Omit<PartnerPorts, 'options'> {
   readonly options?: Partial<PartnerOptions> | undefined;
+}
+
+/** Who does it, and in which call: for the audit trail. */
+export interface Doing {
+  readonly operator: Operator;
+  readonly requestId: string;
+}
+
+export type RunType = Exclude<AttestationType, 'TERMS'>;
+export type Verdict = 'passed' | 'rejected';
+
+/** Says what came of an attestation of these data. It may ask somebody outside; it is asked again after a crash. */
+export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** Finds every address of a name; rejects when it has none. */
+export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+/** The limits of one outbound call (CONTRACT, section 13). */
+export interface OutboundLimits {
+  /** To resolve, connect and agree on TLS. */
+  readonly connectMs: number;
+  /** Over all tries. */
+  readonly totalMs: number;
+  /** Of answer, as sent and as unpacked. */
+  readonly answerBytes: number;
+}
+
+/** How partners' platforms are reached, where it is not as usual: for the composition root and tests. */
+export interface OutboundGiven {
+  /** Between 0 and 1. */
+  readonly random?: () => number;
+  /** The sandbox platform in this process; null where there is none. */
+  readonly embedded?: Fetch | null;
+  readonly resolve?: Resolver | undefined;
+  readonly limits?: OutboundLimits | undefined;
+  /** Certificates to trust beyond the system's (tests). */
+  readonly ca?: string | undefined;
 }

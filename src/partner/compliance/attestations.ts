@@ -1,10 +1,10 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { NEVER_MS, type OpenQueue, openQueue } from '../../store/queue.ts';
 import { pageOperator } from '../base/page.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import type { Attest, PartnerPorts, RunType } from '../base/ports.ts';
 import type { PartnerDatabase, Store, Tx } from '../base/tables.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
-import { type Attest, type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
+import { type Facts, inputKey, type Judged, type Run } from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
 import type { Submissions } from './submissions.ts';
 import type { AttestationRunTable } from './tables.ts';

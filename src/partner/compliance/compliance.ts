@@ -2,17 +2,11 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import type { WalletType } from '../../kernel/domain/exchange-codes.ts';
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { ComplianceStatus } from '../../wire/partner/requirements.ts';
-import type { CustomerData } from '../customer-data/schema.ts';
+import type { RunType } from '../base/ports.ts';
 
 /** What a compliance status is made of, and the rules that make it: pure, no clock and no store. */
 
 export type WalletNetwork = WalletType;
-export type RunType = Exclude<AttestationType, 'TERMS'>;
-
-type Verdict = 'passed' | 'rejected';
-
-/** Says what came of an attestation of these data. It may ask somebody outside; it is asked again after a crash. */
-export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
 
 /** A document that a customer agrees to. Another version, or another address, is another document. */
 export interface Terms {

@@ -12,20 +12,13 @@ import type {
   SubmitCustomerDataResponse,
 } from '../../wire/partner/requirements.ts';
 import type { Call, PartnerService } from '../base/call.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerPorts, RunType } from '../base/ports.ts';
 import type { Store, Tx } from '../base/tables.ts';
 import { validateCustomerData } from '../customer-data/index.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
-import {
-  type Assessment,
-  type Judged,
-  RUN_INPUTS,
-  type RunType,
-  sameTerms,
-  type Terms,
-} from './compliance.ts';
+import { type Assessment, type Judged, RUN_INPUTS, sameTerms, type Terms } from './compliance.ts';
 import type { Policy } from './policy.ts';
-import { addAcceptance } from './standing.ts';
+import { addAcceptance, createStanding } from './standing.ts';
 import { dataOf, type Field, fieldsOf, type GivenData, isOfFile, type Submissions } from './submissions.ts';
 
 const ABOUT = { kind: 'customer' } as const;
@@ -35,11 +28,11 @@ const ABOUT = { kind: 'customer' } as const;
  * CONTRACT, section 12). A change and the attestations that it makes possible are one transaction.
  */
 export async function addCustomerRequirement(
-  { ports, standing }: PartnerService,
+  { ports }: PartnerService,
   call: Call,
   input: AddCustomerRequirementRequest,
 ): Promise<AddCustomerRequirementResponse> {
-  const { settled } = await standing();
+  const { settled } = createStanding(ports);
   return call.write(async (tx) => {
     const requirementId = await addRequirement(ports, tx, call.partner.partnerId, input);
     await settled(tx, input.customerId, ABOUT);
@@ -48,21 +41,21 @@ export async function addCustomerRequirement(
 }
 
 export async function onboardingRequirements(
-  { ports, standing }: PartnerService,
+  { ports }: PartnerService,
   call: Call,
 ): Promise<GetOnboardingRequirementsResponse> {
   const customerId = customerOf(call);
-  const { now, submissions } = await standing();
+  const { now, submissions } = createStanding(ports);
   return onboardingOf(ports.store, submissions, customerId, await now(customerId, ABOUT));
 }
 
 /** @throws Problem `invalid_request`, `too_many_attempts` */
 export async function submitCustomerData(
-  { ports, standing }: PartnerService,
+  { ports }: PartnerService,
   call: Call,
   input: SubmitCustomerDataRequest,
 ): Promise<SubmitCustomerDataResponse> {
-  const { policy, submissions, settled } = await standing();
+  const { policy, submissions, settled } = createStanding(ports);
   const customerId = customerOf(call);
   const given = await validated(input, call.nowMs, ports.environment === 'demo');
   return call.write(async (tx) => {
@@ -75,11 +68,11 @@ export async function submitCustomerData(
 
 /** @throws Problem `terms_changed`, where no requirement asks for terms with these addresses */
 export async function acceptTerms(
-  { ports, standing }: PartnerService,
+  { ports }: PartnerService,
   call: Call,
   input: AcceptTermsRequest,
 ): Promise<AcceptTermsResponse> {
-  const { assessed, settled } = await standing();
+  const { assessed, settled } = createStanding(ports);
   return call.write(async (tx) => {
     const customerId = customerOf(call);
     const { judged } = await assessed(tx, customerId, ABOUT);

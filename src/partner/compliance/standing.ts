@@ -1,15 +1,8 @@
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import type { Attest, PartnerPorts } from '../base/ports.ts';
 import type { Store, Tx } from '../base/tables.ts';
 import { createAttestations } from './attestations.ts';
-import {
-  type Assessment,
-  type Attest,
-  assess,
-  type Facts,
-  type Requirement,
-  type Terms,
-} from './compliance.ts';
+import { type Assessment, assess, type Facts, type Requirement, type Terms } from './compliance.ts';
 import { loadPolicy, requirementsOf } from './policy.ts';
 import { createSubmissions } from './submissions.ts';
 import { createWantedOrders, type WantedOrder } from './wanted-orders.ts';

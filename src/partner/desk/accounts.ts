@@ -3,16 +3,10 @@ import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from '../../wire/partner/desk.ts';
 import { newPartnerKey, partnerKeyHmac } from '../base/credentials.ts';
-import type { Operator, PartnerPorts } from '../base/ports.ts';
+import type { Doing, PartnerPorts } from '../base/ports.ts';
 import type { PartnerKeyTable, Tx } from '../base/tables.ts';
 
 type KeyRow = Selectable<PartnerKeyTable>;
-
-/** Who does it, and in which call: for the audit trail. */
-export interface Doing {
-  readonly operator: Operator;
-  readonly requestId: string;
-}
 
 const shown = (row: KeyRow): PartnerKey => ({
   key_id: row.key_id,

@@ -7,13 +7,12 @@ import type {
   DecideAttestation,
   OpenedAttestation,
 } from '../../wire/partner/desk.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import type { Doing, PartnerPorts } from '../base/ports.ts';
 import type { Store, Tx } from '../base/tables.ts';
 import { reasonPlace } from '../compliance/attestations.ts';
 import { ofCustomersIn } from '../compliance/compliance-due.ts';
 import { createSubmissions } from '../compliance/submissions.ts';
 import type { AttestationRunTable } from '../compliance/tables.ts';
-import type { Doing } from './accounts.ts';
 
 type RunRow = Selectable<AttestationRunTable>;
 

@@ -1,24 +1,9 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CustomerRecord } from '../../wire/partner/desk.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { Tx } from '../base/tables.ts';
-import type { Doing } from './accounts.ts';
+import { linkCustomer } from '../base/customers.ts';
+import type { Doing, PartnerPorts } from '../base/ports.ts';
 import { taken } from './partners.ts';
-
-/** A customer becomes one that the partner may see; again is nothing new. */
-export async function linkCustomer(
-  tx: Tx,
-  customerId: string,
-  partnerId: string,
-  nowMs: number,
-): Promise<void> {
-  await tx
-    .insertInto('customer_partners')
-    .values({ customer_id: customerId, partner_id: partnerId, created_at_ms: nowMs })
-    .onConflict((conflict) => conflict.columns(['customer_id', 'partner_id']).doNothing())
-    .execute();
-}
 
 /** Customers of this environment, as an operator keeps them. All audited. */
 export function createCustomers(ports: PartnerPorts) {

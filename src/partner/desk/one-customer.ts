@@ -8,7 +8,8 @@ import type {
   CustomerRecord,
   ErasedCustomer,
 } from '../../wire/partner/desk.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import { linkCustomer } from '../base/customers.ts';
+import type { Doing, PartnerPorts } from '../base/ports.ts';
 import type { CustomerTable, Store, Tx } from '../base/tables.ts';
 import { reasonPlace, removeReasons } from '../compliance/attestations.ts';
 import { loadPolicy } from '../compliance/policy.ts';
@@ -17,8 +18,6 @@ import { createSubmissions } from '../compliance/submissions.ts';
 import { historyOf } from '../orders/order-history.ts';
 import { type OrderRow, orderRecord } from '../orders/order-record.ts';
 import { createOutboundAudit } from '../platforms/outbound-audit.ts';
-import type { Doing } from './accounts.ts';
-import { linkCustomer } from './customers.ts';
 
 type CustomerRow = Selectable<CustomerTable>;
 

@@ -3,10 +3,10 @@ import type { Insertable, Selectable } from 'kysely';
 import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from '../../wire/partner/desk.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import type { Doing, PartnerPorts } from '../base/ports.ts';
 import type { PartnerTable } from '../base/tables.ts';
+import { sealWebhookSecret } from '../platforms/outbound-partner.ts';
 import { checkPartnerUrl } from '../platforms/ssrf-guard.ts';
-import type { Doing } from './accounts.ts';
 
 const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
   partner_id: row.partner_id,
@@ -25,29 +25,6 @@ const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
 
 /** Signs what goes to a partner's platform, in the form of Standard Webhooks. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
-
-const secretPlace = (partnerId: string) => `partners.webhook_secret_sealed.${partnerId}`;
-
-export const sealWebhookSecret = (
-  { secrets }: Pick<PartnerPorts, 'secrets'>,
-  partnerId: string,
-  secret: string,
-): string => secrets.encrypt(secretPlace(partnerId), secret);
-
-/** The secrets that sign what is sent to a partner now, newest first: two while one rotates. */
-export function webhookSecretsOf(
-  { secrets, clock }: Pick<PartnerPorts, 'secrets' | 'clock'>,
-  row: Pick<
-    Selectable<PartnerTable>,
-    'partner_id' | 'webhook_secret_sealed' | 'webhook_secret_before_sealed' | 'webhook_secret_before_until_ms'
-  >,
-): string[] {
-  const before = row.webhook_secret_before_sealed;
-  const lives = before !== null && clock.now() < (row.webhook_secret_before_until_ms ?? 0);
-  return [row.webhook_secret_sealed, ...(lives ? [before] : [])].map((sealed) =>
-    secrets.decrypt(secretPlace(row.partner_id), sealed),
-  );
-}
 
 const AUDITED = [
   'name',

@@ -1,8 +1,8 @@
 import { type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
 import { headerOf } from '../../kernel/http.ts';
 import { mintToken } from '../base/credentials.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import { createPartnerKeys, type Doing } from './accounts.ts';
+import type { Doing, PartnerPorts } from '../base/ports.ts';
+import { createPartnerKeys } from './accounts.ts';
 import { createCustomers } from './customers.ts';
 import { createPartners } from './partners.ts';
 

@@ -4,10 +4,10 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import { unlessLost } from '../../store/leases.ts';
 import { isGivenUp } from '../../store/retry.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
+import { linkCustomer } from '../base/customers.ts';
 import { pageOperator } from '../base/page.ts';
 import type { PartnerPorts } from '../base/ports.ts';
 import type { PartnerOrderTable, Tx } from '../base/tables.ts';
-import { linkCustomer } from '../desk/customers.ts';
 import { openOutbound, outboundPartner, type PartnerRow } from '../platforms/outbound-partner.ts';
 import type { CreateOrderAnswer, RedirectOrderAnswer } from '../platforms/platform-answers.ts';
 import {

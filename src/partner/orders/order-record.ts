@@ -4,19 +4,10 @@ import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { DepositInstructions, Order, OrderStatus, ReturnDetails } from '../../wire/partner/schema.ts';
 import type { PartnerPorts } from '../base/ports.ts';
-import type { PartnerOrderTable, Store, Tx } from '../base/tables.ts';
+import type { PartnerOrderTable, SealedColumn, Store, Tx } from '../base/tables.ts';
 import { LONGEST_WAIT_MS } from './creation-due.ts';
 
 export type OrderRow = Selectable<PartnerOrderTable>;
-
-/** Columns that hold account numbers, names and words about people: sealed for their row. */
-export type SealedColumn =
-  | 'deposit_instructions_sealed'
-  | 'reason_sealed'
-  | 'customer_facing_reason_sealed'
-  | 'return_details_sealed'
-  | 'redirect_url_sealed'
-  | 'creation_sealed';
 
 const place = (column: SealedColumn, orderId: string) => `partner_orders.${column}.${orderId}`;
 

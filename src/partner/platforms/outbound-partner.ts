@@ -1,7 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { PartnerPorts } from '../base/ports.ts';
 import type { PartnerTable } from '../base/tables.ts';
-import { webhookSecretsOf } from '../desk/partners.ts';
 import { createBreaker } from './breaker.ts';
 import { createOutbound, type Outbound, type OutboundPartner } from './outbound.ts';
 import { createOutboundAudit } from './outbound-audit.ts';
@@ -38,4 +37,27 @@ export function openOutbound(ports: PartnerPorts): Outbound {
     limits: given.limits,
     ca: given.ca,
   });
+}
+
+const secretPlace = (partnerId: string) => `partners.webhook_secret_sealed.${partnerId}`;
+
+export const sealWebhookSecret = (
+  { secrets }: Pick<PartnerPorts, 'secrets'>,
+  partnerId: string,
+  secret: string,
+): string => secrets.encrypt(secretPlace(partnerId), secret);
+
+/** The secrets that sign what is sent to a partner now, newest first: two while one rotates. */
+export function webhookSecretsOf(
+  { secrets, clock }: Pick<PartnerPorts, 'secrets' | 'clock'>,
+  row: Pick<
+    Selectable<PartnerTable>,
+    'partner_id' | 'webhook_secret_sealed' | 'webhook_secret_before_sealed' | 'webhook_secret_before_until_ms'
+  >,
+): string[] {
+  const before = row.webhook_secret_before_sealed;
+  const lives = before !== null && clock.now() < (row.webhook_secret_before_until_ms ?? 0);
+  return [row.webhook_secret_sealed, ...(lives ? [before] : [])].map((sealed) =>
+    secrets.decrypt(secretPlace(row.partner_id), sealed),
+  );
 }

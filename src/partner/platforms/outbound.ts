@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Fetch, headerOf } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import type { OutboundGiven, OutboundLimits } from '../base/ports.ts';
 import type { Breaker } from './breaker.ts';
 import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
 import { refusalOf } from './platform-answers.ts';
@@ -10,9 +11,7 @@ import {
   type GuardedUrl,
   type GuardRules,
   guardedRequest,
-  type OutboundLimits,
   outboundLimits,
-  type Resolver,
   systemResolver,
 } from './ssrf-guard.ts';
 import { signWebhook } from './webhook-signature.ts';
@@ -51,23 +50,14 @@ export type OutboundResult =
   | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
   | { readonly kind: 'oversized'; readonly status: number; readonly mayHaveActed: boolean };
 
-export interface OutboundPorts {
+export interface OutboundPorts extends Omit<OutboundGiven, 'random' | 'embedded'> {
   readonly clock: Clock;
-  /** Between 0 and 1. */
   readonly random: () => number;
   readonly breaker: Breaker;
   readonly audit: OutboundAudit;
   readonly rules: GuardRules;
-  /** The sandbox platform in this process; null where there is none. */
   readonly embedded: Fetch | null;
-  readonly resolve?: Resolver | undefined;
-  readonly limits?: OutboundLimits | undefined;
-  /** Certificates to trust beyond the system's (tests). */
-  readonly ca?: string | undefined;
 }
-
-/** Settings for the composition root and tests. */
-export type OutboundGiven = Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>>;
 
 export interface Outbound {
   /** @throws Problem `partner_url_refused` */

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import type { OutboundLimits, ResolvedAddress, Resolver } from '../base/ports.ts';
 
 /** Azure's own services answer here, to each of its machines alone, although the address looks public. */
 const AZURE_PLATFORM = '168.63.129.16';
@@ -126,14 +127,6 @@ export function checkPartnerUrl(text: string, rules: GuardRules): GuardedUrl {
 const isSameIpv6 = (written: string, hostname: string): boolean =>
   written.startsWith('[') && isIP(hostname) === 6 && !written.includes('.');
 
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: number;
-}
-
-/** Finds every address of a name; rejects when it has none. */
-export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>;
-
 export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
@@ -155,16 +148,6 @@ export async function pinnedAddresses(
 /** An answer of more bytes than are read. */
 class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
-}
-
-/** The limits of one outbound call (CONTRACT, section 13). */
-export interface OutboundLimits {
-  /** To resolve, connect and agree on TLS. */
-  readonly connectMs: number;
-  /** Over all tries. */
-  readonly totalMs: number;
-  /** Of answer, as sent and as unpacked. */
-  readonly answerBytes: number;
 }
 
 export const outboundLimits: OutboundLimits = {

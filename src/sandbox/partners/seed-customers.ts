@@ -1,6 +1,6 @@
-import type { PartnerPorts } from '../../partner/base/ports.ts';
+import type { PartnerPorts, RunType } from '../../partner/base/ports.ts';
 import type { Tx } from '../../partner/base/tables.ts';
-import { inputKey, RUN_INPUTS, type RunType } from '../../partner/compliance/compliance.ts';
+import { inputKey, RUN_INPUTS } from '../../partner/compliance/compliance.ts';
 import { loadPolicy } from '../../partner/compliance/policy.ts';
 import { addAcceptance } from '../../partner/compliance/standing.ts';
 import { createSubmissions } from '../../partner/compliance/submissions.ts';
