@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import type { Allowance } from '../client/spending.ts';
+import type { Allowance } from '../client/base/spending.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';

@@ -2,7 +2,6 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Fetch } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import type { OfferDetailsResponse } from '../wire/flights/index.ts';
-import { answerRules } from './answer-rules.ts';
 import {
   affiliateCreditOf,
   affiliateOf,
@@ -15,11 +14,12 @@ import {
   refundRequestOf,
   searchOf,
   searchUpdatesOf,
-} from './normalise.ts';
+} from './base/normalise.ts';
+import { ask, type Call, type Patience, problemOf, segmentOf } from './base/transport.ts';
+import type { CallOptions, FlightsClient, Paid } from './base/types.ts';
+import { answerRules } from './payer/answer-rules.ts';
 import type { AnswerRules } from './payer/delivery.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
-import { ask, type Call, type Patience, problemOf, segmentOf } from './transport.ts';
-import type { CallOptions, FlightsClient, Paid } from './types.ts';
 
 interface FlightsClientPorts {
   /** Such as `https://flights.example`; of an embedded service any http address does. */

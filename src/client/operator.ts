@@ -20,8 +20,8 @@ import type {
   Switches,
   SwitchesRequest,
 } from '../wire/flights/index.ts';
-import { ask, problemOf, segmentOf } from './transport.ts';
-import type { CallOptions } from './types.ts';
+import { ask, problemOf, segmentOf } from './base/transport.ts';
+import type { CallOptions } from './base/types.ts';
 
 interface OperatorClientPorts {
   readonly baseUrl: string;

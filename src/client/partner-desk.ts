@@ -10,8 +10,8 @@ import type {
   PartnerKeys,
   PartnerRecords,
 } from '../wire/partner/index.ts';
-import { ask, problemOf, segmentOf } from './transport.ts';
-import type { CallOptions } from './types.ts';
+import { ask, problemOf, segmentOf } from './base/transport.ts';
+import type { CallOptions } from './base/types.ts';
 
 interface PartnerDeskPorts {
   readonly baseUrl: string;

@@ -18,9 +18,9 @@ import type {
   UpdateOrderRequest,
   UpdateOrderResponse,
 } from '../wire/partner/index.ts';
+import { ask, type HttpAnswer, isRecord } from './base/transport.ts';
+import type { CallOptions } from './base/types.ts';
 import { connectProblemOf } from './connect.ts';
-import { ask, type HttpAnswer, isRecord } from './transport.ts';
-import type { CallOptions } from './types.ts';
 
 interface PartnerClientPorts {
   readonly baseUrl: string;

@@ -5,7 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Landing } from '../solana/landing.ts';
-import { regained } from '../store/regained.ts';
+import { regained } from '../store/base/regained.ts';
 import type { EffectKind, EffectTable, Store } from './tables.ts';
 
 export interface AttemptPorts {

@@ -1,4 +1,5 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
+import { REGAINED, regained } from '../store/base/regained.ts';
 import {
   type Leased,
   type LeasePorts,
@@ -9,7 +10,6 @@ import {
   unlessLost,
   whileHeld,
 } from '../store/leases.ts';
-import { REGAINED, regained } from '../store/regained.ts';
 import type { PaymentsTables, SettlementTable, Store } from './tables.ts';
 
 export type Settlement = Selectable<SettlementTable>;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CardIssuer } from '../airlines/browser/cards.ts';
+import type { CardIssuer } from '../airlines/browser/records/cards.ts';
 import { sandboxCard } from './carrier-site/cards.ts';
 
 const MOST_CENTS = 99_999_999;

@@ -12,7 +12,7 @@ import { createOperatorWallets } from '../payments/operator-wallets.ts';
 import { createPaywall } from '../payments/paywall.ts';
 import { readyForMoney } from '../payments/readiness.ts';
 import { SOLANA_NETWORKS } from '../solana/cluster.ts';
-import { watchSteps } from '../store/migrate.ts';
+import { watchSteps } from '../store/base/migrate.ts';
 import { checkDatabaseUrl } from '../store/open.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { type StorageWatch, watchStorage, writeProbe } from '../store/watch.ts';

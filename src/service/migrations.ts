@@ -1,11 +1,11 @@
-import { browserMigrations as browser } from '../airlines/browser/tables.ts';
+import { browserMigrations as browser } from '../airlines/browser/records/tables.ts';
 import { duffelMigrations as duffel } from '../airlines/duffel/tables.ts';
 import { effectsMigrations as effects } from '../effects/tables.ts';
 import { flightsMigrations as flights } from '../flights/migrations.ts';
 import { notifyMigrations as notify } from '../notify/tables.ts';
 import { partnerMigrations as partner } from '../partner/migrations.ts';
 import { paymentsMigrations as payments } from '../payments/tables.ts';
-import type { Migration } from '../store/applied-steps.ts';
+import type { Migration } from '../store/base/applied-steps.ts';
 import { CREATE_META } from '../store/marks.ts';
 
 /**

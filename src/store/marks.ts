@@ -1,6 +1,6 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
+import { REGAINED } from './base/regained.ts';
 import { readSeen, SEEN_LEDGER, type SeenLedger } from './identity.ts';
-import { REGAINED } from './regained.ts';
 
 /** Single values that every room may keep: switches, identities, when something is due. */
 export interface MetaTables {

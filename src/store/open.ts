@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Migration } from './applied-steps.ts';
+import type { Migration } from './base/applied-steps.ts';
+import { migrate } from './base/migrate.ts';
 import { libsqlDriver } from './libsql/driver.ts';
 import { isBusy, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/file.ts';
-import { migrate } from './migrate.ts';
 
 /**
  * Opens (and creates, and brings up to date) a database file of ours with typed tables `T`.

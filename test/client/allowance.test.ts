@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAllowance } from '../../src/cli/mcp/allowance.ts';
+import { type Allowance, NO_LIMITS } from '../../src/client/base/spending.ts';
 import type { ClientStore } from '../../src/client/journal/store.ts';
-import { type Allowance, NO_LIMITS } from '../../src/client/spending.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';
 import type { WebFetch as Fetch } from '../web.ts';

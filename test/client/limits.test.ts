@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Limits, NO_LIMITS, type SpendingPolicy } from '../../src/client/base/spending.ts';
+import { EMBEDDED_TRUST } from '../../src/client/base/trusted-program.ts';
 import { createFlightsClient } from '../../src/client/flights.ts';
 import type { ClientStore } from '../../src/client/journal/store.ts';
 import { createPlanner, PaymentPlanned } from '../../src/client/payer/plan.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
 import { verifyPayment } from '../../src/client/payer/verify.ts';
-import { type Limits, NO_LIMITS, type SpendingPolicy } from '../../src/client/spending.ts';
-import { EMBEDDED_TRUST } from '../../src/client/trusted-program.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';

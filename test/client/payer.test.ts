@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_LIMITS, type PaymentRequest } from '../../src/client/base/spending.ts';
 import type { ClientStore } from '../../src/client/journal/store.ts';
-import { NO_LIMITS, type PaymentRequest } from '../../src/client/spending.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import {
   type Challenge,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { NO_LIMITS } from '../../src/client/base/spending.ts';
+import { EMBEDDED_TRUST } from '../../src/client/base/trusted-program.ts';
 import { createFlightsClient } from '../../src/client/flights.ts';
 import { type ClientStore, openClientStore } from '../../src/client/journal/store.ts';
 import { createPayer, type PayerPorts } from '../../src/client/payer/payer.ts';
-import { NO_LIMITS } from '../../src/client/spending.ts';
-import { EMBEDDED_TRUST } from '../../src/client/trusted-program.ts';
 import type { World } from '../payments/world.ts';
 import { fetchOver, type WebFetch } from '../web.ts';
 

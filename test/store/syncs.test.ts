@@ -13,9 +13,9 @@ import { openStore } from '../../src/service/home.ts';
 import { openLedgerFile } from '../../src/solana/embedded/ledger-file.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
+import { REGAINED } from '../../src/store/base/regained.ts';
 import { openSqlite } from '../../src/store/libsql/file.ts';
 import { openDatabase } from '../../src/store/open.ts';
-import { REGAINED } from '../../src/store/regained.ts';
 import { manualClock } from '../clock.ts';
 import { countCosts } from './costs.ts';
 

@@ -7,7 +7,7 @@ import { BrowserGone, Misfit, Stopped } from './page/outcomes.ts';
 import { privateWords, redacted, showRedacted } from './page/redact.ts';
 import type { Visit } from './page/visit.ts';
 import type { Shop } from './ports.ts';
-import type { Store } from './tables.ts';
+import type { Store } from './records/tables.ts';
 
 /** Ends of visits: each is recorded, with personal data redacted. */
 

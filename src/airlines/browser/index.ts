@@ -1,15 +1,15 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
-import { endCards } from './cards.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
-import { createLooks } from './looks.ts';
-import { installed, missingPackage } from './packages.ts';
 import { findChromium } from './page/chromium.ts';
 import { openVisit, type Visit } from './page/visit.ts';
 import type { BrowserOptions, Shop } from './ports.ts';
-import { isPretend, loadRecipes } from './recipes.ts';
+import { installed, missingPackage } from './recipes/packages.ts';
+import { isPretend, loadRecipes } from './recipes/recipes.ts';
+import { endCards } from './records/cards.ts';
 import * as selling from './selling.ts';
+import { createLooks } from './visits/looks.ts';
 
 /** Limits the browsers that run at once. Waiting purchases go before waiting searches. */
 function createPlaces(most: number) {

@@ -2,13 +2,13 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { CardIssuer } from './cards.ts';
-import type { Looks } from './looks.ts';
 import type { DnsTexts } from './mail.ts';
 import type { Visit } from './page/visit.ts';
-import type { Recipe } from './recipes.ts';
-import { isPretend } from './recipes.ts';
-import type { Store } from './tables.ts';
+import type { Recipe } from './recipes/recipes.ts';
+import { isPretend } from './recipes/recipes.ts';
+import type { CardIssuer } from './records/cards.ts';
+import type { Store } from './records/tables.ts';
+import type { Looks } from './visits/looks.ts';
 
 /** What an operator sets of carriers' web sites (docs/carriers.md). */
 export interface BrowserSettings {

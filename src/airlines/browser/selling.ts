@@ -2,15 +2,15 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { BookOutcome, Purchase } from '../fulfiller.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
-import type { KeptOffer } from './looks.ts';
 import { lookForMail } from './mail.ts';
 import { Misfit } from './page/outcomes.ts';
 import type { Visit } from './page/visit.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
-import type { PurchaseRow } from './purchases.ts';
-import * as purchases from './purchases.ts';
-import type { Recipe } from './recipes.ts';
+import type { Recipe } from './recipes/recipes.ts';
+import type { PurchaseRow } from './records/purchases.ts';
+import * as purchases from './records/purchases.ts';
 import { type Bought, buy, confirmsWithinMs } from './visits/buy.ts';
+import type { KeptOffer } from './visits/looks.ts';
 import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/manage.ts';
 
 /** Buys on carriers' sites, and finds out what became of it. */

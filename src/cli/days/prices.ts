@@ -1,4 +1,4 @@
-import type { PaymentReceipt } from '../../client/types.ts';
+import type { PaymentReceipt } from '../../client/base/types.ts';
 import { type Clock, DAY_MS } from '../../kernel/clock.ts';
 import { byPrice } from '../../kernel/domain/offer-order.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';

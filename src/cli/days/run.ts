@@ -1,4 +1,3 @@
-import { PaymentPlanned } from '../../client/payer/plan.ts';
 import {
   BUDGET_WINDOW_MS,
   liftedBy,
@@ -6,8 +5,9 @@ import {
   refusal,
   type Spender,
   type Spending,
-} from '../../client/spending.ts';
-import type { FlightsClient, PaymentReceipt } from '../../client/types.ts';
+} from '../../client/base/spending.ts';
+import type { FlightsClient, PaymentReceipt } from '../../client/base/types.ts';
+import { PaymentPlanned } from '../../client/payer/plan.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
+import { ask, isRecord, problemOf } from '../../client/base/transport.ts';
 import type { readChallenge } from '../../client/payer/challenge.ts';
-import { ask, isRecord, problemOf } from '../../client/transport.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { overNetwork } from '../../kernel/network.ts';
@@ -225,7 +225,7 @@ async function untrusted(
   program: string,
   { escrowPrograms, upgradeAuthorities }: Patient['profile'],
 ): Promise<Finding | null> {
-  const { checkProgram, EMBEDDED_TRUST } = await import('../../client/trusted-program.ts');
+  const { checkProgram, EMBEDDED_TRUST } = await import('../../client/base/trusted-program.ts');
   const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
   try {
     await checkProgram(cluster, program, {

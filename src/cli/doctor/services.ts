@@ -1,6 +1,6 @@
+import { ask, isRecord } from '../../client/base/transport.ts';
 import { createOperatorClient } from '../../client/operator.ts';
 import { createPartnerClient } from '../../client/partner.ts';
-import { ask, isRecord } from '../../client/transport.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { encrypted } from '../session/encrypted.ts';

@@ -1,4 +1,4 @@
-import type { PaymentReceipt } from '../../client/types.ts';
+import type { PaymentReceipt } from '../../client/base/types.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { usdcOf } from '../session/usdc.ts';

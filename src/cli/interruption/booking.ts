@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../client/types.ts';
+import type { FlightsClient } from '../../client/base/types.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import { signedBooking } from '../session/remembered.ts';

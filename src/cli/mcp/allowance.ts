@@ -1,4 +1,4 @@
-import type { Allowance } from '../../client/spending.ts';
+import type { Allowance } from '../../client/base/spending.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 

@@ -1,4 +1,4 @@
-import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/spending.ts';
+import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/base/spending.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { wrap } from '../../terminal/text.ts';

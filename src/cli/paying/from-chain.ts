@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import { intentOf } from '../../client/normalise.ts';
+import { intentOf } from '../../client/base/normalise.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { Screen, View } from '../../terminal/terminal.ts';

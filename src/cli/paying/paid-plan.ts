@@ -1,5 +1,5 @@
+import type { FlightsClient } from '../../client/base/types.ts';
 import { type PaymentPlan, PaymentPlanned } from '../../client/payer/plan.ts';
-import type { FlightsClient } from '../../client/types.ts';
 import { fieldLines } from '../../terminal/table.ts';
 import type { Screen } from '../../terminal/terminal.ts';
 import { fromNow, utcTime } from '../../terminal/times.ts';

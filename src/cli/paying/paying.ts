@@ -1,7 +1,7 @@
+import type { PaymentRequest, Spender, SpendingPolicy } from '../../client/base/spending.ts';
+import type { ProgramTrust } from '../../client/base/trusted-program.ts';
 import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/store.ts';
 import type { Payer } from '../../client/payer/payer.ts';
-import type { PaymentRequest, Spender, SpendingPolicy } from '../../client/spending.ts';
-import type { ProgramTrust } from '../../client/trusted-program.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';

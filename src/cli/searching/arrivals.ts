@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../client/types.ts';
+import type { FlightsClient } from '../../client/base/types.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { Offer, SearchResponse } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/command.ts';

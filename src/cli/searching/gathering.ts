@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../client/types.ts';
+import type { FlightsClient } from '../../client/base/types.ts';
 import { withArrivals } from '../../kernel/domain/offer-groups.ts';
 import { canDrawLive, openLiveSign } from '../../terminal/live.ts';
 import { screenWidth } from '../../terminal/streams.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { type Limits, NO_LIMITS } from '../../client/spending.ts';
+import { type Limits, NO_LIMITS } from '../../client/base/spending.ts';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../solana/cluster-settings.ts';

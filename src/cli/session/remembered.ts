@@ -1,5 +1,5 @@
+import type { FlightsClient } from '../../client/base/types.ts';
 import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/store.ts';
-import type { FlightsClient } from '../../client/types.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { isRecord } from '../../terminal/fields.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Agreed, Allowance } from '../../client/base/spending.ts';
+import type { ProgramTrust } from '../../client/base/trusted-program.ts';
+import type { FlightsClient } from '../../client/base/types.ts';
 import type { ClientStore } from '../../client/journal/store.ts';
 import type { OperatorClient } from '../../client/operator.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
-import type { Agreed, Allowance } from '../../client/spending.ts';
-import type { ProgramTrust } from '../../client/trusted-program.ts';
-import type { FlightsClient } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';

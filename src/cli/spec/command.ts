@@ -1,4 +1,4 @@
-import type { Allowance } from '../../client/spending.ts';
+import type { Allowance } from '../../client/base/spending.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Streams } from '../../terminal/streams.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

@@ -1,4 +1,4 @@
-import type { PaymentReceipt } from '../../client/types.ts';
+import type { PaymentReceipt } from '../../client/base/types.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { money } from './flights/fares.ts';
 

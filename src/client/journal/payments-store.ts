@@ -5,8 +5,8 @@ import type { Ids } from '../../kernel/ids.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { asInteger, formatUsdc } from '../../kernel/money.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { regained } from '../../store/regained.ts';
-import { overBudget } from '../spending.ts';
+import { regained } from '../../store/base/regained.ts';
+import { overBudget } from '../base/spending.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 import type {
   IntentToRemember,

@@ -4,10 +4,10 @@ import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
+import { regained } from '../../store/base/regained.ts';
 import { RING_PURPOSE } from '../../store/identity.ts';
 import { markOnce } from '../../store/marks.ts';
 import { openDatabase } from '../../store/open.ts';
-import { regained } from '../../store/regained.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type {

@@ -11,9 +11,9 @@ import {
   problem,
 } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
+import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../base/transport.ts';
+import type { CallOptions, PaymentReceipt } from '../base/types.ts';
 import type { IntentToRemember, OpenPayment, PaymentJournal } from '../journal/store.ts';
-import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../transport.ts';
-import type { CallOptions, PaymentReceipt } from '../types.ts';
 
 /** Rules for reading and keeping an answer. */
 export interface AnswerRules {

@@ -2,7 +2,6 @@ import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { ClientStore } from '../journal/store.ts';
 import {
   BUDGET_WINDOW_MS,
   mayBePaid,
@@ -10,9 +9,10 @@ import {
   refusal,
   type SpendingPolicy,
   type Verdict,
-} from '../spending.ts';
-import type { Call } from '../transport.ts';
-import { checkProgram, type ProgramTrust } from '../trusted-program.ts';
+} from '../base/spending.ts';
+import type { Call } from '../base/transport.ts';
+import { checkProgram, type ProgramTrust } from '../base/trusted-program.ts';
+import type { ClientStore } from '../journal/store.ts';
 import type { Challenge } from './challenge.ts';
 import { type TokenAccounts, tokenAccountsOf } from './transaction.ts';
 

@@ -5,11 +5,11 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/signer.ts';
+import { BUDGET_WINDOW_MS, type PaymentRequest, type SpendingPolicy } from '../base/spending.ts';
+import { ask, type HttpAnswer, type Patience, problemOf } from '../base/transport.ts';
+import type { ProgramTrust } from '../base/trusted-program.ts';
+import type { CallOptions } from '../base/types.ts';
 import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/store.ts';
-import { BUDGET_WINDOW_MS, type PaymentRequest, type SpendingPolicy } from '../spending.ts';
-import { ask, type HttpAnswer, type Patience, problemOf } from '../transport.ts';
-import type { ProgramTrust } from '../trusted-program.ts';
-import type { CallOptions } from '../types.ts';
 import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
 import {
   type AnswerRules,

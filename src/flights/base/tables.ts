@@ -1,5 +1,5 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
-import type { BrowserTables } from '../../airlines/browser/tables.ts';
+import type { BrowserTables } from '../../airlines/browser/records/tables.ts';
 import type { DuffelTables } from '../../airlines/duffel/tables.ts';
 import type { EffectsTables } from '../../effects/tables.ts';
 import type { NotifyTables } from '../../notify/tables.ts';

@@ -3,7 +3,7 @@ import type { LiveOffer } from '../../airlines/provider.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
-import { regained } from '../../store/regained.ts';
+import { regained } from '../../store/base/regained.ts';
 import { storeTrouble } from '../../store/trouble.ts';
 import type { CreatedIntent, CreateIntentRequest } from '../../wire/flights/index.ts';
 import { intentRecord } from '../base/intent-record.ts';

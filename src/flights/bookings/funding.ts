@@ -1,8 +1,8 @@
 import { instant } from '../../kernel/clock.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { regained } from '../../store/base/regained.ts';
 import { LeaseLost } from '../../store/leases.ts';
-import { regained } from '../../store/regained.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import type { BookingRow, IntentRow } from '../base/tables.ts';
 import type { Escrows } from './escrows.ts';

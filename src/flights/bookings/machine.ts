@@ -1,9 +1,9 @@
 import { type Insertable, type SqlBool, sql } from 'kysely';
-import { callOff } from '../../airlines/browser/call-off.ts';
+import { callOff } from '../../airlines/browser/records/call-off.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { regained } from '../../store/base/regained.ts';
 import { LeaseLost } from '../../store/leases.ts';
 import { openQueue, type Queue } from '../../store/queue.ts';
-import { regained } from '../../store/regained.ts';
 import {
   BEGINNINGS,
   BOOKING_STATES,

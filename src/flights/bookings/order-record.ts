@@ -1,7 +1,7 @@
 import type { ProviderOrder } from '../../airlines/provider.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { regained } from '../../store/regained.ts';
+import { regained } from '../../store/base/regained.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import type { IntentRow } from '../base/tables.ts';

@@ -1,4 +1,4 @@
-import { regained } from '../../store/regained.ts';
+import { regained } from '../../store/base/regained.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import type { IntentRow } from '../base/tables.ts';
 import { type Taken, takenBy } from './creations.ts';

@@ -1,4 +1,4 @@
-import { regained } from '../../store/regained.ts';
+import { regained } from '../../store/base/regained.ts';
 import { removeOld } from '../../store/remove.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 

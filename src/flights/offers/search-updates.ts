@@ -1,5 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
-import { regained } from '../../store/regained.ts';
+import { regained } from '../../store/base/regained.ts';
 import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from '../base/ports.ts';
 import { filterOffers, groupByItinerary, queryOf, sortOffers } from './query.ts';

@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { ProviderOrder } from '../../airlines/provider.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Migration } from '../../store/applied-steps.ts';
+import type { Migration } from '../../store/base/applied-steps.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
 import { openDatabase } from '../../store/open.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';

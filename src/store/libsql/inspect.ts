@@ -1,6 +1,12 @@
 import { statSync } from 'node:fs';
-import type { Migration } from '../applied-steps.ts';
-import { type AppliedStep, type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../applied-steps.ts';
+import type { Migration } from '../base/applied-steps.ts';
+import {
+  type AppliedStep,
+  type AppliedSteps,
+  appliedSteps,
+  FORMER_STEPS,
+  STEPS,
+} from '../base/applied-steps.ts';
 import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 

@@ -11,8 +11,8 @@ import {
 import type { Pool } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
-import type { Migration } from '../applied-steps.ts';
-import { migrate } from '../migrate.ts';
+import type { Migration } from '../base/applied-steps.ts';
+import { migrate } from '../base/migrate.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
 /**

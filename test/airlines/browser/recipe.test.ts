@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { step } from '../../../src/airlines/browser/steps.ts';
+import { step } from '../../../src/airlines/browser/recipes/steps.ts';
 
 const issuesOf = (value: unknown) => step.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
 

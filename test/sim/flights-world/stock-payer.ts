@@ -1,9 +1,9 @@
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
+import { ask, problemOf } from '../../../src/client/base/transport.ts';
 import type { ClientStore } from '../../../src/client/journal/store.ts';
 import type { PaidAnswer } from '../../../src/client/payer/delivery.ts';
 import type { PaidExchange, Payer } from '../../../src/client/payer/payer.ts';
-import { ask, problemOf } from '../../../src/client/transport.ts';
 import { headerOf } from '../../../src/kernel/http.ts';
 import { atomic, formatUsdc } from '../../../src/kernel/money.ts';
 import type { Signer } from '../../../src/solana/signer.ts';

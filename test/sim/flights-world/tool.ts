@@ -1,9 +1,9 @@
 import { hasNeverLanded } from '../../../src/cli/session/landed.ts';
+import { NO_LIMITS } from '../../../src/client/base/spending.ts';
+import { EMBEDDED_TRUST } from '../../../src/client/base/trusted-program.ts';
 import { createFlightsClient } from '../../../src/client/flights.ts';
 import { type ClientStore, openClientStore } from '../../../src/client/journal/store.ts';
 import { createPayer } from '../../../src/client/payer/payer.ts';
-import { NO_LIMITS } from '../../../src/client/spending.ts';
-import { EMBEDDED_TRUST } from '../../../src/client/trusted-program.ts';
 import { type Fetch, HttpResponse, headerOf } from '../../../src/kernel/http.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { once } from '../../../src/kernel/once.ts';

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
-import { installed } from '../packages.ts';
-import type { Step, Target } from '../steps.ts';
+import { installed } from '../recipes/packages.ts';
+import type { Step, Target } from '../recipes/steps.ts';
 import { Misfit } from './outcomes.ts';
 import { isSeen, locate, shown, until, type Walk, wordsOf } from './walk.ts';
 

@@ -1,5 +1,5 @@
-import type { RecipePart } from '../recipes.ts';
-import type { Stop } from '../steps.ts';
+import type { RecipePart } from '../recipes/recipes.ts';
+import type { Stop } from '../recipes/steps.ts';
 
 /** The recipe doesn't fit the page: nothing is guessed, the visit ends here. */
 export class Misfit extends Error {

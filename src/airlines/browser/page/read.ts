@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import type * as z from 'zod';
-import type { readDate, readMoney, readNumber, readText, Target } from '../steps.ts';
-import { type Money, partOf, readDateText, readMoneyText, shortened, Unreadable } from '../values.ts';
+import type { readDate, readMoney, readNumber, readText, Target } from '../recipes/steps.ts';
+import { type Money, partOf, readDateText, readMoneyText, shortened, Unreadable } from '../recipes/values.ts';
 import { Misfit } from './outcomes.ts';
 import { isSeen, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
 

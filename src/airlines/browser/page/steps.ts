@@ -1,9 +1,9 @@
 import { alpha2Of } from '../../../kernel/domain/countries.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
-import type { RecipePart } from '../recipes.ts';
-import type { Step, Target } from '../steps.ts';
-import { namesIn } from '../steps.ts';
-import { filled, type Values } from '../values.ts';
+import type { RecipePart } from '../recipes/recipes.ts';
+import type { Step, Target } from '../recipes/steps.ts';
+import { namesIn } from '../recipes/steps.ts';
+import { filled, type Values } from '../recipes/values.ts';
 import { CLICK_MS, checkPaysNot, click, ready, TRY_MS } from './click.ts';
 import { Misfit, Stopped } from './outcomes.ts';
 import type { Visit } from './visit.ts';

@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
-import type { RecipePart } from '../recipes.ts';
-import type { OneTarget, Target } from '../steps.ts';
-import { filled, shortened, Unreadable, type Values } from '../values.ts';
+import type { RecipePart } from '../recipes/recipes.ts';
+import type { OneTarget, Target } from '../recipes/steps.ts';
+import { filled, shortened, Unreadable, type Values } from '../recipes/values.ts';
 import { BrowserGone, Misfit, Stopped } from './outcomes.ts';
 import type { Visit } from './visit.ts';
 

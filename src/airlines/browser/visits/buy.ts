@@ -1,19 +1,19 @@
 import { parseUsdc } from '../../../kernel/money.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
 import type { NothingBought, Purchase } from '../../fulfiller.ts';
-import type { Card } from '../cards.ts';
-import type { KeptOffer } from '../looks.ts';
 import { free, isPressed } from '../page/click.ts';
 import { BrowserGone, Stopped } from '../page/outcomes.ts';
 import { must, readsMoney, readsText } from '../page/read.ts';
 import { runSteps, untickAll, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { isSeen, pause, shown, until, type Walk } from '../page/walk.ts';
-import type { Confirmed } from '../purchases.ts';
-import type { RecipePart } from '../recipes.ts';
-import type { Money, Values } from '../values.ts';
+import type { RecipePart } from '../recipes/recipes.ts';
+import type { Money, Values } from '../recipes/values.ts';
+import type { Card } from '../records/cards.ts';
+import type { Confirmed } from '../records/purchases.ts';
 import { takeFare } from './fares.ts';
 import { queryValues, takeFlights } from './flights.ts';
+import type { KeptOffer } from './looks.ts';
 
 /** From the search to the pay button, and past it. */
 

@@ -6,7 +6,7 @@ import { Misfit, Stopped } from '../page/outcomes.ts';
 import { itemsOf, must, readsFlag, readsMoney, readsNumber, readsText } from '../page/read.ts';
 import { runSteps } from '../page/steps.ts';
 import type { Walk } from '../page/walk.ts';
-import type { Money } from '../values.ts';
+import type { Money } from '../recipes/values.ts';
 import { takeItem } from './flights.ts';
 
 /** The fares of the flights that were taken, in the order of this visit, which means nothing. */

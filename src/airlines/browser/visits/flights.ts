@@ -8,8 +8,8 @@ import { itemsOf, must, readsDate, readsMoney, readsNumber, readsText } from '..
 import { runSteps, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { until, type Walk } from '../page/walk.ts';
-import type { FlightList, Recipe } from '../recipes.ts';
-import { dayNear, type Money, timeOf, type Values } from '../values.ts';
+import type { FlightList, Recipe } from '../recipes/recipes.ts';
+import { dayNear, type Money, timeOf, type Values } from '../recipes/values.ts';
 
 /** A carrier's flights as its result page shows them. */
 

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import type { FlightsClient, KnownOrder } from '../../../client/types.ts';
+import type { FlightsClient, KnownOrder } from '../../../client/base/types.ts';
 import type { EscrowAccount } from '../../../escrow/account.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';

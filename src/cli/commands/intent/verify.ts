@@ -1,4 +1,4 @@
-import { UNSAID } from '../../../client/escrow-terms.ts';
+import { UNSAID } from '../../../client/base/escrow-terms.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
 import { tableLines } from '../../../terminal/table.ts';

@@ -9,7 +9,7 @@ import {
   type ServerNotification,
 } from '@modelcontextprotocol/sdk/types.js';
 import { version } from '../../../../package.json';
-import type { Allowance } from '../../../client/spending.ts';
+import type { Allowance } from '../../../client/base/spending.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { counted } from '../../../terminal/text.ts';

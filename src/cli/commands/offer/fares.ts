@@ -1,4 +1,4 @@
-import type { PaymentReceipt } from '../../../client/types.ts';
+import type { PaymentReceipt } from '../../../client/base/types.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { tableLines } from '../../../terminal/table.ts';

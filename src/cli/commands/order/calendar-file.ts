@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { KnownOrder } from '../../../client/types.ts';
+import type { KnownOrder } from '../../../client/base/types.ts';
 import { journeyIcs } from '../../../kernel/domain/ics.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { CommandContext } from '../../spec/command.ts';

@@ -96,7 +96,7 @@ async function boughtBy(
   answer: PaidAnswer,
 ): Promise<Bought> {
   const body: unknown = harmlessDocument(answer.body);
-  const { answerRules } = await import('../../../client/answer-rules.ts');
+  const { answerRules } = await import('../../../client/payer/answer-rules.ts');
   const rules = answerRules({ resource: record.resource, body: request.body }, request.baseUrl);
   if (rules.keepsAnswer !== false && unreadableIn(rules, body) !== null) {
     const text = JSON.stringify(body, null, 2);
@@ -104,7 +104,7 @@ async function boughtBy(
   }
   if (record.resource.startsWith('GET /air/orders/')) {
     const [{ orderOf }, { orderLines }] = await Promise.all([
-      import('../../../client/normalise.ts'),
+      import('../../../client/base/normalise.ts'),
       import('../../view/flights/order.ts'),
     ]);
     return { lines: (screen) => orderLines(orderOf(body), screen), next: null };
@@ -131,7 +131,7 @@ async function boughtBy(
 /** The offers of a search are numbered as ever. */
 async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
   const [{ searchOf }, { numberedOffers }, { searchLines }] = await Promise.all([
-    import('../../../client/normalise.ts'),
+    import('../../../client/base/normalise.ts'),
     import('../../view/flights/intent.ts'),
     import('../../view/flights/search.ts'),
   ]);
@@ -161,7 +161,7 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
 
 async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
   const [{ offerDetailsOf }, { offerLines }, { fareMenuLines }] = await Promise.all([
-    import('../../../client/normalise.ts'),
+    import('../../../client/base/normalise.ts'),
     import('../../view/flights/offer.ts'),
     import('../../view/flights/fare-menu.ts'),
   ]);
@@ -181,7 +181,7 @@ async function openedOffer({ session, clock }: CommandContext, body: unknown): P
 async function createdIntent(context: CommandContext, body: unknown): Promise<Bought> {
   const { session, terminal, clock } = context;
   const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([
-    import('../../../client/normalise.ts'),
+    import('../../../client/base/normalise.ts'),
     import('../../view/flights/intent.ts'),
   ]);
   const intent = createdIntentOf(body);

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../../client/types.ts';
+import type { CallOptions } from '../../../client/base/types.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { freeCall } from '../../../client/spending.ts';
-import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
+import { freeCall } from '../../../client/base/spending.ts';
+import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { findAirports } from '../../../kernel/domain/airports.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { freeCall } from '../../../client/spending.ts';
+import { freeCall } from '../../../client/base/spending.ts';
 import { DAY_MS } from '../../../kernel/clock.ts';
 import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { localDate } from '../../../kernel/domain/calendar.ts';

@@ -1,4 +1,4 @@
-import type { PaymentReceipt } from '../../../client/types.ts';
+import type { PaymentReceipt } from '../../../client/base/types.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchResponse } from '../../../wire/flights/index.ts';

@@ -1,4 +1,4 @@
-import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
+import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
 import { groupByItinerary } from '../../../kernel/domain/offer-groups.ts';
 import { sortOffers } from '../../../kernel/domain/offer-order.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';

@@ -1,4 +1,4 @@
-import { BUDGET_WINDOW_MS } from '../../../client/spending.ts';
+import { BUDGET_WINDOW_MS } from '../../../client/base/spending.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { fieldLines } from '../../../terminal/table.ts';

@@ -1,4 +1,4 @@
-import type { KnownOrder } from '../../../client/types.ts';
+import type { KnownOrder } from '../../../client/base/types.ts';
 import { fieldLines } from '../../../terminal/table.ts';
 import type { Screen } from '../../../terminal/terminal.ts';
 import { utcTime } from '../../../terminal/times.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readBounded } from '../../kernel/bounded-file.ts';
-import { isProblem, problem } from '../../kernel/problems.ts';
+import { readBounded } from '../../../kernel/bounded-file.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
 import {
   namesIn,
   pattern,

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { hostsOf, isInside, resolverRules } from '../../../src/airlines/browser/page/fence.ts';
-import { loadRecipes, recipeOf } from '../../../src/airlines/browser/recipes.ts';
+import { hostsOf, isInside, resolverRules } from '../../../../src/airlines/browser/page/fence.ts';
+import { loadRecipes, recipeOf } from '../../../../src/airlines/browser/recipes/recipes.ts';
 
-const FOLDER = resolve(import.meta.dirname, '../../../docs/recipes');
+const FOLDER = resolve(import.meta.dirname, '../../../../docs/recipes');
 const example = () => JSON.parse(readFileSync(join(FOLDER, 'sandbox-hopper.json'), 'utf8'));
 
 test('the example is read from its folder, and sent to another address', () => {

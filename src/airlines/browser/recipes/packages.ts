@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { problem } from '../../kernel/problems.ts';
+import { problem } from '../../../kernel/problems.ts';
 
 /** Packages that only carriers' web sites need. They are the operator's to install, and not in the bundle. */
 interface Packages {

@@ -1,7 +1,14 @@
+import {
+  createdIntentOf,
+  offerDetailsOf,
+  orderOf,
+  queuedOf,
+  receivedOf,
+  searchOf,
+} from '../base/normalise.ts';
+import { type HttpAnswer, isRecord } from '../base/transport.ts';
 import { intentToRemember } from './agreed.ts';
-import { createdIntentOf, offerDetailsOf, orderOf, queuedOf, receivedOf, searchOf } from './normalise.ts';
-import type { AnswerRules } from './payer/delivery.ts';
-import { type HttpAnswer, isRecord } from './transport.ts';
+import type { AnswerRules } from './delivery.ts';
 
 /** Answers of POST /air/offer-details that cost nothing: the menu is still pending, or its check failed. */
 const menuAnswers = {

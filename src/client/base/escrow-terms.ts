@@ -1,9 +1,9 @@
 import { type Address, isAddress } from '@solana/kit';
-import type { AccountReader } from '../escrow/account.ts';
-import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
-import type { EscrowCheck, ExpectedEscrow } from '../escrow/verify.ts';
-import { problem } from '../kernel/problems.ts';
-import type { Intent } from '../wire/flights/index.ts';
+import type { AccountReader } from '../../escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../escrow/address.ts';
+import type { EscrowCheck, ExpectedEscrow } from '../../escrow/verify.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Intent } from '../../wire/flights/index.ts';
 
 /**
  * Reads the escrow of an intent from the chain and compares it with the record. What the record does not say is
@@ -16,8 +16,8 @@ export async function escrowChecks(
   intent: Intent,
   given: { readonly held?: ExpectedEscrow['held']; readonly latestRefundMs?: number },
 ): Promise<EscrowCheck[]> {
-  const { verifyEscrow } = await import('../escrow/verify.ts');
-  const { associatedTokenAddress } = await import('../solana/token.ts');
+  const { verifyEscrow } = await import('../../escrow/verify.ts');
+  const { associatedTokenAddress } = await import('../../solana/token.ts');
   const { escrow } = intent;
   const { address, mint } = escrow;
   if (!isAddress(address) || !isAddress(mint)) {

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Clock } from '../../kernel/clock.ts';
-import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
-import { leaseTime } from '../../store/leases.ts';
-import { regained } from '../../store/regained.ts';
-import { LOWCOST_PREFIX } from '../fulfiller.ts';
-import type { OfferQuery } from '../provider.ts';
-import type { Recipe } from './recipes.ts';
-import type { BrowserOfferTable, Store } from './tables.ts';
-import type { FlightKey } from './visits/flights.ts';
-import type { FoundOffer } from './visits/offers.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../../kernel/clock.ts';
+import { regained } from '../../../store/base/regained.ts';
+import { leaseTime } from '../../../store/leases.ts';
+import { LOWCOST_PREFIX } from '../../fulfiller.ts';
+import type { OfferQuery } from '../../provider.ts';
+import type { Recipe } from '../recipes/recipes.ts';
+import type { BrowserOfferTable, Store } from '../records/tables.ts';
+import type { FlightKey } from './flights.ts';
+import type { FoundOffer } from './offers.ts';
 
 /** What visits have found, for every process: a site is looked at once for all who ask for the same. */
 

@@ -1,5 +1,5 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
-import { type Problem, problem } from '../kernel/problems.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
 import { type AppliedStep, appliedSteps, FORMER_STEPS, type Migration, STEPS } from './applied-steps.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isPressed } from '../../../src/airlines/browser/page/click.ts';
-import { Misfit, Stopped } from '../../../src/airlines/browser/page/outcomes.ts';
-import { privateWords, redacted, showRedacted } from '../../../src/airlines/browser/page/redact.ts';
-import { runSteps, walkOf } from '../../../src/airlines/browser/page/steps.ts';
-import type { Visit } from '../../../src/airlines/browser/page/visit.ts';
-import type { Recipe, RecipePart } from '../../../src/airlines/browser/recipes.ts';
-import type { Step } from '../../../src/airlines/browser/steps.ts';
-import { TRAVELLER } from './shop.ts';
-import { chromium, recipeFor, serve, visitTo } from './site.ts';
+import { isPressed } from '../../../../src/airlines/browser/page/click.ts';
+import { Misfit, Stopped } from '../../../../src/airlines/browser/page/outcomes.ts';
+import { privateWords, redacted, showRedacted } from '../../../../src/airlines/browser/page/redact.ts';
+import { runSteps, walkOf } from '../../../../src/airlines/browser/page/steps.ts';
+import type { Visit } from '../../../../src/airlines/browser/page/visit.ts';
+import type { Recipe, RecipePart } from '../../../../src/airlines/browser/recipes/recipes.ts';
+import type { Step } from '../../../../src/airlines/browser/recipes/steps.ts';
+import { TRAVELLER } from '../shop.ts';
+import { chromium, recipeFor, serve, visitTo } from '../site.ts';
 
 const FORM = `<h1>Who flies?</h1>
   <dialog open id="wall" aria-label="Cookies" hidden><button onclick="wall.remove()">No</button></dialog>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAllowance } from '../../src/cli/mcp/allowance.ts';
+import { createAllowance } from '../../../src/cli/mcp/allowance.ts';
 import {
   type Limits,
   mayBePaid,
@@ -8,8 +8,8 @@ import {
   refusal,
   type Spender,
   type Spending,
-} from '../../src/client/spending.ts';
-import { SOLANA_NETWORKS } from '../../src/solana/cluster.ts';
+} from '../../../src/client/base/spending.ts';
+import { SOLANA_NETWORKS } from '../../../src/solana/cluster.ts';
 
 /** May this be paid? Who has said what, and what a payment may cost then. Amounts are atomic USDC. */
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Recipe } from '../../../src/airlines/browser/recipes.ts';
+import type { Recipe } from '../../../../src/airlines/browser/recipes/recipes.ts';
 import {
   dayNear,
   filled,
   readDateText,
   readMoneyText,
   timeOf,
-} from '../../../src/airlines/browser/values.ts';
+} from '../../../../src/airlines/browser/recipes/values.ts';
 
 type Site = Pick<Recipe['site'], 'numbers' | 'currency' | 'symbols' | 'months'>;
 

@@ -1,5 +1,5 @@
-import { formatUsdc, parseUsdc } from '../kernel/money.ts';
-import { problem } from '../kernel/problems.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
 import type {
   Affiliate,
   AffiliateCredit,
@@ -11,7 +11,7 @@ import type {
   RefundRequestResponse,
   SearchResponse,
   SearchUpdatesResponse,
-} from '../wire/flights/index.ts';
+} from '../../wire/flights/index.ts';
 import { isRecord } from './transport.ts';
 import type { KnownOrder } from './types.ts';
 

@@ -1,6 +1,6 @@
-import { type Fetch, type HttpHeaders, headerOf, lowerCase } from '../kernel/http.ts';
-import type { ProblemOptions } from '../kernel/problems.ts';
-import { isProblem, isProblemCode, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
+import { type Fetch, type HttpHeaders, headerOf, lowerCase } from '../../kernel/http.ts';
+import type { ProblemOptions } from '../../kernel/problems.ts';
+import { isProblem, isProblemCode, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
 
 export interface Call {
   readonly fetch: Fetch;

@@ -15,7 +15,7 @@ import type {
   SearchResponse,
   SearchUpdatesRequest,
   SearchUpdatesResponse,
-} from '../wire/flights/index.ts';
+} from '../../wire/flights/index.ts';
 
 /** The payment for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
 export interface PaymentReceipt {
