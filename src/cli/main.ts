@@ -6,7 +6,7 @@ import { type Pager, pagerCommand } from '../terminal/pager.ts';
 import { terminalPrompts } from '../terminal/prompts.ts';
 import { processStreams } from '../terminal/streams.ts';
 import { TOOL } from './commands/index.ts';
-import { runTool } from './tool.ts';
+import { runTool } from './tool/tool.ts';
 import { isNoticeWanted } from './upgrade/wanted.ts';
 
 /** The process: its streams, signals and exit. Nothing else exits. */
@@ -108,7 +108,7 @@ export async function main({
 /** After everything else, and never in its way: a home that can't be written is doctor's to tell of. */
 async function tellOfUpdate(): Promise<void> {
   const { lookInBackground, updateNotice } = await import('./upgrade/latest.ts');
-  const { homeOf } = await import('./session/profile.ts');
+  const { homeOf } = await import('./settings/profile.ts');
   try {
     const notice = updateNotice({
       home: homeOf(process.env),

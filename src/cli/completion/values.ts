@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { homeOf } from '../session/profile.ts';
+import { homeOf } from '../settings/profile.ts';
 import type { Place, Position, Source } from './candidate.ts';
 import { type Candidate, FILES } from './candidate.ts';
 

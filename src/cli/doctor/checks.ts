@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { missingNative } from '../../kernel/native.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { Profile } from '../session/profile.ts';
-import type { Environment, GlobalOptions } from '../spec/globals.ts';
+import type { Environment, GlobalOptions } from '../settings/globals.ts';
+import type { Profile } from '../settings/profile.ts';
 
 /** The outcome of a check. `warning`: it works, and something should be known. */
 export interface Finding {

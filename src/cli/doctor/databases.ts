@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FileState, PostgresPlace, PostgresRefused, PostgresState } from '../../client/inspect.ts';
 import { type Clock, instant } from '../../kernel/clock.ts';
 import { utcTime } from '../../terminal/times.ts';
-import { secret } from '../session/secret-variable.ts';
+import { secret } from '../settings/secret-variable.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
 /** The databases of the services and of the tool, and what is still open in them. */

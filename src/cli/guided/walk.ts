@@ -9,8 +9,8 @@ import type {
   SearchResponse,
 } from '../../wire/flights/index.ts';
 import type { Remembered } from '../days/prices.ts';
+import type { ExitCode } from '../settings/globals.ts';
 import type { CommandContext } from '../spec/command.ts';
-import type { ExitCode } from '../spec/globals.ts';
 import type { SearchTitle } from '../view/flights/search.ts';
 import { type Arrangement, asFound } from './arrangement.ts';
 

@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import type { Session } from '../session/session.ts';
-import type { GlobalOptions } from '../spec/globals.ts';
+import type { GlobalOptions } from '../settings/globals.ts';
 import { commandLine, helpOf } from '../spec/mistaken.ts';
 import type { Invocation } from '../spec/tree.ts';
 

@@ -3,12 +3,12 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { wrap } from '../../terminal/text.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
+import { spenderOf } from '../session/paying.ts';
 import { notesOf } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { passportWarnings } from '../travellers/passengers.ts';
 import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
 import { agreementOf } from './agreement.ts';
-import { spenderOf } from './paying.ts';
 
 /** A booking that a person has agreed to pay. */
 export type BookingAgreed = Extract<Agreed, { kind: 'booking' }>;

@@ -1,6 +1,6 @@
 import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Paint } from '../../terminal/paint.ts';
-import type { Profile } from '../session/profile.ts';
+import type { Profile } from '../settings/profile.ts';
 import type { CommandContext } from '../spec/command.ts';
 import type { Linked } from '../view/payment.ts';
 

@@ -4,7 +4,7 @@ import { fieldLines } from '../../terminal/table.ts';
 import type { Screen } from '../../terminal/terminal.ts';
 import { fromNow, utcTime } from '../../terminal/times.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { money } from '../view/flights/fares.ts';
+import { money } from '../view/payment.ts';
 
 /**
  * Prints the plan of a paid command for `--dry-run`: the call is sent without a payment, the challenge that comes back is

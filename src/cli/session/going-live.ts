@@ -1,13 +1,13 @@
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/command.ts';
 import type { PartnerAccess } from './partner-access.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /**
  * Before anything changes with a live key: --live, --yes, or a person who says yes. A demo asks nothing.
  * @throws Problem `declined`, `input_required`
  */
 export async function confirmLive(
-  { terminal, globals }: CommandContext,
+  { terminal, globals }: Surroundings,
   access: PartnerAccess,
   isMeant: boolean,
   question: string,

@@ -19,10 +19,10 @@ import type {
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { Environment } from '../spec/globals.ts';
-import type { Profile } from './profile.ts';
+import type { Environment } from '../settings/globals.ts';
+import type { Profile } from '../settings/profile.ts';
+import { secret } from '../settings/secret-variable.ts';
 import { scenarioNamed } from './scenarios.ts';
-import { secret } from './secret-variable.ts';
 
 /** Options of `serve` beyond the environment. */
 export type LocalOptions = Pick<

@@ -1,7 +1,7 @@
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { repeatedName } from '../../kernel/domain/repeated-names.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/command.ts';
+import type { Surroundings } from './surroundings.ts';
 
 const MOST_BYTES = 64 * 1_048_576;
 
@@ -12,7 +12,7 @@ export const sourceName = (source: string): string => (source === '-' ? 'standar
  * The bytes of a file, or of standard input (`-`).
  * @throws Problem `file_unreadable`
  */
-export async function readSource({ streams }: CommandContext, source: string): Promise<Buffer> {
+export async function readSource({ streams }: Surroundings, source: string): Promise<Buffer> {
   if (source === '-') return Buffer.from(await streams.stdin.text(), 'utf8');
   let bytes: Buffer | null;
   try {
@@ -45,7 +45,7 @@ export function utf8Of(bytes: Uint8Array, source: string): string {
 }
 
 /** The JSON of a file or of standard input. What the parser says is not repeated: it quotes the text, which is private. */
-export async function readJson(context: CommandContext, source: string): Promise<unknown> {
+export async function readJson(context: Surroundings, source: string): Promise<unknown> {
   const text = utf8Of(await readSource(context, source), source).replace(/^\uFEFF/, '');
   const refused = (why: string) =>
     problem('file_unreadable', {

@@ -6,10 +6,10 @@ import type { PartnerDesk } from '../../client/partner-desk.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment } from '../spec/globals.ts';
+import type { Environment } from '../settings/globals.ts';
+import type { Profile } from '../settings/profile.ts';
 import { encrypted } from './encrypted.ts';
 import { readKeyFile, readOwnKeyFile } from './key-file.ts';
-import type { Profile } from './profile.ts';
 
 /** Whose key and whose token a command uses; unnamed: what the environment, the profile or the sandbox has. */
 export interface PartnerIdentity {

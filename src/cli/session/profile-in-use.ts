@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
-import type { Environment, GlobalOptions } from '../spec/globals.ts';
+import type { Environment, GlobalOptions } from '../settings/globals.ts';
+import { EMBEDDED, keypairPath, type Profile, settingsFiles, userFileOf } from '../settings/profile.ts';
 import { encrypted } from './encrypted.ts';
-import { EMBEDDED, keypairPath, type Profile, settingsFiles, userFileOf } from './profile.ts';
 
 /**
  * The profile of a command: flags over environment over project file over user file (docs/settings.md). Without a

@@ -5,9 +5,9 @@ import { isProblem } from '../../kernel/problems.ts';
 import { isRecord } from '../../terminal/fields.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { CommandContext } from '../spec/command.ts';
 import { type KnownFare, keptFare } from './known-fare.ts';
 import type { KnownJourney } from './recent.ts';
+import type { Surroundings } from './surroundings.ts';
 
 interface Funding {
   readonly transaction: string;
@@ -83,7 +83,7 @@ export async function supportCodeOf(store: ClientStore, id: string): Promise<str
  * for a wrong one counts against whoever sends it.
  */
 export async function withReason(
-  { session, environment, signal, terminal }: CommandContext,
+  { session, environment, signal, terminal }: Surroundings,
   flights: FlightsClient,
   intent: Intent,
 ): Promise<Intent> {

@@ -6,11 +6,11 @@ import type { SolanaNetwork } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import { checkSettings, settingsOfMoniker } from '../../solana/cluster-settings.ts';
 import { rpcNames } from '../../solana/monikers.ts';
-import { secret } from '../session/secret-variable.ts';
-import type { Environment } from '../spec/globals.ts';
 import { readJsonFile, readProfileSettings, type SettingValues, wrongSetting } from './file.ts';
+import type { Environment } from './globals.ts';
 import { CLUSTER_SETTINGS, type ClusterSettingName, kindOf, NotASetting } from './keys-table.ts';
 import { fromVariable } from './resolve.ts';
+import { secret } from './secret-variable.ts';
 
 /**
  * The record of a cluster, from the text of each of its settings.

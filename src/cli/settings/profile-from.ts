@@ -1,7 +1,7 @@
 import { parseUsdc } from '../../kernel/money.ts';
-import { keypairPath, type Profile } from '../session/profile.ts';
 import { clusterFrom } from './cluster.ts';
 import { CLUSTER_OUTSIDE, type SettingName } from './keys-table.ts';
+import { keypairPath, type Profile } from './profile.ts';
 import type { Settings } from './resolve.ts';
 
 /** The profile that resolved settings make. */

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment } from '../spec/globals.ts';
 import { known, profileName, readJsonFile, readLimits, type SettingValues } from './file.ts';
+import type { Environment } from './globals.ts';
 
 const PROJECT_FILE = '.farelock.json';
 

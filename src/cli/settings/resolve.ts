@@ -3,12 +3,12 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import { settingsOfMoniker } from '../../solana/cluster-settings.ts';
-import { keypairPath } from '../session/profile.ts';
-import { secret } from '../session/secret-variable.ts';
-import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { OUTSIDE, readUserSettings, type SettingValues, type UserSettings } from './file.ts';
+import type { Environment, GlobalOptions } from './globals.ts';
 import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } from './keys-table.ts';
+import { keypairPath } from './profile.ts';
 import { type ProjectSettings, readProjectSettings } from './project.ts';
+import { secret } from './secret-variable.ts';
 
 /** Where a value came from; the first that names it wins, in this order. */
 type Origin = 'flag' | 'environment' | 'project' | 'user' | 'solana' | 'default';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readBounded } from '../../kernel/bounded-file.ts';
-import type { Environment } from '../spec/globals.ts';
 import { wrongSetting } from './file.ts';
+import type { Environment } from './globals.ts';
 import { kindOf, NotASetting, webAddress } from './keys-table.ts';
 
 /** The settings of the Solana CLI. */

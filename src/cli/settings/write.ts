@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { makeFolder, onFile } from '../../kernel/storage.ts';
-import { userFileOf } from '../session/profile.ts';
 import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
+import { userFileOf } from './profile.ts';
 
 /** The user's own settings, with nothing over them; empty without a file. @throws Problem `settings_invalid` */
 export function readOwnSettings(home: string): UserSettings {

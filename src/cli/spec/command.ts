@@ -1,9 +1,5 @@
-import type { Allowance } from '../../client/base/spending.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Streams } from '../../terminal/streams.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import type { Session } from '../session/session.ts';
-import type { Environment, ExitCode, GlobalOptions } from './globals.ts';
+import type { Surroundings } from '../session/surroundings.ts';
+import type { ExitCode } from '../settings/globals.ts';
 import type { Published } from './published.ts';
 
 /**
@@ -76,22 +72,9 @@ export const specNamed = (tool: ToolSpec, name: string): CommandSpec | undefined
 
 export type Command<O> = (context: CommandContext, options: O) => Promise<ExitCode>;
 
-/** The surroundings of a command. Everything in the session is opened when it is first asked for. */
-export interface CommandContext {
-  /** For commands about commands. */
+/** The surroundings of a command, with the tool for commands about commands. */
+export interface CommandContext extends Surroundings {
   readonly tool: ToolSpec;
-  readonly terminal: Terminal;
-  readonly session: Session;
-  readonly streams: Streams;
-  readonly clock: Clock;
-  readonly environment: Environment;
-  /** The working folder, unless it is the process's own. */
-  readonly folder?: string | undefined;
-  readonly globals: GlobalOptions;
-  /** The allowance of the program that drives the tool; absent: a person drives it. */
-  readonly allowance?: Allowance | undefined;
-  /** Aborted by Ctrl-C and by --timeout; its reason is the problem to end with. */
-  readonly signal: AbortSignal;
 }
 
 /** Words to write a spec with. They know from its flags what a command is given, and hold its run to that. */

@@ -1,4 +1,5 @@
 import { Argument, Command as Commander, Option } from 'commander';
+import type { ExitCode, GlobalOptions } from '../settings/globals.ts';
 import {
   type CommandContext,
   type CommandSpec,
@@ -7,7 +8,6 @@ import {
   type ParameterSpec,
   type ToolSpec,
 } from './command.ts';
-import type { ExitCode, GlobalOptions } from './globals.ts';
 import { durationOption, usdcOption } from './options.ts';
 
 /** A command line that was understood: what to run, and with what. */

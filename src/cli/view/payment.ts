@@ -1,6 +1,5 @@
 import type { PaymentReceipt } from '../../client/base/types.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { money } from './flights/fares.ts';
 
 export { quoted };
 
@@ -68,4 +67,10 @@ export const bookCommand = (intentId: string, canAsk: boolean): string =>
 export function formatSol(lamports: bigint): string {
   const fraction = (lamports % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '');
   return fraction ? `${lamports / 1_000_000_000n}.${fraction}` : `${lamports / 1_000_000_000n}`;
+}
+
+/** A decimal string with at least two decimals, and no more zeros than that. */
+export function money(decimal: string): string {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }

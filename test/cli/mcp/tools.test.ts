@@ -5,7 +5,7 @@ import { nextStepsFor } from '../../../src/cli/mcp/next.ts';
 import { bounded, commandLineOf, toolCommands, toolOf, wholeLists } from '../../../src/cli/mcp/tools.ts';
 import { describeTool } from '../../../src/cli/spec/description.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
-import { parse } from '../../../src/cli/tool.ts';
+import { parse } from '../../../src/cli/tool/tool.ts';
 import { problemDocument } from '../../../src/cli/view/problem.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 

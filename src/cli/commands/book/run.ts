@@ -9,8 +9,8 @@ import { type BookingAgreed, confirmBooking, reviewOf } from '../../paying/confi
 import { linkedOf } from '../../paying/explorer.ts';
 import { settleBookingPayments } from '../../paying/settled-payments.ts';
 import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/remembered.ts';
+import type { ExitCode } from '../../settings/globals.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import type { ExitCode } from '../../spec/globals.ts';
 import { readPassengers } from '../../travellers/passengers.ts';
 import { reviewLines } from '../../view/flights/review.ts';
 import {

@@ -3,8 +3,8 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, shownUrls } from '../../../kernel/shown-url.ts';
 import type { ClusterDesk } from '../../../service/types.ts';
 import { rpcNames } from '../../../solana/monikers.ts';
-import { keyInArgument } from '../../session/secret-variable.ts';
 import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
+import { keyInArgument } from '../../settings/secret-variable.ts';
 import type { CommandContext } from '../../spec/command.ts';
 
 /** The operator's desk for the cluster of a command. A key on the command line is used, and said to be seen by others. */

@@ -1,7 +1,7 @@
 import { shownUrls } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/monikers.ts';
-import { settingsFiles } from '../../session/profile.ts';
 import type { SettingValues, UserSettings } from '../../settings/file.ts';
+import { settingsFiles } from '../../settings/profile.ts';
 import { resolveSettings, type Settings } from '../../settings/resolve.ts';
 import type { CommandContext } from '../../spec/command.ts';
 

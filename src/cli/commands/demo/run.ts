@@ -24,11 +24,12 @@ import { parseDate } from '../../searching/dates.ts';
 import { noteIntent } from '../../session/remembered.ts';
 import { openSession, type Session } from '../../session/session.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { fareFamilies, money } from '../../view/flights/fares.ts';
+import { fareFamilies } from '../../view/flights/fares.ts';
 import { createdIntentLines, usdc } from '../../view/flights/intent.ts';
 import { orderLines } from '../../view/flights/order.ts';
 import { searchLines } from '../../view/flights/search.ts';
 import { hasEnded, moneyStage, statusLines } from '../../view/flights/status.ts';
+import { money } from '../../view/payment.ts';
 import { inReview } from '../book/run.ts';
 
 /** USDC (atomic) where a journey can put it; null where there is no such account. */

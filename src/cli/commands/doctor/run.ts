@@ -9,8 +9,8 @@ import {
   type Patient,
   warning,
 } from '../../doctor/checks.ts';
-import { type Profile, settingsFiles } from '../../session/profile.ts';
 import { profileOf } from '../../session/profile-in-use.ts';
+import { type Profile, settingsFiles } from '../../settings/profile.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 
 interface DoctorOptions {

@@ -19,7 +19,7 @@ import { withheld } from '../../mcp/output.ts';
 import { bounded, type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../../mcp/tools.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { type CommandDescription, describeTool } from '../../spec/description.ts';
-import { runTool } from '../../tool.ts';
+import { runTool } from '../../tool/tool.ts';
 import { problemDocument } from '../../view/problem.ts';
 
 interface McpOptions {

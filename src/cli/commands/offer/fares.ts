@@ -12,9 +12,8 @@ import type {
 } from '../../../wire/flights/index.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command } from '../../spec/command.ts';
-import { money } from '../../view/flights/fares.ts';
 import { conditionText } from '../../view/flights/offer.ts';
-import { nextLines, offerCommand } from '../../view/payment.ts';
+import { money, nextLines, offerCommand } from '../../view/payment.ts';
 
 /** So many that they can still be told apart on a screen. */
 const MOST_FARES = 8;

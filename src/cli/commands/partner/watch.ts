@@ -2,8 +2,8 @@ import { canonicalJson } from '../../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../wire/partner/index.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
+import type { ExitCode } from '../../settings/globals.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import type { ExitCode } from '../../spec/globals.ts';
 import { changeLines, ENDS, type ShownOrder, statusWords } from '../../view/partner/order.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
 

@@ -6,8 +6,7 @@ import { utcTime } from '../../../terminal/times.ts';
 import { type Explorer, explorerOf } from '../../paying/explorer.ts';
 import { paidForWords } from '../../paying/paid-for.ts';
 import type { Command } from '../../spec/command.ts';
-import { money } from '../../view/flights/fares.ts';
-import { nextLines } from '../../view/payment.ts';
+import { money, nextLines } from '../../view/payment.ts';
 
 interface PaymentsShowOptions {
   readonly paymentId: string;

@@ -11,6 +11,14 @@ import type { View } from '../../../terminal/terminal.ts';
 import { counted } from '../../../terminal/text.ts';
 import type { Offer, SearchResponse } from '../../../wire/flights/index.ts';
 import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/prices.ts';
+import { followArrivals } from '../../searching/arrivals.ts';
+import { shortOf } from '../../session/recent.ts';
+import type { ExitCode } from '../../settings/globals.ts';
+import type { CommandContext } from '../../spec/command.ts';
+import { numberedOffers } from '../../view/flights/intent.ts';
+import { incompleteText, searchView } from '../../view/flights/search.ts';
+import { firstOfferLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 import {
   agreeTotal,
   costFacts,
@@ -21,15 +29,7 @@ import {
   type SearchesDone,
   searchMany,
   searchPrice,
-} from '../../days/run.ts';
-import { followArrivals } from '../../searching/arrivals.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { CommandContext } from '../../spec/command.ts';
-import type { ExitCode } from '../../spec/globals.ts';
-import { numberedOffers } from '../../view/flights/intent.ts';
-import { incompleteText, searchView } from '../../view/flights/search.ts';
-import { firstOfferLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+} from './many-days.ts';
 import { limitOf, searchRequestOf, titleOf, type WaitingOptions } from './request.ts';
 
 /** From an airport of a city to another one. */

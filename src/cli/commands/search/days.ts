@@ -20,6 +20,15 @@ import {
   openSearchMemory,
   pricesOf,
 } from '../../days/prices.ts';
+import { parseDate } from '../../searching/dates.ts';
+import { shortOf } from '../../session/recent.ts';
+import type { ExitCode } from '../../settings/globals.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import type { DaysTitle } from '../../view/flights/days-title.ts';
+import { priceBarsView } from '../../view/flights/price-bars.ts';
+import { priceGridView } from '../../view/flights/price-grid.ts';
+import { nextLines, offerCommand, quoted } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 import {
   aboutText,
   agreeTotal,
@@ -33,16 +42,7 @@ import {
   type SearchesDone,
   searchDays,
   searchPrice,
-} from '../../days/run.ts';
-import { parseDate } from '../../searching/dates.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import type { ExitCode } from '../../spec/globals.ts';
-import type { DaysTitle } from '../../view/flights/days-title.ts';
-import { priceBarsView } from '../../view/flights/price-bars.ts';
-import { priceGridView } from '../../view/flights/price-grid.ts';
-import { nextLines, offerCommand, quoted } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+} from './many-days.ts';
 import { type SearchOptions, searchRequestOf } from './request.ts';
 
 /**

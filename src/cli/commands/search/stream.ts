@@ -3,8 +3,8 @@ import { groupByItinerary } from '../../../kernel/domain/offer-groups.ts';
 import { sortOffers } from '../../../kernel/domain/offer-order.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/arrivals.ts';
+import type { ExitCode } from '../../settings/globals.ts';
 import type { CommandContext } from '../../spec/command.ts';
-import type { ExitCode } from '../../spec/globals.ts';
 import { withPayment } from '../../view/payment.ts';
 
 /**

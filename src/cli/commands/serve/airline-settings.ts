@@ -2,8 +2,8 @@ import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
 import type { AirlineSettings } from '../../../service/types.ts';
 import { isLoopback } from '../../session/encrypted.ts';
-import { secret } from '../../session/secret-variable.ts';
-import type { Environment } from '../../spec/globals.ts';
+import type { Environment } from '../../settings/globals.ts';
+import { secret } from '../../settings/secret-variable.ts';
 
 /** Options of `serve` about whose seats are sold. */
 export interface AirlineOptions {

@@ -2,7 +2,7 @@ import { tableLines } from '../../../terminal/table.ts';
 import type { Screen } from '../../../terminal/terminal.ts';
 import { fromNow, utcTime } from '../../../terminal/times.ts';
 import type { FareMenu, MenuFare } from '../../../wire/flights/index.ts';
-import { money } from './fares.ts';
+import { money } from '../payment.ts';
 import { conditionText } from './offer.ts';
 
 /**

@@ -63,9 +63,3 @@ export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number
 }
 
 export const yesNo = (value: boolean | null): string => (value === null ? '–' : value ? 'yes' : 'no');
-
-/** A decimal string with at least two decimals, and no more zeros than that. */
-export function money(decimal: string): string {
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
-}

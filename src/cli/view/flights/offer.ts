@@ -11,7 +11,7 @@ import {
   utcTime,
 } from '../../../terminal/times.ts';
 import type { Conditions, OfferDetailsResponse, Slice } from '../../../wire/flights/index.ts';
-import { money } from './fares.ts';
+import { money } from '../payment.ts';
 
 /** A direction, leg by leg: local times, airports with terminals, flight and aircraft, the wait between two legs. */
 export function sliceLines(slice: Slice, { paint }: Screen): string[] {

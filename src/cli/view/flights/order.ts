@@ -2,7 +2,7 @@ import type { KnownOrder } from '../../../client/base/types.ts';
 import { fieldLines } from '../../../terminal/table.ts';
 import type { Screen } from '../../../terminal/terminal.ts';
 import { utcTime } from '../../../terminal/times.ts';
-import { money } from './fares.ts';
+import { money } from '../payment.ts';
 import { sliceLines } from './offer.ts';
 
 /** The airline order: the booking reference first, for it is what one came for. */

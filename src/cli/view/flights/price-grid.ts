@@ -3,8 +3,8 @@ import type { Screen, View } from '../../../terminal/terminal.ts';
 import { padEnd, padStart } from '../../../terminal/text.ts';
 import { dayName } from '../../../terminal/times.ts';
 import { type DayPrice, type DaysDocument, dayAt } from '../../days/prices.ts';
+import { money } from '../payment.ts';
 import { CHEAPEST, type DaysTitle, footLines, titleLines } from './days-title.ts';
-import { money } from './fares.ts';
 
 /** `search --flex`: departures across, returns down, the cheapest price in each cell. */
 export const priceGridView = (title: DaysTitle): View<DaysDocument> => ({

@@ -5,8 +5,8 @@ import { harmless, harmlessDocument, wrap } from '../../../terminal/text.ts';
 import { dayName, fromNow, utcTime } from '../../../terminal/times.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';
 import type { KnownFare } from '../../session/known-fare.ts';
+import { money } from '../payment.ts';
 import { fareFields } from './fare-details.ts';
-import { money } from './fares.ts';
 import { sliceLines } from './offer.ts';
 
 /** What is about to be paid. */

@@ -1,7 +1,8 @@
 import { textWidth } from '../../../terminal/text.ts';
 import { durationMinutes, fromTo, hoursAndMinutes } from '../../../terminal/times.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
-import { type Fare, money } from './fares.ts';
+import { money } from '../payment.ts';
+import type { Fare } from './fares.ts';
 
 type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'flights' | 'co2';
 type Sold = 'number' | 'brand' | 'price' | 'seller';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runInMemory } from './memory.ts';
+import { runInMemory } from '../memory.ts';
 
 describe('help and version', () => {
   test('go to stdout with exit 0', async () => {

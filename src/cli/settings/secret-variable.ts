@@ -1,6 +1,6 @@
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment } from '../spec/globals.ts';
+import type { Environment } from './globals.ts';
 
 /**
  * The value of a variable that can hold a secret, or of the file that the same name with `_FILE` behind it names, so

@@ -5,25 +5,25 @@ import {
   refusal,
   type Spender,
   type Spending,
-} from '../../client/base/spending.ts';
-import type { FlightsClient, PaymentReceipt } from '../../client/base/types.ts';
-import { PaymentPlanned } from '../../client/payer/plan.ts';
-import { instant } from '../../kernel/clock.ts';
-import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
-import { counted } from '../../terminal/text.ts';
-import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
-import { spenderOf } from '../paying/paying.ts';
-import { followArrivals } from '../searching/arrivals.ts';
-import { usdcOf } from '../session/usdc.ts';
-import type { CommandContext } from '../spec/command.ts';
+} from '../../../client/base/spending.ts';
+import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
+import { PaymentPlanned } from '../../../client/payer/plan.ts';
+import { instant } from '../../../kernel/clock.ts';
+import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import { isProblem, type Problem, type ProblemCode, problem } from '../../../kernel/problems.ts';
+import { counted } from '../../../terminal/text.ts';
+import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import {
   cheapestOffer,
   type DayPrice,
   type JourneyDays,
   type Remembered,
   type SearchMemory,
-} from './prices.ts';
+} from '../../days/prices.ts';
+import { followArrivals } from '../../searching/arrivals.ts';
+import { spenderOf } from '../../session/paying.ts';
+import { usdcOf } from '../../session/usdc.ts';
+import type { CommandContext } from '../../spec/command.ts';
 
 /**
  * How the searches themselves make a service dearer, and how long one has to wait so that they don't

@@ -5,8 +5,8 @@ import { type Limits, NO_LIMITS } from '../../client/base/spending.ts';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../solana/cluster-settings.ts';
-import { projectFileFrom } from '../settings/project.ts';
-import type { Environment } from '../spec/globals.ts';
+import type { Environment } from './globals.ts';
+import { projectFileFrom } from './project.ts';
 
 /**
  * Where a command runs: on the embedded stack, or against a service by address, with the settings of the cluster that

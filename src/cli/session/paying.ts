@@ -8,8 +8,8 @@ import { problem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { Profile } from '../session/profile.ts';
-import type { GlobalOptions } from '../spec/globals.ts';
+import type { GlobalOptions } from '../settings/globals.ts';
+import type { Profile } from '../settings/profile.ts';
 
 /** The payments that this run has signed, sent again, or whose answers it has: what an interruption has to tell of. */
 export interface PaidHere {
