@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Fetch } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import type { OfferDetailsResponse } from '../wire/flights/index.ts';
+import { answerRules } from './base/answer-rules.ts';
 import {
   affiliateCreditOf,
   affiliateOf,
@@ -16,9 +17,7 @@ import {
   searchUpdatesOf,
 } from './base/normalise.ts';
 import { ask, type Call, type Patience, problemOf, segmentOf } from './base/transport.ts';
-import type { CallOptions, FlightsClient, Paid } from './base/types.ts';
-import { answerRules } from './payer/answer-rules.ts';
-import type { AnswerRules } from './payer/delivery.ts';
+import type { AnswerRules, CallOptions, FlightsClient, Paid } from './base/types.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
 
 interface FlightsClientPorts {

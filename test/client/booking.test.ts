@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { NO_LIMITS, type PaymentRequest, type SpendingPolicy } from '../../src/client/base/spending.ts';
-import type { IntentTerms } from '../../src/client/journal/store.ts';
+import type { IntentTerms } from '../../src/client/base/types.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID, escrowAddress, openInstructions } from '../../src/escrow/program.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';

@@ -224,9 +224,15 @@ export const MUTANTS = [
     'client',
     'mayBePaid',
     { ignores: 'spent perDay amount' },
-    'client/spending',
+    'client/base/spending',
   ),
-  m('--yes spends real money', 'client', 'mayBeAgreedTo isRealMoney', { is: 'false' }, 'client/spending'),
+  m(
+    '--yes spends real money',
+    'client',
+    'mayBeAgreedTo isRealMoney',
+    { is: 'false' },
+    'client/base/spending',
+  ),
   m(
     'an escrow that holds the money is paid once more',
     'client',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Agreement, disagreements } from '../../client/payer/agreed.ts';
+import { type Agreement, disagreements } from '../../client/base/agreed.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { Session } from '../session/session.ts';

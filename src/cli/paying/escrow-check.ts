@@ -1,6 +1,6 @@
+import { refundOwners } from '../../client/base/agreed.ts';
 import { escrowChecks, UNSAID } from '../../client/base/escrow-terms.ts';
 import { isTrusted, type ProgramStanding, standingOfProgram } from '../../client/base/trusted-program.ts';
-import { refundOwners } from '../../client/payer/agreed.ts';
 import { ESCROW_PROGRAM_ID } from '../../escrow/address.ts';
 import type { EscrowCheck } from '../../escrow/verify.ts';
 import type { Intent } from '../../wire/flights/index.ts';

@@ -16,6 +16,7 @@ import type {
   SearchUpdatesRequest,
   SearchUpdatesResponse,
 } from '../../wire/flights/index.ts';
+import type { HttpAnswer } from './transport.ts';
 
 /** The payment for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
 export interface PaymentReceipt {
@@ -90,3 +91,45 @@ export interface FlightsClient {
   createAffiliate(wallet: string, options?: CallOptions): Promise<Affiliate>;
   affiliate(code: string, options?: CallOptions): Promise<AffiliateCredit>;
 }
+
+/** Rules for reading and keeping an answer. */
+export interface AnswerRules {
+  /** True while the service is still working: such an answer is not charged, and the payment waits for the real one. */
+  readonly isPending?: (answer: HttpAnswer) => boolean;
+  /** True where the call failed for free: the payment ends without a receipt. */
+  readonly isFree?: (answer: HttpAnswer) => boolean;
+  /** Reads an answer as its caller will; throws where it can't be read. */
+  readonly read: (body: unknown) => unknown;
+  /** Returns what must be saved before anybody sees the answer. */
+  readonly remember?: (body: unknown) => IntentToRemember | null;
+  /** false: the answer is free to fetch again, and is not kept. */
+  readonly keepsAnswer?: boolean;
+}
+
+/** The terms that this home agreed to when it created an intent: its request, and the escrow that it was shown. */
+export interface IntentTerms {
+  readonly offerId: string | null;
+  /** The wallet that was asked for, whatever the service has made of it. */
+  readonly refundOwner: string | null;
+  /** Of the answer; null where it could not be read. */
+  readonly escrow: {
+    readonly address: string;
+    readonly mint: string;
+    readonly amount: number;
+    /** Absent: an older version has remembered it, or the answer named none. */
+    readonly program?: string;
+  } | null;
+}
+
+export interface RememberedIntent {
+  readonly intentId: string;
+  readonly baseUrl: string;
+  readonly supportCode: string;
+  /** The locked fare, for lists; null until it is described. */
+  readonly summary: unknown;
+  /** null: an older version has remembered it. */
+  readonly terms: IntentTerms | null;
+  readonly createdAt: string;
+}
+
+export type IntentToRemember = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'supportCode' | 'terms'>;

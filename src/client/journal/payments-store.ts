@@ -7,9 +7,9 @@ import { asInteger, formatUsdc } from '../../kernel/money.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { regained } from '../../store/base/regained.ts';
 import { overBudget } from '../base/spending.ts';
+import type { IntentToRemember } from '../base/types.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 import type {
-  IntentToRemember,
   NewPayment,
   OpenPayment,
   PaymentRecord,

@@ -1,3 +1,4 @@
+import type { IntentToRemember, RememberedIntent } from '../base/types.ts';
 import type { PaymentState } from './store-schema.ts';
 import type { TravellerFields, TravellersStore } from './travellers.ts';
 
@@ -94,32 +95,6 @@ export interface PaymentRecord {
   readonly updated_at: string;
 }
 
-export interface RememberedIntent {
-  readonly intentId: string;
-  readonly baseUrl: string;
-  readonly supportCode: string;
-  /** The locked fare, for lists; null until it is described. */
-  readonly summary: unknown;
-  /** null: an older version has remembered it. */
-  readonly terms: IntentTerms | null;
-  readonly createdAt: string;
-}
-
-/** The terms that this home agreed to when it created an intent: its request, and the escrow that it was shown. */
-export interface IntentTerms {
-  readonly offerId: string | null;
-  /** The wallet that was asked for, whatever the service has made of it. */
-  readonly refundOwner: string | null;
-  /** Of the answer; null where it could not be read. */
-  readonly escrow: {
-    readonly address: string;
-    readonly mint: string;
-    readonly amount: number;
-    /** Absent: an older version has remembered it, or the answer named none. */
-    readonly program?: string;
-  } | null;
-}
-
 /** An intent without what is sealed of it. */
 export type NotedIntent = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'summary' | 'createdAt'>;
 
@@ -129,8 +104,6 @@ export interface NotedQuery {
   readonly open?: boolean;
   readonly sinceMs?: number;
 }
-
-export type IntentToRemember = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'supportCode' | 'terms'>;
 
 /** The payer's journal: a payment is on the disk before it leaves. */
 export interface PaymentJournal {

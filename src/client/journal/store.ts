@@ -8,20 +8,13 @@ import { regained } from '../../store/base/regained.ts';
 import { RING_PURPOSE } from '../../store/identity.ts';
 import { markOnce } from '../../store/marks.ts';
 import { openDatabase } from '../../store/open.ts';
+import type { IntentTerms, IntentToRemember, RememberedIntent } from '../base/types.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
-import type {
-  ClientStore,
-  IntentTerms,
-  IntentToRemember,
-  NotedIntent,
-  RememberedIntent,
-} from './store-types.ts';
+import type { ClientStore, NotedIntent } from './store-types.ts';
 
 export type {
   ClientStore,
-  IntentTerms,
-  IntentToRemember,
   KeptAnswer,
   NewAnswer,
   NewPayment,
@@ -31,7 +24,6 @@ export type {
   PaymentRecord,
   PaymentState,
   PaymentsStore,
-  RememberedIntent,
   RequestIdentity,
   SignedPayment,
   SpendingBudget,

@@ -6,8 +6,8 @@ import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
 import type { Intent } from '../../wire/flights/index.ts';
+import { type Agreement, checkTerms } from '../base/agreed.ts';
 import { checkProgram, type ProgramTrust } from '../base/trusted-program.ts';
-import { type Agreement, checkTerms } from './agreed.ts';
 import type { Challenge } from './challenge.ts';
 import type { TokenAccounts } from './transaction.ts';
 

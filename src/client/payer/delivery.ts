@@ -12,22 +12,8 @@ import {
 } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../base/transport.ts';
-import type { CallOptions, PaymentReceipt } from '../base/types.ts';
-import type { IntentToRemember, OpenPayment, PaymentJournal } from '../journal/store.ts';
-
-/** Rules for reading and keeping an answer. */
-export interface AnswerRules {
-  /** True while the service is still working: such an answer is not charged, and the payment waits for the real one. */
-  readonly isPending?: (answer: HttpAnswer) => boolean;
-  /** True where the call failed for free: the payment ends without a receipt. */
-  readonly isFree?: (answer: HttpAnswer) => boolean;
-  /** Reads an answer as its caller will; throws where it can't be read. */
-  readonly read: (body: unknown) => unknown;
-  /** Returns what must be saved before anybody sees the answer. */
-  readonly remember?: (body: unknown) => IntentToRemember | null;
-  /** false: the answer is free to fetch again, and is not kept. */
-  readonly keepsAnswer?: boolean;
-}
+import type { AnswerRules, CallOptions, PaymentReceipt } from '../base/types.ts';
+import type { OpenPayment, PaymentJournal } from '../journal/store.ts';
 
 export interface PaidAnswer {
   readonly body: unknown;

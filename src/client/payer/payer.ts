@@ -8,11 +8,10 @@ import type { Signer } from '../../solana/signer.ts';
 import { BUDGET_WINDOW_MS, type PaymentRequest, type SpendingPolicy } from '../base/spending.ts';
 import { ask, type HttpAnswer, type Patience, problemOf } from '../base/transport.ts';
 import type { ProgramTrust } from '../base/trusted-program.ts';
-import type { CallOptions } from '../base/types.ts';
+import type { AnswerRules, CallOptions } from '../base/types.ts';
 import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/store.ts';
 import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
 import {
-  type AnswerRules,
   answerUnreadable,
   type DeliveryPorts,
   deliver,

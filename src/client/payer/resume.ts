@@ -3,10 +3,10 @@ import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Cluster } from '../../solana/cluster.ts';
+import { answerRules } from '../base/answer-rules.ts';
 import type { Patience } from '../base/transport.ts';
 import type { CallOptions } from '../base/types.ts';
 import type { PaymentJournal, SignedPayment } from '../journal/store.ts';
-import { answerRules } from './answer-rules.ts';
 import { type DeliveryPorts, deliver, type PaidAnswer, receiptOf } from './delivery.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { notAgreed } from '../../../client/base/agreed.ts';
 import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
-import { notAgreed } from '../../../client/payer/agreed.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';

@@ -96,7 +96,7 @@ async function boughtBy(
   answer: PaidAnswer,
 ): Promise<Bought> {
   const body: unknown = harmlessDocument(answer.body);
-  const { answerRules } = await import('../../../client/payer/answer-rules.ts');
+  const { answerRules } = await import('../../../client/base/answer-rules.ts');
   const rules = answerRules({ resource: record.resource, body: request.body }, request.baseUrl);
   if (rules.keepsAnswer !== false && unreadableIn(rules, body) !== null) {
     const text = JSON.stringify(body, null, 2);

@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import { refundOwners } from '../../../client/payer/agreed.ts';
+import { refundOwners } from '../../../client/base/agreed.ts';
 import type { EscrowAccount } from '../../../escrow/account.ts';
 import type { EscrowOnChain, LateMoney } from '../../../escrow/claim.ts';
 import { formatUsdc } from '../../../kernel/money.ts';

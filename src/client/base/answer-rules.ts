@@ -1,14 +1,7 @@
-import {
-  createdIntentOf,
-  offerDetailsOf,
-  orderOf,
-  queuedOf,
-  receivedOf,
-  searchOf,
-} from '../base/normalise.ts';
-import { type HttpAnswer, isRecord } from '../base/transport.ts';
 import { intentToRemember } from './agreed.ts';
-import type { AnswerRules } from './delivery.ts';
+import { createdIntentOf, offerDetailsOf, orderOf, queuedOf, receivedOf, searchOf } from './normalise.ts';
+import { type HttpAnswer, isRecord } from './transport.ts';
+import type { AnswerRules } from './types.ts';
 
 /** Answers of POST /air/offer-details that cost nothing: the menu is still pending, or its check failed. */
 const menuAnswers = {

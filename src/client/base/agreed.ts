@@ -1,8 +1,8 @@
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { intentIdIn, intentOf, supportCodeIn } from '../base/normalise.ts';
-import { isRecord } from '../base/transport.ts';
-import type { IntentTerms, IntentToRemember } from '../journal/store-types.ts';
+import { intentIdIn, intentOf, supportCodeIn } from './normalise.ts';
+import { isRecord } from './transport.ts';
+import type { IntentTerms, IntentToRemember } from './types.ts';
 
 /** The one place that says which escrows this home has agreed to pay. */
 export interface Agreement {
