@@ -146,24 +146,47 @@ export const folderCirclesOf = (imports) =>
   );
 
 /** Shelves: every file on them is for everybody. */
-const SHELVES = /^src\/(kernel|terminal|wire)(\/|$)/;
-/** Light looks into a home that load nothing of the part behind them: a second door (docs/house.md). */
-const SECOND_DOORS = /^src\/(flights|partner|payments)\/look\.ts$|^src\/store\/glance\.ts$/;
+const SHELVES = /^src\/(kernel|wire)\//;
+/**
+ * Faces beside a folder's `index.ts` (docs/house.md): of a family of commands, what every start loads and the schemas that
+ * the build leaves out; of a service, the light looks into a home, which load nothing of what is behind them.
+ */
+const FACES =
+  /^src\/(cli\/commands\/[^/]+\/(spec|result)|cli\/spec\/(published|schemas)|(flights|partner|payments)\/look|store\/glance)\.ts$/;
 
-/** Imports that enter a part, any folder with an `index.ts`, by another file than that, from outside of it. */
-export function reachesOf(imports) {
-  const doors = new Set(imports.map(({ file }) => file).filter((file) => file.endsWith('/index.ts')));
-  return imports.filter(({ file, target }) => {
-    if (target === null || SECOND_DOORS.test(target) || SHELVES.test(target)) return false;
-    const parts = target.split('/').slice(0, -1);
-    for (let depth = 2; depth <= parts.length; depth++) {
-      const folder = parts.slice(0, depth).join('/');
-      if (file.startsWith(`${folder}/`) || !doors.has(`${folder}/index.ts`)) continue;
-      return target !== `${folder}/index.ts`;
-    }
-    return false;
-  });
+/** Imports that enter a folder by another file than its face. What lies in a folder sees the files of those around it. */
+export const reachesOf = (imports) =>
+  imports.filter(
+    ({ file, target }) =>
+      target?.startsWith('src/') &&
+      !file.startsWith(`${dirname(target)}/`) &&
+      !target.endsWith('/index.ts') &&
+      !SHELVES.test(target) &&
+      !FACES.test(target),
+  );
+
+/** What a face hands on: for each name the file behind it, and whether that is loaded when it is asked for. */
+function behindFace(face) {
+  const behind = new Map();
+  for (const { target, names, all, dynamic } of importsOf(face)) {
+    if (target === null || dynamic) continue;
+    for (const name of all ? exportsOf(target) : (names ?? [])) behind.set(name, { target, dynamic: false });
+  }
+  for (const [, name, file] of sourceOf(face).text.matchAll(
+    /export const (load\w+) = \(\) => import\('\.\/([^']+)'\)/g,
+  )) {
+    behind.set(name, { target: `${dirname(face)}/${file}`, dynamic: true });
+  }
+  return behind;
 }
+
+/** The same imports, with those that go by a face led to the files that it hands on. */
+export const throughFaces = (imports) =>
+  imports.flatMap((one) => {
+    if (!one.target?.endsWith('/index.ts') || one.names === null || one.dynamic) return [one];
+    const behind = behindFace(one.target);
+    return one.names.map((name) => ({ ...one, names: [name], ...behind.get(name) }));
+  });
 
 /** @returns for each export of `src`: how many other files of `src` and of `test` import it by name */
 function useOfExports(sources, tests) {
