@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsdown';
+import { throughFaces } from './.ci/through-faces.ts';
 
 // Where libsql's native half is: `store/libsql/target.ts` says why.
 const inPlaceOf = fileURLToPath(new URL('src/store/libsql/target.ts', import.meta.url));
@@ -84,7 +85,7 @@ export default defineConfig({
   outDir: 'dist',
   // A module that one command imports when it runs may be part of what every other loads at once: that is meant.
   inputOptions: { checks: { ineffectiveDynamicImport: false } },
-  plugins: [withoutPrograms, withoutResults, namesModules, withoutCollation, inAscii],
+  plugins: [throughFaces, withoutPrograms, withoutResults, namesModules, withoutCollation, inAscii],
   format: 'cjs',
   platform: 'node',
   target: 'node20',

@@ -20,3 +20,4 @@ export function functionsOf(file: string): Function[];
 export function circlesOf(imports: readonly Import[]): string[][];
 export function folderCirclesOf(imports: readonly Import[]): string[][];
 export function reachesOf(imports: readonly Import[]): Import[];
+export function throughFaces(imports: readonly Import[]): Import[];

@@ -152,7 +152,7 @@ const SHELVES = /^src\/(kernel|wire)\//;
  * the build leaves out; of a service, the light looks into a home, which load nothing of what is behind them.
  */
 const FACES =
-  /^src\/(cli\/commands\/[^/]+\/(spec|result)|cli\/spec\/(published|schemas)|(flights|partner|payments)\/look|store\/glance)\.ts$/;
+  /^src\/(cli\/commands\/[^/]+\/(spec|result)|cli\/spec\/(published|schemas)|(flights|partner|payments)\/look|(store|client)\/glance)\.ts$/;
 
 /** Imports that enter a folder by another file than its face. What lies in a folder sees the files of those around it. */
 export const reachesOf = (imports) =>

@@ -1,4 +1,4 @@
-import type { AirlineTold } from '../effects/airline-effects.ts';
+import type { AirlineTold } from '../effects/index.ts';
 import type { PassengerIssue } from '../kernel/domain/passengers.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';

@@ -2,12 +2,17 @@ import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { storageProblem, storageTrouble } from '../kernel/storage.ts';
-import { type Pager, pagerCommand } from '../terminal/pager.ts';
-import { terminalPrompts } from '../terminal/prompts.ts';
-import { processStreams } from '../terminal/streams.ts';
+import {
+  loadPagerProcess,
+  type Pager,
+  pagerCommand,
+  processStreams,
+  terminalPrompts,
+} from '../terminal/index.ts';
 import { TOOL } from './commands/index.ts';
-import { runTool } from './tool/tool.ts';
-import { isNoticeWanted } from './upgrade/wanted.ts';
+import { loadProfile } from './settings/index.ts';
+import { runTool } from './tool/index.ts';
+import { isNoticeWanted, loadLatest } from './upgrade/index.ts';
 
 /** The process: its streams, signals and exit. Nothing else exits. */
 
@@ -107,8 +112,8 @@ export async function main({
 
 /** After everything else, and never in its way: a home that can't be written is doctor's to tell of. */
 async function tellOfUpdate(): Promise<void> {
-  const { lookInBackground, updateNotice } = await import('./upgrade/latest.ts');
-  const { homeOf } = await import('./settings/profile.ts');
+  const { lookInBackground, updateNotice } = await loadLatest();
+  const { homeOf } = await loadProfile();
   try {
     const notice = updateNotice({
       home: homeOf(process.env),
@@ -126,7 +131,7 @@ function pagerOfProcess(): Pager | undefined {
   const command = pagerCommand(process.env);
   if (command === null) return undefined;
   return async (text) => {
-    const { runPager } = await import('../terminal/pager-process.ts');
+    const { runPager } = await loadPagerProcess();
     isPaging = true;
     try {
       await runPager(command, text, process.env, (whole) => process.stdout.write(whole));

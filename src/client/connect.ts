@@ -7,7 +7,7 @@ import {
   problem,
 } from '../kernel/problems.ts';
 import type { ConnectCode } from '../wire/partner/index.ts';
-import { type HttpAnswer, isRecord } from './base/transport.ts';
+import { type HttpAnswer, isRecord } from './base/index.ts';
 
 /** For an answer without a reason of ours: what Connect's code says, which other deployments share. */
 const BY_CODE: Readonly<Record<string, ProblemCode>> = {

@@ -2,23 +2,30 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Fetch } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import type { OfferDetailsResponse } from '../wire/flights/index.ts';
-import { answerRules } from './base/answer-rules.ts';
 import {
+  type AnswerRules,
   affiliateCreditOf,
   affiliateOf,
+  answerRules,
+  ask,
   bookOf,
+  type Call,
+  type CallOptions,
   createdIntentOf,
+  type FlightsClient,
   healthOf,
   intentOf,
   offerDetailsOf,
   orderOf,
+  type Paid,
+  type Patience,
+  problemOf,
   refundRequestOf,
   searchOf,
   searchUpdatesOf,
-} from './base/normalise.ts';
-import { ask, type Call, type Patience, problemOf, segmentOf } from './base/transport.ts';
-import type { AnswerRules, CallOptions, FlightsClient, Paid } from './base/types.ts';
-import type { PaidExchange, Payer } from './payer/payer.ts';
+  segmentOf,
+} from './base/index.ts';
+import type { PaidExchange, Payer } from './payer/index.ts';
 
 interface FlightsClientPorts {
   /** Such as `https://flights.example`; of an embedded service any http address does. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSecrets } from '../kernel/secrets.ts';
-import { readRows } from '../store/libsql/read-only.ts';
+import { readRows } from '../store/libsql/index.ts';
 
 /** A glance at the client's own database, for shell completion: quick, and nothing is opened for writing. */
 

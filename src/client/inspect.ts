@@ -1,16 +1,19 @@
 import { STUCK } from '../flights/look.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
-import { serviceMigrations } from '../service/migrations.ts';
-import { type Belonging, IDENTITY, readIdentity, readSeen, SEEN_LEDGER } from '../store/identity.ts';
-import { type FileState, inspectFile } from '../store/libsql/inspect.ts';
-import { readRows } from '../store/libsql/read-only.ts';
-import type { PostgresLook, PostgresRefused, PostgresState } from '../store/postgres/inspect.ts';
-import { clientMigrations } from './journal/store-schema.ts';
+import { serviceMigrations } from '../service/index.ts';
+import { type Belonging, IDENTITY, readIdentity, readSeen, SEEN_LEDGER } from '../store/index.ts';
+import { type FileState, inspectFile, readRows } from '../store/libsql/index.ts';
+import {
+  loadPostgresInspect,
+  type PostgresLook,
+  type PostgresRefused,
+  type PostgresState,
+} from '../store/postgres/index.ts';
+import { clientMigrations } from './journal/index.ts';
 
-export { differences, RING_PURPOSE, whyLedgerLost } from '../store/identity.ts';
-export type { FileState } from '../store/libsql/inspect.ts';
-export { isDatabaseUrl } from '../store/open.ts';
-export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/postgres/inspect.ts';
+export { differences, isDatabaseUrl, RING_PURPOSE, whyLedgerLost } from '../store/index.ts';
+export type { FileState } from '../store/libsql/index.ts';
+export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/postgres/index.ts';
 
 /** Looks at the database files of a home, and at what is open in them, without changing anything. */
 
@@ -27,7 +30,7 @@ export async function inspectServer(
   url: string,
   look: Pick<PostgresLook, 'now' | 'timeoutMs' | 'signal'>,
 ): Promise<PostgresState | PostgresRefused | null> {
-  const { inspectPostgres } = await import('../store/postgres/inspect.ts');
+  const { inspectPostgres } = await loadPostgresInspect();
   return inspectPostgres(url, { ...look, migrations: serviceMigrations, stuckQuery: STUCK });
 }
 

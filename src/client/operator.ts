@@ -20,8 +20,7 @@ import type {
   Switches,
   SwitchesRequest,
 } from '../wire/flights/index.ts';
-import { ask, problemOf, segmentOf } from './base/transport.ts';
-import type { CallOptions } from './base/types.ts';
+import { ask, type CallOptions, problemOf, segmentOf } from './base/index.ts';
 
 interface OperatorClientPorts {
   readonly baseUrl: string;

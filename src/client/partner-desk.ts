@@ -10,8 +10,7 @@ import type {
   PartnerKeys,
   PartnerRecords,
 } from '../wire/partner/index.ts';
-import { ask, problemOf, segmentOf } from './base/transport.ts';
-import type { CallOptions } from './base/types.ts';
+import { ask, type CallOptions, problemOf, segmentOf } from './base/index.ts';
 
 interface PartnerDeskPorts {
   readonly baseUrl: string;

@@ -18,8 +18,7 @@ import type {
   UpdateOrderRequest,
   UpdateOrderResponse,
 } from '../wire/partner/index.ts';
-import { ask, type HttpAnswer, isRecord } from './base/transport.ts';
-import type { CallOptions } from './base/types.ts';
+import { ask, type CallOptions, type HttpAnswer, isRecord } from './base/index.ts';
 import { connectProblemOf } from './connect.ts';
 
 interface PartnerClientPorts {

@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { regained } from '../store/base/regained.ts';
-import { leaseTime } from '../store/leases.ts';
+import { regained } from '../store/base/index.ts';
+import { leaseTime } from '../store/index.ts';
 import type { EffectKind, EffectsTables, EffectTable, Store } from './tables.ts';
 
 /** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */

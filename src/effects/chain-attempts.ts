@@ -3,9 +3,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Cluster } from '../solana/cluster.ts';
-import type { Landing } from '../solana/landing.ts';
-import { regained } from '../store/base/regained.ts';
+import { type Cluster, type Landing, loadLanding } from '../solana/index.ts';
+import { regained } from '../store/base/index.ts';
 import type { EffectKind, EffectTable, Store } from './tables.ts';
 
 export interface AttemptPorts {
@@ -81,7 +80,7 @@ async function ask(
   row: EffectTable,
   byPerson = false,
 ): Promise<Landing['kind'] | 'done'> {
-  const { landingOf } = await import('../solana/landing.ts');
+  const { landingOf } = await loadLanding();
   const bytes = {
     wire: wireOf(row),
     lastValidBlockHeight: BigInt(row.last_valid_block_height ?? 0),

@@ -1,7 +1,7 @@
 import type { Instruction } from '@solana/kit';
 import type { Ids } from '../kernel/ids.ts';
 import { problem } from '../kernel/problems.ts';
-import type { Signer } from '../solana/signer.ts';
+import { loadPriced, type Signer } from '../solana/index.ts';
 import { type Agreed, type AirlineEffect, createAirlineEffects } from './airline-effects.ts';
 import { type AttemptPorts, createAttempts, REPEATABLE } from './chain-attempts.ts';
 import type { EffectKind, EffectTable } from './tables.ts';
@@ -164,7 +164,7 @@ export function createEffects(ports: EffectPorts): Effects {
         if (!frees) await begin(kind, subject, { state: 'done', signature });
         return { signature };
       }
-      const { signPriced } = await import('../solana/priced.ts');
+      const { signPriced } = await loadPriced();
       const signed = await signPriced(cluster, await effect.plan());
       await effect.fence?.();
       const attempt = {

@@ -1,5 +1,5 @@
 import { type Address, getAddressDecoder } from '@solana/kit';
-import type { ChainAccount, Cluster } from '../solana/cluster.ts';
+import type { ChainAccount, Cluster } from '../solana/index.ts';
 
 type EscrowState = 'open' | 'captured' | 'refunded';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Address, getProgramDerivedAddress } from '@solana/kit';
-import { associatedTokenAddress } from '../solana/token.ts';
+import { associatedTokenAddress } from '../solana/index.ts';
 import { chainBytes } from './commitment.ts';
 
 /**

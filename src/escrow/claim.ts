@@ -1,7 +1,6 @@
 import { type Address, type Instruction, isAddress, type Signature } from '@solana/kit';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Cluster } from '../solana/cluster.ts';
-import type { Signer } from '../solana/signer.ts';
+import { type Cluster, loadPriced, type Signer } from '../solana/index.ts';
 import type { EscrowAccount } from './account.ts';
 import { readEscrow } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
@@ -195,7 +194,7 @@ async function send(
   instructions: readonly Instruction[],
   isDone: () => Promise<boolean>,
 ): Promise<Signature | null> {
-  const { signPriced } = await import('../solana/priced.ts');
+  const { signPriced } = await loadPriced();
   const signed = await signPriced(cluster, { feePayer: signer, instructions });
   try {
     return await cluster.send(signed.wire);

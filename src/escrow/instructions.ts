@@ -5,7 +5,7 @@ import {
   getAddressEncoder,
   type Instruction,
 } from '@solana/kit';
-import { TOKEN_PROGRAM } from '../solana/token.ts';
+import { TOKEN_PROGRAM } from '../solana/index.ts';
 import { chainBytes } from './commitment.ts';
 
 /**

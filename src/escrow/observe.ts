@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
+import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/index.ts';
 import type { EscrowAccount } from './account.ts';
 import { type AccountReader, escrowIn } from './account.ts';
 

@@ -1,5 +1,5 @@
 import { AccountRole, type Address, type Instruction } from '@solana/kit';
-import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, TOKEN_PROGRAM } from '../solana/token.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, TOKEN_PROGRAM } from '../solana/index.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
 import {
   captureInstruction,

@@ -1,20 +1,23 @@
-import type { Provider } from '../airlines/provider.ts';
-import { createEffects } from '../effects/effects.ts';
-import { createRouter, type Serve } from '../http/router.ts';
-import { servedAt, type Visit } from '../http/routes.ts';
+import type { Provider } from '../airlines/index.ts';
+import { createEffects } from '../effects/index.ts';
+import { createRouter, type Serve, servedAt, type Visit } from '../http/index.ts';
 import { once } from '../kernel/once.ts';
 import { isProblem } from '../kernel/problems.ts';
-import { createOutbox } from '../notify/outbox.ts';
-import { createAirlineChecks } from './base/airline-checks.ts';
-import { defaultOptions, type FlightsGiven, type FlightsPorts } from './base/ports.ts';
-import { withDeskOrders } from './bookings/desk-orders.ts';
-import { createEscrows } from './bookings/escrows.ts';
-import { createFunds } from './bookings/funds.ts';
-import { createIntents } from './bookings/intents.ts';
-import { withLowcostOrders } from './bookings/lowcost-orders.ts';
-import { createPricing } from './offers/pricing.ts';
+import { createOutbox } from '../notify/index.ts';
+import { createAirlineChecks, defaultOptions, type FlightsGiven, type FlightsPorts } from './base/index.ts';
+import {
+  createEscrows,
+  createFunds,
+  createIntents,
+  withDeskOrders,
+  withLowcostOrders,
+} from './bookings/index.ts';
+import { loadDeskRoutes } from './desk/index.ts';
+import { createPricing } from './offers/index.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
-import { createWorker } from './upkeep/worker.ts';
+import { createWorker } from './upkeep/index.ts';
+
+export * from './migrations.ts';
 
 /** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
 function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): {
@@ -40,16 +43,16 @@ function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): 
   return {
     async fetch(request, connection) {
       if (!/^\/operator(\/|$)/.test(new URL(request.url).pathname)) return customers(request, connection);
-      const { deskRoutes, enterDesk } = await import('./desk/routes.ts');
+      const { deskRoutes, enterDesk } = await loadDeskRoutes();
       const enter = enterDesk(ports);
       return createRouter({ ...served, table: deskRoutes, enter })(request, connection);
     },
   };
 }
 
-export type { FlightsGiven, FlightsOptions } from './base/ports.ts';
-export { turnSwitch } from './base/switches.ts';
-export type { WorkerRun } from './upkeep/worker.ts';
+export type { FlightsGiven, FlightsOptions } from './base/index.ts';
+export { turnSwitch } from './base/index.ts';
+export type { WorkerRun } from './upkeep/index.ts';
 
 /** The one door of the flight service: its HTTP app (`.fetch`) and its booking worker. Loads and touches nothing. */
 export function createFlights(given: FlightsGiven) {

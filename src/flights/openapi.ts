@@ -1,7 +1,7 @@
-import { describe, publicCodes, ref } from '../http/openapi.ts';
+import { describe, publicCodes, ref } from '../http/index.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
-import type { FlightsOptions } from './base/ports.ts';
-import { deskRoutes } from './desk/routes.ts';
+import type { FlightsOptions } from './base/index.ts';
+import { deskRoutes } from './desk/index.ts';
 import { API_VERSION, flightRoutes } from './routes.ts';
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });

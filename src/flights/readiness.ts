@@ -1,13 +1,10 @@
-import { AWAY_S } from '../http/router.ts';
+import { AWAY_S } from '../http/index.ts';
 import { isProblem } from '../kernel/problems.ts';
-import { storeTrouble } from '../store/trouble.ts';
-import { storageFields } from '../store/watch.ts';
+import { storageFields, storeTrouble } from '../store/index.ts';
 import type { Health } from '../wire/flights/index.ts';
-import type { FlightsPorts } from './base/ports.ts';
-import { shownBalance } from './bookings/airline-balance.ts';
-import { type Funds, shown } from './bookings/funds.ts';
-import { programTrouble } from './bookings/program-watch.ts';
-import { DATABASE_BEHIND } from './upkeep/restored.ts';
+import type { FlightsPorts } from './base/index.ts';
+import { type Funds, programTrouble, shown, shownBalance } from './bookings/index.ts';
+import { DATABASE_BEHIND } from './upkeep/index.ts';
 
 type Checks = NonNullable<Health['checks']>;
 type Details = Pick<Health, 'airline' | 'airline_balance' | 'escrow_program' | 'wallets'>;

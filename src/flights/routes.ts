@@ -5,20 +5,32 @@ import {
   type RouteTable,
   routesOf,
   schemasOf,
-} from '../http/routes.ts';
+} from '../http/index.ts';
 import { instant } from '../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, headerOf, json } from '../kernel/http.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
-import type { PaidCall } from '../payments/terms.ts';
+import type { PaidCall } from '../payments/index.ts';
 import type { Health } from '../wire/flights/index.ts';
-import { clientOf } from './base/attempts.ts';
-import type { FlightsOptions, FlightsPorts } from './base/ports.ts';
-import type { Escrows } from './bookings/escrows.ts';
-import type { Funds } from './bookings/funds.ts';
-import type { Intents } from './bookings/intents.ts';
-import type { Pricing } from './offers/pricing.ts';
+import { clientOf, type FlightsOptions, type FlightsPorts } from './base/index.ts';
+import {
+  type Escrows,
+  type Funds,
+  type Intents,
+  loadAffiliates,
+  loadAirlineMessages,
+  loadBooking,
+  loadOrders,
+} from './bookings/index.ts';
+import {
+  loadOffersOffers,
+  loadOffersSearch,
+  loadSearchUpdates,
+  loadSponsored,
+  type Pricing,
+} from './offers/index.ts';
 import type { Readiness } from './readiness.ts';
+import { loadRequests } from './refunds/index.ts';
 
 const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
@@ -176,10 +188,10 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       codes: ['airport_unknown', 'invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
       async run(call) {
         const { ports, pricing } = call.context;
-        const { createSearch } = await import('./offers/search.ts');
+        const { createSearch } = await loadOffersSearch();
         const search = createSearch(ports, pricing)(call.body, addressOf(call), call.requestId);
         if (!isSponsored(call.request)) return charge(call, search);
-        const { createSponsored } = await import('./offers/sponsored.ts');
+        const { createSponsored } = await loadSponsored();
         return createSponsored(ports)(call.request, call.bytes, search, call.connection.publicUrl);
       },
     }),
@@ -194,7 +206,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       },
       codes: ['search_not_found', ...UPSTREAM],
       async run({ context, body }) {
-        const { searchUpdates } = await import('./offers/search-updates.ts');
+        const { searchUpdates } = await loadSearchUpdates();
         return searchUpdates(context.ports, body);
       },
     }),
@@ -224,7 +236,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         ...UPSTREAM,
       ],
       async run(call) {
-        const { createOfferDetails } = await import('./offers/offers.ts');
+        const { createOfferDetails } = await loadOffersOffers();
         const details = createOfferDetails(call.context.ports);
         return charge(call, await details(call.body, addressOf(call), askerOf(call)));
       },
@@ -275,7 +287,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       },
       codes: ['invalid_wallet', 'too_many_attempts'],
       async run(call) {
-        const { createAffiliates } = await import('./bookings/affiliates.ts');
+        const { createAffiliates } = await loadAffiliates();
         const made = await createAffiliates(call.context.ports).register(call.body.wallet, askerOf(call));
         return json(made.body, made.status);
       },
@@ -288,7 +300,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       answers: { 200: { description: 'Its credit.', schema: wire('affiliateCredit') } },
       codes: ['affiliate_not_found'],
       async run({ context, params }) {
-        const { createAffiliates } = await import('./bookings/affiliates.ts');
+        const { createAffiliates } = await loadAffiliates();
         return createAffiliates(context.ports).show(params.code);
       },
     }),
@@ -340,7 +352,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         ...UPSTREAM,
       ],
       async run(call) {
-        const { createBooking } = await import('./bookings/booking.ts');
+        const { createBooking } = await loadBooking();
         const { ports, escrows, funds } = call.context;
         return charge(
           call,
@@ -357,7 +369,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       answers: { 200: { description: 'Taken in. The same message may come again.' } },
       codes: ['unauthorized', 'not_found', 'payload_too_large', 'body_incomplete'],
       async run({ context, request }) {
-        const { takeMessage } = await import('./bookings/airline-messages.ts');
+        const { takeMessage } = await loadAirlineMessages();
         return takeMessage(context.ports, request);
       },
     }),
@@ -384,7 +396,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'too_many_attempts',
       ],
       async run(call) {
-        const { createRefunds } = await import('./refunds/requests.ts');
+        const { createRefunds } = await loadRequests();
         const who = {
           supportCode: headerOf(call.request, SUPPORT_CODE.name),
           familyName: headerOf(call.request, FAMILY_NAME.name),
@@ -412,7 +424,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         ...UPSTREAM,
       ],
       async run(call) {
-        const { createOrders } = await import('./bookings/orders.ts');
+        const { createOrders } = await loadOrders();
         const code = headerOf(call.request, SUPPORT_CODE.name);
         const order = createOrders(call.context.ports);
         return charge(call, order(call.params.order_id, code, addressOf(call), askerOf(call)));

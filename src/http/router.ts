@@ -12,8 +12,7 @@ import {
   problem,
   problemBody,
 } from '../kernel/problems.ts';
-import { storeTrouble } from '../store/trouble.ts';
-import { storageFields } from '../store/watch.ts';
+import { storageFields, storeTrouble } from '../store/index.ts';
 import { checked, readJson, readQuery } from './body.ts';
 import { type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
 

@@ -4,9 +4,14 @@ import { HOUR_MS } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import { type OpenQueue, openQueue, type Queue, type QueueTerms } from '../store/queue.ts';
-import type { RetryPolicy } from '../store/retry.ts';
-import { storageFields } from '../store/watch.ts';
+import {
+  type OpenQueue,
+  openQueue,
+  type Queue,
+  type QueueTerms,
+  type RetryPolicy,
+  storageFields,
+} from '../store/index.ts';
 import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
 import type { NotifyTables, OutboxTable, Store, Tx } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import { refusalHeaders } from '../http/router.ts';
+import { refusalHeaders } from '../http/index.ts';
 import { type HttpResponse, json } from '../kernel/http.ts';
 import {
   PROBLEMS,

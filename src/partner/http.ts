@@ -1,15 +1,23 @@
 import type * as z from 'zod';
-import { checked, type Issue, readJson, refuse } from '../http/body.ts';
-import { type Body, createRouter, type Serve } from '../http/router.ts';
-import { type Route, servedAt, type Visit } from '../http/routes.ts';
+import {
+  type Body,
+  checked,
+  createRouter,
+  type Issue,
+  type Route,
+  readJson,
+  refuse,
+  type Serve,
+  servedAt,
+  type Visit,
+} from '../http/index.ts';
 import { type HttpRequest, headerOf } from '../kernel/http.ts';
 import { once } from '../kernel/once.ts';
 import { problem } from '../kernel/problems.ts';
 import { STORABLE } from '../kernel/texts.ts';
-import type { Caller } from './base/call.ts';
-import { authenticateCustomer, authenticatePartner } from './base/credentials.ts';
-import type { PartnerPorts } from './base/ports.ts';
+import { authenticateCustomer, authenticatePartner, type Caller, type PartnerPorts } from './base/index.ts';
 import { connectFailure } from './connect-errors.ts';
+import { loadDeskRoutes } from './desk/index.ts';
 import { aboutRoutes, procedureRoutes } from './routes.ts';
 
 /**
@@ -42,7 +50,7 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
     const { pathname } = new URL(request.url);
     if (pathname.startsWith('/partner/')) return about(request, connection);
     if (!pathname.startsWith('/operator/')) return procedures(request, connection);
-    const { deskRoutes, enterDesk } = await import('./desk/routes.ts');
+    const { deskRoutes, enterDesk } = await loadDeskRoutes();
     return createRouter({ ...served, table: deskRoutes, enter: enterDesk(ports) })(request, connection);
   };
 }

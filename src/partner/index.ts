@@ -1,11 +1,14 @@
-import type { Serve } from '../http/router.ts';
+import type { Serve } from '../http/index.ts';
 import { once } from '../kernel/once.ts';
-import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './base/ports.ts';
+import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './base/index.ts';
 import { createPartnerHttp } from './http.ts';
 import { runPartnerWorker } from './worker.ts';
 
-export type { Connection } from '../http/routes.ts';
-export type { PartnerGiven, PartnerOptions } from './base/ports.ts';
+export type { Connection } from '../http/index.ts';
+export type { PartnerGiven, PartnerOptions } from './base/index.ts';
+export { createPartnerHttp } from './http.ts';
+export * from './migrations.ts';
+export { partnerDueAtMs } from './worker.ts';
 
 /** The one door of the partner service: its procedures as a fetch, and its worker. Loads and touches nothing. */
 export function createPartner(given: PartnerGiven) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
-import { readRows } from '../store/libsql/read-only.ts';
+import { readRows } from '../store/libsql/index.ts';
 
 /** The door for looks that change nothing, for completion: asked without opening the service. */
 

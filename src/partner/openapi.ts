@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { describe, publicCodes, ref } from '../http/openapi.ts';
+import { describe, publicCodes, ref } from '../http/index.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import { CONNECT_CODES } from '../wire/partner/errors.ts';
 import { sentCustomerData, shownCustomerData } from '../wire/partner/requirements.ts';
 import { connectCodeOf } from './connect-errors.ts';
-import { customerDataSchema } from './customer-data/schema.ts';
-import { deskRoutes } from './desk/routes.ts';
+import { customerDataSchema } from './customer-data/index.ts';
+import { deskRoutes } from './desk/index.ts';
 import { procedureRoutes } from './routes.ts';
 import { webhookSchemas, webhooks } from './webhooks.ts';
 

@@ -1,5 +1,8 @@
-import { type RouteTable, routesOf, schemasOf } from '../http/routes.ts';
-import { type Caller, procedure } from './base/call.ts';
+import { type RouteTable, routesOf, schemasOf } from '../http/index.ts';
+import { type Caller, procedure } from './base/index.ts';
+import { loadRequirements } from './compliance/index.ts';
+import { loadOrderCreation, loadOrderPages, loadOrderUpdate } from './orders/index.ts';
+import { loadPlatformsOffers } from './platforms/index.ts';
 
 const orders = schemasOf(() => import('../wire/partner/schema.ts'));
 const requirements = schemasOf(() => import('../wire/partner/requirements.ts'));
@@ -30,8 +33,7 @@ const PROCEDURES = [
       'order_finished',
       'order_version_mismatch',
     ],
-    run: async ({ ports }, call, input) =>
-      (await import('./orders/order-update.ts')).updateOrder(ports, call, input),
+    run: async ({ ports }, call, input) => (await loadOrderUpdate()).updateOrder(ports, call, input),
   }),
   procedure({
     service: 'partner',
@@ -42,7 +44,7 @@ const PROCEDURES = [
     concerns: 'partner',
     writes: false,
     run: async ({ ports }, call, input) =>
-      (await import('./orders/order-pages.ts')).pageOfOrders(ports, call.partner.partnerId, input),
+      (await loadOrderPages()).pageOfOrders(ports, call.partner.partnerId, input),
   }),
   procedure({
     service: 'partner',
@@ -54,8 +56,7 @@ const PROCEDURES = [
     writes: false,
     versioned: true,
     codes: ['order_not_found', 'order_in_doubt'],
-    run: async ({ ports }, call, input) =>
-      (await import('./orders/order-pages.ts')).orderDetails(ports, call, input),
+    run: async ({ ports }, call, input) => (await loadOrderPages()).orderDetails(ports, call, input),
   }),
   procedure({
     service: 'partner',
@@ -67,7 +68,7 @@ const PROCEDURES = [
     writes: true,
     codes: ['customer_not_found', 'too_many_attempts'],
     run: async (service, call, input) =>
-      (await import('./compliance/requirements.ts')).addCustomerRequirement(service, call, input),
+      (await loadRequirements()).addCustomerRequirement(service, call, input),
   }),
   procedure({
     service: 'customer',
@@ -77,8 +78,7 @@ const PROCEDURES = [
     output: requirements('getOnboardingRequirementsResponse'),
     concerns: 'customer',
     writes: false,
-    run: async (service, call) =>
-      (await import('./compliance/requirements.ts')).onboardingRequirements(service, call),
+    run: async (service, call) => (await loadRequirements()).onboardingRequirements(service, call),
   }),
   procedure({
     service: 'customer',
@@ -90,8 +90,7 @@ const PROCEDURES = [
     writes: true,
     mostBodyBytes: MOST_DATA_BODY_BYTES,
     codes: ['too_many_attempts'],
-    run: async (service, call, input) =>
-      (await import('./compliance/requirements.ts')).submitCustomerData(service, call, input),
+    run: async (service, call, input) => (await loadRequirements()).submitCustomerData(service, call, input),
   }),
   procedure({
     service: 'customer',
@@ -102,8 +101,7 @@ const PROCEDURES = [
     concerns: 'customer',
     writes: true,
     codes: ['terms_changed'],
-    run: async (service, call, input) =>
-      (await import('./compliance/requirements.ts')).acceptTerms(service, call, input),
+    run: async (service, call, input) => (await loadRequirements()).acceptTerms(service, call, input),
   }),
   procedure({
     service: 'customer',
@@ -114,8 +112,7 @@ const PROCEDURES = [
     // Any partner's key is enough.
     concerns: 'partner',
     writes: false,
-    run: async ({ ports }, _call, input) =>
-      (await import('./platforms/offers.ts')).availablePartners(ports, input),
+    run: async ({ ports }, _call, input) => (await loadPlatformsOffers()).availablePartners(ports, input),
   }),
   procedure({
     service: 'customer',
@@ -134,7 +131,7 @@ const PROCEDURES = [
       'partner_answer_invalid',
     ],
     run: async ({ ports }, call, input) =>
-      (await import('./orders/order-creation.ts')).createOrderCreation(ports).create(call, input),
+      (await loadOrderCreation()).createOrderCreation(ports).create(call, input),
   }),
 ];
 

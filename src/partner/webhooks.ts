@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { ref } from '../http/openapi.ts';
-import { createOrderBody, redirectOrderBody } from './orders/create-order.ts';
-import type { OutboundOperation } from './platforms/outbound-audit.ts';
-import { createOrderAnswer, ERRORS, redirectOrderAnswer } from './platforms/platform-answers.ts';
+import { ref } from '../http/index.ts';
+import { createOrderBody, redirectOrderBody } from './orders/index.ts';
+import { createOrderAnswer, ERRORS, type OutboundOperation, redirectOrderAnswer } from './platforms/index.ts';
 
 const TEXT = { type: 'string' };
 const header = (name: string, description: string, schema: object = TEXT) => ({

@@ -1,13 +1,13 @@
-import type { Job, PartnerDemo, PartnerPorts } from './base/ports.ts';
-import { attestationsDueAtMs, retentionDueAtMs } from './compliance/compliance-due.ts';
-import { creationsDueAtMs } from './orders/creation-due.ts';
+import type { Job, PartnerDemo, PartnerPorts } from './base/index.ts';
+import { attestationsDueAtMs, loadRetention, loadStanding, retentionDueAtMs } from './compliance/index.ts';
+import { creationsDueAtMs, loadOrderCreation } from './orders/index.ts';
 
 /** A line here is all that a kind of work needs. */
 const JOBS: readonly Job[] = [
   {
     dueAtMs: attestationsDueAtMs,
     load: async (ports) => {
-      const { createStanding } = await import('./compliance/standing.ts');
+      const { createStanding } = await loadStanding();
       const { attestations } = createStanding(ports);
       return () => attestations.runDue();
     },
@@ -15,7 +15,7 @@ const JOBS: readonly Job[] = [
   {
     dueAtMs: retentionDueAtMs,
     load: async (ports) => {
-      const { purgeCustomerData } = await import('./compliance/retention.ts');
+      const { purgeCustomerData } = await loadRetention();
       return () => purgeCustomerData(ports);
     },
   },
@@ -24,7 +24,7 @@ const JOBS: readonly Job[] = [
   {
     dueAtMs: creationsDueAtMs,
     load: async (ports) => {
-      const { createOrderCreation } = await import('./orders/order-creation.ts');
+      const { createOrderCreation } = await loadOrderCreation();
       return () => createOrderCreation(ports).runDue();
     },
   },

@@ -3,10 +3,7 @@ import { ExactSvmScheme } from '@x402/svm/exact/facilitator';
 import type { Clock } from '../kernel/clock.ts';
 import { asInteger } from '../kernel/money.ts';
 import { isProblem } from '../kernel/problems.ts';
-import type { Cluster } from '../solana/cluster.ts';
-import { landingOf, type SignedBytes } from '../solana/landing.ts';
-import type { Signer } from '../solana/signer.ts';
-import { signatureOf } from '../solana/transaction.ts';
+import { type Cluster, landingOf, type SignedBytes, type Signer, signatureOf } from '../solana/index.ts';
 import type { Facilitator, Outcome, Verdict } from './facilitator.ts';
 import {
   MOST_COMPUTE_UNITS,

@@ -1,6 +1,5 @@
 import { type Address, getAddressEncoder } from '@solana/kit';
-import { verifyEd25519 } from '../solana/ed25519.ts';
-import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../solana/token.ts';
+import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM, verifyEd25519 } from '../solana/index.ts';
 import type { SentInstruction, SentPayment } from './payload.ts';
 
 const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';

@@ -1,5 +1,5 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import { REGAINED, regained } from '../store/base/regained.ts';
+import { REGAINED, regained } from '../store/base/index.ts';
 import {
   type Leased,
   type LeasePorts,
@@ -9,7 +9,7 @@ import {
   takeRow,
   unlessLost,
   whileHeld,
-} from '../store/leases.ts';
+} from '../store/index.ts';
 import type { PaymentsTables, SettlementTable, Store } from './tables.ts';
 
 export type Settlement = Selectable<SettlementTable>;

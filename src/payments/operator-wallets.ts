@@ -1,7 +1,6 @@
 import type { Address } from '@solana/kit';
 import type { Clock } from '../kernel/clock.ts';
-import type { Cluster } from '../solana/cluster.ts';
-import { associatedTokenAddress, decodeTokenAccount } from '../solana/token.ts';
+import { associatedTokenAddress, type Cluster, decodeTokenAccount } from '../solana/index.ts';
 
 /** Holdings of the operator's wallets. */
 interface Holdings {

@@ -4,7 +4,7 @@ import { type HttpResponse, json } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { asInteger } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
-import { regained } from '../store/base/regained.ts';
+import { regained } from '../store/base/index.ts';
 import { encodeHeader, PAYMENT_REQUIRED } from './headers.ts';
 import type { Store } from './tables.ts';
 import type { PaymentTerms } from './terms.ts';

@@ -1,9 +1,12 @@
 import type { Address } from '@solana/kit';
 import { problem } from '../kernel/problems.ts';
-import type { Cluster, Faucet } from '../solana/cluster.ts';
-import { signPriced } from '../solana/priced.ts';
-import type { Signer } from '../solana/signer.ts';
-import { associatedTokenAddress } from '../solana/token.ts';
+import {
+  associatedTokenAddress,
+  type Cluster,
+  type Faucet,
+  type Signer,
+  signPriced,
+} from '../solana/index.ts';
 
 const SOL = 1_000_000_000n;
 /** What authority and facilitator have to hold before a service starts on a cluster without a faucet. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem } from '../kernel/problems.ts';
-import type { Cluster } from '../solana/cluster.ts';
-import { LeaseLost } from '../store/leases.ts';
+import type { Cluster } from '../solana/index.ts';
+import { LeaseLost } from '../store/index.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { Journal, Settlement } from './journal.ts';
 import { QUOTE_LIFE_MS } from './quotes.ts';

@@ -1,5 +1,5 @@
-import type { Attest, RunType } from '../partner/base/ports.ts';
-import type { CustomerData } from '../partner/customer-data/schema.ts';
+import type { Attest, RunType } from '../partner/base/index.ts';
+import type { CustomerData } from '../partner/customer-data/index.ts';
 
 /** A file that ends with these letters shows nobody. */
 const NOBODY = Buffer.from('REJECTED');

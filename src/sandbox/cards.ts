@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { CardIssuer } from '../airlines/browser/records/cards.ts';
-import { sandboxCard } from './carrier-site/cards.ts';
+import type { CardIssuer } from '../airlines/browser/records/index.ts';
+import { sandboxCard } from './carrier-site/index.ts';
 
 const MOST_CENTS = 99_999_999;
 

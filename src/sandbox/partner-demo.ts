@@ -1,12 +1,13 @@
-import type { PartnerDemo } from '../partner/base/ports.ts';
-import { PLATFORM_DUE } from './platform/due.ts';
+import type { PartnerDemo } from '../partner/base/index.ts';
+import { loadSeed } from './partners/index.ts';
+import { loadEmbedded, PLATFORM_DUE } from './platform/index.ts';
 
 /** The people, attesters and platform of a partner service demo. Loads and touches nothing. */
 export const partnerDemo: PartnerDemo = {
-  seed: async (ports) => (await import('./partners/seed.ts')).ensureSeed(ports),
+  seed: async (ports) => (await loadSeed()).ensureSeed(ports),
   // Where nobody else attests, a person does: in demo the sandbox.
   attest: async (type, data) => (await import('./attesters.ts')).sandboxAttest(type, data),
-  answer: async (ports, request) => (await import('./platform/embedded.ts')).answerEmbedded(ports, request),
+  answer: async (ports, request) => (await loadEmbedded()).answerEmbedded(ports, request),
   updates: {
     async dueAtMs(store) {
       const row = await store
@@ -17,7 +18,7 @@ export const partnerDemo: PartnerDemo = {
       return row?.value ? Number(row.value) : null;
     },
     load: async (ports) => {
-      const { moveEmbedded } = await import('./platform/embedded.ts');
+      const { moveEmbedded } = await loadEmbedded();
       return () => moveEmbedded(ports);
     },
   },

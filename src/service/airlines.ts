@@ -1,16 +1,14 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Fulfiller } from '../airlines/fulfiller.ts';
-import type { Provider } from '../airlines/provider.ts';
+import type { Fulfiller, Provider } from '../airlines/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { problem } from '../kernel/problems.ts';
 import { createSandboxProvider } from '../sandbox/airline/index.ts';
 import { createSandboxLowcost } from '../sandbox/lowcost/index.ts';
-import { SOLANA_NETWORKS } from '../solana/cluster.ts';
-import { markOnce } from '../store/marks.ts';
-import type { StorageWatch } from '../store/watch.ts';
+import { SOLANA_NETWORKS } from '../solana/index.ts';
+import { markOnce, type StorageWatch } from '../store/index.ts';
 import type { Home } from './home.ts';
 import type { AirlineSettings, ServiceOptions } from './types.ts';
 

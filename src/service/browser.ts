@@ -3,12 +3,12 @@ import { type BrowserFulfiller, createBrowserFulfiller } from '../airlines/brows
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
-import { createSandboxCards } from '../sandbox/cards.ts';
 import {
   SANDBOX_DKIM_SELECTOR,
   SANDBOX_MAIL_DOMAIN,
   sandboxDkimRecord,
-} from '../sandbox/carrier-site/mail.ts';
+} from '../sandbox/carrier-site/index.ts';
+import { createSandboxCards } from '../sandbox/index.ts';
 import type { Home } from './home.ts';
 import type { CarrierSites } from './types.ts';
 

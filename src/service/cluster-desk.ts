@@ -1,20 +1,31 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
-import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
-import { inspectProgram } from '../escrow/deployment/inspect.ts';
-import { type Deployment, mayChange, planDeployment, requireFunds } from '../escrow/deployment/plan.ts';
-import type { DeploymentRecord, DeploymentRecords } from '../escrow/deployment/records.ts';
-import { carryOut, reclaimBuffer } from '../escrow/deployment/steps.ts';
-import { escrowElf } from '../escrow/elf.ts';
+import {
+  carryOut,
+  type Deployment,
+  type DeploymentRecord,
+  type DeploymentRecords,
+  inspectProgram,
+  mayChange,
+  planDeployment,
+  reclaimBuffer,
+  requireFunds,
+} from '../escrow/deployment/index.ts';
+import { ESCROW_PROGRAM_ID, escrowElf } from '../escrow/index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { silentLog } from '../kernel/log.ts';
 import { problem } from '../kernel/problems.ts';
-import { LEAST_LAMPORTS } from '../payments/readiness.ts';
-import { EMBEDDED_CLUSTER } from '../solana/cluster-settings.ts';
-import { rpcUrl as resolvedUrl } from '../solana/monikers.ts';
-import { type Signer, signerFromSeed } from '../solana/signer.ts';
-import { associatedTokenAddress, decodeMint, decodeTokenAccount } from '../solana/token.ts';
-import { checkDatabaseUrl } from '../store/open.ts';
+import { LEAST_LAMPORTS } from '../payments/index.ts';
+import {
+  associatedTokenAddress,
+  decodeMint,
+  decodeTokenAccount,
+  EMBEDDED_CLUSTER,
+  rpcUrl as resolvedUrl,
+  type Signer,
+  signerFromSeed,
+} from '../solana/index.ts';
+import { checkDatabaseUrl } from '../store/index.ts';
 import { openRealCluster } from './cluster.ts';
 import { type Home, openHome, openOperatorKeys } from './home.ts';
 import { deployedProgram, deploymentsOf } from './program.ts';

@@ -1,4 +1,4 @@
-import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import { type HttpRequest, HttpResponse } from '../kernel/http.ts';
 import { problem, problemBody } from '../kernel/problems.ts';
 import { openEmbedded } from './cluster.ts';

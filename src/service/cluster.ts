@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import bs58 from 'bs58';
-import { EARLIER_ESCROW_ELFS, escrowElf } from '../escrow/elf.ts';
-import { ESCROW_PROGRAM_ID } from '../escrow/program.ts';
+import { EARLIER_ESCROW_ELFS, ESCROW_PROGRAM_ID, escrowElf } from '../escrow/index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
-import type { Cluster, Faucet } from '../solana/cluster.ts';
-import type { ClusterSettings } from '../solana/cluster-settings.ts';
-import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from '../solana/embedded/open.ts';
+import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from '../solana/embedded/index.ts';
+import type { Cluster, ClusterSettings, Faucet } from '../solana/index.ts';
 import type { PubSub } from '../solana/pubsub/index.ts';
-import type { OnTrouble } from '../store/libsql/file.ts';
+import { loadRpcOpen } from '../solana/rpc/index.ts';
+import type { OnTrouble } from '../store/libsql/index.ts';
 import type { ServiceOptions } from './types.ts';
 
 export interface OpenedCluster {
@@ -38,7 +37,7 @@ export async function openRealCluster(
   settings: ClusterSettings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<OpenedCluster> {
-  const { openRpcCluster } = await import('../solana/rpc/open.ts');
+  const { openRpcCluster } = await loadRpcOpen();
   const cluster = await openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
   return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null, genesis: cluster.genesis };
 }

@@ -3,13 +3,13 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { type Kysely, sql } from 'kysely';
-import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
-import type { FlightsDatabase } from '../flights/base/tables.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
+import type { FlightsDatabase } from '../flights/base/index.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { openSecrets, type Secrets } from '../kernel/secrets.ts';
-import type { PartnerDatabase } from '../partner/base/tables.ts';
+import type { PartnerDatabase } from '../partner/base/index.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
-import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/keypair.ts';
+import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/index.ts';
 import {
   type Belonging,
   differences,
@@ -18,17 +18,19 @@ import {
   type Identity,
   type KeptIdentity,
   type LedgerFacts,
+  markOnce,
+  noteLedger,
+  openFileOrServer,
   RING_PURPOSE,
   readIdentity,
+  readMark,
   readSeen,
   SEEN_LEDGER,
   type SeenLedger,
+  storeTrouble,
   whyLedgerLost,
-} from '../store/identity.ts';
-import type { OnTrouble } from '../store/libsql/file.ts';
-import { markOnce, noteLedger, readMark } from '../store/marks.ts';
-import { openFileOrServer } from '../store/open.ts';
-import { storeTrouble } from '../store/trouble.ts';
+} from '../store/index.ts';
+import type { OnTrouble } from '../store/libsql/index.ts';
 import { type OpenedCluster, openEmbedded } from './cluster.ts';
 import { serviceMigrations } from './migrations.ts';
 import type { ServiceOptions } from './types.ts';

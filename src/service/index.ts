@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
+import { loadKeys } from '../flights/desk/index.ts';
 import { createFlights, type FlightsOptions } from '../flights/index.ts';
+import { loadSponsored } from '../flights/offers/index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { json } from '../kernel/http.ts';
 import { type Ids, randomIds } from '../kernel/ids.ts';
@@ -8,14 +10,19 @@ import { type Log, silentLog } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
 import { type Problem, problem, problemBody } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S } from '../kernel/storage.ts';
-import { createOperatorWallets } from '../payments/operator-wallets.ts';
-import { createPaywall } from '../payments/paywall.ts';
-import { readyForMoney } from '../payments/readiness.ts';
-import { SOLANA_NETWORKS } from '../solana/cluster.ts';
-import { watchSteps } from '../store/base/migrate.ts';
-import { checkDatabaseUrl } from '../store/open.ts';
-import { storeTrouble } from '../store/trouble.ts';
-import { type StorageWatch, watchStorage, writeProbe } from '../store/watch.ts';
+import { loadSettings, loadTransports } from '../notify/index.ts';
+import { loadCompliancePolicy } from '../partner/compliance/index.ts';
+import { loadOrdersInError } from '../partner/orders/index.ts';
+import { createOperatorWallets, createPaywall, readyForMoney } from '../payments/index.ts';
+import { SOLANA_NETWORKS } from '../solana/index.ts';
+import { watchSteps } from '../store/base/index.ts';
+import {
+  checkDatabaseUrl,
+  type StorageWatch,
+  storeTrouble,
+  watchStorage,
+  writeProbe,
+} from '../store/index.ts';
 import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './airlines.ts';
 import { type OpenedCluster, openRealCluster } from './cluster.ts';
 import { type Home, openHome } from './home.ts';
@@ -28,6 +35,31 @@ import type {
   OpenPlatform,
   OpenService,
   ServiceOptions,
+} from './types.ts';
+
+export * from './migrations.ts';
+export type {
+  AirlineSettings,
+  CarrierSiteOptions,
+  ClusterDesk,
+  DecidedDeployment,
+  DeploymentStep,
+  DeploymentWanted,
+  DuffelSandbox,
+  DuffelSandboxOptions,
+  InspectedProgram,
+  OpenCarrierSite,
+  OpenClusterDesk,
+  OpenDuffelSandbox,
+  OpenPlatform,
+  OpenService,
+  OperatorWallet,
+  Platform,
+  PlatformOptions,
+  ServedCarrierSite,
+  Service,
+  ServiceOptions,
+  TakingCaps,
 } from './types.ts';
 
 /** The ids, the clock and the log of this process. */
@@ -63,7 +95,7 @@ export const openService: OpenService = async (options) => {
   const partner = lazyPartner({ ...own, store, secrets }, options);
   return {
     async operatorKeyFile() {
-      const { ensureOperatorKeyFile } = await import('../flights/desk/keys.ts');
+      const { ensureOperatorKeyFile } = await loadKeys();
       return ensureOperatorKeyFile(
         { store, secrets, clock, ids: own.ids },
         join(options.home, 'keys', 'operator.key'),
@@ -146,9 +178,9 @@ const movedOnAnswer = () =>
 /** Refuses what can be refused before anything is opened. @throws Problem of the option */
 async function checkOptions({ databaseUrl, notify, partner }: ServiceOptions): Promise<void> {
   if (databaseUrl !== undefined) checkDatabaseUrl(databaseUrl);
-  if (notify) (await import('../notify/settings.ts')).checkSettings(notify);
+  if (notify) (await loadSettings()).checkSettings(notify);
   const policyFile = partner?.compliancePolicyFile;
-  if (policyFile) (await import('../partner/compliance/policy.ts')).loadPolicy(policyFile);
+  if (policyFile) (await loadCompliancePolicy()).loadPolicy(policyFile);
 }
 
 /** Looks at the program from the start on, at most once a minute. */
@@ -258,11 +290,7 @@ function openFlights(
     mint: cluster.usdcMint,
     escrowProgram: program,
     partnerOrdersInError: async (orderId) =>
-      (await import('../partner/orders/orders-in-error.ts')).ordersInError(
-        store,
-        options.partnerEnvironment ?? 'demo',
-        orderId,
-      ),
+      (await loadOrdersInError()).ordersInError(store, options.partnerEnvironment ?? 'demo', orderId),
     programTrouble: isOwnProgram ? undefined : programWatch({ cluster, program }, own.clock),
     paywall,
     ready,
@@ -270,8 +298,7 @@ function openFlights(
     movedOn,
     isStopping: () => options.stopping?.aborted ?? false,
     gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
-    transports: async () =>
-      (await import('../notify/transports.ts')).createTransports(options.home, options.notify),
+    transports: async () => (await loadTransports()).createTransports(options.home, options.notify),
     options: flightsOptions(options),
   });
 }
@@ -287,5 +314,4 @@ function flightsOptions({ purgeAfterDays, caps, stopping }: ServiceOptions): Par
   };
 }
 
-const gatewayKeys = (path: string) => async () =>
-  (await import('../flights/offers/sponsored.ts')).readGatewayKeys(path);
+const gatewayKeys = (path: string) => async () => (await loadSponsored()).readGatewayKeys(path);

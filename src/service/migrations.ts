@@ -1,12 +1,12 @@
-import { browserMigrations as browser } from '../airlines/browser/records/tables.ts';
-import { duffelMigrations as duffel } from '../airlines/duffel/tables.ts';
-import { effectsMigrations as effects } from '../effects/tables.ts';
-import { flightsMigrations as flights } from '../flights/migrations.ts';
-import { notifyMigrations as notify } from '../notify/tables.ts';
-import { partnerMigrations as partner } from '../partner/migrations.ts';
-import { paymentsMigrations as payments } from '../payments/tables.ts';
-import type { Migration } from '../store/base/applied-steps.ts';
-import { CREATE_META } from '../store/marks.ts';
+import { browserMigrations as browser } from '../airlines/browser/records/index.ts';
+import { duffelMigrations as duffel } from '../airlines/duffel/index.ts';
+import { effectsMigrations as effects } from '../effects/index.ts';
+import { flightsMigrations as flights } from '../flights/index.ts';
+import { notifyMigrations as notify } from '../notify/index.ts';
+import { partnerMigrations as partner } from '../partner/index.ts';
+import { paymentsMigrations as payments } from '../payments/index.ts';
+import type { Migration } from '../store/base/index.ts';
+import { CREATE_META } from '../store/index.ts';
 
 /**
  * The services' database, step by step. Each room says what becomes of its own tables (`migrations.ts` beside its

@@ -1,12 +1,13 @@
-import type { AuditTables } from '../flights/base/audit.ts';
+import { type AuditTables, loadAudit } from '../flights/base/index.ts';
+import { loadKeys } from '../flights/desk/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import { partnerDueAtMs } from '../partner/worker.ts';
-import { partnerDemo } from '../sandbox/partner-demo.ts';
+import { partnerDueAtMs } from '../partner/index.ts';
+import { partnerDemo } from '../sandbox/index.ts';
 import type { Store } from './home.ts';
 import type { Connection, ServiceOptions, WorkerRun } from './types.ts';
 
@@ -40,8 +41,8 @@ export function lazyPartner(
   const partner = once(async () => {
     const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
       import('../partner/index.ts'),
-      import('../flights/desk/keys.ts'),
-      import('../flights/base/audit.ts'),
+      loadKeys(),
+      loadAudit(),
     ]);
     const operators = createOperatorKeys(given);
     return createPartner({

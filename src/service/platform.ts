@@ -2,10 +2,8 @@ import { join } from 'node:path';
 import { smallText } from '../kernel/bounded-file.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { overNetwork } from '../kernel/network.ts';
-import { partnerKeyFile, webhookSecretFile } from '../sandbox/partners/seed.ts';
-import { createPlatformApp, PLATFORM_PARTNERS } from '../sandbox/platform/app.ts';
-import { openBooks } from '../sandbox/platform/books.ts';
-import { moveDue } from '../sandbox/platform/mover.ts';
+import { partnerKeyFile, webhookSecretFile } from '../sandbox/partners/index.ts';
+import { createPlatformApp, moveDue, openBooks, PLATFORM_PARTNERS } from '../sandbox/platform/index.ts';
 import type { OpenPlatform } from './types.ts';
 
 const STEP_MS = 1_500;

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
-import { type DeploymentRecords, openRecords } from '../escrow/deployment/records.ts';
+import { type DeploymentRecords, loadDeploymentInspect, openRecords } from '../escrow/deployment/index.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Cluster } from '../solana/cluster.ts';
-import { decodeMint, TOKEN_PROGRAM } from '../solana/token.ts';
+import { type Cluster, decodeMint, TOKEN_PROGRAM } from '../solana/index.ts';
 import type { OpenedCluster } from './cluster.ts';
 import type { InspectedProgram } from './types.ts';
 
@@ -21,7 +20,7 @@ export function deploymentsOf(home: string, { genesis, ledger }: Place): Deploym
 }
 
 const inspect = async (cluster: Reader, program: Address): Promise<InspectedProgram> =>
-  (await import('../escrow/deployment/inspect.ts')).inspectProgram(cluster, program);
+  (await loadDeploymentInspect()).inspectProgram(cluster, program);
 
 /** The address that a home's deployments on a cluster ended at; without one, the embedded cluster's. */
 export async function deployedProgram(cluster: Reader, records: DeploymentRecords): Promise<Address> {

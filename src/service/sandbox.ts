@@ -3,16 +3,22 @@ import { systemClock } from '../kernel/clock.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { overNetwork } from '../kernel/network.ts';
 import { problem } from '../kernel/problems.ts';
-import { openCarrierSite as openSite } from '../sandbox/carrier-site/index.ts';
-import { SANDBOX_MAIL_DOMAIN } from '../sandbox/carrier-site/mail.ts';
-import { SITE_SCENARIO_NAMES, siteScenario } from '../sandbox/carrier-site/scenarios.ts';
-import { createDuffelApp } from '../sandbox/duffel/app.ts';
-import { openBooks } from '../sandbox/duffel/books.ts';
-import { isCut } from '../sandbox/duffel/errors.ts';
-import { deliverDue, nextDelivery } from '../sandbox/duffel/events.ts';
-import { createDuffelIds } from '../sandbox/duffel/ids.ts';
-import { register } from '../sandbox/duffel/webhook-calls.ts';
-import { createDuffelWorld } from '../sandbox/duffel/world.ts';
+import {
+  openCarrierSite as openSite,
+  SANDBOX_MAIL_DOMAIN,
+  SITE_SCENARIO_NAMES,
+  siteScenario,
+} from '../sandbox/carrier-site/index.ts';
+import {
+  createDuffelApp,
+  createDuffelIds,
+  createDuffelWorld,
+  deliverDue,
+  isCut,
+  nextDelivery,
+  openBooks,
+  register,
+} from '../sandbox/duffel/index.ts';
 import type { OpenCarrierSite, OpenDuffelSandbox } from './types.ts';
 
 const STEP_MS = 2_000;

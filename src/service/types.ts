@@ -1,18 +1,14 @@
 import type { Address } from '@solana/kit';
-import type { Scenario } from '../airlines/provider.ts';
-import type { InspectedProgram } from '../escrow/deployment/inspect.ts';
-import type { DeploymentPlan } from '../escrow/deployment/plan.ts';
-import type { DeploymentStep } from '../escrow/deployment/sending.ts';
+import type { Scenario } from '../airlines/index.ts';
+import type { DeploymentPlan, DeploymentStep, InspectedProgram } from '../escrow/deployment/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Fetch, HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Problem } from '../kernel/problems.ts';
-import type { NotifySettings } from '../notify/message.ts';
-import type { PartnerOptions } from '../partner/base/ports.ts';
-import type { Cluster, Faucet } from '../solana/cluster.ts';
-import type { ClusterSettings } from '../solana/cluster-settings.ts';
+import type { NotifySettings } from '../notify/index.ts';
+import type { PartnerOptions } from '../partner/base/index.ts';
+import type { Cluster, ClusterSettings, Faucet, Signer } from '../solana/index.ts';
 import type { PubSub } from '../solana/pubsub/index.ts';
-import type { Signer } from '../solana/signer.ts';
 
 export interface TakingCaps {
   readonly perPayment: bigint | null;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readRows } from './libsql/read-only.ts';
+import { readRows } from './libsql/index.ts';
 
 /** An id, and what it is about in a few words without anything personal. */
 export interface Glanced {

@@ -8,7 +8,7 @@ import {
 } from 'kysely';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import { REGAINED } from './base/regained.ts';
+import { REGAINED } from './base/index.ts';
 
 /**
  * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes

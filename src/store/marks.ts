@@ -1,5 +1,5 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
-import { REGAINED } from './base/regained.ts';
+import { REGAINED } from './base/index.ts';
 import { readSeen, SEEN_LEDGER, type SeenLedger } from './identity.ts';
 
 /** Single values that every room may keep: switches, identities, when something is due. */

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Migration } from './base/applied-steps.ts';
-import { migrate } from './base/migrate.ts';
-import { libsqlDriver } from './libsql/driver.ts';
-import { isBusy, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/file.ts';
+import { type Migration, migrate } from './base/index.ts';
+import { isBusy, libsqlDriver, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/index.ts';
+import { loadPostgresOpen } from './postgres/index.ts';
 
 /**
  * Opens (and creates, and brings up to date) a database file of ours with typed tables `T`.
@@ -83,6 +82,6 @@ export async function openFileOrServer<T>(
   onTrouble?: OnTrouble,
 ): Promise<Kysely<T>> {
   if (!POSTGRES.test(where)) return openDatabase<T>(where, migrations, onTrouble);
-  const { openPostgres } = await import('./postgres/open.ts');
+  const { openPostgres } = await loadPostgresOpen();
   return openPostgres<T>(where, migrations);
 }

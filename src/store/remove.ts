@@ -1,5 +1,5 @@
 import { type Kysely, type SqlBool, SqliteAdapter, sql, type Transaction } from 'kysely';
-import { REGAINED } from './base/regained.ts';
+import { REGAINED } from './base/index.ts';
 
 /**
  * Runs deletions so that what they remove is gone from the write-ahead log too, once no reader holds it. The file itself

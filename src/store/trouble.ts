@@ -1,6 +1,6 @@
 import { type Problem, problem } from '../kernel/problems.ts';
 import { publicTrouble, STORAGE_RETRY_S } from '../kernel/storage.ts';
-import { isDatabaseAway } from './postgres/refusal.ts';
+import { isDatabaseAway } from './postgres/index.ts';
 
 /**
  * The problem behind an error that has to do with where things are kept, in words for anybody, or null: storage that

@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Problem } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
-import type { OnTrouble } from './libsql/file.ts';
+import type { OnTrouble } from './libsql/index.ts';
 import { storeTrouble } from './trouble.ts';
 
 /** Watches over the files of one process: what failed is logged with the file's name, and remembered for a while. */

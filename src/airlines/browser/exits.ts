@@ -3,11 +3,17 @@ import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { PageEvidence } from '../../wire/flights/index.ts';
-import { BrowserGone, Misfit, Stopped } from './page/outcomes.ts';
-import { privateWords, redacted, showRedacted } from './page/redact.ts';
-import type { Visit } from './page/visit.ts';
+import {
+  BrowserGone,
+  Misfit,
+  privateWords,
+  redacted,
+  Stopped,
+  showRedacted,
+  type Visit,
+} from './page/index.ts';
 import type { Shop } from './ports.ts';
-import type { Store } from './records/tables.ts';
+import type { Store } from './records/index.ts';
 
 /** Ends of visits: each is recorded, with personal data redacted. */
 

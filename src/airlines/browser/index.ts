@@ -2,14 +2,14 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
-import { findChromium } from './page/chromium.ts';
-import { openVisit, type Visit } from './page/visit.ts';
+import { findChromium, openVisit, type Visit } from './page/index.ts';
 import type { BrowserOptions, Shop } from './ports.ts';
-import { installed, missingPackage } from './recipes/packages.ts';
-import { isPretend, loadRecipes } from './recipes/recipes.ts';
-import { endCards } from './records/cards.ts';
+import { installed, isPretend, loadRecipes, missingPackage } from './recipes/index.ts';
+import { endCards } from './records/index.ts';
 import * as selling from './selling.ts';
-import { createLooks } from './visits/looks.ts';
+import { createLooks } from './visits/index.ts';
+
+export { evidenceOf } from './exits.ts';
 
 /** Limits the browsers that run at once. Waiting purchases go before waiting searches. */
 function createPlaces(most: number) {

@@ -3,15 +3,18 @@ import type { Offer } from '../../wire/flights/index.ts';
 import type { MenuOutcome, QuoteOutcome, SoldFare } from '../fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../provider.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
-import { Stopped } from './page/outcomes.ts';
-import { walkOf } from './page/steps.ts';
-import type { Visit } from './page/visit.ts';
+import { Stopped, type Visit, walkOf } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
-import type { Recipe } from './recipes/recipes.ts';
-import { readFares } from './visits/fares.ts';
-import { isServed, lookForFlights, takeFlights } from './visits/flights.ts';
-import type { KeptOffer, Look } from './visits/looks.ts';
-import { offersOf } from './visits/offers.ts';
+import type { Recipe } from './recipes/index.ts';
+import {
+  isServed,
+  type KeptOffer,
+  type Look,
+  lookForFlights,
+  offersOf,
+  readFares,
+  takeFlights,
+} from './visits/index.ts';
 
 /** Looks at carriers' sites: begun by whoever asks first, kept for all who ask then. */
 

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import type { Email } from 'postal-mime';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { onFile } from '../../kernel/storage.ts';
-import { installed } from './recipes/packages.ts';
-import type { Recipe } from './recipes/recipes.ts';
-import { partOf, readMoneyText, Unreadable } from './recipes/values.ts';
-import type { Confirmed } from './records/purchases.ts';
+import { installed, partOf, type Recipe, readMoneyText, Unreadable } from './recipes/index.ts';
+import type { Confirmed } from './records/index.ts';
 
 /** A carrier's confirmation by mail: believed only where its own domain has signed it, for this very purchase. */
 

@@ -3,12 +3,10 @@ import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { DnsTexts } from './mail.ts';
-import type { Visit } from './page/visit.ts';
-import type { Recipe } from './recipes/recipes.ts';
-import { isPretend } from './recipes/recipes.ts';
-import type { CardIssuer } from './records/cards.ts';
-import type { Store } from './records/tables.ts';
-import type { Looks } from './visits/looks.ts';
+import type { Visit } from './page/index.ts';
+import { isPretend, type Recipe } from './recipes/index.ts';
+import type { CardIssuer, Store } from './records/index.ts';
+import type { Looks } from './visits/index.ts';
 
 /** What an operator sets of carriers' web sites (docs/carriers.md). */
 export interface BrowserSettings {

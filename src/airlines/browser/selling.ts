@@ -3,15 +3,20 @@ import { problem } from '../../kernel/problems.ts';
 import type { BookOutcome, Purchase } from '../fulfiller.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
 import { lookForMail } from './mail.ts';
-import { Misfit } from './page/outcomes.ts';
-import type { Visit } from './page/visit.ts';
+import { Misfit, type Visit } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
-import type { Recipe } from './recipes/recipes.ts';
-import type { PurchaseRow } from './records/purchases.ts';
-import * as purchases from './records/purchases.ts';
-import { type Bought, buy, confirmsWithinMs } from './visits/buy.ts';
-import type { KeptOffer } from './visits/looks.ts';
-import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/manage.ts';
+import type { Recipe } from './recipes/index.ts';
+import { type PurchaseRow, purchases } from './records/index.ts';
+import {
+  type Bought,
+  buy,
+  cancelBooking,
+  canManage,
+  confirmsWithinMs,
+  type KeptOffer,
+  lookAtBooking,
+  manageValues,
+} from './visits/index.ts';
 
 /** Buys on carriers' sites, and finds out what became of it. */
 

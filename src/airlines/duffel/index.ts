@@ -8,6 +8,8 @@ import type { Store } from './tables.ts';
 import { createTransport, type Transport } from './transport.ts';
 import { createZones } from './zones.ts';
 
+export { type DuffelTables, duffelMigrations } from './tables.ts';
+
 export interface DuffelOptions {
   /** `https://api.duffel.com` */
   readonly url: string;

@@ -1,5 +1,5 @@
 import { repeatedName } from '../../kernel/domain/repeated-names.ts';
-import { isRecord } from '../../terminal/fields.ts';
+import { isRecord } from '../../terminal/index.ts';
 import { readCsv } from './csv.ts';
 import {
   type FieldPath,

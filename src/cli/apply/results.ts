@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
-import { isRecord } from '../../terminal/fields.ts';
+import { isRecord } from '../../terminal/index.ts';
 
 /** The outcome of a row: a line of the result file. */
 export interface RowResult {

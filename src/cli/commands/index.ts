@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../spec/command.ts';
+import type { ToolSpec } from '../spec/index.ts';
 import { affiliateCreate, affiliateShow } from './affiliate/spec.ts';
 import { airports } from './airports/spec.ts';
 import { attestationsDecide, attestationsList, attestationsShow } from './attestations/spec.ts';

@@ -1,5 +1,5 @@
 import type { Argument, Command as Commander, Option } from 'commander';
-import type { Environment } from '../settings/globals.ts';
+import type { Environment } from '../settings/index.ts';
 
 /** Something that may stand at the cursor. */
 export interface Candidate {

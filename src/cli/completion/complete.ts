@@ -1,9 +1,13 @@
 import type { Command as Commander, Option } from 'commander';
-import type { Streams } from '../../terminal/streams.ts';
-import { harmless } from '../../terminal/text.ts';
-import { type CommandSpec, specNamed, type ToolSpec } from '../spec/command.ts';
-import { shapeOf } from '../spec/options.ts';
-import { buildTree } from '../spec/tree.ts';
+import { harmless, type Streams } from '../../terminal/index.ts';
+import {
+  buildTree,
+  type CommandSpec,
+  loadSchemaFiles,
+  shapeOf,
+  specNamed,
+  type ToolSpec,
+} from '../spec/index.ts';
 import { type Candidate, FILES, type Place, type Position } from './candidate.ts';
 import { valuesNamed } from './values.ts';
 
@@ -86,7 +90,7 @@ async function valuesOfOption(at: Position, tool: ToolSpec, place: Place): Promi
   if (!option) return [];
   if (option.long === '--json') {
     const spec = specAt(tool, at.path);
-    const { fieldsOf } = await import('../spec/schema-files.ts');
+    const { fieldsOf } = await loadSchemaFiles();
     const fields = spec ? fieldsOf(spec) : [];
     const before = word.includes(',') ? word.slice(0, word.lastIndexOf(',') + 1) : '';
     return fields.map((field) => ({ value: `${before}${field}`, words: '' }));

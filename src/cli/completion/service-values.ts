@@ -1,6 +1,6 @@
 import type { GlancedRails } from '../../partner/look.ts';
 import type { Glanced } from '../../store/glance.ts';
-import { profileOf } from '../session/profile-in-use.ts';
+import { profileOf } from '../session/index.ts';
 import type { Candidate, Place, Position, Source } from './candidate.ts';
 
 /**

@@ -1,5 +1,8 @@
 import { join, resolve } from 'node:path';
-import { homeOf } from '../settings/profile.ts';
+import { loadExplained } from '../commands/explain/index.ts';
+import { loadRecent, loadScenarios } from '../session/index.ts';
+import { homeOf, loadKeysTable, loadWrite } from '../settings/index.ts';
+import { loadSchemaFiles } from '../spec/index.ts';
 import type { Place, Position, Source } from './candidate.ts';
 import { type Candidate, FILES } from './candidate.ts';
 
@@ -20,7 +23,7 @@ const orders: Source = async (_at, home) => {
 
 /** The numbers on the screen of the last search; the ids that they stand for once an id is begun. */
 const offers: Source = async ({ word }, home) => {
-  const { openRecentOffers } = await import('../session/recent.ts');
+  const { openRecentOffers } = await loadRecent();
   return openRecentOffers(join(home, 'recent-offers.json'), () => undefined)
     .listed()
     .flatMap(({ number, offerId, journey }) => {
@@ -41,12 +44,12 @@ const travellers: Source = async (_at, home) => {
 };
 
 const profiles: Source = async (_at, home) => {
-  const { readOwnSettings } = await import('../settings/write.ts');
+  const { readOwnSettings } = await loadWrite();
   return words(['local', ...Object.keys(readOwnSettings(home).profiles)]);
 };
 
 const scenarios: Source = async () => {
-  const { SCENARIO_NAMES } = await import('../session/scenarios.ts');
+  const { SCENARIO_NAMES } = await loadScenarios();
   return words(SCENARIO_NAMES);
 };
 
@@ -63,7 +66,7 @@ const settingValues: Source = async (at, home, place) => {
 };
 
 const settings: Source = async () => {
-  const { SETTING_NAMES } = await import('../settings/keys-table.ts');
+  const { SETTING_NAMES } = await loadKeysTable();
   return words(['profile', ...SETTING_NAMES]);
 };
 
@@ -85,14 +88,14 @@ const airports: Source = async ({ word }) => {
 };
 
 const problems: Source = async () => {
-  const { explainedCodes } = await import('../commands/explain/explained.ts');
+  const { explainedCodes } = await loadExplained();
   return words(explainedCodes());
 };
 
 /** Of `help`: the commands, and those of the group that was named before. */
 const commands: Source = async ({ command, path, arguments: named }) => {
   if (path === 'schema') {
-    const { schemaNames } = await import('../spec/schema-files.ts');
+    const { schemaNames } = await loadSchemaFiles();
     return words(schemaNames());
   }
   let at = command.parent ?? command;

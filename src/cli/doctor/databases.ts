@@ -1,14 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileState, PostgresPlace, PostgresRefused, PostgresState } from '../../client/inspect.ts';
+import {
+  type FileState,
+  loadClientInspect,
+  type PostgresPlace,
+  type PostgresRefused,
+  type PostgresState,
+} from '../../client/index.ts';
 import { type Clock, instant } from '../../kernel/clock.ts';
-import { utcTime } from '../../terminal/times.ts';
-import { secret } from '../settings/secret-variable.ts';
+import { utcTime } from '../../terminal/index.ts';
+import { secret } from '../settings/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
 /** The databases of the services and of the tool, and what is still open in them. */
 export function databaseChecks({ home, environment, profile, clock, full }: Patient): Check[] {
-  const inspect = () => import('../../client/inspect.ts');
+  const inspect = () => loadClientInspect();
   const journal = join(home, 'client.db');
   const services = join(home, 'service.db');
   const file = (id: string, path: string, look: (path: string) => Promise<FileState>): Check => ({
@@ -105,7 +111,7 @@ const MOST_NAMED = 3;
 function postgresChecks(url: string, clock: Clock): Check[] {
   let looking: Promise<PostgresState | PostgresRefused | null> | null = null;
   const look = async (signal: AbortSignal) => {
-    const { inspectServer, isDatabaseUrl } = await import('../../client/inspect.ts');
+    const { inspectServer, isDatabaseUrl } = await loadClientInspect();
     if (!isDatabaseUrl(url)) return null;
     looking ??= inspectServer(url, { now: clock.now, timeoutMs: PATIENCE_MS, signal });
     return looking;

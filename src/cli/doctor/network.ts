@@ -1,19 +1,27 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { ask, isRecord, problemOf } from '../../client/base/transport.ts';
-import type { readChallenge } from '../../client/payer/challenge.ts';
+import { ask, isRecord, loadTrustedProgram, problemOf } from '../../client/base/index.ts';
+import { loadClientInspect } from '../../client/index.ts';
+import { loadChallenge, type readChallenge } from '../../client/payer/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import { type Cluster, DEVNET_USDC, SOLANA_NETWORKS } from '../../solana/cluster.ts';
-import type { LedgerReading } from '../../solana/embedded/inspect.ts';
-import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
-import { counted } from '../../terminal/text.ts';
-import { parseDate } from '../searching/dates.ts';
-import { formatSol } from '../view/payment.ts';
+import { type LedgerReading, loadEmbeddedInspect } from '../../solana/embedded/index.ts';
+import {
+  type Cluster,
+  DEVNET_USDC,
+  GENESIS_HASHES,
+  loadKeypair,
+  loadToken,
+  networkOfGenesis,
+  SOLANA_NETWORKS,
+} from '../../solana/index.ts';
+import { counted } from '../../terminal/index.ts';
+import { parseDate } from '../searching/index.ts';
+import { formatSol } from '../view/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
 
@@ -63,8 +71,8 @@ export function clusterChecks({ home, profile, clock }: Patient, open: OpenClust
 /** The ledger, held against what the services' own database knows to be on it. */
 async function embeddedLedger(home: string, clock: Clock): Promise<Finding> {
   const [{ readLedger }, { belongingIn, whyLedgerLost }] = await Promise.all([
-    import('../../solana/embedded/inspect.ts'),
-    import('../../client/inspect.ts'),
+    loadEmbeddedInspect(),
+    loadClientInspect(),
   ]);
   const path = join(home, 'ledger.db');
   const known = belongingIn(join(home, 'service.db'));
@@ -85,7 +93,7 @@ async function embeddedLedger(home: string, clock: Clock): Promise<Finding> {
 }
 
 async function embeddedClock(path: string, clock: Clock): Promise<Finding> {
-  const { readLedger } = await import('../../solana/embedded/inspect.ts');
+  const { readLedger } = await loadEmbeddedInspect();
   const unixTime = readLedger(path, clock, ({ time }) => time.unixTime);
   return unixTime === null
     ? ok('No ledger to compare with yet')
@@ -225,7 +233,7 @@ async function untrusted(
   program: string,
   { escrowPrograms, upgradeAuthorities }: Patient['profile'],
 ): Promise<Finding | null> {
-  const { checkProgram, EMBEDDED_TRUST } = await import('../../client/base/trusted-program.ts');
+  const { checkProgram, EMBEDDED_TRUST } = await loadTrustedProgram();
   const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
   try {
     await checkProgram(cluster, program, {
@@ -249,7 +257,7 @@ async function paidHere(
   const { network, usdcMint } = cluster;
   const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
   // Only where a service has asked for money; an embedded one never comes here.
-  const { readChallenge } = await import('../../client/payer/challenge.ts');
+  const { readChallenge } = await loadChallenge();
   try {
     const { amount, feePayer, escrowProgram } = readChallenge(answer, {
       network,
@@ -296,17 +304,17 @@ async function keypair({ profile }: Patient, path: string): Promise<Finding> {
         )
       : failed(`No wallet at ${path}`, 'Create one, or use another.', 'farelock wallet new');
   }
-  const { readKeypair } = await import('../../solana/keypair.ts');
+  const { readKeypair } = await loadKeypair();
   return ok(`${readKeypair(path).address} in ${path}`);
 }
 
 async function balance(patient: Patient, path: string, open: OpenCluster): Promise<Finding> {
   if (path === '-' || !existsSync(path)) return ok('No wallet to check');
-  const { readKeypair } = await import('../../solana/keypair.ts');
+  const { readKeypair } = await loadKeypair();
   const { address } = readKeypair(path);
-  const { associatedTokenAddress } = await import('../../solana/token.ts');
+  const { associatedTokenAddress } = await loadToken();
   if (patient.profile.isEmbedded) {
-    const { readLedger } = await import('../../solana/embedded/inspect.ts');
+    const { readLedger } = await loadEmbeddedInspect();
     const tokenAccount = await associatedTokenAddress(address, DEVNET_USDC);
     const held = readLedger(join(patient.home, 'ledger.db'), patient.clock, (ledger) => ({
       lamports: ledger.lamports(address),

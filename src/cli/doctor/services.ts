@@ -1,10 +1,8 @@
-import { ask, isRecord } from '../../client/base/transport.ts';
-import { createOperatorClient } from '../../client/operator.ts';
-import { createPartnerClient } from '../../client/partner.ts';
+import { ask, isRecord } from '../../client/base/index.ts';
+import { createOperatorClient, createPartnerClient } from '../../client/index.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { encrypted } from '../session/encrypted.ts';
-import { readKeyFile } from '../session/key-file.ts';
+import { encrypted, readKeyFile } from '../session/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
 const networkFetch = overNetwork();

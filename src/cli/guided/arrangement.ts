@@ -1,7 +1,6 @@
 import { type OfferSort, sortOffers } from '../../kernel/domain/offer-order.ts';
-import type { StepKey } from '../../terminal/streams.ts';
-import type { ListRow } from '../view/flights/intent.ts';
-import { airlineText, type NumberedFare, stopsText } from '../view/flights/search-columns.ts';
+import type { StepKey } from '../../terminal/index.ts';
+import { airlineText, type ListRow, type NumberedFare, stopsText } from '../view/flights/index.ts';
 
 /** How a person has arranged the list of flights. It stays so when they come back to it. */
 export interface Arrangement {

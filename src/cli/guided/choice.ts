@@ -1,16 +1,23 @@
-import { isSpoken, spokenPaint } from '../../terminal/paint.ts';
-import type { StepLine } from '../../terminal/streams.ts';
-import type { Screen } from '../../terminal/terminal.ts';
-import { harmlessDocument } from '../../terminal/text.ts';
-import { fromTo } from '../../terminal/times.ts';
-import { fareOf, fareOfOption } from '../session/known-fare.ts';
-import { shortOf } from '../session/recent.ts';
-import { fareDetailLines } from '../view/flights/fare-details.ts';
-import { fareMenuLines } from '../view/flights/fare-menu.ts';
-import { type ListRow, rowsOf } from '../view/flights/intent.ts';
-import { listParts } from '../view/flights/search.ts';
-import { airlineText, type NumberedFare, STACKED } from '../view/flights/search-columns.ts';
-import { isMenuOffer, money, offerCommand, quoted } from '../view/payment.ts';
+import {
+  fromTo,
+  harmlessDocument,
+  isSpoken,
+  type Screen,
+  type StepLine,
+  spokenPaint,
+} from '../../terminal/index.ts';
+import { fareOf, fareOfOption, shortOf } from '../session/index.ts';
+import {
+  airlineText,
+  fareDetailLines,
+  fareMenuLines,
+  type ListRow,
+  listParts,
+  type NumberedFare,
+  rowsOf,
+  STACKED,
+} from '../view/flights/index.ts';
+import { isMenuOffer, money, offerCommand, quoted } from '../view/index.ts';
 import { arranged, arrangementKeys } from './arrangement.ts';
 import { lockCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';

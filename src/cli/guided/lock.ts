@@ -1,10 +1,9 @@
 import { isProblem } from '../../kernel/problems.ts';
-import { harmlessDocument } from '../../terminal/text.ts';
-import { fromNow } from '../../terminal/times.ts';
+import { fromNow, harmlessDocument } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { shortOf } from '../session/recent.ts';
-import { besides, noteIntent } from '../session/remembered.ts';
-import { createdIntentLines, usdc } from '../view/flights/intent.ts';
+import { loadCreate } from '../commands/intent/index.ts';
+import { besides, noteIntent, shortOf } from '../session/index.ts';
+import { createdIntentLines, usdc } from '../view/flights/index.ts';
 import { lockCommand, type SameCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
 import { paidCall } from './money.ts';
@@ -78,7 +77,7 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
   } catch (error) {
     if (!isProblem(error, 'intent_already_exists')) throw error;
     // Locked before from here: that one is gone on with, and nobody else's.
-    const { existingIntent } = await import('../commands/intent/create.ts');
+    const { existingIntent } = await loadCreate();
     const { own, problem } = await existingIntent(walk.context, error);
     if (own === null) throw problem;
     return own;

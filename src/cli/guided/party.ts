@@ -1,4 +1,4 @@
-import type { SavedTraveller, TravellerFields } from '../../client/journal/travellers.ts';
+import type { SavedTraveller, TravellerFields } from '../../client/journal/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import {
   BASE_FIELDS,
@@ -10,15 +10,22 @@ import {
   TITLES,
 } from '../../kernel/domain/passengers.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { StepAnswer } from '../../terminal/streams.ts';
-import { counted, harmless } from '../../terminal/text.ts';
+import { counted, harmless, type StepAnswer } from '../../terminal/index.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
-import { dayChoices, whichDay } from '../searching/dates.ts';
-import { notesOf } from '../session/remembered.ts';
-import { bookableValues, GENDER_CHOICES, QUESTIONS, wrongField } from '../travellers/passenger-questions.ts';
-import { passengerFrom, travellerName, travellerState } from '../travellers/travellers.ts';
-import { openTyped, typedText } from '../travellers/typed-field.ts';
-import { quoted } from '../view/payment.ts';
+import { dayChoices, whichDay } from '../searching/index.ts';
+import { notesOf } from '../session/index.ts';
+import {
+  bookableValues,
+  GENDER_CHOICES,
+  openTyped,
+  passengerFrom,
+  QUESTIONS,
+  travellerName,
+  travellerState,
+  typedText,
+  wrongField,
+} from '../travellers/index.ts';
+import { quoted } from '../view/index.ts';
 import { bookingCommand } from './commands.ts';
 import { type Party, type Step, said, type Walk } from './walk.ts';
 

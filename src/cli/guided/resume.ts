@@ -1,13 +1,11 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { harmless } from '../../terminal/text.ts';
-import { fromNow } from '../../terminal/times.ts';
+import { fromNow, harmless } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { book } from '../commands/book/run.ts';
-import { noteIntent, notesOf } from '../session/remembered.ts';
-import { usdc } from '../view/flights/intent.ts';
-import { moneyStage } from '../view/flights/status.ts';
+import { book } from '../commands/book/index.ts';
+import { noteIntent, notesOf } from '../session/index.ts';
+import { moneyStage, usdc } from '../view/flights/index.ts';
 import { showOrder } from './review.ts';
 import { type Step, said, type Walk } from './walk.ts';
 

@@ -1,16 +1,14 @@
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { fieldLines } from '../../terminal/table.ts';
-import { wrap } from '../../terminal/text.ts';
-import { utcTime } from '../../terminal/times.ts';
+import { fieldLines, utcTime, wrap } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { bookAgreed, checkUnchanged } from '../commands/book/run.ts';
-import { agreementTo, type BookingAgreed, reviewOf, typedAmount } from '../paying/confirm.ts';
-import { verifyIntent } from '../paying/escrow-check.ts';
-import type { ExitCode } from '../settings/globals.ts';
-import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
-import { money } from '../view/payment.ts';
+import { bookAgreed, checkUnchanged } from '../commands/book/index.ts';
+import { loadRun } from '../commands/order/index.ts';
+import { agreementTo, type BookingAgreed, reviewOf, typedAmount, verifyIntent } from '../paying/index.ts';
+import type { ExitCode } from '../settings/index.ts';
+import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/index.ts';
+import { money } from '../view/index.ts';
 import { bookingCommand, bookingCommandNow, lockCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
 import { hasRunOut, lock, sameLock } from './lock.ts';
@@ -155,7 +153,7 @@ export async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
   });
   if (answer.kind === 'back' || !answer.value) return 0;
   same(walk, `farelock order ${quoted(intentId)}`);
-  const { order } = await import('../commands/order/run.ts');
+  const { order } = await loadRun();
   return order(context, { id: intentId });
 }
 

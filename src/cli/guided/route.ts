@@ -1,10 +1,8 @@
 import { isMistake } from '../../kernel/domain/airports.ts';
 import { findPlaces } from '../../kernel/domain/places.ts';
-import { counted, harmless } from '../../terminal/text.ts';
-import { dayName } from '../../terminal/times.ts';
-import { placeOf } from '../searching/airports.ts';
-import { dayChoices, parseDate, readDate, whichDay } from '../searching/dates.ts';
-import { quoted } from '../view/payment.ts';
+import { counted, dayName, harmless } from '../../terminal/index.ts';
+import { dayChoices, parseDate, placeOf, readDate, whichDay } from '../searching/index.ts';
+import { quoted } from '../view/index.ts';
 import { searchCommand } from './commands.ts';
 import { type Place, type Step, said, type Walk } from './walk.ts';
 

@@ -1,6 +1,12 @@
-import type { Output, StepPrompts } from '../../terminal/streams.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import { brokenLine, padEnd, textWidth, wrap } from '../../terminal/text.ts';
+import {
+  brokenLine,
+  type Output,
+  padEnd,
+  type StepPrompts,
+  type Terminal,
+  textWidth,
+  wrap,
+} from '../../terminal/index.ts';
 import type {
   Intent,
   Offer,
@@ -8,10 +14,10 @@ import type {
   SearchRequestInput,
   SearchResponse,
 } from '../../wire/flights/index.ts';
-import type { Remembered } from '../days/prices.ts';
-import type { ExitCode } from '../settings/globals.ts';
-import type { CommandContext } from '../spec/command.ts';
-import type { SearchTitle } from '../view/flights/search.ts';
+import type { Remembered } from '../days/index.ts';
+import type { ExitCode } from '../settings/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import type { SearchTitle } from '../view/flights/index.ts';
 import { type Arrangement, asFound } from './arrangement.ts';
 
 /** An airport as it was chosen: its code, and what to call it. */

@@ -1,9 +1,9 @@
-import type { FlightsClient } from '../../client/base/types.ts';
+import type { FlightsClient } from '../../client/base/index.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { signedBooking } from '../session/remembered.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { hasEnded, type MoneyStage, moneyStage } from '../view/flights/status.ts';
+import { signedBooking } from '../session/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { hasEnded, type MoneyStage, moneyStage } from '../view/flights/index.ts';
 import { bookingCutOffBy } from './cut-off.ts';
 import { type Known, type Stage, storyOf, told } from './story.ts';
 

@@ -1,6 +1,6 @@
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type { Session } from '../session/session.ts';
-import type { CommandSpec } from '../spec/command.ts';
+import type { Session } from '../session/index.ts';
+import type { CommandSpec } from '../spec/index.ts';
 import { again, type Failed, lookOf } from './next-steps.ts';
 import { type Known, storyOf, told } from './story.ts';
 

@@ -1,6 +1,6 @@
 import { quoted } from '../../kernel/shell-word.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { CommandContext } from '../spec/command.ts';
+import type { CommandContext } from '../spec/index.ts';
 import { knownOfBooking } from './booking.ts';
 import { paymentsOf } from './command.ts';
 import { bookingCutOffBy } from './cut-off.ts';

@@ -1,9 +1,8 @@
 import type { Problem, ProblemCode } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import type { Session } from '../session/session.ts';
-import type { GlobalOptions } from '../settings/globals.ts';
-import { commandLine, helpOf } from '../spec/mistaken.ts';
-import type { Invocation } from '../spec/tree.ts';
+import type { Session } from '../session/index.ts';
+import type { GlobalOptions } from '../settings/index.ts';
+import { commandLine, helpOf, type Invocation } from '../spec/index.ts';
 
 /** A command line that failed. */
 export interface Failed {

@@ -1,9 +1,9 @@
-import type { PaymentRecord } from '../../client/journal/store.ts';
+import type { PaymentRecord } from '../../client/journal/index.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { utcTime } from '../../terminal/times.ts';
+import { utcTime } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { usdc } from '../view/flights/intent.ts';
+import { usdc } from '../view/flights/index.ts';
 
 /**
  * Money and records, as far as they are known when something is cut off (Ctrl-C, --timeout, a lost connection). The first

@@ -1,8 +1,8 @@
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { type Problem, reworded } from '../../kernel/problems.ts';
-import type { Screen } from '../../terminal/terminal.ts';
-import type { Session } from '../session/session.ts';
-import { problemLines } from '../view/problem.ts';
+import type { Screen } from '../../terminal/index.ts';
+import type { Session } from '../session/index.ts';
+import { problemLines } from '../view/index.ts';
 import { type Failed, nextStepsOf } from './next-steps.ts';
 
 const NOTHING = /nothing was charged/i;

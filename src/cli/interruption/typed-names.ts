@@ -1,8 +1,7 @@
 import { formatUsdc } from '../../kernel/money.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import type { ParameterSpec } from '../spec/command.ts';
-import type { Invocation } from '../spec/tree.ts';
-import type { TypedNames } from '../view/problem.ts';
+import type { Invocation, ParameterSpec } from '../spec/index.ts';
+import type { TypedNames } from '../view/index.ts';
 
 /** Fields of a service whose argument or option has another name. */
 const SAID_AS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Allowance } from '../../client/base/spending.ts';
+import type { Allowance } from '../../client/base/index.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 

@@ -1,8 +1,7 @@
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted, wordsOf } from '../../kernel/shell-word.ts';
-import type { ToolSpec } from '../spec/command.ts';
-import type { CommandDescription, ParameterDescription, ToolDescription } from '../spec/description.ts';
-import { parse } from '../tool/tool.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription, ToolSpec } from '../spec/index.ts';
+import { parse } from '../tool/index.ts';
 import { isInline, keyOf, parametersOf, toolName } from './tools.ts';
 
 /** Next steps after a failed call: commands for a person's shell, and those that a client can call itself. */

@@ -1,4 +1,4 @@
-import { readSchema } from '../spec/schema-files.ts';
+import { readSchema } from '../spec/index.ts';
 
 /** The output schema of a tool: its command's published one, in the form that clients of the protocol take. */
 

@@ -1,6 +1,10 @@
 import { problem } from '../../kernel/problems.ts';
-import type { CommandDescription, ParameterDescription, ToolDescription } from '../spec/description.ts';
-import { readSchema } from '../spec/schema-files.ts';
+import {
+  type CommandDescription,
+  type ParameterDescription,
+  readSchema,
+  type ToolDescription,
+} from '../spec/index.ts';
 import { formsOf, listsOf, outputSchemaOf } from './output.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */

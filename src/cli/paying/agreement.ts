@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { type Agreement, disagreements } from '../../client/base/agreed.ts';
+import { type Agreement, disagreements } from '../../client/base/index.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/index.ts';
 
 /** This home's knowledge of an intent: did it create it, and would it agree to pay it? */
 interface Standing extends Agreement {

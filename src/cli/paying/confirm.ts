@@ -1,13 +1,12 @@
-import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/base/spending.ts';
+import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/base/index.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { wrap } from '../../terminal/text.ts';
+import { wrap } from '../../terminal/index.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
-import { spenderOf } from '../session/paying.ts';
-import { notesOf } from '../session/remembered.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { passportWarnings } from '../travellers/passengers.ts';
-import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
+import { notesOf, spenderOf } from '../session/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { passportWarnings } from '../travellers/index.ts';
+import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/index.ts';
 import { agreementOf } from './agreement.ts';
 
 /** A booking that a person has agreed to pay. */

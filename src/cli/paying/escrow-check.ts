@@ -1,11 +1,15 @@
-import { refundOwners } from '../../client/base/agreed.ts';
-import { escrowChecks, UNSAID } from '../../client/base/escrow-terms.ts';
-import { isTrusted, type ProgramStanding, standingOfProgram } from '../../client/base/trusted-program.ts';
-import { ESCROW_PROGRAM_ID } from '../../escrow/address.ts';
-import type { EscrowCheck } from '../../escrow/verify.ts';
+import {
+  escrowChecks,
+  isTrusted,
+  type ProgramStanding,
+  refundOwners,
+  standingOfProgram,
+  UNSAID,
+} from '../../client/base/index.ts';
+import { ESCROW_PROGRAM_ID, type EscrowCheck } from '../../escrow/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { Session } from '../session/session.ts';
-import { isFunded } from '../view/flights/status.ts';
+import type { Session } from '../session/index.ts';
+import { isFunded } from '../view/flights/index.ts';
 import { standingOf } from './agreement.ts';
 
 /**

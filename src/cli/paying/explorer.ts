@@ -1,8 +1,8 @@
-import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
-import type { Paint } from '../../terminal/paint.ts';
-import type { Profile } from '../settings/profile.ts';
-import type { CommandContext } from '../spec/command.ts';
-import type { Linked } from '../view/payment.ts';
+import { SOLANA_NETWORKS } from '../../solana/index.ts';
+import type { Paint } from '../../terminal/index.ts';
+import type { Profile } from '../settings/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import type { Linked } from '../view/index.ts';
 
 /** Text that leads to the page of an explorer, on terminals that open links. */
 export type Explorer = (

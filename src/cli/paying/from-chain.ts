@@ -1,14 +1,13 @@
 import type { Address } from '@solana/kit';
-import { intentOf } from '../../client/base/normalise.ts';
+import { intentOf } from '../../client/base/index.ts';
+import { loadAddress, loadClaim } from '../../escrow/index.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
-import type { Screen, View } from '../../terminal/terminal.ts';
-import { wrap } from '../../terminal/text.ts';
-import { utcTime } from '../../terminal/times.ts';
+import { type Screen, utcTime, type View, wrap } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { Session } from '../session/session.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { nextLines } from '../view/payment.ts';
+import type { Session } from '../session/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { nextLines } from '../view/index.ts';
 
 /** The cluster can be asked without the service: a remote profile may name none. */
 export const knowsCluster = (session: Session): boolean =>
@@ -25,7 +24,7 @@ const isSilent = (error: unknown): error is Problem =>
 
 /** Where the escrow of an intent may be: as it was created from here, as the settings say, and the embedded one's. */
 export async function programsOf(session: Session, intentId: string): Promise<Address[]> {
-  const { ESCROW_PROGRAM_ID } = await import('../../escrow/address.ts');
+  const { ESCROW_PROGRAM_ID } = await loadAddress();
   const created = (await (await session.store()).intent(intentId))?.terms?.escrow?.program;
   const all = [created as Address | undefined, ...session.profile.escrowPrograms, ESCROW_PROGRAM_ID];
   return [...new Set(all.filter((one) => one !== undefined))];
@@ -33,7 +32,7 @@ export async function programsOf(session: Session, intentId: string): Promise<Ad
 
 /** null when there is no escrow for this intent on the cluster. */
 async function statusFromChain(session: Session, intentId: string): Promise<ChainStatus | null> {
-  const { escrowOnChain } = await import('../../escrow/claim.ts');
+  const { escrowOnChain } = await loadClaim();
   const programs = await programsOf(session, intentId);
   const found = await escrowOnChain(await session.cluster(), intentId, programs);
   if (!found) return null;

@@ -1,7 +1,6 @@
-import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/store.ts';
-import { isRecord } from '../../terminal/fields.ts';
-import { dayAndMonth } from '../../terminal/times.ts';
-import { notesOf } from '../session/remembered.ts';
+import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/index.ts';
+import { dayAndMonth, isRecord } from '../../terminal/index.ts';
+import { notesOf } from '../session/index.ts';
 
 /** Payments and movements in words: what was bought, for which journey. */
 

@@ -1,10 +1,8 @@
-import type { FlightsClient } from '../../client/base/types.ts';
-import { type PaymentPlan, PaymentPlanned } from '../../client/payer/plan.ts';
-import { fieldLines } from '../../terminal/table.ts';
-import type { Screen } from '../../terminal/terminal.ts';
-import { fromNow, utcTime } from '../../terminal/times.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { money } from '../view/payment.ts';
+import type { FlightsClient } from '../../client/base/index.ts';
+import { type PaymentPlan, PaymentPlanned } from '../../client/payer/index.ts';
+import { fieldLines, fromNow, type Screen, utcTime } from '../../terminal/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { money } from '../view/index.ts';
 
 /**
  * Prints the plan of a paid command for `--dry-run`: the call is sent without a payment, the challenge that comes back is

@@ -1,7 +1,8 @@
+import { loadResume } from '../../client/payer/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import type { CommandContext } from '../spec/command.ts';
+import type { CommandContext } from '../spec/index.ts';
 
 /** The service forgets a finished payment after a week; an older one is left as it is rather than called refused. */
 const REMEMBERED_MS = 6 * DAY_MS;
@@ -24,7 +25,7 @@ export async function settleBookingPayments(
   for (const { payment_id: id } of open) {
     const signed = await store.signedPayment(id);
     if (!signed || signed.request.baseUrl !== session.baseUrl) continue;
-    const { resumePayment } = await import('../../client/payer/resume.ts');
+    const { resumePayment } = await loadResume();
     try {
       await resumePayment(
         {

@@ -2,9 +2,9 @@ import { type FoundAirport, isMistake, type NamedAirport } from '../../kernel/do
 import { areaOfCity, metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { findPlaces } from '../../kernel/domain/places.ts';
 import { problem } from '../../kernel/problems.ts';
-import { counted, harmless } from '../../terminal/text.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { quoted } from '../view/payment.ts';
+import { counted, harmless } from '../../terminal/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { quoted } from '../view/index.ts';
 
 const MOST_CHOICES = 12;
 const MOST_GUESSES = 3;

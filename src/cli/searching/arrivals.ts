@@ -1,7 +1,7 @@
-import type { FlightsClient } from '../../client/base/types.ts';
+import type { FlightsClient } from '../../client/base/index.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { Offer, SearchResponse } from '../../wire/flights/index.ts';
-import type { CommandContext } from '../spec/command.ts';
+import type { CommandContext } from '../spec/index.ts';
 
 /** How the waiting for slower offers ended. Whatever it was, the search is paid: what has landed is shown. */
 export type ArrivalsEnd =

@@ -1,8 +1,7 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { harmless } from '../../terminal/text.ts';
-import { dayName } from '../../terminal/times.ts';
-import type { CommandContext } from '../spec/command.ts';
+import { dayName, harmless } from '../../terminal/index.ts';
+import type { CommandContext } from '../spec/index.ts';
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = [

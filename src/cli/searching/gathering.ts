@@ -1,11 +1,9 @@
-import type { FlightsClient } from '../../client/base/types.ts';
+import type { FlightsClient } from '../../client/base/index.ts';
 import { withArrivals } from '../../kernel/domain/offer-groups.ts';
-import { canDrawLive, openLiveSign } from '../../terminal/live.ts';
-import { screenWidth } from '../../terminal/streams.ts';
-import { harmlessDocument } from '../../terminal/text.ts';
+import { canDrawLive, harmlessDocument, openLiveSign, screenWidth } from '../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { listLines, type SearchTitle } from '../view/flights/search.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { listLines, type SearchTitle } from '../view/flights/index.ts';
 import { type ArrivalsEnd, followArrivals } from './arrivals.ts';
 
 interface Gathering {

@@ -1,6 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import type { Profile } from '../settings/profile.ts';
+import type { Profile } from '../settings/index.ts';
 
 /** Hosts of this machine: what is sent to them passes no network. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -15,13 +15,11 @@ import type {
   PlatformOptions,
   ServiceOptions,
   TakingCaps,
-} from '../../service/types.ts';
-import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
-import type { ClusterSettings } from '../../solana/cluster-settings.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import type { Environment } from '../settings/globals.ts';
-import type { Profile } from '../settings/profile.ts';
-import { secret } from '../settings/secret-variable.ts';
+} from '../../service/index.ts';
+import { type Cluster, type ClusterSettings, SOLANA_NETWORKS } from '../../solana/index.ts';
+import { loadRpcOpen } from '../../solana/rpc/index.ts';
+import type { Terminal } from '../../terminal/index.ts';
+import { type Environment, type Profile, secret } from '../settings/index.ts';
 import { scenarioNamed } from './scenarios.ts';
 
 /** Options of `serve` beyond the environment. */
@@ -177,7 +175,7 @@ export async function openRemoteCluster(
   clock: Clock,
   terminal: Pick<Terminal, 'realMoney'>,
 ): Promise<Cluster> {
-  const { openRpcCluster } = await import('../../solana/rpc/open.ts');
+  const { openRpcCluster } = await loadRpcOpen();
   const cluster = await openRpcCluster({ ...profile, urls: rpcUrlsOf(profile), clock });
   if (cluster.network === SOLANA_NETWORKS.mainnet) terminal.realMoney();
   return cluster;

@@ -1,4 +1,4 @@
-import { isRecord } from '../../terminal/fields.ts';
+import { isRecord } from '../../terminal/index.ts';
 import type { FareOption, MenuFare, Offer } from '../../wire/flights/index.ts';
 
 /** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */

@@ -1,10 +1,9 @@
 import type { Address } from '@solana/kit';
-import type { ClientStore } from '../../client/journal/store.ts';
+import type { ClientStore } from '../../client/journal/index.ts';
+import { loadPayerVerify } from '../../client/payer/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import { associatedTokenAddress } from '../../solana/token.ts';
-import { memoStands } from '../../solana/transaction.ts';
+import { associatedTokenAddress, type Cluster, memoStands } from '../../solana/index.ts';
 import { asked, type ClusterDoor, connectWallet } from './wallet-connection.ts';
 
 /** How far back the history of a token account is searched for a memo. */
@@ -46,7 +45,7 @@ export async function hasNeverLanded(
   if (!signed) throw problem('cluster_failed', { message: `There is no payment ${paymentId}.` });
   const cluster = await session.cluster();
   if (signed.record.network !== cluster.network) return false;
-  const { verifyPayment } = await import('../../client/payer/verify.ts');
+  const { verifyPayment } = await loadPayerVerify();
   const { verdict, memo, checks } = await verifyPayment({ cluster, findByMemo: memoFinder(session) }, signed);
   const failed = checks.filter(({ ok }) => !ok).map(({ check }) => check);
   const movedNothing = verdict === 'not_landed' || (failed.length === 1 && failed[0] === 'succeeded');

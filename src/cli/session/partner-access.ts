@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createOperatorClient, type OperatorClient } from '../../client/operator.ts';
-import type { PartnerClient } from '../../client/partner.ts';
-import type { PartnerDesk } from '../../client/partner-desk.ts';
+import {
+  createOperatorClient,
+  loadPartner,
+  loadPartnerDesk,
+  type OperatorClient,
+  type PartnerClient,
+  type PartnerDesk,
+} from '../../client/index.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment } from '../settings/globals.ts';
-import type { Profile } from '../settings/profile.ts';
+import type { Environment, Profile } from '../settings/index.ts';
 import { encrypted } from './encrypted.ts';
 import { readKeyFile, readOwnKeyFile } from './key-file.ts';
 
@@ -68,10 +72,7 @@ async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place
 /** The partner service as one partner, and where it needs it, for one customer. No key ever stands in argv. */
 export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentity): Promise<PartnerAccess> {
   const { environment, timeoutMs } = given;
-  const [place, { createPartnerClient }] = await Promise.all([
-    placeOf(given),
-    import('../../client/partner.ts'),
-  ]);
+  const [place, { createPartnerClient }] = await Promise.all([placeOf(given), loadPartner()]);
   let key: string | null = null;
   let token: Promise<string> | null = null;
   const apiKey = async () => {
@@ -103,7 +104,7 @@ async function deskAt(
   { environment, profile, timeoutMs }: PartnerAccessGiven,
   place: Place,
 ): Promise<PartnerDesk> {
-  const { createPartnerDesk } = await import('../../client/partner-desk.ts');
+  const { createPartnerDesk } = await loadPartnerDesk();
   const operatorKey =
     environment.FARELOCK_OPERATOR_KEY?.trim() ||
     (profile.operatorKeyFile !== null && readKeyFile(profile.operatorKeyFile)) ||

@@ -1,15 +1,12 @@
-import type { PaymentRequest, Spender, SpendingPolicy } from '../../client/base/spending.ts';
-import type { ProgramTrust } from '../../client/base/trusted-program.ts';
-import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/store.ts';
-import type { Payer } from '../../client/payer/payer.ts';
+import type { PaymentRequest, ProgramTrust, Spender, SpendingPolicy } from '../../client/base/index.ts';
+import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/index.ts';
+import { loadPayer, loadPayerPlan, type Payer } from '../../client/payer/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
-import type { Signer } from '../../solana/keypair.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import type { GlobalOptions } from '../settings/globals.ts';
-import type { Profile } from '../settings/profile.ts';
+import { type Cluster, type Signer, SOLANA_NETWORKS } from '../../solana/index.ts';
+import type { Terminal } from '../../terminal/index.ts';
+import { type GlobalOptions, loadWrite, type Profile } from '../settings/index.ts';
 
 /** The payments that this run has signed, sent again, or whose answers it has: what an interruption has to tell of. */
 export interface PaidHere {
@@ -77,7 +74,7 @@ export function openPayer(ports: {
         warn: ports.say,
       };
       if (ports.isDryRun) {
-        const { createPlanner } = await import('../../client/payer/plan.ts');
+        const { createPlanner } = await loadPayerPlan();
         const wallet = async () => (ports.hasWallet() ? (await ports.wallet()).address : null);
         return createPlanner({ ...common, trust: { ...ports.trust, accept: null }, wallet }).send(
           exchange,
@@ -85,7 +82,7 @@ export function openPayer(ports: {
           options,
         );
       }
-      const { createPayer } = await import('../../client/payer/payer.ts');
+      const { createPayer } = await loadPayer();
       const answer = await createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
       if (answer.isKept) ports.say('Already paid but not shown until now: nothing more was charged.');
       return answer;
@@ -157,7 +154,7 @@ async function remember(
   { profile, home, clock, terminal }: Parameters<typeof trustOf>[0],
   authority: string,
 ): Promise<void> {
-  const { changeUserSettings } = await import('../settings/write.ts');
+  const { changeUserSettings } = await loadWrite();
   await changeUserSettings(home, clock, (settings) => {
     const own = settings.profiles[profile.name] ?? {};
     const all = [...(own.upgrade_authorities?.split(',') ?? []), authority];

@@ -1,6 +1,15 @@
 import { problem } from '../../kernel/problems.ts';
-import type { Environment, GlobalOptions } from '../settings/globals.ts';
-import { EMBEDDED, keypairPath, type Profile, settingsFiles, userFileOf } from '../settings/profile.ts';
+import {
+  EMBEDDED,
+  type Environment,
+  type GlobalOptions,
+  keypairPath,
+  loadProfileFrom,
+  loadResolve,
+  type Profile,
+  settingsFiles,
+  userFileOf,
+} from '../settings/index.ts';
 import { encrypted } from './encrypted.ts';
 
 /**
@@ -21,10 +30,7 @@ export async function profileOf(
     const keypair = globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined);
     return keypair === undefined ? EMBEDDED : { ...EMBEDDED, keypair: keypairPath(keypair) };
   }
-  const [{ resolveSettings }, { profileFrom }] = await Promise.all([
-    import('../settings/resolve.ts'),
-    import('../settings/profile-from.ts'),
-  ]);
+  const [{ resolveSettings }, { profileFrom }] = await Promise.all([loadResolve(), loadProfileFrom()]);
   return profileFrom(await resolveSettings({ environment, globals, home, ...files }));
 }
 

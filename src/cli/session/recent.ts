@@ -1,5 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
-import type { Streams } from '../../terminal/streams.ts';
+import type { Streams } from '../../terminal/index.ts';
 import type { MenuFare, Offer } from '../../wire/flights/index.ts';
 import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
 import { openNotebook } from './notebook.ts';

@@ -1,9 +1,8 @@
-import type { FlightsClient } from '../../client/base/types.ts';
-import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/store.ts';
+import type { FlightsClient } from '../../client/base/index.ts';
+import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/index.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { isRecord } from '../../terminal/fields.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { isRecord, type Terminal } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import { type KnownFare, keptFare } from './known-fare.ts';
 import type { KnownJourney } from './recent.ts';

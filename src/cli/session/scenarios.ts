@@ -1,6 +1,6 @@
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceOptions } from '../../service/types.ts';
+import type { ServiceOptions } from '../../service/index.ts';
 
 type Scenario = NonNullable<ServiceOptions['scenario']>;
 

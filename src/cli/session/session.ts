@@ -1,11 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Agreed, Allowance } from '../../client/base/spending.ts';
-import type { ProgramTrust } from '../../client/base/trusted-program.ts';
-import type { FlightsClient } from '../../client/base/types.ts';
-import type { ClientStore } from '../../client/journal/store.ts';
-import type { OperatorClient } from '../../client/operator.ts';
-import type { PartnerDesk } from '../../client/partner-desk.ts';
+import type { Agreed, Allowance, FlightsClient, ProgramTrust } from '../../client/base/index.ts';
+import { loadFlights, type OperatorClient, type PartnerDesk } from '../../client/index.ts';
+import { type ClientStore, loadStore } from '../../client/journal/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
@@ -21,13 +18,10 @@ import type {
   ServedCarrierSite,
   Service,
   ServiceOptions,
-} from '../../service/types.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import type { ClusterSettings } from '../../solana/cluster-settings.ts';
-import type { Signer } from '../../solana/keypair.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import type { Environment, GlobalOptions } from '../settings/globals.ts';
-import { homeOf, type Profile } from '../settings/profile.ts';
+} from '../../service/index.ts';
+import type { Cluster, ClusterSettings, Signer } from '../../solana/index.ts';
+import type { Terminal } from '../../terminal/index.ts';
+import { type Environment, type GlobalOptions, homeOf, type Profile } from '../settings/index.ts';
 import { type LocalOptions, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
 import { openNotebook } from './notebook.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
@@ -170,7 +164,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     paidHere,
     transport,
     flights: async (options = {}) => {
-      const { createFlightsClient } = await import('../../client/flights.ts');
+      const { createFlightsClient } = await loadFlights();
       const payer = openPayer({
         ...{ wallet, cluster, store, clock, profile, neverLanded, trust },
         policy: spendingPolicy({ ...given, agreed: options.agreed }, profile),
@@ -210,7 +204,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
 
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
-    import('../../client/journal/store.ts'),
+    loadStore(),
     import('../../kernel/secrets.ts'),
     import('../../kernel/ids.ts'),
   ]);

@@ -1,8 +1,7 @@
-import type { Allowance } from '../../client/base/spending.ts';
+import type { Allowance } from '../../client/base/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Streams } from '../../terminal/streams.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import type { Environment, GlobalOptions } from '../settings/globals.ts';
+import type { Streams, Terminal } from '../../terminal/index.ts';
+import type { Environment, GlobalOptions } from '../settings/index.ts';
 import type { Session } from './session.ts';
 
 /** What a command runs in. Everything in the session is opened when it is first asked for. */

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { type Fetch, type HttpHeaders, lowerCase } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Profile } from '../settings/profile.ts';
+import type { Profile } from '../settings/index.ts';
 
 /** How the cluster of a session is asked. */
 export interface ClusterDoor {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { Service } from '../../service/types.ts';
-import type { Signer } from '../../solana/keypair.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import type { Service } from '../../service/index.ts';
+import { loadKeypair, type Signer } from '../../solana/index.ts';
+import type { Terminal } from '../../terminal/index.ts';
 
 const FIRST_LAMPORTS = 10_000_000_000n;
 const FIRST_USDC = 10_000_000_000n;
@@ -25,7 +25,7 @@ interface WalletGiven {
  * @throws Problem `no_wallet`, `keypair_unreadable`
  */
 export async function openWallet(given: WalletGiven): Promise<Signer> {
-  const { readKeypair, createKeypairFile } = await import('../../solana/keypair.ts');
+  const { readKeypair, createKeypairFile } = await loadKeypair();
   const { keypairFile, service } = given;
   if (!service?.faucet || !given.isDefault) return readKeypair(keypairFile);
   if (!existsSync(keypairFile)) {

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Address } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
-import type { SolanaNetwork } from '../../solana/cluster.ts';
-import type { ClusterSettings } from '../../solana/cluster-settings.ts';
-import { checkSettings, settingsOfMoniker } from '../../solana/cluster-settings.ts';
-import { rpcNames } from '../../solana/monikers.ts';
+import {
+  type ClusterSettings,
+  checkSettings,
+  rpcNames,
+  type SolanaNetwork,
+  settingsOfMoniker,
+} from '../../solana/index.ts';
 import { readJsonFile, readProfileSettings, type SettingValues, wrongSetting } from './file.ts';
 import type { Environment } from './globals.ts';
 import { CLUSTER_SETTINGS, type ClusterSettingName, kindOf, NotASetting } from './keys-table.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
-import { settingsOfMoniker } from '../../solana/cluster-settings.ts';
+import { settingsOfMoniker } from '../../solana/index.ts';
 import { OUTSIDE, readUserSettings, type SettingValues, type UserSettings } from './file.ts';
 import type { Environment, GlobalOptions } from './globals.ts';
 import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } from './keys-table.ts';

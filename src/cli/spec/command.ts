@@ -1,5 +1,5 @@
-import type { Surroundings } from '../session/surroundings.ts';
-import type { ExitCode } from '../settings/globals.ts';
+import type { Surroundings } from '../session/index.ts';
+import type { ExitCode } from '../settings/index.ts';
 import type { Published } from './published.ts';
 
 /**

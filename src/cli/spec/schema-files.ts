@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isRecord } from '../../terminal/fields.ts';
+import { isRecord } from '../../terminal/index.ts';
 import type { CommandSpec } from './command.ts';
 
 /** From src/cli/ in a checkout, from dist/ (or a folder in it) in the package. */

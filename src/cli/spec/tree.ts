@@ -1,5 +1,5 @@
 import { Argument, Command as Commander, Option } from 'commander';
-import type { ExitCode, GlobalOptions } from '../settings/globals.ts';
+import type { ExitCode, GlobalOptions } from '../settings/index.ts';
 import {
   type CommandContext,
   type CommandSpec,

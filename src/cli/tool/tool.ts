@@ -1,23 +1,47 @@
 import { statSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import type { Allowance } from '../../client/base/spending.ts';
+import type { Allowance } from '../../client/base/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { missingNative } from '../../kernel/native.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, type Problem, problem, reworded } from '../../kernel/problems.ts';
 import { withoutAddressKeys } from '../../kernel/shown-url.ts';
 import { storageTrouble } from '../../kernel/storage.ts';
-import type { Pager } from '../../terminal/pager.ts';
-import { type Prompts, type Streams, screenWidth } from '../../terminal/streams.ts';
-import { openTerminal, type Terminal, type TerminalSettings } from '../../terminal/terminal.ts';
-import { harmless, harmlessJson } from '../../terminal/text.ts';
-import { cutOffBy } from '../interruption/cut-off.ts';
-import type { Session } from '../session/session.ts';
-import type { Environment } from '../settings/globals.ts';
-import type { CommandContext, ToolSpec } from '../spec/command.ts';
-import { commandLine, mistakenCommand, mistakenProblem, usageProblem } from '../spec/mistaken.ts';
-import { buildTree, type Invocation, neededFor } from '../spec/tree.ts';
-import { problemDocument, problemLines, type TypedNames } from '../view/problem.ts';
+import {
+  harmless,
+  harmlessJson,
+  openTerminal,
+  type Pager,
+  type Prompts,
+  type Streams,
+  screenWidth,
+  type Terminal,
+  type TerminalSettings,
+} from '../../terminal/index.ts';
+import { loadComplete } from '../completion/index.ts';
+import {
+  cutOffBy,
+  loadCommand,
+  loadNextSteps,
+  loadTold,
+  loadTypedNames,
+  type nextStepsOf,
+} from '../interruption/index.ts';
+import { loadSession, type Session } from '../session/index.ts';
+import { type Environment, loadProfile } from '../settings/index.ts';
+import {
+  buildTree,
+  type CommandContext,
+  commandLine,
+  type Invocation,
+  loadSchemaFiles,
+  mistakenCommand,
+  mistakenProblem,
+  neededFor,
+  type ToolSpec,
+  usageProblem,
+} from '../spec/index.ts';
+import { problemDocument, problemLines, type TypedNames } from '../view/index.ts';
 
 /** The outside of the tool, as tests give it too. */
 interface World {
@@ -47,8 +71,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   let invocation: Invocation | null = null;
   let session: Session | null = null;
   // Not a command of the help: the shell asks it with every press of a key.
-  if (argv[0] === 'complete')
-    return (await import('../completion/complete.ts')).complete(argv.slice(1), world);
+  if (argv[0] === 'complete') return (await loadComplete()).complete(argv.slice(1), world);
   const deadline = new AbortController();
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
   try {
@@ -68,13 +91,13 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       world.pager,
     );
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
-    const { openSession } = await import('../session/session.ts');
+    const { openSession } = await loadSession();
     const opened = await openSession({
       ...world,
       terminal,
       globals,
       // It says itself what is wrong with the settings.
-      ...(invocation.name === 'doctor' && { profile: (await import('../settings/profile.ts')).EMBEDDED }),
+      ...(invocation.name === 'doctor' && { profile: (await loadProfile()).EMBEDDED }),
     });
     session = opened;
     const context: CommandContext = { ...world, terminal, session: opened, globals, signal };
@@ -90,7 +113,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
         throw await charged(error, opened);
       }
       terminal.settle();
-      const { commandCutOff } = await import('../interruption/command.ts');
+      const { commandCutOff } = await loadCommand();
       throw await commandCutOff(cutOff, invocation.spec, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
@@ -108,7 +131,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const failed = { argv, invocation, session };
     // Whoever may open no more files is told that, in whatever words are loaded.
     const next = await nextSteps(failure, failed).catch(() => []);
-    const typed = await import('../interruption/typed-names.ts').then(
+    const typed = await loadTypedNames().then(
       ({ typedNamesOf }) => typedNamesOf(invocation),
       () => () => null,
     );
@@ -173,7 +196,7 @@ function withBareJson(argv: readonly string[]): string[] | null {
 
 async function chosenFields({ name, spec, globals }: Invocation): Promise<string[] | null> {
   if (typeof globals.json !== 'string' || globals.json === '') return null;
-  const { fieldsOf } = await import('../spec/schema-files.ts');
+  const { fieldsOf } = await loadSchemaFiles();
   const known = fieldsOf(spec);
   const wanted = globals.json
     .split(',')
@@ -207,7 +230,7 @@ async function withFile(error: unknown, session: Session | null, environment: En
 
 /** The problem as it is told where this command has paid for something before. */
 const charged = (error: Problem, session: Session): Promise<Problem> =>
-  import('../interruption/told.ts').then(
+  loadTold().then(
     ({ asCharged }) => asCharged(error, session),
     () => error,
   );
@@ -215,12 +238,12 @@ const charged = (error: Problem, session: Session): Promise<Problem> =>
 /** Commands that help now: the problem's own, else those that go with its code; at least one. */
 async function nextSteps(
   error: unknown,
-  failed: Parameters<typeof import('../interruption/next-steps.ts').nextStepsOf>[1],
+  failed: Parameters<typeof nextStepsOf>[1],
 ): Promise<readonly string[]> {
   const told = isProblem(error) ? error : missingNative(error);
   if (told === null) return [commandLine([...failed.argv, '--verbose'])];
   if (told.next.length > 0) return told.next;
-  return (await import('../interruption/next-steps.ts')).nextStepsOf(told, failed);
+  return (await loadNextSteps()).nextStepsOf(told, failed);
 }
 
 /** How a command that was understood is to speak. */

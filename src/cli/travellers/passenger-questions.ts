@@ -1,12 +1,12 @@
-import type { TravellerFields } from '../../client/journal/travellers.ts';
+import type { TravellerFields } from '../../client/journal/index.ts';
 import {
   checkPassengerField,
   type PassengerField,
   type PassengerRules,
   TITLES,
 } from '../../kernel/domain/passengers.ts';
-import type { Prompts } from '../../terminal/streams.ts';
-import { dayChoices, whichDay } from '../searching/dates.ts';
+import type { Prompts } from '../../terminal/index.ts';
+import { dayChoices, whichDay } from '../searching/index.ts';
 import { type TypedField, typedField } from './typed-field.ts';
 
 export const QUESTIONS: Readonly<Record<PassengerField, string>> = {

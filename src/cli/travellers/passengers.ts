@@ -1,4 +1,4 @@
-import type { TravellerFields } from '../../client/journal/travellers.ts';
+import type { TravellerFields } from '../../client/journal/index.ts';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import {
   BASE_FIELDS,
@@ -11,8 +11,8 @@ import {
 } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
-import type { IntentNotes } from '../session/remembered.ts';
-import type { CommandContext } from '../spec/command.ts';
+import type { IntentNotes } from '../session/index.ts';
+import type { CommandContext } from '../spec/index.ts';
 import { openTyped, plainPassengers, typedText } from './typed-field.ts';
 
 /** Where the passengers of a booking come from; neither: they are asked for. */

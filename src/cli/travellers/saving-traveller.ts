@@ -1,4 +1,4 @@
-import type { TravellerFields } from '../../client/journal/travellers.ts';
+import type { TravellerFields } from '../../client/journal/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import {
   BASE_FIELDS,
@@ -8,7 +8,7 @@ import {
   type PassengerRules,
 } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/command.ts';
+import type { CommandContext } from '../spec/index.ts';
 import { readPassengerFile, sourceName } from './passengers.ts';
 import { plainPassengers } from './typed-field.ts';
 

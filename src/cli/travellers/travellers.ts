@@ -1,4 +1,4 @@
-import type { SavedTraveller, TravellerFields } from '../../client/journal/travellers.ts';
+import type { SavedTraveller, TravellerFields } from '../../client/journal/index.ts';
 import {
   bookablePassengers,
   checkPassengers,
@@ -9,8 +9,8 @@ import {
 } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { quoted } from '../view/payment.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { quoted } from '../view/index.ts';
 
 /** Details of a saved traveller that a booking may still need. */
 export interface TravellerState {

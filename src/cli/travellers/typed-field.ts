@@ -1,10 +1,10 @@
-import type { TravellerFields } from '../../client/journal/travellers.ts';
+import type { TravellerFields } from '../../client/journal/index.ts';
 import { alpha2Codes, isCountry } from '../../kernel/domain/countries.ts';
 import type { PassengerField } from '../../kernel/domain/passengers.ts';
-import { harmless } from '../../terminal/text.ts';
+import { harmless } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { readDate } from '../searching/dates.ts';
-import type { CommandContext } from '../spec/command.ts';
+import { readDate } from '../searching/index.ts';
+import type { CommandContext } from '../spec/index.ts';
 
 /** What a typed field of a passenger says, in the form that is booked. */
 export type TypedField =

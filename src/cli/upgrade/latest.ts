@@ -6,7 +6,7 @@ import { smallText } from '../../kernel/bounded-file.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { writeWhole } from '../../kernel/storage.ts';
-import type { Environment } from '../settings/globals.ts';
+import type { Environment } from '../settings/index.ts';
 
 /** The newest version that npm's registry has, and the note of it in the home. */
 interface Looked {

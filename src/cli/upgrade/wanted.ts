@@ -1,4 +1,4 @@
-import type { Environment } from '../settings/globals.ts';
+import type { Environment } from '../settings/index.ts';
 
 /** True where a person may be told of a newer version: on a terminal, and not by a script or a build. */
 export const isNoticeWanted = (

@@ -1,4 +1,4 @@
-import type { PaymentReceipt } from '../../client/base/types.ts';
+import type { PaymentReceipt } from '../../client/base/index.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 
 export { quoted };

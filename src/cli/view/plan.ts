@@ -1,5 +1,4 @@
-import type { Terminal } from '../../terminal/terminal.ts';
-import { wrap } from '../../terminal/text.ts';
+import { type Terminal, wrap } from '../../terminal/index.ts';
 
 const INDENT = 5;
 

@@ -1,8 +1,6 @@
 import { formatUsdc } from '../../kernel/money.ts';
 import type { Problem } from '../../kernel/problems.ts';
-import type { Screen } from '../../terminal/terminal.ts';
-import { harmless, wrap } from '../../terminal/text.ts';
-import { utcTime } from '../../terminal/times.ts';
+import { harmless, type Screen, utcTime, wrap } from '../../terminal/index.ts';
 
 /** `{ error: … }` for --json (CONTRACT, section 15). */
 export const problemDocument = (error: Problem, next: readonly string[] = error.next) => ({

@@ -1,8 +1,13 @@
 import { type Address, isAddress } from '@solana/kit';
-import type { AccountReader } from '../../escrow/account.ts';
-import { ESCROW_PROGRAM_ID } from '../../escrow/address.ts';
-import type { EscrowCheck, ExpectedEscrow } from '../../escrow/verify.ts';
+import {
+  type AccountReader,
+  ESCROW_PROGRAM_ID,
+  type EscrowCheck,
+  type ExpectedEscrow,
+  loadEscrowVerify,
+} from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
+import { loadToken } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 
 /**
@@ -16,8 +21,8 @@ export async function escrowChecks(
   intent: Intent,
   given: { readonly held?: ExpectedEscrow['held']; readonly latestRefundMs?: number },
 ): Promise<EscrowCheck[]> {
-  const { verifyEscrow } = await import('../../escrow/verify.ts');
-  const { associatedTokenAddress } = await import('../../solana/token.ts');
+  const { verifyEscrow } = await loadEscrowVerify();
+  const { associatedTokenAddress } = await loadToken();
   const { escrow } = intent;
   const { address, mint } = escrow;
   if (!isAddress(address) || !isAddress(mint)) {

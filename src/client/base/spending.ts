@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import { SOLANA_NETWORKS } from '../../solana/index.ts';
 
 /** May this be paid? One answer for payments, dry runs, confirmations, day grids and programs. */
 

@@ -1,6 +1,6 @@
 import { isAddress } from '@solana/kit';
-import type { AccountReader } from '../../escrow/account.ts';
-import { ESCROW_PROGRAM_ID } from '../../escrow/address.ts';
+import { loadDeploymentInspect } from '../../escrow/deployment/index.ts';
+import { type AccountReader, ESCROW_PROGRAM_ID } from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
 
 /** Which escrow programs a person pays into. */
@@ -44,7 +44,7 @@ export async function standingOfProgram(
 ): Promise<ProgramStanding> {
   if (isNamed(program, trust)) return { kind: 'named', authority: null };
   if (!isAddress(program)) return { kind: 'absent', authority: null };
-  const { inspectProgram } = await import('../../escrow/deployment/inspect.ts');
+  const { inspectProgram } = await loadDeploymentInspect();
   const found = await inspectProgram(cluster, program);
   if (found.kind !== 'present') return { kind: 'absent', authority: null };
   if (!found.isShipped) return { kind: 'different', authority: null };

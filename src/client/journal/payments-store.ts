@@ -5,9 +5,8 @@ import type { Ids } from '../../kernel/ids.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { asInteger, formatUsdc } from '../../kernel/money.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { regained } from '../../store/base/regained.ts';
-import { overBudget } from '../base/spending.ts';
-import type { IntentToRemember } from '../base/types.ts';
+import { regained } from '../../store/base/index.ts';
+import { type IntentToRemember, overBudget } from '../base/index.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 import type {
   NewPayment,

@@ -1,5 +1,5 @@
 import type { PassengerField } from '../../kernel/domain/passengers.ts';
-import type { Migration } from '../../store/base/applied-steps.ts';
+import type { Migration } from '../../store/base/index.ts';
 
 /**
  * `signed`: on the disk, may or may not have left. `sent`: it left, and no answer came. `refused`: the service says

@@ -1,4 +1,4 @@
-import type { IntentToRemember, RememberedIntent } from '../base/types.ts';
+import type { IntentToRemember, RememberedIntent } from '../base/index.ts';
 import type { PaymentState } from './store-schema.ts';
 import type { TravellerFields, TravellersStore } from './travellers.ts';
 

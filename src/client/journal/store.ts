@@ -4,11 +4,9 @@ import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { regained } from '../../store/base/regained.ts';
-import { RING_PURPOSE } from '../../store/identity.ts';
-import { markOnce } from '../../store/marks.ts';
-import { openDatabase } from '../../store/open.ts';
-import type { IntentTerms, IntentToRemember, RememberedIntent } from '../base/types.ts';
+import { regained } from '../../store/base/index.ts';
+import { markOnce, openDatabase, RING_PURPOSE } from '../../store/index.ts';
+import type { IntentTerms, IntentToRemember, RememberedIntent } from '../base/index.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type { ClientStore, NotedIntent } from './store-types.ts';

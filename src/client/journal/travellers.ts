@@ -9,7 +9,7 @@ import {
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { erasing } from '../../store/remove.ts';
+import { erasing } from '../../store/index.ts';
 import type { ClientTables, SavedTravellerTable, SealedField, SealedFields } from './store-schema.ts';
 
 /** A traveller as saved: the fields of a passenger, checked by the rules of passengers before they are kept. */

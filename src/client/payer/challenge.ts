@@ -1,7 +1,7 @@
 import { type Address, isAddress } from '@solana/kit';
 import { headerOf } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type HttpAnswer, isRecord } from '../base/transport.ts';
+import { type HttpAnswer, isRecord } from '../base/index.ts';
 
 /** A challenge that this payer is able to sign: every field was looked at. */
 export interface Challenge {

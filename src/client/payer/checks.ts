@@ -3,11 +3,15 @@ import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
+import { type Cluster, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { type Agreement, checkTerms } from '../base/agreed.ts';
-import { checkProgram, type ProgramTrust } from '../base/trusted-program.ts';
+import {
+  type Agreement,
+  checkProgram,
+  checkTerms,
+  loadEscrowTerms,
+  type ProgramTrust,
+} from '../base/index.ts';
 import type { Challenge } from './challenge.ts';
 import type { TokenAccounts } from './transaction.ts';
 
@@ -83,7 +87,7 @@ export async function checkEscrow(
     return `The record of ${intent.intent_id} names no program for its escrow: it can't be verified on chain.`;
   }
   await checkProgram(cluster, program, trust);
-  const { escrowChecks } = await import('../base/escrow-terms.ts');
+  const { escrowChecks } = await loadEscrowTerms();
   const checks = await escrowChecks(cluster, intent, {
     // Less than the amount may be somebody's dust, which the service sends to the refund wallet first.
     held: { max: challenge.amount - 1n },

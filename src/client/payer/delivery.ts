@@ -10,10 +10,19 @@ import {
   type ProblemKind,
   problem,
 } from '../../kernel/problems.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../base/transport.ts';
-import type { AnswerRules, CallOptions, PaymentReceipt } from '../base/types.ts';
-import type { OpenPayment, PaymentJournal } from '../journal/store.ts';
+import type { Cluster } from '../../solana/index.ts';
+import {
+  type AnswerRules,
+  ask,
+  type Call,
+  type CallOptions,
+  type HttpAnswer,
+  isRecord,
+  type Patience,
+  type PaymentReceipt,
+  problemOf,
+} from '../base/index.ts';
+import type { OpenPayment, PaymentJournal } from '../journal/index.ts';
 
 export interface PaidAnswer {
   readonly body: unknown;

@@ -1,18 +1,19 @@
 import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Cluster } from '../../solana/cluster.ts';
+import type { Cluster } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import {
   BUDGET_WINDOW_MS,
+  type Call,
+  checkProgram,
   mayBePaid,
   type PaymentRequest,
+  type ProgramTrust,
   refusal,
   type SpendingPolicy,
   type Verdict,
-} from '../base/spending.ts';
-import type { Call } from '../base/transport.ts';
-import { checkProgram, type ProgramTrust } from '../base/trusted-program.ts';
-import type { ClientStore } from '../journal/store.ts';
+} from '../base/index.ts';
+import type { ClientStore } from '../journal/index.ts';
 import type { Challenge } from './challenge.ts';
 import { type TokenAccounts, tokenAccountsOf } from './transaction.ts';
 

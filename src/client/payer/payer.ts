@@ -3,13 +3,20 @@ import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import type { Signer } from '../../solana/signer.ts';
-import { BUDGET_WINDOW_MS, type PaymentRequest, type SpendingPolicy } from '../base/spending.ts';
-import { ask, type HttpAnswer, type Patience, problemOf } from '../base/transport.ts';
-import type { ProgramTrust } from '../base/trusted-program.ts';
-import type { AnswerRules, CallOptions } from '../base/types.ts';
-import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/store.ts';
+import type { Cluster, Signer } from '../../solana/index.ts';
+import {
+  type AnswerRules,
+  ask,
+  BUDGET_WINDOW_MS,
+  type CallOptions,
+  type HttpAnswer,
+  type Patience,
+  type PaymentRequest,
+  type ProgramTrust,
+  problemOf,
+  type SpendingPolicy,
+} from '../base/index.ts';
+import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/index.ts';
 import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
 import {
   answerUnreadable,

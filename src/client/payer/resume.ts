@@ -2,11 +2,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import { answerRules } from '../base/answer-rules.ts';
-import type { Patience } from '../base/transport.ts';
-import type { CallOptions } from '../base/types.ts';
-import type { PaymentJournal, SignedPayment } from '../journal/store.ts';
+import type { Cluster } from '../../solana/index.ts';
+import { answerRules, type CallOptions, type Patience } from '../base/index.ts';
+import type { PaymentJournal, SignedPayment } from '../journal/index.ts';
 import { type DeliveryPorts, deliver, type PaidAnswer, receiptOf } from './delivery.ts';
 
 /**

@@ -11,9 +11,13 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
-import type { Signer } from '../../solana/signer.ts';
-import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/token.ts';
-import { computeBudget } from '../../solana/transaction.ts';
+import {
+  associatedTokenAddress,
+  computeBudget,
+  MEMO_PROGRAM,
+  type Signer,
+  TOKEN_PROGRAM,
+} from '../../solana/index.ts';
 
 /** The limit of x402's own client: a transfer and a memo need about half of it. */
 const COMPUTE_UNITS = 20_000;

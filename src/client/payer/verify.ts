@@ -1,10 +1,14 @@
 import type { Address, Signature } from '@solana/kit';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import { parseTransaction } from '../../solana/embedded/parse.ts';
-import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/token.ts';
-import { isSignatureText } from '../../solana/transaction.ts';
-import type { SignedPayment } from '../journal/store.ts';
+import { parseTransaction } from '../../solana/embedded/index.ts';
+import {
+  associatedTokenAddress,
+  type Cluster,
+  isSignatureText,
+  MEMO_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../solana/index.ts';
+import type { SignedPayment } from '../journal/index.ts';
 
 /**
  * `landed`: the cluster has exactly what was signed. `mismatch`: the journal and the cluster tell different things.

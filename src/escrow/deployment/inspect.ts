@@ -1,6 +1,5 @@
 import type { Address } from '@solana/kit';
-import type { Cluster } from '../../solana/cluster.ts';
-import { programDataOf, readProgram } from '../../solana/loader.ts';
+import { type Cluster, programDataOf, readProgram } from '../../solana/index.ts';
 import { escrowElf } from '../elf.ts';
 
 /** What lies at the address of an escrow program. */

@@ -1,14 +1,14 @@
 import type { Address } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
-import type { Cluster } from '../../solana/cluster.ts';
 import {
   BUFFER_HEAD,
+  type Cluster,
   PROGRAM_DATA_HEAD,
   PROGRAM_SIZE,
   readBuffer,
+  type Signer,
   takesVersionOf,
-} from '../../solana/loader.ts';
-import type { Signer } from '../../solana/signer.ts';
+} from '../../solana/index.ts';
 import { type InspectedProgram, inspectProgram } from './inspect.ts';
 
 /** A deployment or an upgrade that was decided on. Nothing of it is kept here but keys: how far it is, the chain says. */

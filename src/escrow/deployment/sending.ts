@@ -1,9 +1,7 @@
 import type { Instruction } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import type { Signer } from '../../solana/signer.ts';
-import { buildTransaction, computeBudget } from '../../solana/transaction.ts';
+import { buildTransaction, type Cluster, computeBudget, type Signer } from '../../solana/index.ts';
 
 export interface DeploymentPorts {
   readonly cluster: Cluster;

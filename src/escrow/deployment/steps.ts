@@ -10,7 +10,7 @@ import {
   readBuffer,
   upgradeProgram,
   writeBuffer,
-} from '../../solana/loader.ts';
+} from '../../solana/index.ts';
 import { type InspectedProgram, inspectProgram, isShippedAt } from './inspect.ts';
 import {
   CHUNK,

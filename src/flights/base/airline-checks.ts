@@ -1,5 +1,4 @@
-import type { Fulfiller } from '../../airlines/fulfiller.ts';
-import type { Provider } from '../../airlines/provider.ts';
+import type { Fulfiller, Provider } from '../../airlines/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { clientNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
-import { removeOld } from '../../store/remove.ts';
+import { removeOld } from '../../store/index.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 

@@ -1,18 +1,14 @@
 import type { Address } from '@solana/kit';
-import type { Fulfiller } from '../../airlines/fulfiller.ts';
-import type { Provider } from '../../airlines/provider.ts';
-import type { Effects } from '../../effects/effects.ts';
+import type { Fulfiller, Provider } from '../../airlines/index.ts';
+import type { Effects } from '../../effects/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { Transports } from '../../notify/message.ts';
-import type { Outbox } from '../../notify/outbox.ts';
-import type { OperatorWallets } from '../../payments/operator-wallets.ts';
-import type { Paywall } from '../../payments/terms.ts';
-import type { Cluster } from '../../solana/cluster.ts';
-import type { Signer } from '../../solana/signer.ts';
+import type { Outbox, Transports } from '../../notify/index.ts';
+import type { OperatorWallets, Paywall } from '../../payments/index.ts';
+import type { Cluster, Signer } from '../../solana/index.ts';
 import type { AirlineChecks } from './airline-checks.ts';
 import type { Store } from './tables.ts';
 

@@ -1,10 +1,10 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
-import type { BrowserTables } from '../../airlines/browser/records/tables.ts';
-import type { DuffelTables } from '../../airlines/duffel/tables.ts';
-import type { EffectsTables } from '../../effects/tables.ts';
-import type { NotifyTables } from '../../notify/tables.ts';
-import type { PaymentsTables } from '../../payments/tables.ts';
-import type { MetaTables } from '../../store/marks.ts';
+import type { BrowserTables } from '../../airlines/browser/records/index.ts';
+import type { DuffelTables } from '../../airlines/duffel/index.ts';
+import type { EffectsTables } from '../../effects/index.ts';
+import type { NotifyTables } from '../../notify/index.ts';
+import type { PaymentsTables } from '../../payments/index.ts';
+import type { MetaTables } from '../../store/index.ts';
 import type { BookingState } from './booking-states.ts';
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */

@@ -1,7 +1,7 @@
 // Not when it is first called: the build would keep all of kit, and name 450 exports at every start.
 import { type Address, isAddress, isOffCurveAddress } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
-import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
+import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from './ports.ts';
 
 /** 32 zero bytes: a point that nobody has an honest key for. It also owns every wallet. */

@@ -2,9 +2,7 @@ import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { asInteger, atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Affiliate, AffiliateCredit } from '../../wire/flights/index.ts';
-import { takeShare } from '../base/attempts.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { checkWallet } from '../base/wallets.ts';
+import { checkWallet, type FlightsPorts, takeShare } from '../base/index.ts';
 
 const CODE_LENGTH = 10;
 

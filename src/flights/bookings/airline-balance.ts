@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import type { FlightsPorts } from '../base/index.ts';
 import { OPEN_BOOKINGS } from './machine.ts';
 
 /** The seller's balance with the airline, where it does not cover what is open. */

@@ -1,8 +1,7 @@
-import { readBytes } from '../../http/body.ts';
+import { readBytes } from '../../http/index.ts';
 import type { HttpRequest } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { Tx } from '../base/tables.ts';
+import type { FlightsPorts, Tx } from '../base/index.ts';
 import { hasten } from './machine.ts';
 
 const MOST_BYTES = 256 * 1024;

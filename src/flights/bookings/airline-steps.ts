@@ -1,11 +1,9 @@
-import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
-import { OrderRefused, toldBy } from '../../airlines/provider.ts';
+import { OrderRefused, type Provider, type ProviderOrder, toldBy } from '../../airlines/index.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import type { BookingRow, IntentRow } from '../base/tables.ts';
-import { checkPriceHolds } from '../offers/live-offer.ts';
+import { type PollPolicy, pollPauseMs } from '../../store/index.ts';
+import { type BookingRow, type IntentRow, lockedOffer } from '../base/index.ts';
+import { checkPriceHolds } from '../offers/index.ts';
 import type { Next } from './machine.ts';
 import {
   BALANCE_LOW,

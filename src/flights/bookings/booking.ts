@@ -1,15 +1,18 @@
 import { instant } from '../../kernel/clock.ts';
 import { checkPassengers } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PaidCall, Payment } from '../../payments/terms.ts';
+import type { PaidCall, Payment } from '../../payments/index.ts';
 import type { BookRequest, BookResponse, Passenger } from '../../wire/flights/index.ts';
-import type { Tiers } from '../base/airline-checks.ts';
-import { lockedOffer, shownIntent } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { checkOpen } from '../base/switches.ts';
-import type { BookingRow, IntentRow } from '../base/tables.ts';
-import { checkPriceHolds, checkUnsold, configured } from '../offers/live-offer.ts';
-import { isLowcost } from '../offers/lowcost.ts';
+import {
+  type BookingRow,
+  checkOpen,
+  type FlightsPorts,
+  type IntentRow,
+  lockedOffer,
+  shownIntent,
+  type Tiers,
+} from '../base/index.ts';
+import { checkPriceHolds, checkUnsold, configured, isLowcost, loadLowcostOffers } from '../offers/index.ts';
 import type { Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
 import type { Funds } from './funds.ts';
@@ -87,7 +90,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows, funds: Fund
 /** The last look at the airline before the escrow is paid. */
 async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow): Promise<void> {
   if (isLowcost(intent.offer_id)) {
-    const { checkLowcostHolds } = await import('../offers/lowcost-offers.ts');
+    const { checkLowcostHolds } = await loadLowcostOffers();
     return checkLowcostHolds({ ...ports, ...tiers }, intent);
   }
   const expected = BigInt(intent.amount);

@@ -1,18 +1,21 @@
 import type { Address } from '@solana/kit';
-import type { LiveOffer } from '../../airlines/provider.ts';
+import type { LiveOffer } from '../../airlines/index.ts';
+import { loadCommitment } from '../../escrow/index.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
-import { regained } from '../../store/base/regained.ts';
-import { storeTrouble } from '../../store/trouble.ts';
+import type { Answer, PaidCall, Payment } from '../../payments/index.ts';
+import { regained } from '../../store/base/index.ts';
+import { storeTrouble } from '../../store/index.ts';
 import type { CreatedIntent, CreateIntentRequest } from '../../wire/flights/index.ts';
-import { intentRecord } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { checkOpen } from '../base/switches.ts';
-import type { IntentRow } from '../base/tables.ts';
-import { checkRefundWallet, checkWallet } from '../base/wallets.ts';
-import { offerToLock, ticketTotal } from '../offers/live-offer.ts';
-import { isLowcost } from '../offers/lowcost.ts';
+import {
+  checkOpen,
+  checkRefundWallet,
+  checkWallet,
+  type FlightsPorts,
+  type IntentRow,
+  intentRecord,
+} from '../base/index.ts';
+import { isLowcost, offerToLock, ticketTotal } from '../offers/index.ts';
 import { activeKey, creatingKey, creationsBusy, creationUnderWay, type Taken } from './creations.ts';
 import type { Escrows } from './escrows.ts';
 import type { Funds } from './funds.ts';
@@ -208,7 +211,7 @@ async function newIntent(
   const { clock, ids, options } = ports;
   const refundWallet = request.refund_wallet ?? payment.payer;
   const nowMs = clock.now();
-  const { refundCommitment } = await import('../../escrow/commitment.ts');
+  const { refundCommitment } = await loadCommitment();
   // The id names the refund owner, so that money which comes after the escrow was closed still reaches him.
   const intentId = ids.committed('int', (start) => refundCommitment(start, refundWallet as Address));
   const place = await escrows.place(intentId);

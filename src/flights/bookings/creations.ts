@@ -1,5 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
-import type { IntentRow, Tx } from '../base/tables.ts';
+import type { IntentRow, Tx } from '../base/index.ts';
 
 /**
  * Creations under way (CONTRACT, section 2). An escrow is opened before its creation is paid, with the operator's rent:

@@ -1,10 +1,8 @@
-import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
+import type { Provider, ProviderOrder } from '../../airlines/index.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Order, ResolveRequest } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow } from '../base/tables.ts';
+import { type FlightsPorts, type IntentRow, lockedOffer } from '../base/index.ts';
 
 /** Tickets that an operator heard of from the airline: no interface of ours knows them. */
 const PREFIX = 'desk:';

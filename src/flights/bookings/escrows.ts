@@ -1,8 +1,13 @@
 import type { Address } from '@solana/kit';
-import type { EscrowAccount } from '../../escrow/account.ts';
+import {
+  type EscrowAccount,
+  loadAccount,
+  loadAddress,
+  loadObserve,
+  loadProgram,
+} from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow } from '../base/tables.ts';
+import type { FlightsPorts, IntentRow } from '../base/index.ts';
 
 type Intent = Pick<
   IntentRow,
@@ -25,7 +30,7 @@ type EscrowPorts = Pick<
   'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'
 >;
 
-const program = () => import('../../escrow/program.ts');
+const program = () => loadProgram();
 
 interface Place {
   readonly address: Address;
@@ -64,7 +69,7 @@ async function read(
   { cluster, authority, treasury }: EscrowPorts,
   intent: Intent,
 ): Promise<EscrowAccount | null> {
-  const { readEscrow } = await import('../../escrow/account.ts');
+  const { readEscrow } = await loadAccount();
   const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
   const isOurs =
     escrow?.authority === authority.address &&
@@ -91,7 +96,7 @@ const held = async ({ cluster }: EscrowPorts, intent: Pick<Intent, 'vault_addres
 
 /** Everybody who has to do with the escrow, and how its accounts stand at this moment. */
 async function parties({ cluster, authority, treasury }: EscrowPorts, intent: Intent) {
-  const { observeEscrow } = await import('../../escrow/observe.ts');
+  const { observeEscrow } = await loadObserve();
   const at = {
     programId: intent.program_id as Address,
     escrow: intent.escrow_address as Address,
@@ -115,7 +120,7 @@ function checkRefundAccount(intent: Intent, { observed }: Awaited<ReturnType<typ
 
 /** Where the escrow of an intent will be: known before anything is on chain. */
 async function place({ mint, escrowProgram: programId }: EscrowPorts, intentId: string): Promise<Place> {
-  const { escrowAddress } = await import('../../escrow/address.ts');
+  const { escrowAddress } = await loadAddress();
   const { address, vault } = await escrowAddress(intentId, { mint, programId });
   return { address, vault, programId };
 }

@@ -1,10 +1,9 @@
 import { instant } from '../../kernel/clock.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { regained } from '../../store/base/regained.ts';
-import { LeaseLost } from '../../store/leases.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow, IntentRow } from '../base/tables.ts';
+import { regained } from '../../store/base/index.ts';
+import { LeaseLost } from '../../store/index.ts';
+import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
 import type { Escrows } from './escrows.ts';
 import { moveBooking } from './machine.ts';
 import { createMails } from './mails.ts';

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { liveKey } from '../../effects/effects.ts';
+import { liveKey } from '../../effects/index.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import type { FlightsPorts } from '../base/index.ts';
 import { createAirlineBalance } from './airline-balance.ts';
 import { OPEN_BOOKINGS } from './machine.ts';
 

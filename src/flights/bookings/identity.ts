@@ -1,6 +1,5 @@
 import { sameSecret } from '../../kernel/secrets.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow } from '../base/tables.ts';
+import type { BookingRow, FlightsPorts } from '../base/index.ts';
 import { openPassengers } from './sealed-passengers.ts';
 
 type Secrets = FlightsPorts['secrets'];

@@ -1,19 +1,19 @@
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { PaidCall } from '../../payments/terms.ts';
+import type { PaidCall } from '../../payments/index.ts';
 import type { CreateIntentRequest, Intent } from '../../wire/flights/index.ts';
-import { createAttempts } from '../base/attempts.ts';
 import {
   bookingWait,
+  createAttempts,
+  type FlightsPorts,
+  type IntentRow,
   intentRecord,
   latestRequest,
   orderChangeOf,
   refundRequestOf,
   rejectionReason,
   shownIntent,
-} from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow } from '../base/tables.ts';
+} from '../base/index.ts';
 import { createIntentCall } from './create-intent.ts';
 import type { Escrows } from './escrows.ts';
 import type { Funds } from './funds.ts';

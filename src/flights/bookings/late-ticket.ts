@@ -1,9 +1,8 @@
-import type { ProviderOrder } from '../../airlines/provider.ts';
+import type { ProviderOrder } from '../../airlines/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow, IntentRow, Store, Tx } from '../base/tables.ts';
-import { isLowcost, knownAs } from '../offers/lowcost.ts';
+import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
+import { isLowcost, knownAs } from '../offers/index.ts';
 import { orderOf } from './lowcost-orders.ts';
 import { MOST_QUESTIONS, type Next, NOT_TICKETED, stuck } from './machine.ts';
 

@@ -1,8 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { Store } from '../base/tables.ts';
+import type { FlightsPorts, Store } from '../base/index.ts';
 import { NO_PAYMENT } from './machine.ts';
 
 /**

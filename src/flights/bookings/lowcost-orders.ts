@@ -1,10 +1,13 @@
-import { type BookOutcome, boughtNothing, type Fulfiller } from '../../airlines/fulfiller.ts';
-import type { Provider, ProviderOrder } from '../../airlines/provider.ts';
+import {
+  type BookOutcome,
+  boughtNothing,
+  type Fulfiller,
+  type Provider,
+  type ProviderOrder,
+} from '../../airlines/index.ts';
 import { problem } from '../../kernel/problems.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow } from '../base/tables.ts';
-import { isLowcost, orderIdOf, referenceOf } from '../offers/lowcost.ts';
+import { type FlightsPorts, type IntentRow, lockedOffer } from '../base/index.ts';
+import { isLowcost, orderIdOf, referenceOf } from '../offers/index.ts';
 
 type Locked = Pick<IntentRow, 'intent_id' | 'offer' | 'created_at_ms'>;
 

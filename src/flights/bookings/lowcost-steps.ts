@@ -1,14 +1,9 @@
-import {
-  type BookOutcome,
-  boughtNothing,
-  type Fulfiller,
-  type NothingBought,
-} from '../../airlines/fulfiller.ts';
+import { type BookOutcome, boughtNothing, type Fulfiller, type NothingBought } from '../../airlines/index.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
-import type { BookingRow, IntentRow } from '../base/tables.ts';
-import { contentOf, flightOf, orderIdOf } from '../offers/lowcost.ts';
+import { type PollPolicy, pollPauseMs } from '../../store/index.ts';
+import type { BookingRow, IntentRow } from '../base/index.ts';
+import { contentOf, flightOf, orderIdOf } from '../offers/index.ts';
 import { afterOrder } from './airline-steps.ts';
 import { orderOf } from './lowcost-orders.ts';
 import type { Next } from './machine.ts';

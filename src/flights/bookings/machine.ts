@@ -1,20 +1,23 @@
 import { type Insertable, type SqlBool, sql } from 'kysely';
-import { callOff } from '../../airlines/browser/records/call-off.ts';
+import { callOff } from '../../airlines/browser/records/index.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { regained } from '../../store/base/regained.ts';
-import { LeaseLost } from '../../store/leases.ts';
-import { openQueue, type Queue } from '../../store/queue.ts';
+import { regained } from '../../store/base/index.ts';
+import { LeaseLost, openQueue, type Queue } from '../../store/index.ts';
 import {
   BEGINNINGS,
   BOOKING_STATES,
+  type BookingRow,
   type BookingState,
+  type BookingTable,
+  type FlightsDatabase,
+  type FlightsPorts,
+  type IntentRow,
   isWork,
   type Mover,
   mayMove,
-} from '../base/booking-states.ts';
-import { planUpkeep } from '../base/plan-upkeep.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow, BookingTable, FlightsDatabase, IntentRow, Tx } from '../base/tables.ts';
+  planUpkeep,
+  type Tx,
+} from '../base/index.ts';
 import type { Escrows } from './escrows.ts';
 import type { createMails, Written } from './mails.ts';
 import type { createOrderBook } from './order-record.ts';

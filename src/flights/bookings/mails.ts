@@ -1,10 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { JourneyFacts, MailFacts } from '../../notify/mails.ts';
-import type { Attachment } from '../../notify/message.ts';
+import { type Attachment, type JourneyFacts, loadNotifyMails, type MailFacts } from '../../notify/index.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingTable, IntentRow, Tx } from '../base/tables.ts';
+import { type BookingTable, type FlightsPorts, type IntentRow, lockedOffer, type Tx } from '../base/index.ts';
 import { openPassengers } from './sealed-passengers.ts';
 
 /** Writes what was prepared, in the transaction of the change that it reports. */
@@ -33,7 +30,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     try {
       const [lead] = openPassengers(ports.secrets, booking);
       if (!lead) return nothing;
-      const { mailText } = await import('../../notify/mails.ts');
+      const { mailText } = await loadNotifyMails();
       const { subject, text } = mailText(lead.given_name, booking.intent_id, facts);
       return async (tx) => {
         await ports.outbox.enqueue(tx, {

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { ProviderOrder } from '../../airlines/provider.ts';
-import { liveKey } from '../../effects/effects.ts';
+import type { ProviderOrder } from '../../airlines/index.ts';
+import { liveKey } from '../../effects/index.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { Store } from '../base/tables.ts';
-import { isLowcost } from '../offers/lowcost.ts';
+import { type FlightsPorts, loadAudit, type Store } from '../base/index.ts';
+import { isLowcost } from '../offers/index.ts';
 import { isDeskOrder } from './desk-orders.ts';
 import { orderRecord } from './order-record.ts';
 
@@ -174,10 +173,7 @@ async function told(
   { order_id, intent_id, changed_at_ms: before }: KeptOrder,
   { change, kept, next }: { readonly change: Change; readonly kept: Order; readonly next: Order },
 ) {
-  const [{ createMails }, { writeAudit }] = await Promise.all([
-    import('./mails.ts'),
-    import('../base/audit.ts'),
-  ]);
+  const [{ createMails }, { writeAudit }] = await Promise.all([import('./mails.ts'), loadAudit()]);
   const content = JSON.stringify([change, flightsOf(next), ticketsOf(next), before]);
   const occasion = createHash('sha256').update(content).digest('hex').slice(0, 16);
   const booking = await ports.store

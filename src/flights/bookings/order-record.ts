@@ -1,10 +1,9 @@
-import type { ProviderOrder } from '../../airlines/provider.ts';
+import type { ProviderOrder } from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { regained } from '../../store/base/regained.ts';
+import { regained } from '../../store/base/index.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow } from '../base/tables.ts';
+import type { FlightsPorts, IntentRow } from '../base/index.ts';
 
 /** The order as the wire shows it (CONTRACT, section 7): no names. */
 export function orderRecord(orderId: string, passengerCount: number, order: ProviderOrder): Order {

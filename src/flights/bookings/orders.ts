@@ -1,8 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
-import type { PaidCall } from '../../payments/terms.ts';
-import { createAttempts } from '../base/attempts.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { configured } from '../offers/live-offer.ts';
+import type { PaidCall } from '../../payments/index.ts';
+import { createAttempts, type FlightsPorts } from '../base/index.ts';
+import { configured } from '../offers/index.ts';
 import { isCodeOf, normalisedCode, supportCodeHmac } from './identity.ts';
 import { keepCurrent } from './order-changes.ts';
 

@@ -1,6 +1,5 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { pageWhile } from '../base/page-while.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import { type FlightsPorts, pageWhile } from '../base/index.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox' | 'escrowProgram' | 'programTrouble'>;
 

@@ -1,5 +1,4 @@
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow, IntentRow, Tx } from '../base/tables.ts';
+import type { BookingRow, FlightsPorts, IntentRow, Tx } from '../base/index.ts';
 import { creatingKey } from './creations.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 

@@ -1,6 +1,6 @@
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
-import type { BookingRow } from '../base/tables.ts';
+import type { BookingRow } from '../base/index.ts';
 
 /** Where the text is at home: it opens in the row of its own booking alone. */
 const place = (intentId: string): string => `bookings.passengers_sealed.${intentId}`;

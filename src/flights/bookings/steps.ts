@@ -1,10 +1,8 @@
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { isGivenUp } from '../../store/retry.ts';
-import { isWork, type WorkState } from '../base/booking-states.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow, IntentRow } from '../base/tables.ts';
-import { isLowcost } from '../offers/lowcost.ts';
+import { isGivenUp } from '../../store/index.ts';
+import { type BookingRow, type FlightsPorts, type IntentRow, isWork, type WorkState } from '../base/index.ts';
+import { isLowcost } from '../offers/index.ts';
 import { ordering, queued, ticketing } from './airline-steps.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';

@@ -1,6 +1,5 @@
-import { regained } from '../../store/base/regained.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow } from '../base/tables.ts';
+import { regained } from '../../store/base/index.ts';
+import type { FlightsPorts, IntentRow } from '../base/index.ts';
 import { type Taken, takenBy } from './creations.ts';
 import { checkDay, checkLocks } from './limits.ts';
 import { retire } from './retire.ts';

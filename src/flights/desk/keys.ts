@@ -4,9 +4,14 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../../wire/flights/index.ts';
-import { type Operator, writeAudit } from '../base/audit.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { ApiKeyTable, Store, Tx } from '../base/tables.ts';
+import {
+  type ApiKeyTable,
+  type FlightsPorts,
+  type Operator,
+  type Store,
+  type Tx,
+  writeAudit,
+} from '../base/index.ts';
 
 type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;
 

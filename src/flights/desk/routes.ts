@@ -1,4 +1,4 @@
-import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
+import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
@@ -9,11 +9,15 @@ import type {
   Switches,
   SwitchesRequest,
 } from '../../wire/flights/index.ts';
-import { writeAudit } from '../base/audit.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { isOff, SWITCH_NAMES, type SwitchName, turnSwitch } from '../base/switches.ts';
-import { createRefundCases } from '../refunds/cases.ts';
-import { type By, createRefundDecisions } from '../refunds/decisions.ts';
+import {
+  type FlightsPorts,
+  isOff,
+  SWITCH_NAMES,
+  type SwitchName,
+  turnSwitch,
+  writeAudit,
+} from '../base/index.ts';
+import { type By, createRefundCases, createRefundDecisions } from '../refunds/index.ts';
 import { createOperatorKeys } from './keys.ts';
 import { createStuck } from './stuck.ts';
 

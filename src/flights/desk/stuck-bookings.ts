@@ -1,23 +1,34 @@
-import type { ProviderOrder } from '../../airlines/provider.ts';
-import type { AirlineTold } from '../../effects/airline-effects.ts';
+import type { ProviderOrder } from '../../airlines/index.ts';
+import type { AirlineTold } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { LeaseLost } from '../../store/leases.ts';
+import { LeaseLost } from '../../store/index.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../../wire/flights/index.ts';
-import { writeAudit } from '../base/audit.ts';
-import type { BookingState } from '../base/booking-states.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow, IntentRow, Tx } from '../base/tables.ts';
-import { deskOrder } from '../bookings/desk-orders.ts';
-import type { Escrows } from '../bookings/escrows.ts';
-import { type AirlineWord, askAirline, concludeOrderEffect, statusOf } from '../bookings/late-ticket.ts';
-import { type Move, moveBooking, NOT_TICKETED } from '../bookings/machine.ts';
-import { createOrderBook } from '../bookings/order-record.ts';
-import { createStepRunner } from '../bookings/steps.ts';
-import { isLowcost, knownAs } from '../offers/lowcost.ts';
-import type { By } from '../refunds/decisions.ts';
+import {
+  type BookingRow,
+  type BookingState,
+  type FlightsPorts,
+  type IntentRow,
+  lockedOffer,
+  type Tx,
+  writeAudit,
+} from '../base/index.ts';
+import {
+  type AirlineWord,
+  askAirline,
+  concludeOrderEffect,
+  createOrderBook,
+  createStepRunner,
+  deskOrder,
+  type Escrows,
+  type Move,
+  moveBooking,
+  NOT_TICKETED,
+  statusOf,
+} from '../bookings/index.ts';
+import { isLowcost, knownAs } from '../offers/index.ts';
+import type { By } from '../refunds/index.ts';
 import type { StuckThing } from './stuck-thing.ts';
 import { foundBy, lastTold } from './stuck-thing.ts';
 

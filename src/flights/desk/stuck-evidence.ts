@@ -1,10 +1,9 @@
-import { evidenceOf } from '../../airlines/browser/exits.ts';
+import { evidenceOf } from '../../airlines/browser/index.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckEvidence } from '../../wire/flights/index.ts';
-import { writeAudit } from '../base/audit.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { flightOf } from '../offers/lowcost.ts';
-import type { By } from '../refunds/decisions.ts';
+import { type FlightsPorts, writeAudit } from '../base/index.ts';
+import { flightOf } from '../offers/index.ts';
+import type { By } from '../refunds/index.ts';
 
 /**
  * What was kept of the visits to a carrier's web site: for an intent, by its id or that of its refund request, whatever

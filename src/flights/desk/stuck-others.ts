@@ -1,12 +1,15 @@
 import type { Selectable } from 'kysely';
-import type { EffectTable } from '../../effects/tables.ts';
+import type { EffectTable } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { writeAudit } from '../base/audit.ts';
-import type { FlightsPorts, StuckPartnerOrder } from '../base/ports.ts';
-import type { AffiliatePayoutTable } from '../base/tables.ts';
-import type { By } from '../refunds/decisions.ts';
+import {
+  type AffiliatePayoutTable,
+  type FlightsPorts,
+  type StuckPartnerOrder,
+  writeAudit,
+} from '../base/index.ts';
+import { type By, loadAffiliateCredit } from '../refunds/index.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';
 
 type Payout = Selectable<AffiliatePayoutTable>;
@@ -51,7 +54,7 @@ export async function retryPayout(ports: FlightsPorts, row: Payout, by: By): Pro
     const detail = { amount: row.amount, reason: row.last_error };
     await writeAudit(tx, ports, { ...by, action: 'stuck.retry', subject: row.payout_id, detail });
   });
-  const { createAffiliateCredit } = await import('../refunds/affiliate-credit.ts');
+  const { createAffiliateCredit } = await loadAffiliateCredit();
   await createAffiliateCredit(ports).runDue();
 }
 

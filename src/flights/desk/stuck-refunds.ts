@@ -1,15 +1,11 @@
-import { liveKey } from '../../effects/effects.ts';
+import { liveKey } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckDecision, StuckOption, StuckRefusal } from '../../wire/flights/index.ts';
-import { writeAudit } from '../base/audit.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { RefundRequestRow, Tx } from '../base/tables.ts';
-import { statusOf } from '../bookings/late-ticket.ts';
-import { cancelledBy } from '../bookings/order-changes.ts';
-import { askAboutOrder, BY_HAND, isAlive } from '../refunds/carry-out.ts';
-import type { By, RefundDecisions } from '../refunds/decisions.ts';
+import { type FlightsPorts, type RefundRequestRow, type Tx, writeAudit } from '../base/index.ts';
+import { cancelledBy, statusOf } from '../bookings/index.ts';
+import { askAboutOrder, BY_HAND, type By, isAlive, type RefundDecisions } from '../refunds/index.ts';
 import { foundBy, lastTold, NEITHER, type StuckThing } from './stuck-thing.ts';
 
 /** An approved refund that waits for a person: the airline is asked whether its ticket lives. */

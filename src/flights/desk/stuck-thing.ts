@@ -1,7 +1,6 @@
-import type { AirlineTold } from '../../effects/airline-effects.ts';
-import type { EffectKind } from '../../effects/tables.ts';
+import type { AirlineTold, EffectKind } from '../../effects/index.ts';
 import type { StuckItem } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import type { FlightsPorts } from '../base/index.ts';
 
 /** Something that waits for a person, as it stands; what was decided about it is in the audit trail. */
 export type StuckThing = Omit<StuckItem, 'decided'>;

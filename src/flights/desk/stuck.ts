@@ -2,12 +2,16 @@ import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ResolveRequest, Stuck, StuckItem, StuckPlan } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { BookingRow } from '../base/tables.ts';
-import { createEscrows } from '../bookings/escrows.ts';
-import { PAYOUT_TRIES } from '../refunds/affiliate-credit.ts';
-import { IS_GRANTED, SUMMARISED, summariesOf } from '../refunds/cases.ts';
-import type { By, RefundDecisions } from '../refunds/decisions.ts';
+import type { BookingRow, FlightsPorts } from '../base/index.ts';
+import { createEscrows } from '../bookings/index.ts';
+import {
+  type By,
+  IS_GRANTED,
+  PAYOUT_TRIES,
+  type RefundDecisions,
+  SUMMARISED,
+  summariesOf,
+} from '../refunds/index.ts';
 import { createStuckBookings } from './stuck-bookings.ts';
 import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout } from './stuck-others.ts';
 import { decideRefund, refundItem } from './stuck-refunds.ts';

@@ -1,10 +1,8 @@
-import type { LiveOffer, Provider } from '../../airlines/provider.ts';
+import type { LiveOffer, Provider } from '../../airlines/index.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Offer } from '../../wire/flights/index.ts';
-import type { Tiers } from '../base/airline-checks.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { Store, Tx } from '../base/tables.ts';
+import type { FlightsPorts, Store, Tiers, Tx } from '../base/index.ts';
 import { isLowcost } from './lowcost.ts';
 
 /** @throws Problem `provider_not_configured` */

@@ -1,14 +1,22 @@
-import { type FareContent, type Fulfiller, fareKey, type SoldFare } from '../../airlines/fulfiller.ts';
-import type { LiveOffer } from '../../airlines/provider.ts';
+import {
+  type FareContent,
+  type Fulfiller,
+  fareKey,
+  type LiveOffer,
+  type SoldFare,
+} from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PaidCall } from '../../payments/terms.ts';
+import type { PaidCall } from '../../payments/index.ts';
 import type { FareMenu, MenuFare, Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
-import type { Tiers } from '../base/airline-checks.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { checkOpen } from '../base/switches.ts';
-import type { FareMenuTable, IntentRow } from '../base/tables.ts';
+import {
+  checkOpen,
+  type FareMenuTable,
+  type FlightsPorts,
+  type IntentRow,
+  type Tiers,
+} from '../base/index.ts';
 import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;

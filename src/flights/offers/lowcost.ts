@@ -1,7 +1,6 @@
-import type { FareContent } from '../../airlines/fulfiller.ts';
+import type { FareContent } from '../../airlines/index.ts';
 import type { Offer } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import type { IntentRow } from '../base/tables.ts';
+import { type IntentRow, lockedOffer } from '../base/index.ts';
 
 /** Offers, and the airline orders made of them, that belong to the lowcost tier begin so. */
 const PREFIX = 'lowcost:';

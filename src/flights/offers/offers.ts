@@ -1,6 +1,6 @@
-import type { PaidCall } from '../../payments/terms.ts';
+import type { PaidCall } from '../../payments/index.ts';
 import type { OfferDetailsResponse } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import type { FlightsPorts } from '../base/index.ts';
 import { checkUnsold, configured } from './live-offer.ts';
 import { isLowcost } from './lowcost.ts';
 

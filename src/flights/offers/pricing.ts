@@ -1,6 +1,6 @@
-import { regained } from '../../store/base/regained.ts';
-import { removeOld } from '../../store/remove.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import { regained } from '../../store/base/index.ts';
+import { removeOld } from '../../store/index.ts';
+import type { FlightsPorts } from '../base/index.ts';
 
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 

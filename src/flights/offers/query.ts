@@ -1,4 +1,4 @@
-import type { OfferQuery } from '../../airlines/provider.ts';
+import type { OfferQuery } from '../../airlines/index.ts';
 import { PRICE_CURRENCY } from '../../kernel/domain/offer-order.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import type { Offer, SearchRequest } from '../../wire/flights/index.ts';

@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
-import { regained } from '../../store/base/regained.ts';
+import { regained } from '../../store/base/index.ts';
 import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import type { FlightsPorts } from '../base/index.ts';
 import { filterOffers, groupByItinerary, queryOf, sortOffers } from './query.ts';
 
 /** How long a search is kept (CONTRACT, section 3). */

@@ -1,12 +1,12 @@
-import type { Provider } from '../../airlines/provider.ts';
+import type { Provider } from '../../airlines/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { localDate } from '../../kernel/domain/calendar.ts';
 import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { isRealDate } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PaidCall } from '../../payments/terms.ts';
+import type { PaidCall } from '../../payments/index.ts';
 import type { SearchRequest, SearchResponse } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import type { FlightsPorts } from '../base/index.ts';
 import { configured } from './live-offer.ts';
 import type { Pricing } from './pricing.ts';
 import { groupByItinerary, partedOffers, queryOf, sortOffers } from './query.ts';

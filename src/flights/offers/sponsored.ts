@@ -3,11 +3,10 @@ import { readBounded } from '../../kernel/bounded-file.ts';
 import { type HttpRequest, type HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { sha256Hex } from '../../kernel/json.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type { PaidCall } from '../../payments/terms.ts';
-import { verifyEd25519 } from '../../solana/ed25519.ts';
-import { removeOld } from '../../store/remove.ts';
-import type { FlightsPorts, GatewayKeys } from '../base/ports.ts';
-import { checkWallet } from '../base/wallets.ts';
+import type { PaidCall } from '../../payments/index.ts';
+import { verifyEd25519 } from '../../solana/index.ts';
+import { removeOld } from '../../store/index.ts';
+import { checkWallet, type FlightsPorts, type GatewayKeys } from '../base/index.ts';
 
 const PREFIX = 'x-gateway-sponsored-';
 const NAMES = ['key-id', 'timestamp', 'wallet', 'signature'] as const;

@@ -1,10 +1,9 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
-import { type OpenQueue, openQueue, type Queue } from '../../store/queue.ts';
-import type { RetryPolicy } from '../../store/retry.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { AffiliatePayoutTable, FlightsDatabase, Tx } from '../base/tables.ts';
-import { LEASE_MS, STEP_MS } from '../bookings/machine.ts';
+import { loadToken } from '../../solana/index.ts';
+import { type OpenQueue, openQueue, type Queue, type RetryPolicy } from '../../store/index.ts';
+import type { AffiliatePayoutTable, FlightsDatabase, FlightsPorts, Tx } from '../base/index.ts';
+import { LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
 const MOST_AT_ONCE = 20;
 
@@ -91,7 +90,7 @@ async function wouldOpenAgain(
     .limit(1)
     .executeTakeFirst();
   if (!before) return false;
-  const { associatedTokenAddress } = await import('../../solana/token.ts');
+  const { associatedTokenAddress } = await loadToken();
   const account = await associatedTokenAddress(wallet as typeof mint, mint);
   return (await cluster.tokenBalance(account)) === null;
 }

@@ -1,11 +1,10 @@
-import type { CancellationQuote } from '../../airlines/provider.ts';
+import type { CancellationQuote } from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import type { AirlineQuote } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { RefundRequestRow } from '../base/tables.ts';
-import { type CancelledBy, cancelledBy, isAskable } from '../bookings/order-changes.ts';
+import type { FlightsPorts, RefundRequestRow } from '../base/index.ts';
+import { type CancelledBy, cancelledBy, isAskable } from '../bookings/index.ts';
 
 type QuotePorts = Pick<FlightsPorts, 'store' | 'provider' | 'clock' | 'effects'>;
 

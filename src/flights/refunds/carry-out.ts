@@ -1,16 +1,18 @@
-import type { ProviderOrder } from '../../airlines/provider.ts';
-import { toldBy } from '../../airlines/provider.ts';
-import { liveKey } from '../../effects/effects.ts';
+import { type ProviderOrder, toldBy } from '../../airlines/index.ts';
+import { liveKey } from '../../effects/index.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { OpenQueue } from '../../store/queue.ts';
-import { writeAudit } from '../base/audit.ts';
-import { watchForTicket } from '../base/plan-upkeep.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { FlightsDatabase, IntentRow, RefundRequestRow, Store } from '../base/tables.ts';
-import { isDeskOrder } from '../bookings/desk-orders.ts';
-import { createMails } from '../bookings/mails.ts';
-import { cancelledBy, cancelledByNow, isAskable } from '../bookings/order-changes.ts';
-import { configured } from '../offers/live-offer.ts';
+import type { OpenQueue } from '../../store/index.ts';
+import {
+  type FlightsDatabase,
+  type FlightsPorts,
+  type IntentRow,
+  type RefundRequestRow,
+  type Store,
+  watchForTicket,
+  writeAudit,
+} from '../base/index.ts';
+import { cancelledBy, cancelledByNow, createMails, isAskable, isDeskOrder } from '../bookings/index.ts';
+import { configured } from '../offers/index.ts';
 import { agreementOf, planChanged, quotable } from './airline-quote.ts';
 import { createPayouts } from './payouts.ts';
 import { movedTo } from './states.ts';

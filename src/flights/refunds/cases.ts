@@ -3,10 +3,16 @@ import { instant } from '../../kernel/clock.ts';
 import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
-import { decisionPlace, lockedOffer } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow, RefundRequestRow, RefundRequestState, Store } from '../base/tables.ts';
-import { type CancelledBy, cancelledBy } from '../bookings/order-changes.ts';
+import {
+  decisionPlace,
+  type FlightsPorts,
+  type IntentRow,
+  lockedOffer,
+  type RefundRequestRow,
+  type RefundRequestState,
+  type Store,
+} from '../base/index.ts';
+import { type CancelledBy, cancelledBy } from '../bookings/index.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, notePlace, reasonPlace } from './states.ts';
 

@@ -1,11 +1,17 @@
-import { liveKey } from '../../effects/effects.ts';
+import { liveKey } from '../../effects/index.ts';
 import { problem } from '../../kernel/problems.ts';
+import { loadNotifyMails } from '../../notify/index.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
-import { type Operator, writeAudit } from '../base/audit.ts';
-import { decisionPlace } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { RefundRequestRow, Store, Tx } from '../base/tables.ts';
-import { cancelledBy } from '../bookings/order-changes.ts';
+import {
+  decisionPlace,
+  type FlightsPorts,
+  type Operator,
+  type RefundRequestRow,
+  type Store,
+  type Tx,
+  writeAudit,
+} from '../base/index.ts';
+import { cancelledBy, loadBookingsMails } from '../bookings/index.ts';
 import {
   type Agreement,
   agreedQuote,
@@ -286,7 +292,7 @@ async function planRejection(
 ): Promise<RejectionPlan> {
   await checkRejectable(ports, row, by);
   const { passengers_sealed } = await bookingOf(ports.store, row);
-  const { mailText } = await import('../../notify/mails.ts');
+  const { mailText } = await loadNotifyMails();
   return {
     request_id: row.request_id,
     intent_id: row.intent_id,
@@ -342,7 +348,7 @@ async function reject(
   const { store, clock, secrets } = ports;
   const { row } = await cases.open(id);
   await checkRejectable(ports, row, by);
-  const { createMails } = await import('../bookings/mails.ts');
+  const { createMails } = await loadBookingsMails();
   const booking = await bookingOf(store, row);
   const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
   await store.transaction().execute(async (tx) => {

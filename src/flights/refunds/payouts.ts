@@ -6,8 +6,7 @@ import {
   type Instruction,
   type Signature,
 } from '@solana/kit';
-import type { Agreed } from '../../effects/airline-effects.ts';
-import type { ChainPlan } from '../../effects/effects.ts';
+import type { Agreed, ChainPlan } from '../../effects/index.ts';
 import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -16,8 +15,8 @@ import {
   associatedTokenAddress,
   MEMO_PROGRAM,
   TOKEN_PROGRAM,
-} from '../../solana/token.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+} from '../../solana/index.ts';
+import type { FlightsPorts } from '../base/index.ts';
 
 interface PayOut {
   /** What it is for; the same subject is never paid twice. The chain shows its hash alone. */

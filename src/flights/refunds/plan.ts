@@ -8,12 +8,10 @@ import {
 } from '../../kernel/domain/refund-rule.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { loadToken } from '../../solana/index.ts';
 import type { ApproveRequest, RefundPlan } from '../../wire/flights/index.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { RefundRequestRow } from '../base/tables.ts';
-import { isDeskOrder } from '../bookings/desk-orders.ts';
-import { type CancelledBy, cancelledByNow } from '../bookings/order-changes.ts';
+import { type FlightsPorts, lockedOffer, type RefundRequestRow } from '../base/index.ts';
+import { type CancelledBy, cancelledByNow, isDeskOrder } from '../bookings/index.ts';
 import { agreementOf } from './airline-quote.ts';
 import type { OpenedCase } from './cases.ts';
 
@@ -33,7 +31,7 @@ export async function planRefund(
   if (!['received', 'approved', 'stuck'].includes(row.state)) throw alreadyDecided(row);
   const endedBy = await cancelledByNow(ports, intent.intent_id);
   const { payout, overridden } = payoutOf({ row, intent }, request, endedBy);
-  const { associatedTokenAddress } = await import('../../solana/token.ts');
+  const { associatedTokenAddress } = await loadToken();
   const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);
   const order = await ports.store
     .selectFrom('orders')

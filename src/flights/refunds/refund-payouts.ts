@@ -1,9 +1,8 @@
 import { type SqlBool, sql } from 'kysely';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { openQueue } from '../../store/queue.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { RefundRequestRow } from '../base/tables.ts';
-import { BY_HAND_CODE } from '../bookings/order-changes.ts';
+import { openQueue } from '../../store/index.ts';
+import type { FlightsPorts, RefundRequestRow } from '../base/index.ts';
+import { BY_HAND_CODE } from '../bookings/index.ts';
 import { QUOTE_GONE } from './airline-quote.ts';
 import { carryOut, type RefundTools } from './carry-out.ts';
 import { dropUnpaidRequest, receive } from './requests.ts';

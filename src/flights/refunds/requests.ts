@@ -1,13 +1,25 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PaidCall, Payment } from '../../payments/terms.ts';
+import type { PaidCall, Payment } from '../../payments/index.ts';
 import type { RefundRequest, RefundRequestResponse } from '../../wire/flights/index.ts';
-import { createAttempts } from '../base/attempts.ts';
-import { lockedOffer, shownIntent } from '../base/intent-record.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow, RefundRequestRow, Store } from '../base/tables.ts';
-import { holdOrDrop } from '../bookings/hold-or-drop.ts';
-import { isCodeOf, isNameOf, leadFamilyName, normalisedCode, supportCodeHmac } from '../bookings/identity.ts';
+import {
+  createAttempts,
+  type FlightsPorts,
+  type IntentRow,
+  lockedOffer,
+  type RefundRequestRow,
+  type Store,
+  shownIntent,
+} from '../base/index.ts';
+import {
+  holdOrDrop,
+  isCodeOf,
+  isNameOf,
+  leadFamilyName,
+  loadBookingsMails,
+  normalisedCode,
+  supportCodeHmac,
+} from '../bookings/index.ts';
 import { contactPlace, movedTo, reasonPlace } from './states.ts';
 
 /** Who asks: the two headers, and the client that they came from. */
@@ -192,7 +204,7 @@ export async function receive(
 ): Promise<number> {
   const { store, clock } = ports;
   if (row.state !== 'settling') return row.requested_at_ms;
-  const { createMails } = await import('../bookings/mails.ts');
+  const { createMails } = await loadBookingsMails();
   const booking = await store
     .selectFrom('bookings')
     .select(['intent_id', 'passengers_sealed'])

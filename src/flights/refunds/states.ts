@@ -1,9 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
-import { type Queue, queueDueAtMs } from '../../store/queue.ts';
-import type { RetryPolicy } from '../../store/retry.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { FlightsDatabase, RefundRequestState } from '../base/tables.ts';
-import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/machine.ts';
+import { type Queue, queueDueAtMs, type RetryPolicy } from '../../store/index.ts';
+import type { FlightsDatabase, FlightsPorts, RefundRequestState } from '../base/index.ts';
+import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
 /** Who moves a refund request: the request that pays for it, the worker, or an operator. */
 type Mover = 'payment' | 'runner' | 'operator';

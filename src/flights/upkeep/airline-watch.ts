@@ -1,5 +1,4 @@
-import { pageWhile } from '../base/page-while.ts';
-import type { FlightsPorts } from '../base/ports.ts';
+import { type FlightsPorts, pageWhile } from '../base/index.ts';
 
 /** Pages an operator while the airline refuses every call of this service. */
 export async function watchAirline(

@@ -2,11 +2,9 @@ import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { zonedInstant } from '../../kernel/domain/ics.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import { farthestMs } from '../base/plan-upkeep.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import { isDeskOrder } from '../bookings/desk-orders.ts';
-import { keepCurrent } from '../bookings/order-changes.ts';
-import { isLowcost } from '../offers/lowcost.ts';
+import { type FlightsPorts, farthestMs } from '../base/index.ts';
+import { isDeskOrder, keepCurrent } from '../bookings/index.ts';
+import { isLowcost } from '../offers/index.ts';
 
 const MOST_AT_ONCE = 20;
 /** An airline that does not answer is asked again so much later. */

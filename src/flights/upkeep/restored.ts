@@ -1,9 +1,9 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
-import { pageWhile } from '../base/page-while.ts';
-import type { SweeperPorts } from '../base/plan-upkeep.ts';
-import { retire } from '../bookings/retire.ts';
-import { isMarked } from '../refunds/payouts.ts';
+import { loadAccount } from '../../escrow/index.ts';
+import { pageWhile, type SweeperPorts } from '../base/index.ts';
+import { retire } from '../bookings/index.ts';
+import { isMarked } from '../refunds/index.ts';
 
 /** Accounts that a node shows in one answer. */
 const MOST_AT_ONCE = 100;
@@ -63,7 +63,7 @@ async function endedIntents({ store, clock, cluster }: SweeperPorts): Promise<st
     .limit(MOST_AT_ONCE)
     .execute();
   if (intents.length === 0) return [];
-  const { escrowIn } = await import('../../escrow/account.ts');
+  const { escrowIn } = await loadAccount();
   const accounts = await cluster.accounts(intents.map((one) => one.escrow_address as Address));
   const ended = intents.filter(({ program_id }, place) => {
     const escrow = escrowIn(accounts[place], [program_id as Address]);

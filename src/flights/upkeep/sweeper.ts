@@ -1,20 +1,23 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
-import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/records/tables.ts';
+import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/records/index.ts';
+import { loadCommitment } from '../../escrow/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
-import { BITE, erasing, removeOld } from '../../store/remove.ts';
-import { WRONG_CODES } from '../base/attempts.ts';
-import { lockedOffer } from '../base/intent-record.ts';
-import { CLOSE_AFTER_MS, farthestMs, type SweeperPorts } from '../base/plan-upkeep.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { IntentRow, UpkeepTask } from '../base/tables.ts';
-import type { Escrows } from '../bookings/escrows.ts';
-import { journeyEndMs } from '../bookings/journey-end.ts';
-import { lookForLateTicket } from '../bookings/late-ticket.ts';
-import { createOrderBook } from '../bookings/order-record.ts';
-import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/pricing.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
+import { BITE, erasing, removeOld } from '../../store/index.ts';
+import {
+  CLOSE_AFTER_MS,
+  type FlightsPorts,
+  farthestMs,
+  type IntentRow,
+  lockedOffer,
+  type SweeperPorts,
+  type UpkeepTask,
+  WRONG_CODES,
+} from '../base/index.ts';
+import { createOrderBook, type Escrows, journeyEndMs, lookForLateTicket } from '../bookings/index.ts';
+import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/index.ts';
 
 const MOST_AT_ONCE = 50;
 
@@ -216,7 +219,7 @@ interface ChainUpkeep {
 function createChainUpkeep(ports: SweeperPorts, escrows: Escrows): ChainUpkeep {
   return {
     async sweepLate(intent) {
-      const { commitsTo } = await import('../../escrow/commitment.ts');
+      const { commitsTo } = await loadCommitment();
       const hasEscrow = (await escrows.read(intent)) !== null;
       const isCommitted = commitsTo(intent.intent_id, intent.refund_wallet as Address);
       if (hasEscrow || isCommitted) {

@@ -1,5 +1,5 @@
-import type { SweeperPorts } from '../base/plan-upkeep.ts';
-import type { Escrows } from '../bookings/escrows.ts';
+import type { SweeperPorts } from '../base/index.ts';
+import type { Escrows } from '../bookings/index.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
 const DUE_AT = 'sweep_due_at_ms';

@@ -1,16 +1,15 @@
 import { hostname } from 'node:os';
-import { serverAheadMs } from '../../store/leases.ts';
-import type { QueueRun } from '../../store/queue.ts';
-import { pageWhile } from '../base/page-while.ts';
-import type { FlightsPorts } from '../base/ports.ts';
-import type { Escrows } from '../bookings/escrows.ts';
-import type { Funds } from '../bookings/funds.ts';
-import type { Intents } from '../bookings/intents.ts';
-import { watchProgram } from '../bookings/program-watch.ts';
-import { retire } from '../bookings/retire.ts';
-import { createStepRunner } from '../bookings/steps.ts';
-import { createAffiliateCredit } from '../refunds/affiliate-credit.ts';
-import { refundsDueAtMs } from '../refunds/states.ts';
+import { type QueueRun, serverAheadMs } from '../../store/index.ts';
+import { type FlightsPorts, pageWhile } from '../base/index.ts';
+import {
+  createStepRunner,
+  type Escrows,
+  type Funds,
+  type Intents,
+  retire,
+  watchProgram,
+} from '../bookings/index.ts';
+import { createAffiliateCredit, loadRefundPayouts, refundsDueAtMs } from '../refunds/index.ts';
 import { createUpkeep } from './upkeep.ts';
 
 const LOOK_EVERY_MS = 60_000;
@@ -65,7 +64,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   async function refunds(): Promise<QueueRun> {
     const dueAtMs = await refundsDueAtMs(ports);
     if (dueAtMs === null || dueAtMs > clock.now()) return { worked: 0, dueAtMs };
-    const { createRefundPayouts } = await import('../refunds/refund-payouts.ts');
+    const { createRefundPayouts } = await loadRefundPayouts();
     return createRefundPayouts(ports).runDue();
   }
 

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
-import type { DeclaredAnswer, HeaderParameter, LazySchema, Route } from '../../http/routes.ts';
+import type { DeclaredAnswer, HeaderParameter, LazySchema, Route } from '../../http/index.ts';
 import { type HttpHeaders, headerOf, json } from '../../kernel/http.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
-import { removeOld } from '../../store/remove.ts';
+import { removeOld } from '../../store/index.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { removeOld } from '../../store/remove.ts';
+import { removeOld } from '../../store/index.ts';
 import type { CustomerToken } from '../../wire/partner/desk.ts';
 import type { CallingPartner } from './call.ts';
 import type { PartnerPorts } from './ports.ts';

@@ -1,3 +1,4 @@
+import { loadOutbox } from '../../notify/index.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 
@@ -16,7 +17,7 @@ export async function pageOperator(
   tx: Tx,
   { event, subject, text, fields }: Page,
 ): Promise<void> {
-  const { createOutbox } = await import('../../notify/outbox.ts');
+  const { createOutbox } = await loadOutbox();
   // Written here; the service's own worker sends it.
   await createOutbox({ store, clock, ids, log, secrets, transports: null }).enqueue(tx, {
     kind: 'page',

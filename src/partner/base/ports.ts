@@ -5,7 +5,7 @@ import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { AttestationType } from '../../wire/partner/kinds.ts';
-import type { CustomerData } from '../customer-data/schema.ts';
+import type { CustomerData } from '../customer-data/index.ts';
 import type { PartnerEnvironment, Store, Tx } from './tables.ts';
 
 /** An operator, by the bearer key that was sent. */

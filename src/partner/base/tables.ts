@@ -1,6 +1,6 @@
 import type { Generated, Kysely, Transaction } from 'kysely';
-import type { NotifyTables } from '../../notify/tables.ts';
-import type { MetaTables } from '../../store/marks.ts';
+import type { NotifyTables } from '../../notify/index.ts';
+import type { MetaTables } from '../../store/index.ts';
 
 export type PartnerEnvironment = 'demo' | 'live';
 

@@ -1,9 +1,15 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import { NEVER_MS, type OpenQueue, openQueue } from '../../store/queue.ts';
-import { pageOperator } from '../base/page.ts';
-import type { Attest, PartnerPorts, RunType } from '../base/ports.ts';
-import type { PartnerDatabase, Store, Tx } from '../base/tables.ts';
-import type { CustomerData } from '../customer-data/schema.ts';
+import { NEVER_MS, type OpenQueue, openQueue } from '../../store/index.ts';
+import {
+  type Attest,
+  type PartnerDatabase,
+  type PartnerPorts,
+  pageOperator,
+  type RunType,
+  type Store,
+  type Tx,
+} from '../base/index.ts';
+import type { CustomerData } from '../customer-data/index.ts';
 import { type Facts, inputKey, type Judged, type Run } from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
 import type { Submissions } from './submissions.ts';

@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { HOUR_MS } from '../../kernel/clock.ts';
-import { type Queue, queueDueAtMs } from '../../store/queue.ts';
-import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/tables.ts';
+import { type Queue, queueDueAtMs } from '../../store/index.ts';
+import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { Tx } from '../base/tables.ts';
+import type { PartnerPorts, Tx } from '../base/index.ts';
 import type { Assessment, Judged } from './compliance.ts';
 import type { Standing } from './standing.ts';
 import type { WantedOrder } from './wanted-orders.ts';

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import type { WalletType } from '../../kernel/domain/exchange-codes.ts';
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { ComplianceStatus } from '../../wire/partner/requirements.ts';
-import type { RunType } from '../base/ports.ts';
+import type { RunType } from '../base/index.ts';
 
 /** What a compliance status is made of, and the rules that make it: pure, no clock and no store. */
 

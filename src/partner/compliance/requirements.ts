@@ -11,11 +11,8 @@ import type {
   SubmitCustomerDataRequest,
   SubmitCustomerDataResponse,
 } from '../../wire/partner/requirements.ts';
-import type { Call, PartnerService } from '../base/call.ts';
-import type { PartnerPorts, RunType } from '../base/ports.ts';
-import type { Store, Tx } from '../base/tables.ts';
-import { validateCustomerData } from '../customer-data/index.ts';
-import type { CustomerData } from '../customer-data/schema.ts';
+import type { Call, PartnerPorts, PartnerService, RunType, Store, Tx } from '../base/index.ts';
+import { type CustomerData, validateCustomerData } from '../customer-data/index.ts';
 import { type Assessment, type Judged, RUN_INPUTS, sameTerms, type Terms } from './compliance.ts';
 import type { Policy } from './policy.ts';
 import { addAcceptance, createStanding } from './standing.ts';

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
-import { erasing } from '../../store/remove.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { SealedColumn, Store, Tx } from '../base/tables.ts';
+import { erasing } from '../../store/index.ts';
+import type { PartnerPorts, SealedColumn, Store, Tx } from '../base/index.ts';
 import { removeReasons } from './attestations.ts';
 import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';

@@ -1,6 +1,5 @@
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
-import type { Attest, PartnerPorts } from '../base/ports.ts';
-import type { Store, Tx } from '../base/tables.ts';
+import type { Attest, PartnerPorts, Store, Tx } from '../base/index.ts';
 import { createAttestations } from './attestations.ts';
 import { type Assessment, assess, type Facts, type Requirement, type Terms } from './compliance.ts';
 import { loadPolicy, requirementsOf } from './policy.ts';

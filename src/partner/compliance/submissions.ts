@@ -1,9 +1,8 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import type { DataType } from '../../wire/partner/kinds.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { Store, Tx } from '../base/tables.ts';
-import type { CustomerData } from '../customer-data/schema.ts';
+import type { PartnerPorts, Store, Tx } from '../base/index.ts';
+import type { CustomerData } from '../customer-data/index.ts';
 import type { Submission, WalletNetwork } from './compliance.ts';
 
 /** One valid piece of CustomerData, in its normal form. */

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { Store, Tx } from '../base/tables.ts';
+import type { PartnerPorts, Store, Tx } from '../base/index.ts';
 import type { WalletNetwork } from './compliance.ts';
 import { type Policy, type PolicyOrder, usdOf } from './policy.ts';
 import { sum } from './policy-default.ts';

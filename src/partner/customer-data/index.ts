@@ -1,8 +1,12 @@
 import type * as z from 'zod';
-import { issuesOf } from '../../http/body.ts';
+import { issuesOf } from '../../http/index.ts';
 import { DATA_KEYS, DATA_TYPES, type DataType } from '../../wire/partner/kinds.ts';
 import { type CustomerData, customerDataSchema } from './schema.ts';
 import { type DataContext, type DataIssue, type Findings, findings } from './verdict.ts';
+
+export type { Verdict } from './verdict.ts';
+
+export const loadWallets = () => import('./wallets.ts');
 
 export { WALLET_TYPES, type WalletType } from '../../kernel/domain/exchange-codes.ts';
 export * from '../../wire/partner/kinds.ts';

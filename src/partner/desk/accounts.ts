@@ -2,9 +2,14 @@ import type { Selectable } from 'kysely';
 import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from '../../wire/partner/desk.ts';
-import { newPartnerKey, partnerKeyHmac } from '../base/credentials.ts';
-import type { Doing, PartnerPorts } from '../base/ports.ts';
-import type { PartnerKeyTable, Tx } from '../base/tables.ts';
+import {
+  type Doing,
+  newPartnerKey,
+  type PartnerKeyTable,
+  type PartnerPorts,
+  partnerKeyHmac,
+  type Tx,
+} from '../base/index.ts';
 
 type KeyRow = Selectable<PartnerKeyTable>;
 

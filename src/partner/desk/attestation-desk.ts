@@ -7,12 +7,13 @@ import type {
   DecideAttestation,
   OpenedAttestation,
 } from '../../wire/partner/desk.ts';
-import type { Doing, PartnerPorts } from '../base/ports.ts';
-import type { Store, Tx } from '../base/tables.ts';
-import { reasonPlace } from '../compliance/attestations.ts';
-import { ofCustomersIn } from '../compliance/compliance-due.ts';
-import { createSubmissions } from '../compliance/submissions.ts';
-import type { AttestationRunTable } from '../compliance/tables.ts';
+import type { Doing, PartnerPorts, Store, Tx } from '../base/index.ts';
+import {
+  type AttestationRunTable,
+  createSubmissions,
+  ofCustomersIn,
+  reasonPlace,
+} from '../compliance/index.ts';
 
 type RunRow = Selectable<AttestationRunTable>;
 

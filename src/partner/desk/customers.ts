@@ -1,8 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CustomerRecord } from '../../wire/partner/desk.ts';
-import { linkCustomer } from '../base/customers.ts';
-import type { Doing, PartnerPorts } from '../base/ports.ts';
+import { type Doing, linkCustomer, type PartnerPorts } from '../base/index.ts';
 import { taken } from './partners.ts';
 
 /** Customers of this environment, as an operator keeps them. All audited. */

@@ -1,23 +1,31 @@
 import type { Selectable } from 'kysely';
 import { DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { erasing } from '../../store/remove.ts';
+import { erasing } from '../../store/index.ts';
 import type {
   ChangeCustomer,
   CustomerExport,
   CustomerRecord,
   ErasedCustomer,
 } from '../../wire/partner/desk.ts';
-import { linkCustomer } from '../base/customers.ts';
-import type { Doing, PartnerPorts } from '../base/ports.ts';
-import type { CustomerTable, Store, Tx } from '../base/tables.ts';
-import { reasonPlace, removeReasons } from '../compliance/attestations.ts';
-import { loadPolicy } from '../compliance/policy.ts';
-import { NO_SEALS, OVER } from '../compliance/retention.ts';
-import { createSubmissions } from '../compliance/submissions.ts';
-import { historyOf } from '../orders/order-history.ts';
-import { type OrderRow, orderRecord } from '../orders/order-record.ts';
-import { createOutboundAudit } from '../platforms/outbound-audit.ts';
+import {
+  type CustomerTable,
+  type Doing,
+  linkCustomer,
+  type PartnerPorts,
+  type Store,
+  type Tx,
+} from '../base/index.ts';
+import {
+  createSubmissions,
+  loadPolicy,
+  NO_SEALS,
+  OVER,
+  reasonPlace,
+  removeReasons,
+} from '../compliance/index.ts';
+import { historyOf, type OrderRow, orderRecord } from '../orders/index.ts';
+import { createOutboundAudit } from '../platforms/index.ts';
 
 type CustomerRow = Selectable<CustomerTable>;
 

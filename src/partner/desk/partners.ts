@@ -3,10 +3,8 @@ import type { Insertable, Selectable } from 'kysely';
 import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from '../../wire/partner/desk.ts';
-import type { Doing, PartnerPorts } from '../base/ports.ts';
-import type { PartnerTable } from '../base/tables.ts';
-import { sealWebhookSecret } from '../platforms/outbound-partner.ts';
-import { checkPartnerUrl } from '../platforms/ssrf-guard.ts';
+import type { Doing, PartnerPorts, PartnerTable } from '../base/index.ts';
+import { checkPartnerUrl, sealWebhookSecret } from '../platforms/index.ts';
 
 const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
   partner_id: row.partner_id,

@@ -1,7 +1,7 @@
-import { type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
+import { type RouteTable, routesOf, schemasOf, type Visit } from '../../http/index.ts';
 import { headerOf } from '../../kernel/http.ts';
-import { mintToken } from '../base/credentials.ts';
-import type { Doing, PartnerPorts } from '../base/ports.ts';
+import { type Doing, mintToken, type PartnerPorts } from '../base/index.ts';
+import { loadOutboundDesk } from '../platforms/index.ts';
 import { createPartnerKeys } from './accounts.ts';
 import { createCustomers } from './customers.ts';
 import { createPartners } from './partners.ts';
@@ -27,7 +27,7 @@ type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
 
 const route = routesOf<Desk>();
 const wire = schemasOf(() => import('../../wire/partner/desk.ts'));
-const outbound = schemasOf(() => import('../platforms/outbound-desk.ts'));
+const outbound = schemasOf(() => loadOutboundDesk());
 const DONE = 'Done.';
 
 const attestations = async ({ ports }: Desk) =>
@@ -87,7 +87,7 @@ export const deskRoutes: RouteTable<Desk> = {
       answers: { 200: { description: DONE, schema: outbound('outboundTries') } },
       codes: ['order_not_found'],
       async run({ context, params }) {
-        const { createOutboundDesk } = await import('../platforms/outbound-desk.ts');
+        const { createOutboundDesk } = await loadOutboundDesk();
         return createOutboundDesk(context.ports).look(context.by, params.order_id);
       },
     }),

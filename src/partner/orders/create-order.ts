@@ -1,16 +1,17 @@
 import * as z from 'zod';
 import { decimalString } from '../../wire/partner/parts.ts';
-import type { OutboundPartner, OutboundResult } from '../platforms/outbound.ts';
-import type { OutboundOperation } from '../platforms/outbound-audit.ts';
 import {
   type CreateOrderAnswer,
   createOrderAnswer,
   faultsOf,
   jsonOf,
+  type OutboundOperation,
+  type OutboundPartner,
+  type OutboundResult,
   type RedirectOrderAnswer,
   redirectOrderAnswer,
   refusalOf,
-} from '../platforms/platform-answers.ts';
+} from '../platforms/index.ts';
 
 /** What the outbound request of an order holds (spec/partner-service.md, Create Order Request). All are required. */
 export const createOrderBody = z.strictObject({

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Clock, DAY_MS } from '../../kernel/clock.ts';
-import { type Queue, queueDueAtMs } from '../../store/queue.ts';
-import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/tables.ts';
+import { type Queue, queueDueAtMs } from '../../store/index.ts';
+import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.ts';
 
 /** How long one drive of a creation keeps the others away: longer than a call can take. */
 export const LEASE_MS = 13_000;

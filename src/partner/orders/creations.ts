@@ -1,10 +1,8 @@
 import type { Insertable, Updateable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { openQueue } from '../../store/queue.ts';
-import type { Call } from '../base/call.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { PartnerOrderTable, Tx } from '../base/tables.ts';
+import { openQueue } from '../../store/index.ts';
+import type { Call, PartnerOrderTable, PartnerPorts, Tx } from '../base/index.ts';
 import { CREATIONS, creationsIn, LEASE_MS } from './creation-due.ts';
 import { type OrderRow, openColumn, sealColumn } from './order-record.ts';
 import type { OrderRequest } from './order-request.ts';

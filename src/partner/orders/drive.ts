@@ -1,15 +1,22 @@
 import type { Updateable } from 'kysely';
 import { depositFaults, FUNDED } from '../../kernel/domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { unlessLost } from '../../store/leases.ts';
-import { isGivenUp } from '../../store/retry.ts';
+import { isGivenUp, unlessLost } from '../../store/index.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
-import { linkCustomer } from '../base/customers.ts';
-import { pageOperator } from '../base/page.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { PartnerOrderTable, Tx } from '../base/tables.ts';
-import { openOutbound, outboundPartner, type PartnerRow } from '../platforms/outbound-partner.ts';
-import type { CreateOrderAnswer, RedirectOrderAnswer } from '../platforms/platform-answers.ts';
+import {
+  linkCustomer,
+  type PartnerOrderTable,
+  type PartnerPorts,
+  pageOperator,
+  type Tx,
+} from '../base/index.ts';
+import {
+  type CreateOrderAnswer,
+  openOutbound,
+  outboundPartner,
+  type PartnerRow,
+  type RedirectOrderAnswer,
+} from '../platforms/index.ts';
 import {
   type CreateOrderBody,
   outcomeOfCreation,

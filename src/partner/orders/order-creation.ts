@@ -1,11 +1,8 @@
 import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { CreateOrderRequest, CreateOrderResponse } from '../../wire/partner/offers.ts';
-import type { Call } from '../base/call.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { Tx } from '../base/tables.ts';
-import { createComplianceGate, type WantedOrder } from '../compliance/compliance-gate.ts';
-import { createStanding } from '../compliance/standing.ts';
+import type { Call, PartnerPorts, Tx } from '../base/index.ts';
+import { createComplianceGate, createStanding, type WantedOrder } from '../compliance/index.ts';
 import { LONGEST_WAIT_MS } from './creation-due.ts';
 import { noteOf } from './creations.ts';
 import { drive, driveTools, partnerOf } from './drive.ts';

@@ -1,7 +1,6 @@
 import { instant } from '../../kernel/clock.ts';
 import type { OrderChange, OrderStatus } from '../../wire/partner/schema.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { PartnerEnvironment, Store, Tx } from '../base/tables.ts';
+import type { PartnerEnvironment, PartnerPorts, Store, Tx } from '../base/index.ts';
 
 interface RecordedChange {
   readonly partnerId: string;

@@ -3,8 +3,7 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { DepositInstructions, Order, OrderStatus, ReturnDetails } from '../../wire/partner/schema.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { PartnerOrderTable, SealedColumn, Store, Tx } from '../base/tables.ts';
+import type { PartnerOrderTable, PartnerPorts, SealedColumn, Store, Tx } from '../base/index.ts';
 import { LONGEST_WAIT_MS } from './creation-due.ts';
 
 export type OrderRow = Selectable<PartnerOrderTable>;

@@ -9,11 +9,10 @@ import {
 import { problem } from '../../kernel/problems.ts';
 import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
 import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { PartnerTable } from '../base/tables.ts';
-import type { Verdict } from '../customer-data/verdict.ts';
-import { amountIsZero, refuseUnknownCodes } from '../platforms/offers.ts';
-import { isPublicAddress } from '../platforms/ssrf-guard.ts';
+import type { PartnerPorts, PartnerTable } from '../base/index.ts';
+import { loadSubmissions } from '../compliance/index.ts';
+import { loadWallets, type Verdict } from '../customer-data/index.ts';
+import { amountIsZero, isPublicAddress, refuseUnknownCodes } from '../platforms/index.ts';
 import type { OrderRow } from './order-record.ts';
 
 /** What a customer asked for, checked: everything that the outbound request needs. */
@@ -182,7 +181,7 @@ async function addressOf(
   customerId: string,
   dataId: string,
 ): Promise<string> {
-  const { createSubmissions } = await import('../compliance/submissions.ts');
+  const { createSubmissions } = await loadSubmissions();
   const data = await createSubmissions(ports).open(ports.store, customerId, dataId, { files: false });
   const address = data?.cryptoWallet?.address;
   if (address === undefined)
@@ -196,7 +195,7 @@ async function addressVerdict(
   address: string,
   network: WalletType,
 ): Promise<Verdict> {
-  const { walletAddress } = await import('../customer-data/wallets.ts');
+  const { walletAddress } = await loadWallets();
   return walletAddress(address, network, { nowMs: clock.now(), testNetworks: environment === 'demo' });
 }
 

@@ -10,8 +10,7 @@ import {
 import { headerOf } from '../../kernel/http.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { OrderStatus, UpdateOrderRequest, UpdateOrderResponse } from '../../wire/partner/schema.ts';
-import type { Call } from '../base/call.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import type { Call, PartnerPorts } from '../base/index.ts';
 import { recordChange } from './order-history.ts';
 import { contentOf, type OrderRow, orderRecord, ordersRow, sealColumn } from './order-record.ts';
 

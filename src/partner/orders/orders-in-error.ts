@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
-import type { PartnerEnvironment, Store } from '../base/tables.ts';
+import type { PartnerEnvironment, Store } from '../base/index.ts';
 
 /** An order that the service itself ended in ERROR: its partner said nothing that could be used. */
 interface OrderInError {

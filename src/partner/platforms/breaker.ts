@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { Store } from '../base/tables.ts';
+import type { Store } from '../base/index.ts';
 
 interface BreakerOptions {
   /** Failed calls in a row that open it. */

@@ -1,4 +1,4 @@
-import type { Issue } from '../../http/body.ts';
+import type { Issue } from '../../http/index.ts';
 import { compareDecimals, unitsOf } from '../../kernel/decimal.ts';
 import { type ExchangeCodes, FIAT, sideIssues, withNear } from '../../kernel/domain/exchange-codes.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -8,7 +8,7 @@ import type {
   GetAvailablePartnersResponse,
   PartnerOffer,
 } from '../../wire/partner/offers.ts';
-import type { PartnerPorts } from '../base/ports.ts';
+import type { PartnerPorts } from '../base/index.ts';
 import { createBreaker } from './breaker.ts';
 
 interface Ranked {

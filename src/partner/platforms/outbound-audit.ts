@@ -1,6 +1,6 @@
 import type { Ids } from '../../kernel/ids.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { Store } from '../base/tables.ts';
+import type { Store } from '../base/index.ts';
 
 /** Of a request and of an answer, this much is kept. */
 export const MOST_AUDIT_BYTES = 256 * 1024;

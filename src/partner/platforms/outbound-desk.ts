@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Doing, PartnerPorts } from '../base/ports.ts';
+import type { Doing, PartnerPorts } from '../base/index.ts';
 import { createOutboundAudit } from './outbound-audit.ts';
 
 /** A try at a partner's platform, as an operator reads it. */

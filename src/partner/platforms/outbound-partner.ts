@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { PartnerPorts } from '../base/ports.ts';
-import type { PartnerTable } from '../base/tables.ts';
+import type { PartnerPorts, PartnerTable } from '../base/index.ts';
 import { createBreaker } from './breaker.ts';
 import { createOutbound, type Outbound, type OutboundPartner } from './outbound.ts';
 import { createOutboundAudit } from './outbound-audit.ts';

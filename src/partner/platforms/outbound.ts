@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Fetch, headerOf } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { OutboundGiven, OutboundLimits } from '../base/ports.ts';
+import type { OutboundGiven, OutboundLimits } from '../base/index.ts';
 import type { Breaker } from './breaker.ts';
 import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
 import { refusalOf } from './platform-answers.ts';

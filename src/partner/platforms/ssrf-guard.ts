@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { OutboundLimits, ResolvedAddress, Resolver } from '../base/ports.ts';
+import type { OutboundLimits, ResolvedAddress, Resolver } from '../base/index.ts';
 
 /** Azure's own services answer here, to each of its machines alone, although the address looks public. */
 const AZURE_PLATFORM = '168.63.129.16';

@@ -1,16 +1,16 @@
-import type {
-  OfferMoment,
-  OrderRequest,
-  Provider,
-  ProviderOrder,
-  Scenario,
-} from '../../airlines/provider.ts';
-import { OrderRefused } from '../../airlines/provider.ts';
+import {
+  type OfferMoment,
+  OrderRefused,
+  type OrderRequest,
+  type Provider,
+  type ProviderOrder,
+  type Scenario,
+} from '../../airlines/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { OnTrouble } from '../../store/libsql/file.ts';
+import type { OnTrouble } from '../../store/libsql/index.ts';
 import { createItineraries } from './itineraries.ts';
 import { type ReadOffer, readOffer } from './live-offer.ts';
 import { createNetwork } from './network.ts';
@@ -20,6 +20,21 @@ import { RATE_LIMIT_RETRY_SECONDS, scenarioOn, TICKETING_SLOW_BY } from './scena
 import { searchOffers } from './search.ts';
 import { createTimetable } from './timetable.ts';
 import { createWorld } from './world.ts';
+
+export { readAirlines } from './airlines.ts';
+export { distanceKm, readAirports } from './airports.ts';
+export { createFleet } from './fleet.ts';
+export { createItineraries } from './itineraries.ts';
+export { createNetwork } from './network.ts';
+export { createOfferIds } from './offer-id.ts';
+export { airlineMigrations, recordLocator, tickets } from './orders.ts';
+export { decimalOf } from './prices.ts';
+export { TOPIC } from './random.ts';
+export { searchOffers } from './search.ts';
+export { createTimetable } from './timetable.ts';
+export * from './world.ts';
+
+export const loadWorld = () => import('./world.ts');
 
 export { type Airport, airportByCode } from './airports.ts';
 export { SCENARIO_ROUTES } from './scenarios.ts';

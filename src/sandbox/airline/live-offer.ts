@@ -1,4 +1,4 @@
-import type { LiveOffer, OfferMoment, Scenario } from '../../airlines/provider.ts';
+import type { LiveOffer, OfferMoment, Scenario } from '../../airlines/index.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { AvailableService } from '../../wire/flights/index.ts';
 import { lengthKm } from './journey.ts';

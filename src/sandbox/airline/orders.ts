@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
-import type { ProviderOrder } from '../../airlines/provider.ts';
+import type { ProviderOrder } from '../../airlines/index.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Migration } from '../../store/base/applied-steps.ts';
-import type { OnTrouble } from '../../store/libsql/file.ts';
-import { openDatabase } from '../../store/open.ts';
+import type { Migration } from '../../store/base/index.ts';
+import { openDatabase } from '../../store/index.ts';
+import type { OnTrouble } from '../../store/libsql/index.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 
 /** The sandbox airline's own book of orders. It keeps how many travel and nothing about them. */

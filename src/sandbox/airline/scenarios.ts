@@ -1,4 +1,4 @@
-import type { FastScenario, Scenario } from '../../airlines/provider.ts';
+import type { FastScenario, Scenario } from '../../airlines/index.ts';
 
 /**
  * Routes that are set aside for testing: between airports of London, which no airline joins, the Sandbox Shuttle

@@ -1,4 +1,4 @@
-import type { OfferQuery } from '../../airlines/provider.ts';
+import type { OfferQuery } from '../../airlines/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import type { Itineraries, Itinerary } from './itineraries.ts';

@@ -1,4 +1,4 @@
-import { DEARER_BY } from '../lowcost/scenarios.ts';
+import { DEARER_BY } from '../lowcost/index.ts';
 import type { Session } from './visit.ts';
 
 /** Something that the site would like to sell besides the flight. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { openSqlite } from '../../store/libsql/file.ts';
-import { decimalOf } from '../airline/prices.ts';
+import { openSqlite } from '../../store/libsql/index.ts';
+import { decimalOf } from '../airline/index.ts';
 
 /** The pay button as it was pressed. */
 export interface NewPress {

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { HttpResponse, json } from '../../kernel/http.ts';
-import { fareMenu, type Leg, type PageFare, type Trip, tripsFor } from '../lowcost/flights.ts';
-import { shuffled } from '../lowcost/site.ts';
+import { fareMenu, type Leg, type PageFare, shuffled, type Trip, tripsFor } from '../lowcost/index.ts';
 import { preselected } from './basket.ts';
 import {
   centsOf,

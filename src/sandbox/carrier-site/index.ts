@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, json } from '../../kernel/http.ts';
-import { createWorld } from '../airline/world.ts';
+import { createWorld } from '../airline/index.ts';
 import { openSiteBooks } from './books.ts';
 import * as confirmation from './confirmation.ts';
 import * as extras from './extras.ts';
@@ -15,6 +15,10 @@ import * as search from './search.ts';
 import * as till from './till.ts';
 import { cookieFor, createVisitors, type Handler, type SiteAnswer, type SitePorts } from './visit.ts';
 import * as walls from './walls.ts';
+
+export { sandboxCard } from './cards.ts';
+export { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimRecord } from './mail.ts';
+export { SITE_SCENARIO_NAMES, siteScenario } from './scenarios.ts';
 
 export interface CarrierSiteOptions {
   readonly seed: string;

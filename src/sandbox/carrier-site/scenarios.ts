@@ -1,4 +1,4 @@
-import { mishapOn, scenarioRoute } from '../lowcost/scenarios.ts';
+import { mishapOn, scenarioRoute } from '../lowcost/index.ts';
 
 /** The scenarios of the site, with the sentence that docs/sandbox.md says of each. */
 export const SITE_SCENARIOS = {

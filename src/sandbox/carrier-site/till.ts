@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HttpResponse, json } from '../../kernel/http.ts';
-import { LATE_AT_LEAST_MS, LATE_BY } from '../lowcost/scenarios.ts';
+import { LATE_AT_LEAST_MS, LATE_BY } from '../lowcost/index.ts';
 import { basketLines, totalOf } from './basket.ts';
 import { amountOnCard, cardDigest } from './cards.ts';
 import { confirmationMail } from './mail.ts';

@@ -1,6 +1,11 @@
-import { MOST_BODY_BYTES, readBytes } from '../../http/body.ts';
-import { createRouter } from '../../http/router.ts';
-import { type Route, type RouteTable, routesOf } from '../../http/routes.ts';
+import {
+  createRouter,
+  MOST_BODY_BYTES,
+  type Route,
+  type RouteTable,
+  readBytes,
+  routesOf,
+} from '../../http/index.ts';
 import { type HttpRequest, HttpResponse, headerOf } from '../../kernel/http.ts';
 import { silentLog } from '../../kernel/log.ts';
 import {

@@ -1,4 +1,4 @@
-import { openSqlite } from '../../store/libsql/file.ts';
+import { openSqlite } from '../../store/libsql/index.ts';
 import type { BehaviourOf, OrderBehaviourName, SwitchName } from './behaviours.ts';
 
 /** A search. Its offers are made again from it: the same seed and moment give the same world. */

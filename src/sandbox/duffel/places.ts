@@ -1,4 +1,4 @@
-import type { Airport } from '../airline/airports.ts';
+import type { Airport } from '../airline/index.ts';
 import type { DuffelIds } from './ids.ts';
 
 export type Place = Pick<Airport, 'name' | 'city' | 'country' | 'latitude' | 'longitude' | 'timeZone'>;

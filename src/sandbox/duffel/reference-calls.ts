@@ -1,6 +1,5 @@
 import type { HttpResponse } from '../../kernel/http.ts';
-import { readAirlines } from '../airline/airlines.ts';
-import { createFleet } from '../airline/fleet.ts';
+import { createFleet, readAirlines } from '../airline/index.ts';
 import { refused } from './errors.ts';
 import { page } from './paging.ts';
 import { carrierOf, cityOf, placeOf } from './places.ts';

@@ -1,11 +1,13 @@
 import type { Offer } from '../../wire/flights/index.ts';
-import { readAirports } from '../airline/airports.ts';
-import { createItineraries } from '../airline/itineraries.ts';
-import { createNetwork } from '../airline/network.ts';
-import { createOfferIds } from '../airline/offer-id.ts';
-import { searchOffers } from '../airline/search.ts';
-import { createTimetable } from '../airline/timetable.ts';
-import { createWorld } from '../airline/world.ts';
+import {
+  createItineraries,
+  createNetwork,
+  createOfferIds,
+  createTimetable,
+  createWorld,
+  readAirports,
+  searchOffers,
+} from '../airline/index.ts';
 import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord } from './books.ts';
 import { diceOf } from './ids.ts';

@@ -1,10 +1,7 @@
-import type { FareContent } from '../../airlines/fulfiller.ts';
-import type { OfferQuery } from '../../airlines/provider.ts';
+import type { FareContent, OfferQuery } from '../../airlines/index.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import type { Conditions } from '../../wire/flights/index.ts';
-import { type Airport, airportByCode, distanceKm } from '../airline/airports.ts';
-import { decimalOf } from '../airline/prices.ts';
-import type { World } from '../airline/world.ts';
+import { type Airport, airportByCode, decimalOf, distanceKm, type World } from '../airline/index.ts';
 import { scenarioRoute } from './scenarios.ts';
 
 /** A carrier that sells on its own website alone. All of them are invented. */

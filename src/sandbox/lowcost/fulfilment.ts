@@ -3,24 +3,22 @@ import {
   type BookOutcome,
   type Fulfiller,
   fareKey,
+  type LiveOffer,
   LOWCOST_PREFIX,
   type MenuOutcome,
   type NothingBought,
+  type OfferQuery,
   type Purchase,
   type QuoteOutcome,
   type SoldFare,
-} from '../../airlines/fulfiller.ts';
-import type { LiveOffer, OfferQuery } from '../../airlines/provider.ts';
+} from '../../airlines/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isoDuration } from '../../kernel/domain/offer-order.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
-import type { SandboxOptions } from '../airline/index.ts';
-import { decimalOf } from '../airline/prices.ts';
-import { TOPIC } from '../airline/random.ts';
-import type { World } from '../airline/world.ts';
+import { decimalOf, type SandboxOptions, TOPIC, type World } from '../airline/index.ts';
 import {
   CARRIERS,
   carriersBetween,

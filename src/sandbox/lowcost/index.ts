@@ -1,10 +1,13 @@
-import type { Fulfiller } from '../../airlines/fulfiller.ts';
+import type { Fulfiller } from '../../airlines/index.ts';
 import { once } from '../../kernel/once.ts';
-import type { World } from '../airline/world.ts';
+import { loadWorld, type World } from '../airline/index.ts';
 import { isServed } from './flights.ts';
 import type { Fulfilment, SandboxLowcostOptions } from './fulfilment.ts';
 
+export { fareMenu, type Leg, type PageFare, type Trip, tripsFor } from './flights.ts';
+export * from './scenarios.ts';
 export { LOWCOST_ROUTES } from './scenarios.ts';
+export { shuffled } from './site.ts';
 
 interface SandboxLowcost extends Fulfiller {
   close(): Promise<void>;
@@ -17,7 +20,7 @@ interface SandboxLowcost extends Fulfiller {
 export function createSandboxLowcost(options: SandboxLowcostOptions): SandboxLowcost {
   const loaded = once(async (): Promise<{ world: World; fulfilment: Fulfilment }> => {
     const [{ createWorld }, { createFulfilment }] = await Promise.all([
-      import('../airline/world.ts'),
+      loadWorld(),
       import('./fulfilment.ts'),
     ]);
     const world = createWorld(options.seed);

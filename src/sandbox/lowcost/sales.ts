@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
-import { type BookOutcome, boughtNothing, type NothingBought } from '../../airlines/fulfiller.ts';
-import type { OnTrouble } from '../../store/libsql/file.ts';
-import { openDatabase } from '../../store/open.ts';
-import { airlineMigrations, recordLocator, tickets } from '../airline/orders.ts';
+import { type BookOutcome, boughtNothing, type NothingBought } from '../../airlines/index.ts';
+import { openDatabase } from '../../store/index.ts';
+import type { OnTrouble } from '../../store/libsql/index.ts';
+import { airlineMigrations, recordLocator, tickets } from '../airline/index.ts';
 
 /** One purchase. `begun`: on the way to the pay button; `pressed`: past it; `ended`: given up before it. */
 interface SaleTable {

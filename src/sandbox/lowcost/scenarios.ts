@@ -1,4 +1,4 @@
-import type { LowcostScenario, Scenario } from '../../airlines/provider.ts';
+import type { LowcostScenario, Scenario } from '../../airlines/index.ts';
 
 /** Failures of a carrier's website; `sold_out` is the fast tier's word for the seat that is gone. */
 type Mishap = LowcostScenario | 'sold_out';

@@ -1,6 +1,6 @@
-import type { Scenario } from '../../airlines/provider.ts';
+import type { Scenario } from '../../airlines/index.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
-import type { World } from '../airline/world.ts';
+import type { World } from '../airline/index.ts';
 import { fareMenu, type PageFare, THROW, type Trip } from './flights.ts';
 import { DEARER_BY } from './scenarios.ts';
 

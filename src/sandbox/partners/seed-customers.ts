@@ -1,10 +1,12 @@
-import type { PartnerPorts, RunType } from '../../partner/base/ports.ts';
-import type { Tx } from '../../partner/base/tables.ts';
-import { inputKey, RUN_INPUTS } from '../../partner/compliance/compliance.ts';
-import { loadPolicy } from '../../partner/compliance/policy.ts';
-import { addAcceptance } from '../../partner/compliance/standing.ts';
-import { createSubmissions } from '../../partner/compliance/submissions.ts';
-import type { CustomerData } from '../../partner/customer-data/schema.ts';
+import type { PartnerPorts, RunType, Tx } from '../../partner/base/index.ts';
+import {
+  addAcceptance,
+  createSubmissions,
+  inputKey,
+  loadPolicy,
+  RUN_INPUTS,
+} from '../../partner/compliance/index.ts';
+import type { CustomerData } from '../../partner/customer-data/index.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../wire/partner/kinds.ts';
 
 /**

@@ -1,16 +1,11 @@
 import { join } from 'node:path';
 import { FUNDED } from '../../kernel/domain/order-moves.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
-import { newPartnerKey } from '../../partner/base/credentials.ts';
-import { linkCustomer } from '../../partner/base/customers.ts';
-import type { PartnerPorts } from '../../partner/base/ports.ts';
-import type { Tx } from '../../partner/base/tables.ts';
-import { insertPartnerKey } from '../../partner/desk/accounts.ts';
-import { newWebhookSecret } from '../../partner/desk/partners.ts';
-import { recordChange } from '../../partner/orders/order-history.ts';
-import { sealColumn } from '../../partner/orders/order-record.ts';
-import { sealWebhookSecret } from '../../partner/platforms/outbound-partner.ts';
-import { readMark } from '../../store/marks.ts';
+import { linkCustomer, newPartnerKey, type PartnerPorts, type Tx } from '../../partner/base/index.ts';
+import { insertPartnerKey, newWebhookSecret } from '../../partner/desk/index.ts';
+import { recordChange, sealColumn } from '../../partner/orders/index.ts';
+import { sealWebhookSecret } from '../../partner/platforms/index.ts';
+import { readMark } from '../../store/index.ts';
 import {
   SANDBOX_ORIGIN,
   SEEDED_CUSTOMERS,

@@ -1,18 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { MOST_BODY_BYTES, readBytes } from '../../http/body.ts';
-import { createRouter, type Serve } from '../../http/router.ts';
-import { type Call, type RouteTable, routesOf, type Visit } from '../../http/routes.ts';
+import {
+  type Call,
+  createRouter,
+  MOST_BODY_BYTES,
+  type RouteTable,
+  readBytes,
+  routesOf,
+  type Serve,
+  type Visit,
+} from '../../http/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { randomIds } from '../../kernel/ids.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { silentLog } from '../../kernel/log.ts';
-import { jsonOf } from '../../partner/platforms/platform-answers.ts';
-import { verifyWebhook } from '../../partner/platforms/webhook-signature.ts';
+import { jsonOf, verifyWebhook } from '../../partner/platforms/index.ts';
 import { offeringSchema, quoteOf } from '../../wire/partner/offering.ts';
 import { countryCode, decimalString, text } from '../../wire/partner/parts.ts';
-import { SEEDED_PARTNERS } from '../partners/seed-table.ts';
+import { SEEDED_PARTNERS } from '../partners/index.ts';
 import {
   BEHAVIOUR_NAMES,
   BEHAVIOURS,

@@ -1,4 +1,4 @@
-import { openSqlite } from '../../store/libsql/file.ts';
+import { openSqlite } from '../../store/libsql/index.ts';
 import type { BehaviourName, Outcome } from './behaviour-table.ts';
 
 /** An order in the platform's own books. */

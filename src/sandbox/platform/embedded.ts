@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { smallText } from '../../kernel/bounded-file.ts';
 import type { HttpRequest, HttpResponse } from '../../kernel/http.ts';
-import type { PartnerPorts } from '../../partner/base/ports.ts';
-import type { Store } from '../../partner/base/tables.ts';
-import { createPartnerHttp } from '../../partner/http.ts';
-import { webhookSecretsOf } from '../../partner/platforms/outbound-partner.ts';
-import { partnerKeyFile } from '../partners/seed.ts';
+import type { PartnerPorts, Store } from '../../partner/base/index.ts';
+import { createPartnerHttp } from '../../partner/index.ts';
+import { webhookSecretsOf } from '../../partner/platforms/index.ts';
+import { partnerKeyFile } from '../partners/index.ts';
 import { createPlatformApp } from './app.ts';
 import { type Books, openBooks } from './books.ts';
 import { PLATFORM_DUE } from './due.ts';

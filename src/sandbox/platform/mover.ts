@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch, HttpResponse } from '../../kernel/http.ts';
-import { jsonOf } from '../../partner/platforms/platform-answers.ts';
+import { jsonOf } from '../../partner/platforms/index.ts';
 import { PLATFORM_PARTNERS } from './app.ts';
 import { STEPS } from './behaviour-table.ts';
 import type { BookedOrder, Books } from './books.ts';

@@ -1,4 +1,4 @@
-import type { SqliteDatabase } from '../../store/libsql/file.ts';
+import type { SqliteDatabase } from '../../store/libsql/index.ts';
 
 /** Tells whether rows that were read of a file are still what it holds. */
 export interface Changes {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
-import { openForReading } from '../../store/libsql/read-only.ts';
+import { openForReading } from '../../store/libsql/index.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { watchChanges } from './changes.ts';
 import { type LedgerTime, ledgerIdOf, openSlotClock } from './slot-clock.ts';

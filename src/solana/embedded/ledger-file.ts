@@ -1,7 +1,13 @@
 import type { Address } from '@solana/kit';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import { type OnTrouble, openSqlite, type SqliteDatabase, troubleWith } from '../../store/libsql/file.ts';
-import { type JournalDisk, journalDisk } from '../../store/libsql/journal-disk.ts';
+import {
+  type JournalDisk,
+  journalDisk,
+  type OnTrouble,
+  openSqlite,
+  type SqliteDatabase,
+  troubleWith,
+} from '../../store/libsql/index.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { tokenAccountOf } from '../token.ts';
 import { type Changes, watchChanges } from './changes.ts';

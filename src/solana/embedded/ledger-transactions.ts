@@ -1,5 +1,5 @@
 import type { Address, Signature } from '@solana/kit';
-import type { SqliteDatabase } from '../../store/libsql/file.ts';
+import type { SqliteDatabase } from '../../store/libsql/index.ts';
 import { memosOf, type StoredMeta } from './meta.ts';
 import { advanceIn } from './nonce.ts';
 import { isWritable, NONE_LOADED, type ParsedTransaction, parseTransaction, withLoaded } from './parse.ts';

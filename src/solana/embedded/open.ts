@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Address, Instruction, Signature } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { OnTrouble } from '../../store/libsql/file.ts';
+import type { OnTrouble } from '../../store/libsql/index.ts';
 import {
   type ChainTransaction,
   type Cluster,

@@ -1,8 +1,7 @@
 import type { Address } from '@solana/kit';
 import * as z from 'zod';
 import type { ChainAccount } from '../cluster.ts';
-import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import type { AccountsWanted } from '../embedded/ledger-file.ts';
+import type { AccountsWanted, EmbeddedLedger } from '../embedded/index.ts';
 import {
   mintOf as decodedMint,
   TOKEN_2022_PROGRAM,

@@ -1,7 +1,11 @@
 import * as z from 'zod';
-import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
-import { epochOf, SLOT_MS, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
+import {
+  type EmbeddedLedger,
+  epochOf,
+  type LandedTransaction,
+  SLOT_MS,
+  SLOTS_PER_EPOCH,
+} from '../embedded/index.ts';
 import { createMeter } from './cost.ts';
 import { encodeAccounts, encodeInBlock, type TransactionEncoding } from './encode-transaction.ts';
 import { addressParam, commitment, config, contextOf, integerParam, requireConfirmed } from './params.ts';

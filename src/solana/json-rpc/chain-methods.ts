@@ -1,10 +1,7 @@
 import { getBase64Encoder } from '@solana/kit';
 import * as z from 'zod';
 import { isProblem } from '../../kernel/problems.ts';
-import { feeOf } from '../embedded/fee.ts';
-import type { EmbeddedCluster } from '../embedded/open.ts';
-import { parseMessage } from '../embedded/parse.ts';
-import { epochOf, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
+import { type EmbeddedCluster, epochOf, feeOf, parseMessage, SLOTS_PER_EPOCH } from '../embedded/index.ts';
 import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
 import { API_VERSION, addressParam, config, contextOf, integerParam } from './params.ts';
 import { INTERNAL_ERROR, invalidParams, JsonRpcError, type Method, method } from './wire.ts';

@@ -1,8 +1,11 @@
 import { getBase58Decoder } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
-import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import { decodeNonce } from '../embedded/nonce.ts';
-import { decodeLookupTable, LOOKUP_TABLE_PROGRAM } from '../embedded/parse.ts';
+import {
+  decodeLookupTable,
+  decodeNonce,
+  type EmbeddedLedger,
+  LOOKUP_TABLE_PROGRAM,
+} from '../embedded/index.ts';
 import { mintOf, TOKEN_2022_PROGRAM, tokenAccountOf } from '../token.ts';
 import type { AccountEncoding } from './params.ts';
 import { INVALID_REQUEST, JsonRpcError } from './wire.ts';

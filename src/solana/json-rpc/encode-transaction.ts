@@ -1,9 +1,13 @@
 import { type Address, getAddressDecoder, getBase58Decoder, getBase58Encoder } from '@solana/kit';
-import { SYSTEM_PROGRAM } from '../embedded/executor.ts';
-import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
-import { transactionOf } from '../embedded/ledger-transactions.ts';
-import type { InnerInstructions, TokenBalance } from '../embedded/meta.ts';
-import { isWritable, type ParsedTransaction } from '../embedded/parse.ts';
+import {
+  type InnerInstructions,
+  isWritable,
+  type LandedTransaction,
+  type ParsedTransaction,
+  SYSTEM_PROGRAM,
+  type TokenBalance,
+  transactionOf,
+} from '../embedded/index.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
 import { uiAmount } from './encode-account.ts';
 

@@ -2,10 +2,8 @@ import type { Address } from '@solana/kit';
 import * as z from 'zod';
 import { type HttpHeaders, type HttpRequest, HttpResponse, readBody } from '../../kernel/http.ts';
 import { type Log, silentLog } from '../../kernel/log.ts';
-import { storageFields } from '../../store/watch.ts';
-import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import type { EmbeddedCluster } from '../embedded/open.ts';
-import { epochOf, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
+import { storageFields } from '../../store/index.ts';
+import { type EmbeddedCluster, type EmbeddedLedger, epochOf, SLOTS_PER_EPOCH } from '../embedded/index.ts';
 import { GENESIS_HASHES } from '../monikers.ts';
 import { accountMethods } from './account-methods.ts';
 import { blockMethods } from './block-methods.ts';
@@ -26,6 +24,33 @@ import {
   PARSE_ERROR,
   toJson,
   WrittenJson,
+} from './wire.ts';
+
+export { encodeAccount } from './encode-account.ts';
+export {
+  type AccountConfig,
+  accountConfig,
+  accountEncoding,
+  addressParam,
+  config,
+  dataSlice,
+  signatureParam,
+} from './params.ts';
+export * from './program-filters.ts';
+export * from './turns.ts';
+export {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  invalidParams,
+  JsonRpcError,
+  METHOD_NOT_FOUND,
+  type Method,
+  method,
+  PARSE_ERROR,
+  toJson,
+  type WrittenJson,
+  written,
 } from './wire.ts';
 
 const MOST_BODY_BYTES = 256 * 1024;

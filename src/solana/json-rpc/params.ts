@@ -1,6 +1,6 @@
 import { type Address, isAddress, type Signature } from '@solana/kit';
 import * as z from 'zod';
-import type { EmbeddedLedger } from '../embedded/ledger.ts';
+import type { EmbeddedLedger } from '../embedded/index.ts';
 import { isSignatureText } from '../transaction.ts';
 import { INVALID_PARAMS, JsonRpcError, MIN_CONTEXT_SLOT_NOT_REACHED } from './wire.ts';
 

@@ -1,8 +1,7 @@
 import { type Address, getBase58Encoder, getBase64Encoder } from '@solana/kit';
 import * as z from 'zod';
 import { isProblem } from '../../kernel/problems.ts';
-import { type EmbeddedLedger, explain } from '../embedded/ledger.ts';
-import { lamportsOf, tokenBalancesOf } from '../embedded/meta.ts';
+import { type EmbeddedLedger, explain, lamportsOf, tokenBalancesOf } from '../embedded/index.ts';
 import { MOST_TRANSACTION_BYTES, signatureOf } from '../transaction.ts';
 import { createMeter } from './cost.ts';
 import { encodeAccount } from './encode-account.ts';

@@ -1,16 +1,18 @@
 import { type Log, silentLog } from '../../kernel/log.ts';
-import { storageFields } from '../../store/watch.ts';
-import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
-import { type Call, createTurns, isCall, parseJson } from '../json-rpc/turns.ts';
+import { storageFields } from '../../store/index.ts';
+import type { EmbeddedLedger, LandedTransaction } from '../embedded/index.ts';
 import {
+  type Call,
+  createTurns,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   INVALID_REQUEST,
+  isCall,
   JsonRpcError,
   PARSE_ERROR,
+  parseJson,
   toJson,
-} from '../json-rpc/wire.ts';
+} from '../json-rpc/index.ts';
 import { createTeller, settle } from './notifications.ts';
 import { createSubscriptions, type Peer, readCall } from './subscriptions.ts';
 

@@ -1,13 +1,14 @@
 import type { Address } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
-import { SYSTEM_PROGRAM } from '../embedded/executor.ts';
-import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
-import { changedBy } from '../embedded/ledger-transactions.ts';
-import { encodeAccount } from '../json-rpc/encode-account.ts';
-import type { AccountConfig } from '../json-rpc/params.ts';
-import type { Turns } from '../json-rpc/turns.ts';
-import { JsonRpcError, type WrittenJson, written } from '../json-rpc/wire.ts';
+import { changedBy, type EmbeddedLedger, type LandedTransaction, SYSTEM_PROGRAM } from '../embedded/index.ts';
+import {
+  type AccountConfig,
+  encodeAccount,
+  JsonRpcError,
+  type Turns,
+  type WrittenJson,
+  written,
+} from '../json-rpc/index.ts';
 import { type Subscription, type Subscriptions, tell } from './subscriptions.ts';
 
 type Outcome = Pick<LandedTransaction, 'slot' | 'err'>;

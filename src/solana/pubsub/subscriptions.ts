@@ -7,18 +7,17 @@ import {
   addressParam,
   config,
   dataSlice,
-  signatureParam,
-} from '../json-rpc/params.ts';
-import { matcherOf, programFilters } from '../json-rpc/program-filters.ts';
-import {
   invalidParams,
   JsonRpcError,
   METHOD_NOT_FOUND,
   type Method,
+  matcherOf,
   method,
+  programFilters,
+  signatureParam,
   toJson,
   type WrittenJson,
-} from '../json-rpc/wire.ts';
+} from '../json-rpc/index.ts';
 
 /** What somebody wants to be told of. */
 type Wanted =

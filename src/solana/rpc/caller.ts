@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { firstAnswer } from '../../kernel/first-answer.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import { type DelayPolicy, retryDelayMs } from '../../store/retry.ts';
+import { type DelayPolicy, retryDelayMs } from '../../store/index.ts';
 import { type Member, NoAnswer, RpcRefusal } from './member.ts';
 
 export interface RpcCaller {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import { type DelayPolicy, retryDelayMs } from '../../store/retry.ts';
+import { type DelayPolicy, retryDelayMs } from '../../store/index.ts';
 import { epochAnswer } from './answers.ts';
 
 const LEVELS = ['processed', 'confirmed', 'finalized'] as const;

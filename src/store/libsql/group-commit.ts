@@ -1,4 +1,4 @@
-import { REGAINED } from '../base/regained.ts';
+import { REGAINED } from '../base/index.ts';
 import type { SqliteDatabase } from './file.ts';
 import type { JournalDisk } from './journal-disk.ts';
 

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
-import type { Migration } from '../base/applied-steps.ts';
 import {
   type AppliedStep,
   type AppliedSteps,
   appliedSteps,
   FORMER_STEPS,
+  type Migration,
   STEPS,
-} from '../base/applied-steps.ts';
+} from '../base/index.ts';
 import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 

@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
-import type { Migration } from '../base/applied-steps.ts';
-import { type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../base/applied-steps.ts';
+import { type AppliedSteps, appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index.ts';
 import { inWordsOfPg, type PostgresRefusal, postgresRefusal } from './refusal.ts';
 
 /** A look into a PostgreSQL database that changes nothing: it reads, in a transaction that may do no more. */

@@ -11,8 +11,7 @@ import {
 import type { Pool } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
-import type { Migration } from '../base/applied-steps.ts';
-import { migrate } from '../base/migrate.ts';
+import { type Migration, migrate } from '../base/index.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Locator } from 'playwright-core';
-import { installed } from '../recipes/packages.ts';
-import type { Step, Target } from '../recipes/steps.ts';
+import { installed, type Step, type Target } from '../recipes/index.ts';
 import { Misfit } from './outcomes.ts';
 import { isSeen, locate, shown, until, type Walk, wordsOf } from './walk.ts';
 

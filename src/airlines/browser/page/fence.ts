@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
-import type { Recipe } from '../recipes/recipes.ts';
+import type { Recipe } from '../recipes/index.ts';
 
 /** Which addresses a visit can reach: the carrier's own, as its recipe lists them, and nothing else. */
 

@@ -1,5 +1,4 @@
-import type { RecipePart } from '../recipes/recipes.ts';
-import type { Stop } from '../recipes/steps.ts';
+import type { RecipePart, Stop } from '../recipes/index.ts';
 
 /** The recipe doesn't fit the page: nothing is guessed, the visit ends here. */
 export class Misfit extends Error {

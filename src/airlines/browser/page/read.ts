@@ -1,7 +1,18 @@
 import type { Locator } from 'playwright-core';
 import type * as z from 'zod';
-import type { readDate, readMoney, readNumber, readText, Target } from '../recipes/steps.ts';
-import { type Money, partOf, readDateText, readMoneyText, shortened, Unreadable } from '../recipes/values.ts';
+import {
+  type Money,
+  partOf,
+  type readDate,
+  readDateText,
+  type readMoney,
+  readMoneyText,
+  type readNumber,
+  type readText,
+  shortened,
+  type Target,
+  Unreadable,
+} from '../recipes/index.ts';
 import { Misfit } from './outcomes.ts';
 import { isSeen, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
 

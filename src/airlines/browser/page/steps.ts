@@ -1,9 +1,6 @@
 import { alpha2Of } from '../../../kernel/domain/countries.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
-import type { RecipePart } from '../recipes/recipes.ts';
-import type { Step, Target } from '../recipes/steps.ts';
-import { namesIn } from '../recipes/steps.ts';
-import { filled, type Values } from '../recipes/values.ts';
+import { filled, namesIn, type RecipePart, type Step, type Target, type Values } from '../recipes/index.ts';
 import { CLICK_MS, checkPaysNot, click, ready, TRY_MS } from './click.ts';
 import { Misfit, Stopped } from './outcomes.ts';
 import type { Visit } from './visit.ts';

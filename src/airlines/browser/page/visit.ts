@@ -1,5 +1,5 @@
 import type { BrowserType, Page } from 'playwright-core';
-import type { Recipe } from '../recipes/recipes.ts';
+import type { Recipe } from '../recipes/index.ts';
 import { launch } from './chromium.ts';
 import { hostsOf, type Posts, putFence, watchPosts } from './fence.ts';
 

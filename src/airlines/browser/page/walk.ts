@@ -1,7 +1,13 @@
 import type { Locator } from 'playwright-core';
-import type { RecipePart } from '../recipes/recipes.ts';
-import type { OneTarget, Target } from '../recipes/steps.ts';
-import { filled, shortened, Unreadable, type Values } from '../recipes/values.ts';
+import {
+  filled,
+  type OneTarget,
+  type RecipePart,
+  shortened,
+  type Target,
+  Unreadable,
+  type Values,
+} from '../recipes/index.ts';
 import { BrowserGone, Misfit, Stopped } from './outcomes.ts';
 import type { Visit } from './visit.ts';
 

@@ -3,8 +3,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Secrets } from '../../../kernel/secrets.ts';
 import { type BookOutcome, boughtNothing, type NothingBought, type Purchase } from '../../fulfiller.ts';
-import type { Recipe } from '../recipes/recipes.ts';
-import type { Money } from '../recipes/values.ts';
+import type { Money, Recipe } from '../recipes/index.ts';
 import { CARD_ENDS } from './call-off.ts';
 import type { BrowserPurchaseTable, Store } from './tables.ts';
 

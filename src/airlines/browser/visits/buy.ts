@@ -1,16 +1,26 @@
 import { parseUsdc } from '../../../kernel/money.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
 import type { NothingBought, Purchase } from '../../fulfiller.ts';
-import { free, isPressed } from '../page/click.ts';
-import { BrowserGone, Stopped } from '../page/outcomes.ts';
-import { must, readsMoney, readsText } from '../page/read.ts';
-import { runSteps, untickAll, walkOf } from '../page/steps.ts';
-import type { Visit } from '../page/visit.ts';
-import { isSeen, pause, shown, until, type Walk } from '../page/walk.ts';
-import type { RecipePart } from '../recipes/recipes.ts';
-import type { Money, Values } from '../recipes/values.ts';
-import type { Card } from '../records/cards.ts';
-import type { Confirmed } from '../records/purchases.ts';
+import {
+  BrowserGone,
+  free,
+  isPressed,
+  isSeen,
+  must,
+  pause,
+  readsMoney,
+  readsText,
+  runSteps,
+  Stopped,
+  shown,
+  untickAll,
+  until,
+  type Visit,
+  type Walk,
+  walkOf,
+} from '../page/index.ts';
+import type { Money, RecipePart, Values } from '../recipes/index.ts';
+import type { Card, Confirmed } from '../records/index.ts';
 import { takeFare } from './fares.ts';
 import { queryValues, takeFlights } from './flights.ts';
 import type { KeptOffer } from './looks.ts';

@@ -2,11 +2,19 @@ import type { Locator } from 'playwright-core';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import type { Conditions } from '../../../wire/flights/index.ts';
 import { type FareContent, fareKey, type SoldFare } from '../../fulfiller.ts';
-import { Misfit, Stopped } from '../page/outcomes.ts';
-import { itemsOf, must, readsFlag, readsMoney, readsNumber, readsText } from '../page/read.ts';
-import { runSteps } from '../page/steps.ts';
-import type { Walk } from '../page/walk.ts';
-import type { Money } from '../recipes/values.ts';
+import {
+  itemsOf,
+  Misfit,
+  must,
+  readsFlag,
+  readsMoney,
+  readsNumber,
+  readsText,
+  runSteps,
+  Stopped,
+  type Walk,
+} from '../page/index.ts';
+import type { Money } from '../recipes/index.ts';
 import { takeItem } from './flights.ts';
 
 /** The fares of the flights that were taken, in the order of this visit, which means nothing. */

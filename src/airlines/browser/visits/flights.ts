@@ -2,14 +2,24 @@ import type { Locator } from 'playwright-core';
 import { DAY_MS } from '../../../kernel/clock.ts';
 import { namedAirports } from '../../../kernel/domain/airports.ts';
 import type { OfferQuery } from '../../provider.ts';
-import { click, isClicked } from '../page/click.ts';
-import { Misfit, Stopped } from '../page/outcomes.ts';
-import { itemsOf, must, readsDate, readsMoney, readsNumber, readsText } from '../page/read.ts';
-import { runSteps, walkOf } from '../page/steps.ts';
-import type { Visit } from '../page/visit.ts';
-import { until, type Walk } from '../page/walk.ts';
-import type { FlightList, Recipe } from '../recipes/recipes.ts';
-import { dayNear, type Money, timeOf, type Values } from '../recipes/values.ts';
+import {
+  click,
+  isClicked,
+  itemsOf,
+  Misfit,
+  must,
+  readsDate,
+  readsMoney,
+  readsNumber,
+  readsText,
+  runSteps,
+  Stopped,
+  until,
+  type Visit,
+  type Walk,
+  walkOf,
+} from '../page/index.ts';
+import { dayNear, type FlightList, type Money, type Recipe, timeOf, type Values } from '../recipes/index.ts';
 
 /** A carrier's flights as its result page shows them. */
 

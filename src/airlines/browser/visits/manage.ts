@@ -1,12 +1,6 @@
-import { click } from '../page/click.ts';
-import { runSteps, walkOf } from '../page/steps.ts';
-import type { Visit } from '../page/visit.ts';
-import { isSeen, until, type Walk } from '../page/walk.ts';
-import type { Recipe } from '../recipes/recipes.ts';
-import type { Step } from '../recipes/steps.ts';
-import { namesIn } from '../recipes/steps.ts';
-import { missingIn, type Values } from '../recipes/values.ts';
-import type { Confirmed, Contact, PurchaseRow } from '../records/purchases.ts';
+import { click, isSeen, runSteps, until, type Visit, type Walk, walkOf } from '../page/index.ts';
+import { missingIn, namesIn, type Recipe, type Step, type Values } from '../recipes/index.ts';
+import type { Confirmed, Contact, PurchaseRow } from '../records/index.ts';
 import { readConfirmed } from './buy.ts';
 
 /** The page of a booking that is there: what it says, and giving the booking back. */

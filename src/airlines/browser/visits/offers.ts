@@ -3,8 +3,8 @@ import { zonedInstant } from '../../../kernel/domain/ics.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
 import type { OfferQuery } from '../../provider.ts';
-import { Misfit } from '../page/outcomes.ts';
-import type { Recipe } from '../recipes/recipes.ts';
+import { Misfit } from '../page/index.ts';
+import type { Recipe } from '../recipes/index.ts';
 import { airportOf, type FlightKey, type SeenFlight } from './flights.ts';
 
 /** Offers of a carrier, made of the flights that its page shows. */

@@ -1,11 +1,8 @@
 import { quoted } from '../../../kernel/shell-word.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
+import { fieldLines, type Screen, utcTime } from '../../../terminal/index.ts';
 import type { Affiliate, AffiliateCredit } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/command.ts';
-import { nextLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import type { Command } from '../../spec/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
 
 interface AffiliateCreateOptions {
   /** Default: the wallet of this profile. */

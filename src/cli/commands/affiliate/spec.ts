@@ -1,4 +1,4 @@
-import { argument, command, option } from '../../spec/command.ts';
+import { argument, command, option } from '../../spec/index.ts';
 
 export const affiliateCreate = command({
   name: 'affiliate create',

@@ -2,9 +2,8 @@ import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { findPlaces } from '../../../kernel/domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import type { Command } from '../../spec/command.ts';
+import { tableLines, type View } from '../../../terminal/index.ts';
+import type { Command } from '../../spec/index.ts';
 
 interface AirportsOptions {
   readonly text?: readonly string[];

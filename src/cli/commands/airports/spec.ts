@@ -1,5 +1,4 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { integerOption } from '../../spec/options.ts';
+import { argument, command, integerOption, option } from '../../spec/index.ts';
 
 export const airports = command({
   name: 'airports',

@@ -1,17 +1,14 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { fromNow, utcTime } from '../../../terminal/times.ts';
+import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import type {
   AttestationRecord,
   AttestationRecords,
   OpenedAttestation,
 } from '../../../wire/partner/index.ts';
-import type { Command } from '../../spec/command.ts';
-import { statusWords } from '../../view/partner/order.ts';
-import { nextLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import type { Command } from '../../spec/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
+import { statusWords } from '../../view/partner/index.ts';
 
 interface AttestationOptions {
   readonly attestationId: string;

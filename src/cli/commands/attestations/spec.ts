@@ -1,5 +1,4 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { choiceOption } from '../../spec/options.ts';
+import { argument, choiceOption, command, option } from '../../spec/index.ts';
 
 const VERDICTS = ['passed', 'rejected'] as const;
 

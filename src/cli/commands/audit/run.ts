@@ -1,9 +1,7 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
+import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import type { AuditTrail } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/command.ts';
+import type { Command } from '../../spec/index.ts';
 
 interface AuditOptions {
   readonly subject?: string;

@@ -1,5 +1,4 @@
-import { command, option } from '../../spec/command.ts';
-import { integerOption } from '../../spec/options.ts';
+import { command, integerOption, option } from '../../spec/index.ts';
 
 export const auditList = command({
   name: 'audit list',

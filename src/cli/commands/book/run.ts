@@ -1,27 +1,32 @@
-import { notAgreed } from '../../../client/base/agreed.ts';
-import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
+import { type FlightsClient, notAgreed, type PaymentReceipt } from '../../../client/base/index.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';
-import { bookingCutOff, waitForChange } from '../../interruption/booking.ts';
-import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
-import { type BookingAgreed, confirmBooking, reviewOf } from '../../paying/confirm.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import { settleBookingPayments } from '../../paying/settled-payments.ts';
-import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/remembered.ts';
-import type { ExitCode } from '../../settings/globals.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { readPassengers } from '../../travellers/passengers.ts';
-import { reviewLines } from '../../view/flights/review.ts';
+import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
+import {
+  type BookingAgreed,
+  confirmBooking,
+  linkedOf,
+  loadPaidPlan,
+  NOT_FROM_HERE,
+  reviewOf,
+  settleBookingPayments,
+  standingOf,
+} from '../../paying/index.ts';
+import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { readPassengers } from '../../travellers/index.ts';
 import {
   bookingPhase,
   hasEnded,
   moneyStage,
+  reviewLines,
   reviewText,
   statusLines,
   USUAL_BOOKING_MS,
-} from '../../view/flights/status.ts';
-import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
+} from '../../view/flights/index.ts';
+import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/index.ts';
 
 interface BookOptions {
   readonly intentId: string;
@@ -244,7 +249,7 @@ async function planBooking(
   intent: Intent,
   passengers: readonly Passenger[],
 ): Promise<ExitCode> {
-  const { planPaid } = await import('../../paying/paid-plan.ts');
+  const { planPaid } = await loadPaidPlan();
   const review = await reviewOf(context, intent, passengers);
   context.terminal.review(review.warnings);
   const call = (flights: FlightsClient) =>

@@ -1,5 +1,4 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { addressOption, collected } from '../../spec/options.ts';
+import { addressOption, argument, collected, command, option } from '../../spec/index.ts';
 
 export const book = command({
   name: 'book',

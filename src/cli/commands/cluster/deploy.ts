@@ -6,17 +6,12 @@ import type {
   DecidedDeployment,
   DeploymentStep,
   DeploymentWanted,
-} from '../../../service/types.ts';
-import { SOLANA_NETWORKS } from '../../../solana/cluster.ts';
-import { readKeypair, readKeypairSeed, type Signer } from '../../../solana/keypair.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import { counted } from '../../../terminal/text.ts';
-import type { ClusterOptions } from '../../settings/cluster.ts';
-import type { ExitCode } from '../../settings/globals.ts';
-import { keypairPath } from '../../settings/profile.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { formatSol, nextLines } from '../../view/payment.ts';
-import { printPlan, stepLines } from '../../view/plan.ts';
+} from '../../../service/index.ts';
+import { readKeypair, readKeypairSeed, type Signer, SOLANA_NETWORKS } from '../../../solana/index.ts';
+import { counted, fieldLines } from '../../../terminal/index.ts';
+import { type ClusterOptions, type ExitCode, keypairPath } from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { formatSol, nextLines, printPlan, stepLines } from '../../view/index.ts';
 import { clusterInUse, ofCluster, onCluster } from './in-use.ts';
 
 interface DeployOptions extends ClusterOptions {

@@ -1,11 +1,10 @@
 import { type Problem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, shownUrls } from '../../../kernel/shown-url.ts';
-import type { ClusterDesk } from '../../../service/types.ts';
-import { rpcNames } from '../../../solana/monikers.ts';
-import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
-import { keyInArgument } from '../../settings/secret-variable.ts';
-import type { CommandContext } from '../../spec/command.ts';
+import type { ClusterDesk } from '../../../service/index.ts';
+import { rpcNames } from '../../../solana/index.ts';
+import { type ClusterOptions, clusterGiven, keyInArgument } from '../../settings/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
 
 /** The operator's desk for the cluster of a command. A key on the command line is used, and said to be seen by others. */
 export async function clusterInUse(

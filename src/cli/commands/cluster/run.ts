@@ -2,13 +2,12 @@ import type { Address } from '@solana/kit';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service/types.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import type { ClusterOptions } from '../../settings/cluster.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { formatSol, nextLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service/index.ts';
+import { fieldLines, type Screen, tableLines } from '../../../terminal/index.ts';
+import { loadWalletConnection } from '../../session/index.ts';
+import type { ClusterOptions } from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { formatSol, nextLines, printPlan } from '../../view/index.ts';
 import { clusterInUse, onCluster } from './in-use.ts';
 
 type WhereOptions = ClusterOptions;
@@ -140,7 +139,7 @@ async function faucetOf(context: CommandContext, desk: ClusterDesk): Promise<Fau
   const { faucet, cluster } = desk;
   if (faucet) return (to, lamports) => faucet.airdropSol(to, lamports);
   const { session, clock, signal } = context;
-  const { connectWallet } = await import('../../session/wallet-connection.ts');
+  const { connectWallet } = await loadWalletConnection();
   const url = desk.rpcUrl ?? '';
   const wired = await connectWallet({
     rpc: async () => ({ url, fetch: overNetwork('follow') }),

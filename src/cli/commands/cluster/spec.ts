@@ -1,6 +1,11 @@
-import { clusterOptions } from '../../spec/cluster-options.ts';
-import { command, option } from '../../spec/command.ts';
-import { addressOption, integerOption, solOption } from '../../spec/options.ts';
+import {
+  addressOption,
+  clusterOptions,
+  command,
+  integerOption,
+  option,
+  solOption,
+} from '../../spec/index.ts';
 
 export const clusterCheck = command({
   name: 'cluster check',

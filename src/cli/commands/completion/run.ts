@@ -1,4 +1,4 @@
-import type { Command } from '../../spec/command.ts';
+import type { Command } from '../../spec/index.ts';
 
 interface CompletionOptions {
   readonly shell: Shell;

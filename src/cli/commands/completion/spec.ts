@@ -1,5 +1,4 @@
-import { argument, command } from '../../spec/command.ts';
-import { choiceOption } from '../../spec/options.ts';
+import { argument, choiceOption, command } from '../../spec/index.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 

@@ -1,14 +1,20 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrls } from '../../../kernel/shown-url.ts';
-import { rpcNames } from '../../../solana/monikers.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { isProfileName, type SettingValues, type UserSettings } from '../../settings/file.ts';
-import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
-import { changeUserSettings } from '../../settings/write.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { nextLines } from '../../view/payment.ts';
+import { rpcNames } from '../../../solana/index.ts';
+import { tableLines, type View } from '../../../terminal/index.ts';
+import {
+  changeUserSettings,
+  isProfileName,
+  kindOf,
+  loadWrite,
+  NotASetting,
+  type SettingName,
+  type SettingValues,
+  type UserSettings,
+} from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { nextLines } from '../../view/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
 
 interface ProfileNameOptions {
@@ -40,7 +46,7 @@ interface ListedProfile {
 /** The profiles that there are; the one in use is marked. */
 export const profileList: Command<object> = async (context) => {
   const { profile } = await settingsInEffect(context);
-  const { readOwnSettings } = await import('../../settings/write.ts');
+  const { readOwnSettings } = await loadWrite();
   const { profiles } = readOwnSettings(context.session.home);
   const names = [...new Set(['local', ...Object.keys(profiles), profile.value])];
   const listed = names.map((name): ListedProfile => {

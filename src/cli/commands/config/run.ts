@@ -2,21 +2,22 @@ import { join } from 'node:path';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { writeWhole } from '../../../kernel/storage.ts';
-import type { Streams } from '../../../terminal/streams.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { isProfileName, OUTSIDE, type SettingValues } from '../../settings/file.ts';
+import { type Streams, tableLines, type View } from '../../../terminal/index.ts';
 import {
+  changeUserSettings,
+  isProfileName,
   isSettingName,
   kindOf,
   NotASetting,
+  OUTSIDE,
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
-} from '../../settings/keys-table.ts';
-import { type Settings, USUAL_PER_CALL } from '../../settings/resolve.ts';
-import { changeUserSettings } from '../../settings/write.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
+  type Settings,
+  type SettingValues,
+  USUAL_PER_CALL,
+} from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
 
 interface ConfigListOptions {

@@ -1,9 +1,14 @@
 import { shownUrls } from '../../../kernel/shown-url.ts';
-import { rpcNames } from '../../../solana/monikers.ts';
-import type { SettingValues, UserSettings } from '../../settings/file.ts';
-import { settingsFiles } from '../../settings/profile.ts';
-import { resolveSettings, type Settings } from '../../settings/resolve.ts';
-import type { CommandContext } from '../../spec/command.ts';
+import { rpcNames } from '../../../solana/index.ts';
+import {
+  resolveSettings,
+  type Settings,
+  type SettingValues,
+  settingsFiles,
+  type UserSettings,
+} from '../../settings/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
+import { loadViewPlan } from '../../view/index.ts';
 
 /** The settings of this command line, with where each comes from. */
 export const settingsInEffect = ({
@@ -34,7 +39,7 @@ export const withoutSecrets = (key: string, value: string): string =>
 
 /** Words of --dry-run about a change of the settings. */
 export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
-  const { printPlan } = await import('../../view/plan.ts');
+  const { printPlan } = await loadViewPlan();
   printPlan(terminal, [step]);
   return 0;
 }

@@ -1,5 +1,4 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { collected } from '../../spec/options.ts';
+import { argument, collected, command, option } from '../../spec/index.ts';
 
 export const configList = command({
   name: 'config list',

@@ -2,15 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import type { FlightsClient, KnownOrder } from '../../../client/base/types.ts';
-import type { EscrowAccount } from '../../../escrow/account.ts';
+import type { FlightsClient, KnownOrder } from '../../../client/base/index.ts';
+import { type EscrowAccount, loadAccount } from '../../../escrow/index.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import { wrap } from '../../../terminal/text.ts';
-import { utcTime } from '../../../terminal/times.ts';
+import { loadToken } from '../../../solana/index.ts';
+import { fieldLines, type Paint, tableLines, utcTime, wrap } from '../../../terminal/index.ts';
 import type {
   CreatedIntent,
   Intent,
@@ -18,19 +16,23 @@ import type {
   Passenger,
   SearchRequestInput,
 } from '../../../wire/flights/index.ts';
-import { waitForChange } from '../../interruption/booking.ts';
-import { verifyIntent } from '../../paying/escrow-check.ts';
-import { parseDate } from '../../searching/dates.ts';
-import { noteIntent } from '../../session/remembered.ts';
-import { openSession, type Session } from '../../session/session.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { fareFamilies } from '../../view/flights/fares.ts';
-import { createdIntentLines, usdc } from '../../view/flights/intent.ts';
-import { orderLines } from '../../view/flights/order.ts';
-import { searchLines } from '../../view/flights/search.ts';
-import { hasEnded, moneyStage, statusLines } from '../../view/flights/status.ts';
-import { money } from '../../view/payment.ts';
-import { inReview } from '../book/run.ts';
+import { loadDemo, waitForChange } from '../../interruption/index.ts';
+import { verifyIntent } from '../../paying/index.ts';
+import { parseDate } from '../../searching/index.ts';
+import { noteIntent, openSession, type Session } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import {
+  createdIntentLines,
+  fareFamilies,
+  hasEnded,
+  moneyStage,
+  orderLines,
+  searchLines,
+  statusLines,
+  usdc,
+} from '../../view/flights/index.ts';
+import { money } from '../../view/index.ts';
+import { inReview } from '../book/index.ts';
 
 /** USDC (atomic) where a journey can put it; null where there is no such account. */
 interface Account {
@@ -44,13 +46,13 @@ interface Account {
 /** Reads what a journey moves. Before there is an intent, nothing is known of its treasury and vault. */
 async function readAccounts(session: Session, owner: Address, intent: Intent | null): Promise<Account> {
   const [{ associatedTokenAddress, decodeMint }, cluster] = await Promise.all([
-    import('../../../solana/token.ts'),
+    loadToken(),
     session.cluster(),
   ]);
   const mint = cluster.usdcMint;
   const [mintAccount] = await cluster.accounts([mint]);
   const held = async (holder: Address) => cluster.tokenBalance(await associatedTokenAddress(holder, mint));
-  const { readEscrow } = await import('../../../escrow/account.ts');
+  const { readEscrow } = await loadAccount();
   const escrow =
     intent &&
     (await readEscrow(cluster, intent.escrow.address as Address, [intent.escrow.program_id as Address]));
@@ -154,7 +156,7 @@ export const demo: Command<object> = async (outer) => {
     return await journey(context, home, reached);
   } catch (error) {
     if (!outer.signal.aborted) throw error;
-    const { demoCutOff } = await import('../../interruption/demo.ts');
+    const { demoCutOff } = await loadDemo();
     throw await demoCutOff(context, reached.intent, error, named ? null : home);
   } finally {
     await session.close();
@@ -321,7 +323,7 @@ function cheapest(offers: readonly Offer[]): string {
 }
 
 async function escrowEnd(session: Session, intent: Intent) {
-  const { readEscrow } = await import('../../../escrow/account.ts');
+  const { readEscrow } = await loadAccount();
   const { address, program_id: program } = intent.escrow;
   return readEscrow(await session.cluster(), address as Address, [program as Address]);
 }

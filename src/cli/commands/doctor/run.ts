@@ -1,17 +1,21 @@
-import type { Screen } from '../../../terminal/terminal.ts';
-import { counted, padEnd, wrap } from '../../../terminal/text.ts';
+import { loadRpcOpen } from '../../../solana/rpc/index.ts';
+import { counted, padEnd, type Screen, wrap } from '../../../terminal/index.ts';
 import {
   type Check,
   type Examined,
   examine,
   findingOf,
+  loadDatabases,
+  loadMachine,
+  loadNetwork,
+  loadServices,
   ok,
   type Patient,
   warning,
-} from '../../doctor/checks.ts';
-import { profileOf } from '../../session/profile-in-use.ts';
-import { type Profile, settingsFiles } from '../../settings/profile.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
+} from '../../doctor/index.ts';
+import { profileOf } from '../../session/index.ts';
+import { type Profile, settingsFiles } from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
 
 interface DoctorOptions {
   readonly full?: boolean;
@@ -71,18 +75,18 @@ async function checksFor(
   full: boolean,
 ): Promise<Check[]> {
   const [machine, files, databases, network, wallet, services, charging] = await Promise.all([
-    import('../../doctor/machine.ts'),
-    import('../../doctor/machine.ts'),
-    import('../../doctor/databases.ts'),
-    import('../../doctor/network.ts'),
-    import('../../doctor/network.ts'),
-    import('../../doctor/services.ts'),
-    import('../../doctor/network.ts'),
+    loadMachine(),
+    loadMachine(),
+    loadDatabases(),
+    loadNetwork(),
+    loadNetwork(),
+    loadServices(),
+    loadNetwork(),
   ]);
   const patient: Patient = { home: session.home, environment, globals, clock, profile, full };
   let opening: ReturnType<typeof openCluster> | null = null;
   const openCluster = async () => {
-    const { openRpcCluster } = await import('../../../solana/rpc/open.ts');
+    const { openRpcCluster } = await loadRpcOpen();
     return openRpcCluster({ ...profile, urls: profile.rpcUrls, clock });
   };
   const open = () => {

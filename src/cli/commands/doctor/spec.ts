@@ -1,4 +1,4 @@
-import { command, option } from '../../spec/command.ts';
+import { command, option } from '../../spec/index.ts';
 
 export const doctor = command({
   name: 'doctor',

@@ -1,8 +1,7 @@
 import { didYouMean, nearest } from '../../../kernel/nearest.ts';
 import { type ProblemKind, problem } from '../../../kernel/problems.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import type { Command } from '../../spec/command.ts';
+import { fieldLines, type View } from '../../../terminal/index.ts';
+import type { Command } from '../../spec/index.ts';
 import { type Explanation, explainedCodes, explanationOf } from './explained.ts';
 
 /** The meaning of each exit code (CONTRACT, section 15): for scripts, and for the page about errors. */

@@ -1,22 +1,40 @@
 import { problem } from '../../../kernel/problems.ts';
-import type { StepPrompts } from '../../../terminal/streams.ts';
-import type { Terminal } from '../../../terminal/terminal.ts';
-import { wrap } from '../../../terminal/text.ts';
-import { chooseFare, chooseItinerary, listLeft } from '../../guided/choice.ts';
-import { bookingCommandNow, lockCommand, searchCommand } from '../../guided/commands.ts';
-import { searchStep } from '../../guided/find.ts';
-import { hasRunOut, lockStep } from '../../guided/lock.ts';
-import { passengersStep } from '../../guided/party.ts';
-import { resumeStep } from '../../guided/resume.ts';
-import { reviewStep } from '../../guided/review.ts';
-import { askAdults, askDepart, askFrom, askReturn, askTo } from '../../guided/route.ts';
-import { follow, newTrip, openTranscript, type Trip, type Walk } from '../../guided/walk.ts';
-import { knownOfBooking } from '../../interruption/booking.ts';
-import { paymentsOf } from '../../interruption/command.ts';
-import { bookingCutOffBy } from '../../interruption/cut-off.ts';
-import { type Known, type Story, storyOf, told } from '../../interruption/story.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { Command } from '../../spec/command.ts';
+import { type StepPrompts, type Terminal, wrap } from '../../../terminal/index.ts';
+import {
+  askAdults,
+  askDepart,
+  askFrom,
+  askReturn,
+  askTo,
+  bookingCommandNow,
+  chooseFare,
+  chooseItinerary,
+  follow,
+  hasRunOut,
+  listLeft,
+  lockCommand,
+  lockStep,
+  newTrip,
+  openTranscript,
+  passengersStep,
+  resumeStep,
+  reviewStep,
+  searchCommand,
+  searchStep,
+  type Trip,
+  type Walk,
+} from '../../guided/index.ts';
+import {
+  bookingCutOffBy,
+  type Known,
+  knownOfBooking,
+  paymentsOf,
+  type Story,
+  storyOf,
+  told,
+} from '../../interruption/index.ts';
+import { shortOf } from '../../session/index.ts';
+import type { Command } from '../../spec/index.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says

@@ -1,11 +1,8 @@
 import { version } from '../../../../package.json' with { type: 'json' };
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { screenWidth } from '../../../terminal/streams.ts';
-import type { Command } from '../../spec/command.ts';
-import { describeTool } from '../../spec/description.ts';
-import { helpOf } from '../../spec/mistaken.ts';
-import { buildTree } from '../../spec/tree.ts';
+import { screenWidth } from '../../../terminal/index.ts';
+import { buildTree, type Command, describeTool, helpOf } from '../../spec/index.ts';
 
 interface HelpOptions {
   readonly command: readonly string[];

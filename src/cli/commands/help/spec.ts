@@ -1,4 +1,4 @@
-import { argument, command } from '../../spec/command.ts';
+import { argument, command } from '../../spec/index.ts';
 
 export const help = command({
   name: 'help',

@@ -1,11 +1,10 @@
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
-import { isOwn, standingOf } from '../../paying/agreement.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import { besides, noteIntent } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { createdIntentLines } from '../../view/flights/intent.ts';
-import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
+import { isOwn, linkedOf, loadPaidPlan, standingOf } from '../../paying/index.ts';
+import { besides, noteIntent } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { createdIntentLines } from '../../view/flights/index.ts';
+import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/index.ts';
 
 interface IntentCreateOptions {
   /** An offer id, or a number of the last search. */
@@ -26,7 +25,7 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
     ...(options.referrer !== undefined && { referrer: options.referrer }),
   };
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paying/paid-plan.ts');
+    const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.createIntent(request, { signal }), {
       after: ['Save the intent and its support code on this machine.'],
       facts: { request },

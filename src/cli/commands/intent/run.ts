@@ -1,16 +1,19 @@
-import type { NotedIntent } from '../../../client/journal/store.ts';
+import type { NotedIntent } from '../../../client/journal/index.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
-import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
-import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
-import { noteIntent, notesOf } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { intentLines } from '../../view/flights/intent.ts';
-import { moneyStage } from '../../view/flights/status.ts';
-import { bookCommand, nextLines } from '../../view/payment.ts';
+import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import {
+  intentOrChain,
+  isFromChain,
+  isOwn,
+  NOT_FROM_HERE,
+  showFromChain,
+  standingOf,
+} from '../../paying/index.ts';
+import { noteIntent, notesOf } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { intentLines, moneyStage } from '../../view/flights/index.ts';
+import { bookCommand, nextLines } from '../../view/index.ts';
 
 export interface IntentIdOptions {
   readonly intentId: string;

@@ -1,5 +1,4 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { addressOption, integerOption } from '../../spec/options.ts';
+import { addressOption, argument, command, integerOption, option } from '../../spec/index.ts';
 
 export const intentCreate = command({
   name: 'intent create',

@@ -1,12 +1,9 @@
-import { UNSAID } from '../../../client/base/escrow-terms.ts';
+import { UNSAID } from '../../../client/base/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
-import { verifyIntent } from '../../paying/escrow-check.ts';
-import { intentOrChain, isFromChain, recordFromChain } from '../../paying/from-chain.ts';
-import type { Command } from '../../spec/command.ts';
+import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { intentOrChain, isFromChain, recordFromChain, verifyIntent } from '../../paying/index.ts';
+import type { Command } from '../../spec/index.ts';
 import type { IntentIdOptions } from './run.ts';
 
 interface Verification {

@@ -1,12 +1,17 @@
 import { HOUR_MS, MINUTE_MS } from '../../../kernel/clock.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { fromNow, utcTime } from '../../../terminal/times.ts';
+import {
+  fieldLines,
+  fromNow,
+  type Paint,
+  type Screen,
+  tableLines,
+  utcTime,
+  type View,
+} from '../../../terminal/index.ts';
 import type { OperatorKeys } from '../../../wire/flights/index.ts';
 import type { IssuedPartnerKey, PartnerKey } from '../../../wire/partner/index.ts';
-import type { Command } from '../../spec/command.ts';
-import { printPlan } from '../../view/plan.ts';
+import type { Command } from '../../spec/index.ts';
+import { printPlan } from '../../view/index.ts';
 
 interface KeysListOptions {
   readonly limit?: number;

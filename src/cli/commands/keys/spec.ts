@@ -1,6 +1,5 @@
 import { DAY_MS } from '../../../kernel/clock.ts';
-import { argument, command, option } from '../../spec/command.ts';
-import { durationOption, integerOption, overlapOption } from '../../spec/options.ts';
+import { argument, command, durationOption, integerOption, option, overlapOption } from '../../spec/index.ts';
 
 export const keysList = command({
   name: 'keys list',

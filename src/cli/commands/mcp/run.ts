@@ -9,18 +9,30 @@ import {
   type ServerNotification,
 } from '@modelcontextprotocol/sdk/types.js';
 import { version } from '../../../../package.json';
-import type { Allowance } from '../../../client/base/spending.ts';
+import type { Allowance } from '../../../client/base/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import { counted } from '../../../terminal/text.ts';
-import { createAllowance, notAllowed } from '../../mcp/allowance.ts';
-import { nextStepsFor } from '../../mcp/next.ts';
-import { withheld } from '../../mcp/output.ts';
-import { bounded, type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../../mcp/tools.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { type CommandDescription, describeTool } from '../../spec/description.ts';
-import { runTool } from '../../tool/tool.ts';
-import { problemDocument } from '../../view/problem.ts';
+import { counted } from '../../../terminal/index.ts';
+import {
+  bounded,
+  type CommandLine,
+  commandLineOf,
+  createAllowance,
+  nextStepsFor,
+  notAllowed,
+  toolCommands,
+  toolName,
+  toolOf,
+  withheld,
+} from '../../mcp/index.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandDescription,
+  describeTool,
+} from '../../spec/index.ts';
+import { runTool } from '../../tool/index.ts';
+import { problemDocument } from '../../view/index.ts';
 
 interface McpOptions {
   /** Atomic USDC, for all payments of this server together. */

@@ -1,5 +1,4 @@
-import { command, option } from '../../spec/command.ts';
-import { usdcOption } from '../../spec/options.ts';
+import { command, option, usdcOption } from '../../spec/index.ts';
 
 export const mcp = command({
   name: 'mcp',

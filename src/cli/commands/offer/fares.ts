@@ -1,19 +1,18 @@
-import type { PaymentReceipt } from '../../../client/base/types.ts';
+import type { PaymentReceipt } from '../../../client/base/index.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { counted, wrap } from '../../../terminal/text.ts';
+import { counted, type Screen, tableLines, type View, wrap } from '../../../terminal/index.ts';
 import type {
   AvailableService,
   Conditions,
   MenuFare,
   OfferDetailsResponse,
 } from '../../../wire/flights/index.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { Command } from '../../spec/command.ts';
-import { conditionText } from '../../view/flights/offer.ts';
-import { money, nextLines, offerCommand } from '../../view/payment.ts';
+import { loadPaidPlan } from '../../paying/index.ts';
+import { shortOf } from '../../session/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { conditionText } from '../../view/flights/index.ts';
+import { money, nextLines, offerCommand } from '../../view/index.ts';
 
 /** So many that they can still be told apart on a screen. */
 const MOST_FARES = 8;
@@ -26,7 +25,7 @@ export const offerFares: Command<{ readonly offerId: string }> = async (context,
   const { terminal, session, signal } = context;
   const wanted = session.recentOffers.fareFamily(options.offerId).slice(0, MOST_FARES);
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paying/paid-plan.ts');
+    const { planPaid } = await loadPaidPlan();
     const [first] = wanted;
     return planPaid(
       context,

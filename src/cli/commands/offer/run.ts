@@ -1,9 +1,9 @@
 import type { OfferDetailsResponse } from '../../../wire/flights/index.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { offerLines } from '../../view/flights/offer.ts';
-import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/payment.ts';
+import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
+import { shortOf } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { loadFareMenu, offerLines } from '../../view/flights/index.ts';
+import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/index.ts';
 
 interface OfferOptions {
   /** An offer id, or a number of the last search. */
@@ -18,7 +18,7 @@ export const offer: Command<OfferOptions> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paying/paid-plan.ts');
+    const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.offerDetails(offerId, { signal }), {
       after: ['Show the offer.'],
       facts: { request: { offer_id: offerId } },
@@ -46,7 +46,7 @@ export const offer: Command<OfferOptions> = async (context, options) => {
     ]);
     return 0;
   }
-  const { fareMenuLines } = await import('../../view/flights/fare-menu.ts');
+  const { fareMenuLines } = await loadFareMenu();
   const { fares } = value.fare_menu;
   const numbers = await session.recentOffers.rememberMenu(value.offer, fares);
   terminal.result(withPayment(value, payment), {

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { KnownOrder } from '../../../client/base/types.ts';
+import type { KnownOrder } from '../../../client/base/index.ts';
 import { journeyIcs } from '../../../kernel/domain/ics.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { CommandContext } from '../../spec/command.ts';
+import type { CommandContext } from '../../spec/index.ts';
 
 /**
  * Says before anything is paid that a file would be written over.

@@ -1,10 +1,10 @@
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import { supportCodeOf } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { orderLines } from '../../view/flights/order.ts';
-import { costLines, nextLines, withPayment } from '../../view/payment.ts';
+import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
+import { supportCodeOf } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { orderLines } from '../../view/flights/index.ts';
+import { costLines, nextLines, withPayment } from '../../view/index.ts';
 
 interface OrderOptions {
   /** Of an order, or of its intent. */
@@ -23,7 +23,7 @@ export const order: Command<OrderOptions> = async (context, { id, ics }) => {
   await session.work();
   const { orderId, supportCode } = await findOrder(context, id);
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paying/paid-plan.ts');
+    const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.order(orderId, supportCode, { signal }), {
       after: ics === undefined ? ['Show the order.'] : [`Write the calendar to ${ics}.`],
       facts: { order_id: orderId },

@@ -1,23 +1,47 @@
 import type { OrderStanding } from '../../../kernel/domain/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import { createLive } from '../../../terminal/live.ts';
-import { isSpoken, type Paint } from '../../../terminal/paint.ts';
-import type { Output } from '../../../terminal/streams.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { counted, cut, harmless, harmlessDocument } from '../../../terminal/text.ts';
-import { type CheckedRow, checkRows } from '../../apply/check.ts';
-import { type Journal, openJournal } from '../../apply/journal.ts';
-import { type PlannedRow, planRows, planSummary, standingOf } from '../../apply/plan.ts';
-import { readRows } from '../../apply/read.ts';
-import { type JournalPlace, type Progress, type RowResult, readProgress } from '../../apply/results.ts';
-import type { RowIssue } from '../../apply/rows.ts';
-import { openRows, refusedEarlier, runRows } from '../../apply/run.ts';
-import { confirmLive } from '../../session/going-live.ts';
-import { readSource, sourceName, utf8Of } from '../../session/json-file.ts';
-import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { quoted } from '../../view/payment.ts';
+import {
+  counted,
+  createLive,
+  cut,
+  harmless,
+  harmlessDocument,
+  isSpoken,
+  type Output,
+  type Paint,
+  type Screen,
+  tableLines,
+  type View,
+} from '../../../terminal/index.ts';
+import {
+  type CheckedRow,
+  checkRows,
+  type Journal,
+  type JournalPlace,
+  openJournal,
+  openRows,
+  type PlannedRow,
+  type Progress,
+  planRows,
+  planSummary,
+  type RowIssue,
+  type RowResult,
+  readProgress,
+  readRows,
+  refusedEarlier,
+  runRows,
+  standingOf,
+} from '../../apply/index.ts';
+import {
+  confirmLive,
+  type PartnerAccess,
+  type PartnerIdentity,
+  readSource,
+  sourceName,
+  utf8Of,
+} from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { quoted } from '../../view/index.ts';
 
 interface ApplyOptions extends PartnerIdentity {
   /** CSV or NDJSON; `-` for standard input. */

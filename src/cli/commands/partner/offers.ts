@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
+import { loadQr, type Screen, tableLines, type View } from '../../../terminal/index.ts';
 import type {
   CreateOrderRequest,
   CreateOrderResponse,
@@ -10,12 +9,10 @@ import type {
   PartnerOffer,
   PartnerType,
 } from '../../../wire/partner/index.ts';
-import { confirmLive } from '../../session/going-live.ts';
-import type { PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { alignedAmounts, orderLines } from '../../view/partner/order.ts';
-import { nextLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import { confirmLive, type PartnerIdentity } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
+import { alignedAmounts, orderLines } from '../../view/partner/index.ts';
 
 /** The exchange that is asked for: country, direction, both currencies and the amount. */
 interface Exchange {
@@ -124,7 +121,7 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
 /** A customer goes on with a phone: the address as a picture, for a person who sees it. */
 async function redirectQr({ terminal, streams }: CommandContext, url: string | undefined) {
   if (url === undefined || terminal.settings.json || !streams.stdout.isTTY) return null;
-  const { qrLines } = await import('../../../terminal/qr.ts');
+  const { qrLines } = await loadQr();
   return qrLines(url, terminal.screen);
 }
 

@@ -2,16 +2,13 @@ import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import { fieldLines } from '../../../terminal/table.ts';
+import { fieldLines } from '../../../terminal/index.ts';
 import type { Order } from '../../../wire/partner/index.ts';
-import { encrypted } from '../../session/encrypted.ts';
-import { readKeyFile } from '../../session/key-file.ts';
-import type { PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { type OrderPage, orderLines, ordersView } from '../../view/partner/order.ts';
-import { nextLines } from '../../view/payment.ts';
-import { httpServer } from '../serve/http-server.ts';
-import { drainable, listening, STOPPING } from '../serve/listening.ts';
+import { encrypted, type PartnerIdentity, readKeyFile } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { nextLines } from '../../view/index.ts';
+import { type OrderPage, orderLines, ordersView } from '../../view/partner/index.ts';
+import { drainable, httpServer, listening, STOPPING } from '../serve/index.ts';
 
 interface OrdersListOptions extends PartnerIdentity {
   readonly status?: OrderStatus;

@@ -1,16 +1,19 @@
 import { ORDER_STATUSES } from '../../../kernel/domain/order-moves.ts';
-import { argument, command, option, required } from '../../spec/command.ts';
 import {
   ACTING_PARTNER,
+  argument,
   capitals,
+  command,
   decimalOption,
   durationOption,
   FOR_CUSTOMER,
   IN_LIVE,
   integerOption,
   namedOption,
+  option,
+  required,
   text,
-} from '../../spec/options.ts';
+} from '../../spec/index.ts';
 
 const status = namedOption('--status', ORDER_STATUSES);
 

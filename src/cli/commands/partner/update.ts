@@ -1,22 +1,24 @@
 import { isOrderStatus, type OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { isRecord } from '../../../terminal/fields.ts';
-import { harmless } from '../../../terminal/text.ts';
+import { harmless, isRecord } from '../../../terminal/index.ts';
 import type {
   DepositInstructions,
   GetOrderDetailsResponse,
   UpdateOrderRequest,
 } from '../../../wire/partner/index.ts';
-import { checkRows, codeIssues } from '../../apply/check.ts';
-import { planRows, standingOf, statusesAfter } from '../../apply/plan.ts';
-import { rowOf } from '../../apply/read.ts';
-import { fieldNamed } from '../../apply/rows.ts';
-import { confirmLive } from '../../session/going-live.ts';
-import { readJson, sourceName } from '../../session/json-file.ts';
-import type { PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { orderLines, type ShownOrder } from '../../view/partner/order.ts';
-import { printPlan } from '../../view/plan.ts';
+import {
+  checkRows,
+  codeIssues,
+  fieldNamed,
+  planRows,
+  rowOf,
+  standingOf,
+  statusesAfter,
+} from '../../apply/index.ts';
+import { confirmLive, type PartnerIdentity, readJson, sourceName } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { printPlan } from '../../view/index.ts';
+import { orderLines, type ShownOrder } from '../../view/partner/index.ts';
 
 interface OrderUpdateOptions extends PartnerIdentity {
   readonly orderId: string;

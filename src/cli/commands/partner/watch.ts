@@ -1,11 +1,11 @@
 import { canonicalJson } from '../../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../wire/partner/index.ts';
-import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
-import type { ExitCode } from '../../settings/globals.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { changeLines, ENDS, type ShownOrder, statusWords } from '../../view/partner/order.ts';
-import { nextLines, quoted } from '../../view/payment.ts';
+import type { PartnerAccess, PartnerIdentity } from '../../session/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { nextLines, quoted } from '../../view/index.ts';
+import { changeLines, ENDS, type ShownOrder, statusWords } from '../../view/partner/index.ts';
 
 interface OrderWatchOptions extends PartnerIdentity {
   readonly orderId: string;

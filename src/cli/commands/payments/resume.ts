@@ -1,14 +1,20 @@
-import type { SignedPayment } from '../../../client/journal/store.ts';
-import { type PaidAnswer, receiptOf, unreadableIn } from '../../../client/payer/delivery.ts';
+import { loadAnswerRules, loadNormalise } from '../../../client/base/index.ts';
+import type { SignedPayment } from '../../../client/journal/index.ts';
+import { loadResume, type PaidAnswer, receiptOf, unreadableIn } from '../../../client/payer/index.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { isRecord } from '../../../terminal/fields.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { harmlessDocument } from '../../../terminal/text.ts';
-import { isOwn, standingOf } from '../../paying/agreement.ts';
-import { besides, noteIntent } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { bookCommand, nextLines, offerCommand } from '../../view/payment.ts';
+import { harmlessDocument, isRecord, type Screen } from '../../../terminal/index.ts';
+import { isOwn, standingOf } from '../../paying/index.ts';
+import { besides, noteIntent } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import {
+  loadFareMenu,
+  loadFlightsSearch,
+  loadIntent,
+  loadOffer,
+  loadOrder,
+} from '../../view/flights/index.ts';
+import { bookCommand, loadViewPlan, nextLines, offerCommand } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
 
 interface PaymentsResumeOptions {
@@ -22,13 +28,13 @@ export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { 
   const signed = await store.signedPayment(paymentId);
   if (!signed) throw unknownPayment(paymentId);
   if (globals.dryRun) {
-    const { printPlan } = await import('../../view/plan.ts');
+    const { printPlan } = await loadViewPlan();
     const { amount, resource, host } = signed.record;
     printPlan(terminal, [`Send the signed payment of ${amount} USDC for ${resource} to ${host} again.`]);
     return 0;
   }
   const [{ resumePayment }, { headersOf }] = await Promise.all([
-    import('../../../client/payer/resume.ts'),
+    loadResume(),
     import('./resumed-headers.ts'),
   ]);
   session.paidHere.note(paymentId);
@@ -96,17 +102,14 @@ async function boughtBy(
   answer: PaidAnswer,
 ): Promise<Bought> {
   const body: unknown = harmlessDocument(answer.body);
-  const { answerRules } = await import('../../../client/base/answer-rules.ts');
+  const { answerRules } = await loadAnswerRules();
   const rules = answerRules({ resource: record.resource, body: request.body }, request.baseUrl);
   if (rules.keepsAnswer !== false && unreadableIn(rules, body) !== null) {
     const text = JSON.stringify(body, null, 2);
     return { lines: () => ['The answer cannot be read. It was:', ...text.split('\n')], next: null };
   }
   if (record.resource.startsWith('GET /air/orders/')) {
-    const [{ orderOf }, { orderLines }] = await Promise.all([
-      import('../../../client/base/normalise.ts'),
-      import('../../view/flights/order.ts'),
-    ]);
+    const [{ orderOf }, { orderLines }] = await Promise.all([loadNormalise(), loadOrder()]);
     return { lines: (screen) => orderLines(orderOf(body), screen), next: null };
   }
   switch (record.resource) {
@@ -131,9 +134,9 @@ async function boughtBy(
 /** The offers of a search are numbered as ever. */
 async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
   const [{ searchOf }, { numberedOffers }, { searchLines }] = await Promise.all([
-    import('../../../client/base/normalise.ts'),
-    import('../../view/flights/intent.ts'),
-    import('../../view/flights/search.ts'),
+    loadNormalise(),
+    loadIntent(),
+    loadFlightsSearch(),
   ]);
   const asked = isRecord(request) ? request : {};
   const text = (name: string, usual: string): string => {
@@ -161,9 +164,9 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
 
 async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
   const [{ offerDetailsOf }, { offerLines }, { fareMenuLines }] = await Promise.all([
-    import('../../../client/base/normalise.ts'),
-    import('../../view/flights/offer.ts'),
-    import('../../view/flights/fare-menu.ts'),
+    loadNormalise(),
+    loadOffer(),
+    loadFareMenu(),
   ]);
   const details = offerDetailsOf(body);
   const { offer, fare_menu: menu } = details;
@@ -180,10 +183,7 @@ async function openedOffer({ session, clock }: CommandContext, body: unknown): P
 /** The support code is remembered by now, as after the creation itself; so is what was locked. */
 async function createdIntent(context: CommandContext, body: unknown): Promise<Bought> {
   const { session, terminal, clock } = context;
-  const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([
-    import('../../../client/base/normalise.ts'),
-    import('../../view/flights/intent.ts'),
-  ]);
+  const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([loadNormalise(), loadIntent()]);
   const intent = createdIntentOf(body);
   await besides(
     context,

@@ -1,4 +1,4 @@
-import type { ClientStore, SignedPayment } from '../../../client/journal/store.ts';
+import type { ClientStore, SignedPayment } from '../../../client/journal/index.ts';
 
 /**
  * The headers of a request whose payment was written before they were kept: made anew from the remembered intent.

@@ -1,12 +1,10 @@
-import type { ClientStore, PaymentRecord } from '../../../client/journal/store.ts';
+import type { ClientStore, PaymentRecord } from '../../../client/journal/index.ts';
+import { loadPayerVerify } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
-import { type Explorer, explorerOf } from '../../paying/explorer.ts';
-import { paidForWords } from '../../paying/paid-for.ts';
-import type { Command } from '../../spec/command.ts';
-import { money, nextLines } from '../../view/payment.ts';
+import { fieldLines, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { type Explorer, explorerOf, paidForWords } from '../../paying/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { money, nextLines } from '../../view/index.ts';
 
 interface PaymentsShowOptions {
   readonly paymentId: string;
@@ -52,7 +50,7 @@ type ShownPayment = WordedPayment & {
 async function shownPayment(store: ClientStore, paymentId: string): Promise<ShownPayment | null> {
   const signed = await store.signedPayment(paymentId);
   if (!signed) return null;
-  const { contentOfPayload } = await import('../../../client/payer/verify.ts');
+  const { contentOfPayload } = await loadPayerVerify();
   const { memo, feePayer } = contentOfPayload(signed.payment.payload);
   return {
     ...signed.record,

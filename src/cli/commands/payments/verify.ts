@@ -1,10 +1,9 @@
-import type { SignedPayment } from '../../../client/journal/store.ts';
-import type { PaymentVerification, Verdict } from '../../../client/payer/verify.ts';
+import type { SignedPayment } from '../../../client/journal/index.ts';
+import { loadPayerVerify, type PaymentVerification, type Verdict } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { memoFinder } from '../../session/landed.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
+import { type Screen, tableLines, type View } from '../../../terminal/index.ts';
+import { memoFinder } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
 import { unknownPayment } from './run.ts';
 
 interface PaymentsVerifyOptions {
@@ -24,7 +23,7 @@ export const paymentsVerify: Command<PaymentsVerifyOptions> = async (context, { 
       fix: 'Choose the profile of that cluster with --profile.',
     });
   }
-  const { verifyPayment } = await import('../../../client/payer/verify.ts');
+  const { verifyPayment } = await loadPayerVerify();
   const findByMemo = memoFinder(session);
   const verified: PaymentVerification[] = [];
   for (const payment of payments) {

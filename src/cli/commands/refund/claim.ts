@@ -1,15 +1,11 @@
 import type { Address } from '@solana/kit';
-import { refundOwners } from '../../../client/base/agreed.ts';
-import type { EscrowAccount } from '../../../escrow/account.ts';
-import type { EscrowOnChain, LateMoney } from '../../../escrow/claim.ts';
+import { refundOwners } from '../../../client/base/index.ts';
+import { type EscrowAccount, type EscrowOnChain, type LateMoney, loadClaim } from '../../../escrow/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import { agreementOf } from '../../paying/agreement.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import { knowsCluster, programsOf } from '../../paying/from-chain.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { shortened } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import { agreementOf, knowsCluster, linkedOf, programsOf } from '../../paying/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { printPlan, shortened } from '../../view/index.ts';
 import type { ClaimOptions } from './run.ts';
 
 /**
@@ -44,7 +40,7 @@ async function claimable(
   if (!id.startsWith('int_') || !knowsCluster(session)) return null;
   // The embedded service may owe the refund itself, and do it now.
   await session.work();
-  const { escrowOnChain, lateMoney } = await import('../../../escrow/claim.ts');
+  const { escrowOnChain, lateMoney } = await loadClaim();
   const cluster = await session.cluster();
   const programs = await programsOf(session, id);
   const found = await escrowOnChain(cluster, id, programs);
@@ -65,7 +61,7 @@ async function claimFromChain(context: CommandContext, intentId: string, found: 
     printPlan(terminal, [`Send ${formatUsdc(found.held)} USDC from the escrow to ${refundWallet}.`]);
     return 0;
   }
-  const { claimEscrow, claimLateMoney } = await import('../../../escrow/claim.ts');
+  const { claimEscrow, claimLateMoney } = await loadClaim();
   const [cluster, wallet] = await Promise.all([session.cluster(), session.wallet()]);
   terminal.phase('Claiming the escrow');
   const claim =

@@ -1,5 +1,5 @@
-import type { CallOptions } from '../../../client/base/types.ts';
-import type { Approval, OperatorClient } from '../../../client/operator.ts';
+import type { CallOptions } from '../../../client/base/index.ts';
+import type { Approval, OperatorClient } from '../../../client/index.ts';
 import { nothingToPay } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';

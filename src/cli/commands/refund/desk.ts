@@ -1,18 +1,30 @@
-import type { OperatorClient } from '../../../client/operator.ts';
+import type { OperatorClient } from '../../../client/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import type { BoardControls, BoardKey } from '../../../terminal/board.ts';
-import { readyFor } from '../../../terminal/clusters.ts';
-import { canDrawLive } from '../../../terminal/live.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { harmlessDocument, wrap } from '../../../terminal/text.ts';
+import {
+  type BoardControls,
+  type BoardKey,
+  canDrawLive,
+  harmlessDocument,
+  loadBoard,
+  type Paint,
+  readyFor,
+  wrap,
+} from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
-import { toldLines } from '../../interruption/told.ts';
-import type { Session } from '../../session/session.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { approvalLines, journeyText, mailLines, outcomeLine } from '../../view/flights/refund.ts';
-import { type DeskMode, type DeskShown, deskLines } from '../../view/flights/refund-desk.ts';
+import { toldLines } from '../../interruption/index.ts';
+import type { Session } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import {
+  approvalLines,
+  type DeskMode,
+  type DeskShown,
+  deskLines,
+  journeyText,
+  mailLines,
+  outcomeLine,
+} from '../../view/flights/index.ts';
 import {
   approvePrepared,
   checkRejection,
@@ -33,7 +45,7 @@ export const refundDesk: Command<DeskOptions> = async (context, { sort }) => {
   checkTerminal(context);
   const { session, terminal, clock, streams } = context;
   const operator = await session.operator();
-  const { showBoard } = await import('../../../terminal/board.ts');
+  const { showBoard } = await loadBoard();
   const { stream } = streams.stderr;
   if (!stream) throw noTerminal();
   const closing = new AbortController();

@@ -2,13 +2,12 @@ import { refundRuleOf } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { wrap } from '../../../terminal/text.ts';
-import { fromNow, utcTime } from '../../../terminal/times.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import { notesOf, supportCodeOf, withReason } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { conditionText } from '../../view/flights/offer.ts';
-import { costLines, nextLines, withPayment } from '../../view/payment.ts';
+import { fromNow, utcTime, wrap } from '../../../terminal/index.ts';
+import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
+import { notesOf, supportCodeOf, withReason } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { conditionText } from '../../view/flights/index.ts';
+import { costLines, nextLines, withPayment } from '../../view/index.ts';
 
 interface RefundRequestOptions {
   readonly intentId: string;
@@ -46,7 +45,7 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   };
   const identity = { supportCode, familyName };
   if (globals.dryRun) {
-    const { planPaid } = await import('../../paying/paid-plan.ts');
+    const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.requestRefund(request, identity, { signal }), {
       after: [`File the refund request for ${options.intentId}.`],
       facts: { intent_id: options.intentId },

@@ -1,14 +1,19 @@
-import type { CallOptions } from '../../../client/base/types.ts';
+import type { CallOptions } from '../../../client/base/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { wrap } from '../../../terminal/text.ts';
+import { wrap } from '../../../terminal/index.ts';
 import type { RefundCase } from '../../../wire/flights/index.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { approvalLines, askedLines, caseLines, mailLines, outcomeLine } from '../../view/flights/refund.ts';
-import { queueView } from '../../view/flights/refund-queue.ts';
-import { nextLines, shortened } from '../../view/payment.ts';
-import { printPlan, stepLines } from '../../view/plan.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import {
+  approvalLines,
+  askedLines,
+  caseLines,
+  mailLines,
+  outcomeLine,
+  queueView,
+} from '../../view/flights/index.ts';
+import { nextLines, printPlan, shortened, stepLines } from '../../view/index.ts';
 import {
   approvePrepared,
   checkRejection,

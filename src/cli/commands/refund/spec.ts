@@ -1,5 +1,12 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { addressOption, choiceOption, integerOption, usdcOption } from '../../spec/options.ts';
+import {
+  addressOption,
+  argument,
+  choiceOption,
+  command,
+  integerOption,
+  option,
+  usdcOption,
+} from '../../spec/index.ts';
 
 export const refundRequest = command({
   name: 'refund request',

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { isRecord } from '../../../terminal/fields.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { harmless } from '../../../terminal/text.ts';
+import {
+  harmless,
+  isRecord,
+  type Paint,
+  type Screen,
+  tableLines,
+  type View,
+} from '../../../terminal/index.ts';
 import type {
   AcceptTermsRequest,
   AddCustomerRequirementRequest,
@@ -14,13 +17,10 @@ import type {
   CustomerRequirement,
   GetOnboardingRequirementsResponse,
 } from '../../../wire/partner/index.ts';
-import { confirmLive } from '../../session/going-live.ts';
-import { readJson, sourceName } from '../../session/json-file.ts';
-import type { PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { statusWords } from '../../view/partner/order.ts';
-import { nextLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import { confirmLive, type PartnerIdentity, readJson, sourceName } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
+import { statusWords } from '../../view/partner/index.ts';
 
 interface RequirementsSubmitOptions extends PartnerIdentity {
   /** A JSON file; `-` for standard input. */

@@ -1,5 +1,13 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE, integerOption, named } from '../../spec/options.ts';
+import {
+  ACTING_PARTNER,
+  argument,
+  command,
+  FOR_CUSTOMER,
+  IN_LIVE,
+  integerOption,
+  named,
+  option,
+} from '../../spec/index.ts';
 
 export const partnerRequirementsAdd = command({
   name: 'partner requirements add',

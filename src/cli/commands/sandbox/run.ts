@@ -2,11 +2,10 @@ import { resolve } from 'node:path';
 import { HttpResponse } from '../../../kernel/http.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import { readKeyFile } from '../../session/key-file.ts';
-import type { Command } from '../../spec/command.ts';
-import { httpServer } from '../serve/http-server.ts';
-import { drainable, listening, STOPPING } from '../serve/listening.ts';
+import { fieldLines } from '../../../terminal/index.ts';
+import { readKeyFile } from '../../session/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { drainable, httpServer, listening, STOPPING } from '../serve/index.ts';
 
 interface SandboxOptions {
   readonly host: string;

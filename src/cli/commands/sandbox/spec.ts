@@ -1,5 +1,4 @@
-import { command, option } from '../../spec/command.ts';
-import { durationOption, integerOption, text } from '../../spec/options.ts';
+import { command, durationOption, integerOption, option, text } from '../../spec/index.ts';
 
 export const sandboxDuffel = command({
   name: 'sandbox duffel',

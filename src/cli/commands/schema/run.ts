@@ -1,7 +1,6 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../spec/command.ts';
-import { readSchema, schemaNames } from '../../spec/schema-files.ts';
+import { type Command, readSchema, schemaNames } from '../../spec/index.ts';
 
 interface SchemaOptions {
   readonly command?: readonly string[];

@@ -1,24 +1,20 @@
 import { join } from 'node:path';
-import { freeCall } from '../../../client/base/spending.ts';
-import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
+import { type FlightsClient, freeCall, type PaymentReceipt } from '../../../client/base/index.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { findAirports } from '../../../kernel/domain/airports.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { withArrivals } from '../../../kernel/domain/offer-groups.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { counted } from '../../../terminal/text.ts';
+import { counted, type View } from '../../../terminal/index.ts';
 import type { Offer, SearchResponse } from '../../../wire/flights/index.ts';
-import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/prices.ts';
-import { followArrivals } from '../../searching/arrivals.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { ExitCode } from '../../settings/globals.ts';
-import type { CommandContext } from '../../spec/command.ts';
-import { numberedOffers } from '../../view/flights/intent.ts';
-import { incompleteText, searchView } from '../../view/flights/search.ts';
-import { firstOfferLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/index.ts';
+import { followArrivals } from '../../searching/index.ts';
+import { shortOf } from '../../session/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
+import { incompleteText, numberedOffers, searchView } from '../../view/flights/index.ts';
+import { firstOfferLines, printPlan } from '../../view/index.ts';
 import {
   agreeTotal,
   costFacts,

@@ -1,13 +1,18 @@
 import { join } from 'node:path';
-import { freeCall } from '../../../client/base/spending.ts';
+import { freeCall } from '../../../client/base/index.ts';
 import { DAY_MS } from '../../../kernel/clock.ts';
 import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { localDate } from '../../../kernel/domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { canDrawLive, openLiveSign } from '../../../terminal/live.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { counted, harmlessDocument, wrap } from '../../../terminal/text.ts';
+import {
+  canDrawLive,
+  counted,
+  harmlessDocument,
+  openLiveSign,
+  type View,
+  wrap,
+} from '../../../terminal/index.ts';
 import {
   cheapestDay,
   type DayGrid,
@@ -19,16 +24,13 @@ import {
   monthDays,
   openSearchMemory,
   pricesOf,
-} from '../../days/prices.ts';
-import { parseDate } from '../../searching/dates.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { ExitCode } from '../../settings/globals.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import type { DaysTitle } from '../../view/flights/days-title.ts';
-import { priceBarsView } from '../../view/flights/price-bars.ts';
-import { priceGridView } from '../../view/flights/price-grid.ts';
-import { nextLines, offerCommand, quoted } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+} from '../../days/index.ts';
+import { parseDate } from '../../searching/index.ts';
+import { shortOf } from '../../session/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { type DaysTitle, priceBarsView, priceGridView } from '../../view/flights/index.ts';
+import { nextLines, offerCommand, printPlan, quoted } from '../../view/index.ts';
 import {
   aboutText,
   agreeTotal,

@@ -1,17 +1,18 @@
 import {
   BUDGET_WINDOW_MS,
+  type FlightsClient,
   liftedBy,
   mayBePaid,
+  type PaymentReceipt,
   refusal,
   type Spender,
   type Spending,
-} from '../../../client/base/spending.ts';
-import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
-import { PaymentPlanned } from '../../../client/payer/plan.ts';
+} from '../../../client/base/index.ts';
+import { PaymentPlanned } from '../../../client/payer/index.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../../kernel/problems.ts';
-import { counted } from '../../../terminal/text.ts';
+import { counted } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import {
   cheapestOffer,
@@ -19,11 +20,10 @@ import {
   type JourneyDays,
   type Remembered,
   type SearchMemory,
-} from '../../days/prices.ts';
-import { followArrivals } from '../../searching/arrivals.ts';
-import { spenderOf } from '../../session/paying.ts';
-import { usdcOf } from '../../session/usdc.ts';
-import type { CommandContext } from '../../spec/command.ts';
+} from '../../days/index.ts';
+import { followArrivals } from '../../searching/index.ts';
+import { spenderOf, usdcOf } from '../../session/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
 
 /**
  * How the searches themselves make a service dearer, and how long one has to wait so that they don't

@@ -2,9 +2,9 @@ import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchRequestInput } from '../../../wire/flights/index.ts';
-import { dateOption } from '../../searching/dates.ts';
-import type { CommandContext } from '../../spec/command.ts';
-import type { SearchTitle } from '../../view/flights/search.ts';
+import { dateOption, loadAirports } from '../../searching/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
+import type { SearchTitle } from '../../view/flights/index.ts';
 
 export interface SearchOptions {
   readonly from: string;
@@ -118,6 +118,6 @@ async function codeOf(
   takesCities: boolean,
 ): Promise<string> {
   if (/^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null) return text;
-  const { airportCode } = await import('../../searching/airports.ts');
+  const { airportCode } = await loadAirports();
   return airportCode(context, flag, text, takesCities);
 }

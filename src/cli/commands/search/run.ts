@@ -1,15 +1,14 @@
-import type { PaymentReceipt } from '../../../client/base/types.ts';
+import type { PaymentReceipt } from '../../../client/base/index.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchResponse } from '../../../wire/flights/index.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import type { ArrivalsEnd } from '../../searching/arrivals.ts';
-import { shortOf } from '../../session/recent.ts';
-import type { ExitCode } from '../../settings/globals.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { numberedOffers } from '../../view/flights/intent.ts';
-import { incompleteText, type SearchTitle, searchView } from '../../view/flights/search.ts';
-import { costLines, firstOfferLines, withPayment } from '../../view/payment.ts';
+import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
+import { type ArrivalsEnd, loadGathering } from '../../searching/index.ts';
+import { shortOf } from '../../session/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/index.ts';
+import { costLines, firstOfferLines, withPayment } from '../../view/index.ts';
 import { limitOf, type SearchOptions, searchRequestOf, titleOf, understood } from './request.ts';
 
 /**
@@ -39,7 +38,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
   }
   const request = searchRequestOf(options);
   if (globals.dryRun) {
-    const { planPaid } = await import('../../paying/paid-plan.ts');
+    const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.search(request, { signal }), {
       after: ['Show the offers.'],
       facts: { request },
@@ -57,7 +56,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
   const title = titleOf(options);
   const limit = limitOf(options);
   if (options.wait && value.status === 'enriching') {
-    const { gatherOffers } = await import('../../searching/gathering.ts');
+    const { gatherOffers } = await loadGathering();
     const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
     await show(context, list, payment, title);
     return sayEnd(context, ended);

@@ -1,11 +1,14 @@
-import { argument, command, option, required } from '../../spec/command.ts';
 import {
   airportOption,
+  argument,
   choiceOption,
   clockTimeOption,
+  command,
   integerOption,
+  option,
+  required,
   usdcOption,
-} from '../../spec/options.ts';
+} from '../../spec/index.ts';
 
 const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
 const SORTS = ['price', 'duration', 'departure', 'emissions'] as const;

@@ -1,11 +1,11 @@
-import type { FlightsClient, PaymentReceipt } from '../../../client/base/types.ts';
+import type { FlightsClient, PaymentReceipt } from '../../../client/base/index.ts';
 import { groupByItinerary } from '../../../kernel/domain/offer-groups.ts';
 import { sortOffers } from '../../../kernel/domain/offer-order.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
-import { followArrivals } from '../../searching/arrivals.ts';
-import type { ExitCode } from '../../settings/globals.ts';
-import type { CommandContext } from '../../spec/command.ts';
-import { withPayment } from '../../view/payment.ts';
+import { followArrivals } from '../../searching/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
+import { withPayment } from '../../view/index.ts';
 
 /**
  * `search --ndjson`: a line for each offer as it arrives, each portion in the order that was asked for, then one line

@@ -1,8 +1,7 @@
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
+import { tableLines, type View } from '../../../terminal/index.ts';
 import type { Offer, SearchUpdatesResponse } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/command.ts';
-import { fareOfOffer, yesNo } from '../../view/flights/fares.ts';
+import type { Command } from '../../spec/index.ts';
+import { fareOfOffer, yesNo } from '../../view/flights/index.ts';
 
 interface SearchUpdatesOptions {
   readonly searchId: string;

@@ -1,9 +1,8 @@
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import type { AirlineSettings } from '../../../service/types.ts';
-import { isLoopback } from '../../session/encrypted.ts';
-import type { Environment } from '../../settings/globals.ts';
-import { secret } from '../../settings/secret-variable.ts';
+import type { AirlineSettings } from '../../../service/index.ts';
+import { isLoopback } from '../../session/index.ts';
+import { type Environment, secret } from '../../settings/index.ts';
 
 /** Options of `serve` about whose seats are sold. */
 export interface AirlineOptions {

@@ -6,16 +6,24 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
 import { storageTrouble } from '../../../kernel/storage.ts';
-import type { AirlineSettings } from '../../../service/types.ts';
-import { type ClusterSettings, EMBEDDED_CLUSTER, nameOf } from '../../../solana/cluster-settings.ts';
-import { networkOfGenesis, rpcNames } from '../../../solana/monikers.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { scenarioNamed } from '../../session/scenarios.ts';
-import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
-import { NotASetting, webAddress } from '../../settings/keys-table.ts';
-import { keyInArgument } from '../../settings/secret-variable.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
+import type { AirlineSettings } from '../../../service/index.ts';
+import {
+  type ClusterSettings,
+  EMBEDDED_CLUSTER,
+  nameOf,
+  networkOfGenesis,
+  rpcNames,
+} from '../../../solana/index.ts';
+import { fieldLines, type View } from '../../../terminal/index.ts';
+import { scenarioNamed } from '../../session/index.ts';
+import {
+  type ClusterOptions,
+  clusterGiven,
+  keyInArgument,
+  NotASetting,
+  webAddress,
+} from '../../settings/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
 import { type AirlineOptions, airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';

@@ -1,6 +1,12 @@
-import { clusterOptions } from '../../spec/cluster-options.ts';
-import { command, option } from '../../spec/command.ts';
-import { choiceOption, collected, integerOption, text } from '../../spec/options.ts';
+import {
+  choiceOption,
+  clusterOptions,
+  collected,
+  command,
+  integerOption,
+  option,
+  text,
+} from '../../spec/index.ts';
 
 export const serve = command({
   name: 'serve',

@@ -4,7 +4,7 @@ import { HttpResponse } from '../../../kernel/http.ts';
 import { once } from '../../../kernel/once.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
 import type { Line, PubSub } from '../../../solana/pubsub/index.ts';
-import type { CommandContext } from '../../spec/command.ts';
+import type { CommandContext } from '../../spec/index.ts';
 import { httpServer } from './http-server.ts';
 import { drainable, listening } from './listening.ts';
 

@@ -1,12 +1,18 @@
-import type { View } from '../../../terminal/terminal.ts';
+import type { View } from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
-import { bookingCutOff, waitForChange } from '../../interruption/booking.ts';
-import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
-import { linkedOf } from '../../paying/explorer.ts';
-import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
-import { settleBookingPayments } from '../../paying/settled-payments.ts';
-import { fundingPayment, withReason } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
+import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
+import {
+  intentOrChain,
+  isFromChain,
+  isOwn,
+  linkedOf,
+  NOT_FROM_HERE,
+  settleBookingPayments,
+  showFromChain,
+  standingOf,
+} from '../../paying/index.ts';
+import { fundingPayment, withReason } from '../../session/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
 import {
   bookingPhase,
   hasEnded,
@@ -14,8 +20,8 @@ import {
   type MoneyStage,
   moneyStage,
   statusLines,
-} from '../../view/flights/status.ts';
-import { nextLines, quoted } from '../../view/payment.ts';
+} from '../../view/flights/index.ts';
+import { nextLines, quoted } from '../../view/index.ts';
 
 interface StatusOptions {
   readonly intentId: string;

@@ -1,10 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { onFile } from '../../../kernel/storage.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { harmlessDocument, wrap } from '../../../terminal/text.ts';
-import { utcTime } from '../../../terminal/times.ts';
+import { fieldLines, harmlessDocument, type Screen, utcTime, wrap } from '../../../terminal/index.ts';
 import type { PageEvidence } from '../../../wire/flights/index.ts';
 
 /** Writes screenshots and texts into a folder, for this user alone; without one, nothing. @throws Problem of storage */

@@ -1,15 +1,19 @@
-import type { OperatorClient, Verdict } from '../../../client/operator.ts';
+import type { OperatorClient, Verdict } from '../../../client/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { wrap } from '../../../terminal/text.ts';
-import { fromNow, utcTime } from '../../../terminal/times.ts';
+import {
+  fieldLines,
+  fromNow,
+  type Screen,
+  tableLines,
+  utcTime,
+  type View,
+  wrap,
+} from '../../../terminal/index.ts';
 import type { Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { nextLines } from '../../view/payment.ts';
-import { stepLines } from '../../view/plan.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import { nextLines, stepLines } from '../../view/index.ts';
 
 interface StuckOptions {
   /** Of an intent, a refund request, a pay-out or an effect. */

@@ -1,5 +1,4 @@
-import { argument, command, option } from '../../spec/command.ts';
-import { choiceOption, collected } from '../../spec/options.ts';
+import { argument, choiceOption, collected, command, option } from '../../spec/index.ts';
 
 const DECISIONS = ['ticketed', 'not_ticketed', 'cancelled', 'retry'] as const;
 

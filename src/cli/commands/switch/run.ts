@@ -1,11 +1,8 @@
 import { problem } from '../../../kernel/problems.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { wrap } from '../../../terminal/text.ts';
+import { fieldLines, type View, wrap } from '../../../terminal/index.ts';
 import type { Switches } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/command.ts';
-import { nextLines } from '../../view/payment.ts';
-import { stepLines } from '../../view/plan.ts';
+import type { Command } from '../../spec/index.ts';
+import { nextLines, stepLines } from '../../view/index.ts';
 
 interface SwitchOptions {
   readonly name?: 'booking' | 'lowcost';

@@ -1,20 +1,24 @@
-import type { SavedTraveller, TravellerFields } from '../../../client/journal/travellers.ts';
+import type { SavedTraveller, TravellerFields } from '../../../client/journal/index.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
-import type { Command, CommandContext } from '../../spec/command.ts';
-import { askTraveller, travellerFromFile } from '../../travellers/saving-traveller.ts';
 import {
+  fieldLines,
+  type Paint,
+  type Screen,
+  tableLines,
+  utcTime,
+  type View,
+} from '../../../terminal/index.ts';
+import type { Command, CommandContext } from '../../spec/index.ts';
+import {
+  askTraveller,
   type TravellerState,
+  travellerFromFile,
   travellerName,
   travellerNamed,
   travellerState,
-} from '../../travellers/travellers.ts';
-import { nextLines, quoted } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+} from '../../travellers/index.ts';
+import { nextLines, printPlan, quoted } from '../../view/index.ts';
 
 interface TravellersAddOptions {
   readonly name: string;

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '../../../../package.json';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import type { Command } from '../../spec/command.ts';
-import { isNewer, latestVersion, noteLook } from '../../upgrade/latest.ts';
+import { fieldLines, type View } from '../../../terminal/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { isNewer, latestVersion, noteLook } from '../../upgrade/index.ts';
 
 interface Upgrade {
   readonly version: string;

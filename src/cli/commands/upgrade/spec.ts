@@ -1,4 +1,4 @@
-import { command } from '../../spec/command.ts';
+import { command } from '../../spec/index.ts';
 
 export const upgrade = command({
   name: 'upgrade',

@@ -1,11 +1,9 @@
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import { usdcOf } from '../../session/usdc.ts';
-import { asked, connectWallet, type WalletConnection } from '../../session/wallet-connection.ts';
-import type { Command } from '../../spec/command.ts';
-import { formatSol, nextLines, shortened } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import { fieldLines } from '../../../terminal/index.ts';
+import { asked, connectWallet, usdcOf, type WalletConnection } from '../../session/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { formatSol, nextLines, printPlan, shortened } from '../../view/index.ts';
 
 /** SOL and USDC of the wallet, as the cluster has them. */
 export const walletBalance: Command<object> = async ({ terminal, session }) => {

@@ -1,16 +1,11 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
-import type { ClientStore, NotedIntent, PaymentRecord } from '../../../client/journal/store.ts';
+import type { ClientStore, NotedIntent, PaymentRecord } from '../../../client/journal/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { View } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
-import { type Explorer, explorerOf } from '../../paying/explorer.ts';
-import { journeyWords, paidForWords } from '../../paying/paid-for.ts';
-import { usdcOf } from '../../session/usdc.ts';
-import { asked, connectWallet } from '../../session/wallet-connection.ts';
-import type { Command } from '../../spec/command.ts';
-import { shortened } from '../../view/payment.ts';
+import { type Paint, tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { type Explorer, explorerOf, journeyWords, paidForWords } from '../../paying/index.ts';
+import { asked, connectWallet, usdcOf } from '../../session/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { shortened } from '../../view/index.ts';
 
 interface WalletHistoryOptions {
   readonly limit: number;

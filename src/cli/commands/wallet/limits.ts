@@ -1,13 +1,19 @@
-import { BUDGET_WINDOW_MS } from '../../../client/base/spending.ts';
+import { BUDGET_WINDOW_MS } from '../../../client/base/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import { isProfileName, type SettingValues } from '../../settings/file.ts';
-import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
-import { USUAL_PER_CALL } from '../../settings/resolve.ts';
-import { changeUserSettings } from '../../settings/write.ts';
-import type { Command } from '../../spec/command.ts';
-import { withProfile } from '../config/settings.ts';
+import { fieldLines } from '../../../terminal/index.ts';
+import {
+  changeUserSettings,
+  isProfileName,
+  kindOf,
+  NotASetting,
+  type SettingName,
+  type SettingValues,
+  USUAL_PER_CALL,
+} from '../../settings/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { loadViewPlan } from '../../view/index.ts';
+import { withProfile } from '../config/index.ts';
 
 interface LimitsSetOptions {
   readonly perCall?: string;
@@ -93,7 +99,7 @@ export const limitsSet: Command<LimitsSetOptions> = async (
   };
   const said = changes.map(([name, value]) => `${name} ${value ?? 'none'}`);
   if (globals.dryRun) {
-    const { printPlan } = await import('../../view/plan.ts');
+    const { printPlan } = await loadViewPlan();
     printPlan(
       terminal,
       said.map((one) => `Set ${one}.`),

@@ -1,10 +1,10 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import { explorerOf } from '../../paying/explorer.ts';
-import { usdcOf } from '../../session/usdc.ts';
-import type { Command } from '../../spec/command.ts';
-import { nextLines } from '../../view/payment.ts';
-import { printPlan } from '../../view/plan.ts';
+import { loadKeypair } from '../../../solana/index.ts';
+import { fieldLines, loadQr } from '../../../terminal/index.ts';
+import { explorerOf } from '../../paying/index.ts';
+import { usdcOf } from '../../session/index.ts';
+import type { Command } from '../../spec/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
 
 /** Makes a keypair file; an existing one is never written over. */
 export const walletNew: Command<object> = async ({ terminal, session, globals }) => {
@@ -12,7 +12,7 @@ export const walletNew: Command<object> = async ({ terminal, session, globals })
     printPlan(terminal, [`Create a keypair file at ${session.keypairFile} (mode 0600).`]);
     return 0;
   }
-  const { createKeypairFile } = await import('../../../solana/keypair.ts');
+  const { createKeypairFile } = await loadKeypair();
   const wallet = createKeypairFile(session.keypairFile);
   terminal.result(
     { address: wallet.address, keypair_file: session.keypairFile, created: true },
@@ -42,7 +42,7 @@ export const walletShow: Command<WalletShowOptions> = async (context, { qr }) =>
   const wallet = await session.wallet();
   const { network, mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);
   const explorer = explorerOf(session.profile);
-  const { solanaPayUrl, qrLines } = qr === undefined ? NO_QR : await import('../../../terminal/qr.ts');
+  const { solanaPayUrl, qrLines } = qr === undefined ? NO_QR : await loadQr();
   const payUrl = typeof qr === 'bigint' ? solanaPayUrl(wallet.address, mint, formatUsdc(qr)) : null;
   const code = qr === undefined ? null : await qrLines(payUrl ?? wallet.address, terminal.screen);
   if (qr !== undefined && code === null) terminal.note('This terminal is too narrow for the QR code.');

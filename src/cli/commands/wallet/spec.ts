@@ -1,5 +1,4 @@
-import { command, option } from '../../spec/command.ts';
-import { integerOption, solOption, usdcOption } from '../../spec/options.ts';
+import { command, integerOption, option, solOption, usdcOption } from '../../spec/index.ts';
 
 export const walletNew = command({
   name: 'wallet new',

@@ -1,7 +1,5 @@
-import type { Screen } from '../../../terminal/terminal.ts';
-import { counted, textWidth, wrap } from '../../../terminal/text.ts';
-import { dayName } from '../../../terminal/times.ts';
-import type { DayPrice, DaysDocument } from '../../days/prices.ts';
+import { counted, dayName, type Screen, textWidth, wrap } from '../../../terminal/index.ts';
+import type { DayPrice, DaysDocument } from '../../days/index.ts';
 
 /** The request, for the line above the prices. */
 export interface DaysTitle {

@@ -1,7 +1,5 @@
-import { fieldLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { counted } from '../../../terminal/text.ts';
-import type { KnownFare } from '../../session/known-fare.ts';
+import { counted, fieldLines, type Screen } from '../../../terminal/index.ts';
+import type { KnownFare } from '../../session/index.ts';
 import { cabinText, conditionText, sliceLines } from './offer.ts';
 
 /** A fare before it is chosen: its flights, its bags and its rules. */

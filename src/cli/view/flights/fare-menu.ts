@@ -1,6 +1,4 @@
-import { tableLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { fromNow, utcTime } from '../../../terminal/times.ts';
+import { fromNow, type Screen, tableLines, utcTime } from '../../../terminal/index.ts';
 import type { FareMenu, MenuFare } from '../../../wire/flights/index.ts';
 import { money } from '../payment.ts';
 import { conditionText } from './offer.ts';

@@ -1,8 +1,5 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { counted } from '../../../terminal/text.ts';
-import { fromNow, utcTime } from '../../../terminal/times.ts';
+import { counted, fieldLines, fromNow, type Screen, utcTime } from '../../../terminal/index.ts';
 import type { CreatedIntent, Intent, Offer, SearchResponse } from '../../../wire/flights/index.ts';
 import { fareFamilies, fareOfOffer } from './fares.ts';
 import type { NumberedFare } from './search-columns.ts';

@@ -1,15 +1,17 @@
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { padEnd, textWidth } from '../../../terminal/text.ts';
 import {
   dayName,
   durationMinutes,
+  fieldLines,
   fromNow,
   fromTo,
   hoursAndMinutes,
   localMinutes,
+  padEnd,
+  type Screen,
+  tableLines,
+  textWidth,
   utcTime,
-} from '../../../terminal/times.ts';
+} from '../../../terminal/index.ts';
 import type { Conditions, OfferDetailsResponse, Slice } from '../../../wire/flights/index.ts';
 import { money } from '../payment.ts';
 

@@ -1,7 +1,5 @@
-import type { KnownOrder } from '../../../client/base/types.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { utcTime } from '../../../terminal/times.ts';
+import type { KnownOrder } from '../../../client/base/index.ts';
+import { fieldLines, type Screen, utcTime } from '../../../terminal/index.ts';
 import { money } from '../payment.ts';
 import { sliceLines } from './offer.ts';
 

@@ -1,8 +1,5 @@
-import { isSpoken } from '../../../terminal/paint.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { padEnd, padStart } from '../../../terminal/text.ts';
-import { dayName } from '../../../terminal/times.ts';
-import { type DayPrice, type DaysDocument, dayAt } from '../../days/prices.ts';
+import { dayName, isSpoken, padEnd, padStart, type Screen, type View } from '../../../terminal/index.ts';
+import { type DayPrice, type DaysDocument, dayAt } from '../../days/index.ts';
 import { money } from '../payment.ts';
 import { CHEAPEST, type DaysTitle, footLines, titleLines } from './days-title.ts';
 

@@ -1,7 +1,14 @@
-import type { BoardSize } from '../../../terminal/board.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import { counted, cut, fold, padEnd, textWidth, unpainted } from '../../../terminal/text.ts';
+import {
+  type BoardSize,
+  counted,
+  cut,
+  fieldLines,
+  fold,
+  type Paint,
+  padEnd,
+  textWidth,
+  unpainted,
+} from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import { caseLines } from './refund.ts';
 import { queueLines } from './refund-queue.ts';

@@ -1,9 +1,14 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { counted } from '../../../terminal/text.ts';
-import { dayAndMonth, dayName, fromNow } from '../../../terminal/times.ts';
+import {
+  counted,
+  dayAndMonth,
+  dayName,
+  fromNow,
+  type Paint,
+  type Screen,
+  tableLines,
+  type View,
+} from '../../../terminal/index.ts';
 import type { RefundCaseSummary, RefundQueue } from '../../../wire/flights/index.ts';
 import { routeText } from './refund.ts';
 

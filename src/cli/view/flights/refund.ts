@@ -1,10 +1,16 @@
 import { quoteText } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { cut, wrap } from '../../../terminal/text.ts';
-import { dayAndMonth, dayName, fromNow, utcTime } from '../../../terminal/times.ts';
+import {
+  cut,
+  dayAndMonth,
+  dayName,
+  fieldLines,
+  fromNow,
+  type Paint,
+  type Screen,
+  utcTime,
+  wrap,
+} from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary, RefundPlan } from '../../../wire/flights/index.ts';
 import { shortened } from '../payment.ts';
 import { stepLines } from '../plan.ts';

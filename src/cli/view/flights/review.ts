@@ -1,10 +1,16 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { fieldLines } from '../../../terminal/table.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { harmless, harmlessDocument, wrap } from '../../../terminal/text.ts';
-import { dayName, fromNow, utcTime } from '../../../terminal/times.ts';
+import {
+  dayName,
+  fieldLines,
+  fromNow,
+  harmless,
+  harmlessDocument,
+  type Screen,
+  utcTime,
+  wrap,
+} from '../../../terminal/index.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';
-import type { KnownFare } from '../../session/known-fare.ts';
+import type { KnownFare } from '../../session/index.ts';
 import { money } from '../payment.ts';
 import { fareFields } from './fare-details.ts';
 import { sliceLines } from './offer.ts';

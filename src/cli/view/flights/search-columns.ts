@@ -1,5 +1,4 @@
-import { textWidth } from '../../../terminal/text.ts';
-import { durationMinutes, fromTo, hoursAndMinutes } from '../../../terminal/times.ts';
+import { durationMinutes, fromTo, hoursAndMinutes, textWidth } from '../../../terminal/index.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
 import { money } from '../payment.ts';
 import type { Fare } from './fares.ts';

@@ -1,7 +1,19 @@
-import { isSpoken, type Paint } from '../../../terminal/paint.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { counted, cut, padEnd, padStart, textWidth, wrap } from '../../../terminal/text.ts';
-import { dayName, durationMinutes, hoursAndMinutes, localMinutes } from '../../../terminal/times.ts';
+import {
+  counted,
+  cut,
+  dayName,
+  durationMinutes,
+  hoursAndMinutes,
+  isSpoken,
+  localMinutes,
+  type Paint,
+  padEnd,
+  padStart,
+  type Screen,
+  textWidth,
+  type View,
+  wrap,
+} from '../../../terminal/index.ts';
 import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
 import { type Fare, fareOfOffer, yesNo } from './fares.ts';
 import { type ListRow, rowsOf } from './intent.ts';

@@ -1,8 +1,13 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import type { Screen } from '../../../terminal/terminal.ts';
-import { padEnd, textWidth, wrap } from '../../../terminal/text.ts';
-import { fromNow, utcTime } from '../../../terminal/times.ts';
+import {
+  fromNow,
+  type Paint,
+  padEnd,
+  type Screen,
+  textWidth,
+  utcTime,
+  wrap,
+} from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { shortened } from '../payment.ts';
 

@@ -1,9 +1,14 @@
 import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
-import type { Paint } from '../../../terminal/paint.ts';
-import { fieldLines, tableLines } from '../../../terminal/table.ts';
-import type { Screen, View } from '../../../terminal/terminal.ts';
-import { textWidth, wrap } from '../../../terminal/text.ts';
-import { utcTime } from '../../../terminal/times.ts';
+import {
+  fieldLines,
+  type Paint,
+  type Screen,
+  tableLines,
+  textWidth,
+  utcTime,
+  type View,
+  wrap,
+} from '../../../terminal/index.ts';
 import type { Order, OrderChange } from '../../../wire/partner/index.ts';
 
 /** An order with what is ours beside it. Another deployment lacks the additions. */

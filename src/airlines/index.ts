@@ -1,0 +1,2 @@
+export * from './fulfiller.ts';
+export * from './provider.ts';

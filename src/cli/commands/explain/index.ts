@@ -1,0 +1,1 @@
+export const loadExplained = () => import('./explained.ts');

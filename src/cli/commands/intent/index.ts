@@ -1,0 +1,1 @@
+export const loadCreate = () => import('./create.ts');

@@ -1,0 +1,1 @@
+export { searchRequestOf } from './request.ts';

@@ -1,0 +1,2 @@
+export * from './http-server.ts';
+export * from './listening.ts';

@@ -1,0 +1,1 @@
+export const loadComplete = () => import('./complete.ts');

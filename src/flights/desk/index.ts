@@ -1,0 +1,4 @@
+export { deskRoutes } from './routes.ts';
+
+export const loadKeys = () => import('./keys.ts');
+export const loadDeskRoutes = () => import('./routes.ts');

@@ -1,0 +1,10 @@
+export * from './affiliate-credit.ts';
+export { askAboutOrder, BY_HAND, isAlive } from './carry-out.ts';
+export * from './cases.ts';
+export * from './decisions.ts';
+export { isMarked } from './payouts.ts';
+export { refundsDueAtMs } from './states.ts';
+
+export const loadAffiliateCredit = () => import('./affiliate-credit.ts');
+export const loadRefundPayouts = () => import('./refund-payouts.ts');
+export const loadRequests = () => import('./requests.ts');

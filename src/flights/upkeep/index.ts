@@ -1,0 +1,2 @@
+export { DATABASE_BEHIND } from './restored.ts';
+export * from './worker.ts';

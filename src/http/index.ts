@@ -1,0 +1,4 @@
+export * from './body.ts';
+export * from './openapi.ts';
+export * from './router.ts';
+export * from './routes.ts';

@@ -1,0 +1,16 @@
+export * from './attestations.ts';
+export { inputKey, RUN_INPUTS } from './compliance.ts';
+export { attestationsDueAtMs, ofCustomersIn, retentionDueAtMs } from './compliance-due.ts';
+export { createComplianceGate } from './compliance-gate.ts';
+export { loadPolicy } from './policy.ts';
+export * from './retention.ts';
+export * from './standing.ts';
+export { createSubmissions } from './submissions.ts';
+export type { AttestationRunTable } from './tables.ts';
+export type { WantedOrder } from './wanted-orders.ts';
+
+export const loadCompliancePolicy = () => import('./policy.ts');
+export const loadRequirements = () => import('./requirements.ts');
+export const loadRetention = () => import('./retention.ts');
+export const loadStanding = () => import('./standing.ts');
+export const loadSubmissions = () => import('./submissions.ts');

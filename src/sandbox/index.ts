@@ -1,0 +1,2 @@
+export * from './cards.ts';
+export * from './partner-demo.ts';

@@ -1,0 +1,21 @@
+export { SYSTEM_PROGRAM } from './executor.ts';
+export * from './fee.ts';
+export type { GenesisProgram } from './genesis.ts';
+export type { LedgerReading } from './inspect.ts';
+export * from './ledger.ts';
+export type { AccountsWanted } from './ledger-file.ts';
+export { changedBy, type LandedTransaction, transactionOf } from './ledger-transactions.ts';
+export * from './meta.ts';
+export { decodeNonce } from './nonce.ts';
+export { type EmbeddedCluster, openEmbeddedCluster } from './open.ts';
+export {
+  decodeLookupTable,
+  isWritable,
+  LOOKUP_TABLE_PROGRAM,
+  type ParsedTransaction,
+  parseMessage,
+  parseTransaction,
+} from './parse.ts';
+export { epochOf, SLOT_MS, SLOTS_PER_EPOCH } from './slot-clock.ts';
+
+export const loadEmbeddedInspect = () => import('./inspect.ts');

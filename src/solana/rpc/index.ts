@@ -1,0 +1,1 @@
+export const loadRpcOpen = () => import('./open.ts');

@@ -1,0 +1,5 @@
+export * from './inspect.ts';
+export { isDatabaseAway } from './refusal.ts';
+
+export const loadPostgresInspect = () => import('./inspect.ts');
+export const loadPostgresOpen = () => import('./open.ts');

@@ -1,0 +1,16 @@
+export * from './board.ts';
+export { readyFor } from './clusters.ts';
+export { isRecord } from './fields.ts';
+export * from './live.ts';
+export * from './pager.ts';
+export { isSpoken, type Paint, spokenPaint } from './paint.ts';
+export * from './prompts.ts';
+export * from './streams.ts';
+export * from './table.ts';
+export * from './terminal.ts';
+export * from './text.ts';
+export * from './times.ts';
+
+export const loadBoard = () => import('./board.ts');
+export const loadPagerProcess = () => import('./pager-process.ts');
+export const loadQr = () => import('./qr.ts');
