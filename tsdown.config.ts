@@ -100,11 +100,7 @@ export default defineConfig({
         { name: 'start', tags: ['$initial'], priority: 100 },
         { name: 'start', test: /rolldown\/runtime/, priority: 100 },
         { name: 'session', test: /src\/(cli\/session\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
-        {
-          name: 'airport-table',
-          test: /src\/kernel\/domain\/(airport-table|metropolitan-areas)\.ts$/,
-          priority: 85,
-        },
+        { name: 'airport-table', test: /src\/kernel\/domain\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
         // A file of rows, for what has no more to do than look into one.
         {
           name: 'file',

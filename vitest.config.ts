@@ -41,13 +41,7 @@ const shared = {
   maxWorkers: 3,
   setupFiles: ['test/setup.ts', 'test/undeclared.ts'],
   // A certificate bundle in the environment slows every Node start; colour and profiles change what is printed.
-  env: {
-    NO_COLOR: '1',
-    NODE_EXTRA_CA_CERTS: '',
-    FARELOCK_PROFILE: '',
-    FARELOCK_SCENARIO: '',
-    FARELOCK_SEED: '',
-  },
+  env: { NO_COLOR: '1', NODE_EXTRA_CA_CERTS: '', FARELOCK_PROFILE: '', FARELOCK_SCENARIO: '', FARELOCK_SEED: '' },
 };
 
 export default defineConfig({

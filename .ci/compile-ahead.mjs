@@ -33,17 +33,7 @@ const passenger = {
 
 try {
   farelock(['--help']);
-  const search = farelock([
-    'search',
-    'LIS',
-    'BER',
-    '--depart',
-    '+30d',
-    '--json',
-    '--no-wait',
-    '--sort',
-    'price',
-  ]);
+  const search = farelock(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait', '--sort', 'price']);
   // On any day some fare is sold in USD, if not the cheapest one of an itinerary.
   const offer = JSON.parse(search)
     .offers.flatMap((one) => [one, ...(one.fare_options ?? [])])

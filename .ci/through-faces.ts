@@ -51,8 +51,7 @@ function behind(face: string): ReadonlyMap<string, Behind> {
   for (const node of source.statements) {
     const lazy = /^export const (load\w+) = \(\) => import\('([^']+)'\);$/.exec(node.getText());
     if (lazy?.[1] && lazy[2]) found.set(lazy[1], { file: resolve(dirname(face), lazy[2]), kind: 'lazy' });
-    if (!ts.isExportDeclaration(node) || !node.moduleSpecifier || !ts.isStringLiteral(node.moduleSpecifier))
-      continue;
+    if (!ts.isExportDeclaration(node) || !node.moduleSpecifier || !ts.isStringLiteral(node.moduleSpecifier)) continue;
     const file = resolve(dirname(face), node.moduleSpecifier.text);
     const clause = node.exportClause;
     if (!clause) for (const name of exportsOf(file)) found.set(name, { file, kind: 'name' });
@@ -63,6 +62,6 @@ function behind(face: string): ReadonlyMap<string, Behind> {
 }
 
 const exportsOf = (file: string): string[] =>
-  [
-    ...readFileSync(file, 'utf8').matchAll(/^export (?:async )?(?:const|let|function\*?|class) (\w+)/gm),
-  ].flatMap(([, name]) => name ?? []);
+  [...readFileSync(file, 'utf8').matchAll(/^export (?:async )?(?:const|let|function\*?|class) (\w+)/gm)].flatMap(
+    ([, name]) => name ?? [],
+  );

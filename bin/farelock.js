@@ -19,8 +19,6 @@ if (existsSync(join(dist, 'main.cjs'))) {
   setTimeout(hold, LONG_MS).unref();
   load(join(dist, 'main.cjs')).main({ leaving: keep });
 } else {
-  process.stderr.write(
-    'farelock is not built yet.\n  dist/main.cjs is missing beside bin/.\n  Run: npm run setup\n',
-  );
+  process.stderr.write('farelock is not built yet.\n  dist/main.cjs is missing beside bin/.\n  Run: npm run setup\n');
   process.exitCode = 1;
 }

@@ -69,12 +69,7 @@ exports.createLoader = (dist) => {
     const isFirst = renewed || (mark && process.uptime() < BRIEF_S && !isKnown());
     if (!isFirst && compiled.size === 0) return;
     const due = isFirst ? scripts : compiled;
-    require('./keep.js').keep({
-      folder: folders[0],
-      ofUser: folders.length > 1,
-      due,
-      mark: isFirst ? mark : null,
-    });
+    require('./keep.js').keep({ folder: folders[0], ofUser: folders.length > 1, due, mark: isFirst ? mark : null });
   };
 
   /** Reads what was not asked for yet: a process that runs for long stays of one version, whatever is installed meanwhile. */

@@ -19,11 +19,7 @@ export async function buildProgram(source: string) {
     report: false,
     logLevel: 'silent',
   });
-  return {
-    folder,
-    path: join(folder, 'main.mjs'),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+  return { folder, path: join(folder, 'main.mjs'), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 export type Program = Awaited<ReturnType<typeof buildProgram>>;

@@ -120,10 +120,7 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       );
       expect(given.join(' '), 'a placeholder that nothing before has made').not.toMatch(/<[a-z-]+>/);
       if (given[0] === 'serve') {
-        const served = await serveIn(
-          { ...farelock, env: { ...farelock.env, ...env } },
-          withoutPort(given.slice(1)),
-        );
+        const served = await serveIn({ ...farelock, env: { ...farelock.env, ...env } }, withoutPort(given.slice(1)));
         expect(await served.stop()).toBe(0);
         return;
       }

@@ -25,9 +25,7 @@ test('no page names a path of one machine', () => {
 
 test('docs/README.md lists every page', () => {
   const index = read('docs/README.md');
-  const inDocs = readdirSync(join(ROOT, 'docs')).filter(
-    (page) => page.endsWith('.md') && page !== 'README.md',
-  );
+  const inDocs = readdirSync(join(ROOT, 'docs')).filter((page) => page.endsWith('.md') && page !== 'README.md');
   for (const page of inDocs) expect(index, page).toContain(`](${page})`);
 });
 

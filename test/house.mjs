@@ -17,12 +17,7 @@ const parsed = new Map();
 export function sourceOf(file) {
   const known = parsed.get(file);
   if (known) return known;
-  const source = ts.createSourceFile(
-    file,
-    readFileSync(join(ROOT, file), 'utf8'),
-    ts.ScriptTarget.ESNext,
-    true,
-  );
+  const source = ts.createSourceFile(file, readFileSync(join(ROOT, file), 'utf8'), ts.ScriptTarget.ESNext, true);
   parsed.set(file, source);
   return source;
 }
@@ -53,19 +48,10 @@ export function importsOf(file) {
         names: named?.map((element) => (element.propertyName ?? element.name).text) ?? null,
         typeOnly: clause?.phaseModifier === ts.SyntaxKind.TypeKeyword || (allTypes && named.length > 0),
       });
-    } else if (
-      ts.isExportDeclaration(node) &&
-      node.moduleSpecifier &&
-      ts.isStringLiteral(node.moduleSpecifier)
-    ) {
-      const named =
-        node.exportClause && ts.isNamedExports(node.exportClause) ? node.exportClause.elements : null;
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+      const named = node.exportClause && ts.isNamedExports(node.exportClause) ? node.exportClause.elements : null;
       const names = named?.map((element) => (element.propertyName ?? element.name).text) ?? null;
-      add(node.moduleSpecifier.text, {
-        names,
-        typeOnly: node.isTypeOnly,
-        all: node.exportClause === undefined,
-      });
+      add(node.moduleSpecifier.text, { names, typeOnly: node.isTypeOnly, all: node.exportClause === undefined });
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [argument] = node.arguments;
       if (argument && ts.isStringLiteral(argument)) add(argument.text, { dynamic: true });
@@ -98,12 +84,10 @@ function exportsOf(file) {
   const names = [];
   for (const node of sourceOf(file).statements) {
     const isExported =
-      ts.canHaveModifiers(node) &&
-      ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+      ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
     if (!isExported) continue;
     if (ts.isVariableStatement(node)) {
-      for (const { name } of node.declarationList.declarations)
-        if (ts.isIdentifier(name)) names.push(name.text);
+      for (const { name } of node.declarationList.declarations) if (ts.isIdentifier(name)) names.push(name.text);
     } else if (node.name) names.push(node.name.text);
   }
   return names;
@@ -213,12 +197,7 @@ function useOfExports(sources, tests) {
   return sources.flatMap((file) =>
     exportsOf(file).map((name) => {
       const used = users.get(`${file}#${name}`);
-      return {
-        file,
-        name,
-        src: (used?.src.size ?? 0) + (handedOn.has(file) ? 1 : 0),
-        test: used?.test.size ?? 0,
-      };
+      return { file, name, src: (used?.src.size ?? 0) + (handedOn.has(file) ? 1 : 0), test: used?.test.size ?? 0 };
     }),
   );
 }

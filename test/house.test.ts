@@ -19,8 +19,7 @@ const inSrc = (path: string): string => path.replace(/^src\//, '');
 
 const files = filesIn('src').map(inSrc);
 /** The schema of what a command prints lies beside it, and is read by tests and pages alone. */
-const isResult = (file: string): boolean =>
-  /^cli\/(commands\/[^/]+\/result|spec\/(published|schemas))\.ts$/.test(file);
+const isResult = (file: string): boolean => /^cli\/(commands\/[^/]+\/result|spec\/(published|schemas))\.ts$/.test(file);
 const roomOf = (file: string): string => {
   if (isResult(file)) return 'result';
   return file.split('/')[0] ?? '';
@@ -46,10 +45,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   effects: ['escrow', 'solana', 'store', 'kernel'],
   payments: ['http', 'solana', 'store', 'kernel'],
   airlines: ['effects', 'http', 'store', 'wire', 'kernel'],
-  flights: [
-    ...['airlines', 'payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire'],
-    'kernel',
-  ],
+  flights: [...['airlines', 'payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire'], 'kernel'],
   partner: ['payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire', 'kernel'],
   // It stands for companies of its own, which know the services from outside and through their ports.
   sandbox: ['flights', 'airlines', 'partner', 'http', 'solana', 'store', 'wire', 'kernel'],
@@ -126,9 +122,7 @@ test('a package with one owner is imported nowhere else', () => {
     // Tests serve by it, to ask as somebody else's server would.
     [/^(hono|@hono\/.*)$/, () => false],
   ];
-  const wrong = imports.filter((one) =>
-    owners.some(([name, owns]) => name.test(one.specifier) && !owns(one.file)),
-  );
+  const wrong = imports.filter((one) => owners.some(([name, owns]) => name.test(one.specifier) && !owns(one.file)));
   expect(wrong.map(say)).toEqual([]);
 });
 
@@ -137,9 +131,7 @@ test('only the terminal prints, and only main.ts exits', () => {
     const text = readFileSync(join(SRC, file), 'utf8');
     if (/process\.exit\(/.test(text) && file !== 'cli/main.ts') return true;
     return (
-      /console\.\w+\(|process\.(stdout|stderr)\b/.test(text) &&
-      file !== 'cli/main.ts' &&
-      !file.startsWith('terminal/')
+      /console\.\w+\(|process\.(stdout|stderr)\b/.test(text) && file !== 'cli/main.ts' && !file.startsWith('terminal/')
     );
   });
   expect(wrong).toEqual([]);
@@ -158,8 +150,7 @@ test('heavy packages are loaded when a command needs them, never on the way in',
   expect(wrong.map(say)).toEqual([]);
 });
 
-const staticImportsOf = (file: string) =>
-  imports.filter((one) => one.file === file && !one.typeOnly && !one.dynamic);
+const staticImportsOf = (file: string) => imports.filter((one) => one.file === file && !one.typeOnly && !one.dynamic);
 
 test('no files import each other in a circle, types included', () => {
   expect(circlesOf(written)).toEqual([]);

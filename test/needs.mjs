@@ -5,7 +5,6 @@
  * @param {boolean} isThere
  */
 export function isHere(what, isThere) {
-  if (!isThere && process.env.CI)
-    throw new Error(`CI runs every test, and ${what} is missing on this machine.`);
+  if (!isThere && process.env.CI) throw new Error(`CI runs every test, and ${what} is missing on this machine.`);
   return isThere;
 }

@@ -13,10 +13,7 @@ export const racing = <T>(
   rule: (s: fc.Scheduler, given: T) => Promise<void>,
   { short = 60, long = 3_000 } = {},
 ): Promise<void> =>
-  fc.assert(fc.asyncProperty(fc.scheduler(), data, rule), {
-    numRuns: rounds(short, long),
-    seed: seedOr(14),
-  });
+  fc.assert(fc.asyncProperty(fc.scheduler(), data, rule), { numRuns: rounds(short, long), seed: seedOr(14) });
 
 /** Comes back when the scheduler says so. */
 export const turn = (s: fc.Scheduler, label: string): Promise<void> => s.schedule(Promise.resolve(), label);

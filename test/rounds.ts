@@ -7,8 +7,7 @@ const [times = '', seed = ''] = (process.env.FARELOCK_PROOF ?? '').split(':');
 export const isProof = Number(times) > 0;
 
 /** How often to repeat. */
-export const rounds = (short: number, long: number): number =>
-  isProof ? Math.ceil(long * Number(times)) : short;
+export const rounds = (short: number, long: number): number => (isProof ? Math.ceil(long * Number(times)) : short);
 
 /** What chance begins with: the same in each run, unless the proof was given another. */
 export const seedOr = (usual: number): number => (isProof && seed !== '' ? Number(seed) : usual);

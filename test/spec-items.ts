@@ -31,12 +31,9 @@ export const SPEC_ITEMS: Readonly<Record<string, string>> = {
   'intent-referrer-ignored': 'Unknown and self-referring codes are ignored in silence.',
   'intent-escrow':
     'escrow has address, mint and amount, derived at creation; the amount is the ticket total for all passengers.',
-  'offer-itinerary':
-    'Itinerary: legs, local times with IANA zones, durations, aircraft, terminals, technical stops.',
-  'offer-identity':
-    'Identity: comparison_key, both carriers on codeshares, flight numbers, fare_basis_code, offer_id.',
-  'offer-fare':
-    'Fare content: brand, cabin, included bags, change and refund conditions with penalties, the seller.',
+  'offer-itinerary': 'Itinerary: legs, local times with IANA zones, durations, aircraft, terminals, technical stops.',
+  'offer-identity': 'Identity: comparison_key, both carriers on codeshares, flight numbers, fare_basis_code, offer_id.',
+  'offer-fare': 'Fare content: brand, cabin, included bags, change and refund conditions with penalties, the seller.',
   'offer-price': 'Price breakdown: base plus tax is the total.',
   'offer-co2': 'CO2 estimate and loyalty programmes.',
   'offer-options':
@@ -44,8 +41,7 @@ export const SPEC_ITEMS: Readonly<Record<string, string>> = {
   'offer-sellers':
     'The same flight appears at several prices; two offers on one flight may differ in seller and price alone.',
   'offer-not-here': 'Prices of extras are not in search results but in offer-details.',
-  'passenger-base':
-    'given_name, family_name, born_on, title, gender, email and phone_number are all mandatory.',
+  'passenger-base': 'given_name, family_name, born_on, title, gender, email and phone_number are all mandatory.',
   'passenger-lead-name': "The lead passenger's family name is the refund identity.",
   'passenger-born': 'born_on is a date, YYYY-MM-DD.',
   'passenger-email': 'The lead passenger receives every mail.',
@@ -63,15 +59,13 @@ export const SPEC_ITEMS: Readonly<Record<string, string>> = {
     'active becomes refunded when the price moved, the booking failed or no ticket was issued; the escrow goes back by itself.',
   'state-requested':
     'A refund request on a booked intent is recorded as received and queued; the intent stays booked and nothing is refunded by itself.',
-  'state-rule-1':
-    'Active intents are refunded automatically; a refund request on one is 409 use_automatic_refund.',
+  'state-rule-1': 'Active intents are refunded automatically; a refund request on one is 409 use_automatic_refund.',
   'state-rule-2': 'An intent whose window has closed cannot be booked.',
   'state-search': 'A search goes from enriching to complete as its tiers finish.',
   'health-1': 'GET /health: no authentication, 200 with a status body.',
   'ready-1': 'GET /ready checks the database: 200 or 503, with the same body as health.',
   'openapi-1': 'GET /openapi.json: no authentication, the description as a JSON object.',
-  'search-price':
-    'It is paid, at a price that follows the load, or asked with a sponsored-preview signature.',
+  'search-price': 'It is paid, at a price that follows the load, or asked with a sponsored-preview signature.',
   'search-fields': 'origin_iata, destination_iata, depart_date and adults; known airports, real days.',
   'search-max-stops': 'max_stops filters.',
   'search-departure': 'departure_after and departure_before filter.',
@@ -80,15 +74,13 @@ export const SPEC_ITEMS: Readonly<Record<string, string>> = {
   'search-limit': 'limit is the most results.',
   'search-grouping': 'cheapest_per_itinerary gives one entry per itinerary with fare_options.',
   'search-rule-1': 'Filters come before sort, grouping and limit.',
-  'search-rule-2':
-    'Ungrouped, a small limit gives the cheapest fares, not itineraries; dearer variants fall off.',
+  'search-rule-2': 'Ungrouped, a small limit gives the cheapest fares, not itineraries; dearer variants fall off.',
   'search-rule-3': 'A full answer can exceed 300 KB; grouping with a limit keeps it small.',
   'search-rule-4': 'The answer may be enriching, with a search_id for search-updates.',
   'search-settlement': '200 carries PAYMENT-RESPONSE, the settlement in base64.',
   'updates-free': 'It is free.',
   'updates-until': 'It returns offers of slower tiers as they land, until complete.',
-  'details-fresh':
-    'It gives the fresh price and expiry of one offer and the prices of extras, for less than a search.',
+  'details-fresh': 'It gives the fresh price and expiry of one offer and the prices of extras, for less than a search.',
   'details-menu': 'Lowcost fare menus are opened here.',
   'affiliates-1': 'It creates codes to be used as referrer.',
   'intents-price': 'It is paid at a fixed price, makes the intent and opens its escrow.',
@@ -102,13 +94,11 @@ export const SPEC_ITEMS: Readonly<Record<string, string>> = {
   'intents-lowcost-5': 'A fare number that the menu does not have is 409 invalid_fare_index.',
   'book-payment': 'payTo is the escrow, asset its mint, amount the expected escrow amount.',
   'book-passengers': 'Exactly passenger_count passengers, lead first; the same traveller twice is refused.',
-  'book-rule-1':
-    'The live offer is checked before settlement; offer_expired and offer_repriced cost nothing.',
+  'book-rule-1': 'The live offer is checked before settlement; offer_expired and offer_repriced cost nothing.',
   'book-rule-2': 'Lowcost passengers without documents, or with expired ones, are refused before payment.',
   'book-rule-3':
     'After settlement: passengers recorded, exact funding verified on chain, worker queued; 200 means accepted.',
-  'book-rule-4':
-    'After a failure past settlement the same call may be retried; excess funds go to the refund wallet.',
+  'book-rule-4': 'After a failure past settlement the same call may be retried; excess funds go to the refund wallet.',
   'book-rule-5': 'After a successful booking a repeat is 409 booking_already_requested without effect.',
   'book-200': '200 says that the booking is queued, with PAYMENT-RESPONSE.',
   'refund-price': 'It is paid at a fixed price.',

@@ -4,8 +4,7 @@ export const SPEC_PARTNER_ITEMS: Readonly<Record<string, string>> = {
     'A partner adds verification requirements, data or attestations, for one customer, beyond what policy asks.',
   'what-tells': 'A customer is told which requirements must be met, and the compliance status.',
   'what-offers': 'Partner offers for a method and an amount are listed, ranked by business criteria.',
-  'what-orders':
-    'Orders that buy (ONRAMP) and sell (OFFRAMP) crypto are listed, fetched and updated by their partner.',
+  'what-orders': 'Orders that buy (ONRAMP) and sell (OFFRAMP) crypto are listed, fetched and updated by their partner.',
   'what-outbound':
     'Two ways to create an order at a partner: full integration, and Tier 1, where the customer is redirected.',
   'what-post':
@@ -45,8 +44,7 @@ export const SPEC_PARTNER_ITEMS: Readonly<Record<string, string>> = {
   'data-email': 'email: value.',
   'data-employment': 'employmentStatus: other, or a type of seven.',
   'data-monthly': 'expectedMonthlyPayments: a category of five.',
-  'data-id-document':
-    'idDocument: type, number, issuing country, expiry date, and both sides with their hashes.',
+  'data-id-document': 'idDocument: type, number, issuing country, expiry date, and both sides with their hashes.',
   'data-intermediary': 'intermediary: isIntermediary, a boolean or null.',
   'data-last-occupation': 'lastOccupation: a six-digit occupation code.',
   'data-name': 'name: firstName and lastName.',
@@ -106,19 +104,16 @@ export const SPEC_PARTNER_ITEMS: Readonly<Record<string, string>> = {
   'create-sides': 'fromCurrency is fiat for ONRAMP and crypto for OFFRAMP; toCurrency the other way.',
   'create-success': 'The answer has externalOrderId, status and toAmount, all required.',
   'create-deposit': 'depositInstructions are required in an answer whose status is AWAITING_FUNDS.',
-  'create-error':
-    'An error has reason, internal and for logging, and customerFacingReason, shown to the customer.',
+  'create-error': 'An error has reason, internal and for logging, and customerFacingReason, shown to the customer.',
   'create-statuses': '400 invalid parameters, 422 business rule, 503 unavailable.',
   'redirect-request':
     'POST {partner_platform_url}/redirect-order with seven required fields and an optional walletAddress.',
   'redirect-forwarded': "X-Forwarded-For holds the end user's IP address.",
-  'redirect-response':
-    'The answer has redirectUrl, a valid https URL, and toAmount, a decimal; both required.',
+  'redirect-response': 'The answer has redirectUrl, a valid https URL, and toAmount, a decimal; both required.',
   'redirect-raw': 'rawResponse, free-form and optional, is stored for audit.',
   'redirect-statuses': '400, 422 and 503, with an error string in the body.',
   'auth-key': 'Every call carries X-API-Key.',
-  'auth-environment':
-    'A key belongs to one environment: a demo key does not work in production, nor the reverse.',
+  'auth-environment': 'A key belongs to one environment: a demo key does not work in production, nor the reverse.',
   'auth-secret': 'Keys are secrets: shown once, stored hashed, kept out of code and logs.',
   'auth-bearer': 'Customer calls also have a bearer scheme.',
   'auth-401': 'A missing or invalid key is 401.',
@@ -174,8 +169,7 @@ export const SPEC_PARTNER_ITEMS: Readonly<Record<string, string>> = {
   policy:
     "Requirements are a policy file's, by country, direction and amount, plus what partners added; maxAgeDays is honoured.",
   submit: 'SubmitCustomerData and AcceptTerms fulfil requirements.',
-  'compliance-flow':
-    'PENDING until all is in, PROCESSING while an attestation runs, then SUCCESS or REJECTED.',
+  'compliance-flow': 'PENDING until all is in, PROCESSING while an attestation runs, then SUCCESS or REJECTED.',
   validators: 'Every kind of customer data is validated for real, by check digits, encodings and hashes.',
   'outbound-address':
     'https only (http to loopback in demo), no user info, allowed ports, every address of the host public.',

@@ -31,11 +31,7 @@ export function testsIn(file: string): TestFile {
       ts.forEachChild(node, (child) => visit(child, around));
       return;
     }
-    const here = {
-      path: [...around.path, call.title],
-      runs: around.runs && call.runs,
-      source: node.getText(source),
-    };
+    const here = { path: [...around.path, call.title], runs: around.runs && call.runs, source: node.getText(source) };
     if (call.kind === 'test') tests.push(here);
     ts.forEachChild(node, (child) => visit(child, call.kind === 'describe' ? here : around));
   };
@@ -44,9 +40,7 @@ export function testsIn(file: string): TestFile {
 }
 
 /** `test('…')`, `test.each(…)('…')`, `describe.skip('…')`: what it is, and whether it would run. */
-function declared(
-  node: ts.CallExpression,
-): { kind: 'test' | 'describe'; title: string; runs: boolean } | null {
+function declared(node: ts.CallExpression): { kind: 'test' | 'describe'; title: string; runs: boolean } | null {
   const words: string[] = [];
   let callee: ts.Expression = node.expression;
   for (;;) {
@@ -60,11 +54,7 @@ function declared(
   const kind = ['test', 'it'].includes(callee.text) ? 'test' : callee.text === 'describe' ? 'describe' : null;
   const title = node.arguments[0] && textOf(node.arguments[0]);
   if (kind === null || title === undefined || title === null || node.arguments.length < 2) return null;
-  return {
-    kind,
-    title,
-    runs: !words.some((word) => ['skip', 'todo', 'skipIf', 'runIf', 'fails'].includes(word)),
-  };
+  return { kind, title, runs: !words.some((word) => ['skip', 'todo', 'skipIf', 'runIf', 'fails'].includes(word)) };
 }
 
 function textOf(node: ts.Expression): string | null {

@@ -27,9 +27,7 @@ const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function styleOf(cell) {
   const palette = cell.isFgPalette() ? cell.getFgColor() : -1;
-  const colour = cell.isFgRGB()
-    ? `#${cell.getFgColor().toString(16).padStart(6, '0')}`
-    : (PALETTE[palette] ?? TEXT);
+  const colour = cell.isFgRGB() ? `#${cell.getFgColor().toString(16).padStart(6, '0')}` : (PALETTE[palette] ?? TEXT);
   const fill = colour === TEXT ? '' : ` fill="${colour}"`;
   return `${fill}${cell.isBold() ? ' font-weight="bold"' : ''}${cell.isDim() ? ' opacity="0.6"' : ''}`;
 }

@@ -36,12 +36,7 @@ export async function inFreshHome(draw, env = {}) {
   /** A command that is not drawn; gives what it printed as JSON. */
   const run = (args, input = '') =>
     JSON.parse(
-      execFileSync(process.execPath, [bin, ...args, '--json'], {
-        cwd: folder,
-        env: given,
-        input,
-        stdio: 'pipe',
-      }),
+      execFileSync(process.execPath, [bin, ...args, '--json'], { cwd: folder, env: given, input, stdio: 'pipe' }),
     );
   const open = (size) => openTerminal(folder, given, size);
   try {

@@ -95,9 +95,7 @@ export interface Fulfiller {
 }
 
 export const boughtNothing = (outcome: BookOutcome): outcome is NothingBought =>
-  outcome.kind !== 'booked' &&
-  outcome.kind !== 'pending' &&
-  outcome.kind !== 'payment_pressed_no_confirmation';
+  outcome.kind !== 'booked' && outcome.kind !== 'pending' && outcome.kind !== 'payment_pressed_no_confirmation';
 
 /** The same text for the same fare, in every opening of the menu. */
 export const fareKey = ({ brand, checkedBags, carryOnBags, conditions }: FareContent): string =>

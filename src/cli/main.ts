@@ -2,13 +2,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { storageProblem, storageTrouble } from '../kernel/storage.ts';
-import {
-  loadPagerProcess,
-  type Pager,
-  pagerCommand,
-  processStreams,
-  terminalPrompts,
-} from '../terminal/index.ts';
+import { loadPagerProcess, type Pager, pagerCommand, processStreams, terminalPrompts } from '../terminal/index.ts';
 import { TOOL } from './commands/index.ts';
 import { loadProfile } from './settings/index.ts';
 import { runTool } from './tool/index.ts';
@@ -57,9 +51,7 @@ const unsettled = () => {
 
 /** A result that goes to a file on a full disk, say. */
 const cannotWrite = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
-  const trouble = storageTrouble(
-    storageProblem(error, stream === process.stdout ? 'standard output' : undefined),
-  );
+  const trouble = storageTrouble(storageProblem(error, stream === process.stdout ? 'standard output' : undefined));
   if (!trouble) throw error;
   if (stream === process.stdout) process.stderr.write(`✗ ${trouble.message}\n  ${trouble.fix}\n`);
   process.exit(trouble.kind.exit);
@@ -82,11 +74,7 @@ if (process.argv.includes('--no-color')) process.env.NO_COLOR ||= '1';
  * Runs the command line of this process, and leaves with its exit code; `leaving` is called right before, with the name of
  * the command that has ended well.
  */
-export async function main({
-  leaving,
-}: {
-  readonly leaving: (command: string | null) => void;
-}): Promise<void> {
+export async function main({ leaving }: { readonly leaving: (command: string | null) => void }): Promise<void> {
   const argv = process.argv.slice(2);
   let command = 'help';
   process.on('beforeExit', unsettled);

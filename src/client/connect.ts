@@ -1,11 +1,5 @@
 import { headerOf } from '../kernel/http.ts';
-import {
-  isProblemCode,
-  type Problem,
-  type ProblemCode,
-  type ProblemOptions,
-  problem,
-} from '../kernel/problems.ts';
+import { isProblemCode, type Problem, type ProblemCode, type ProblemOptions, problem } from '../kernel/problems.ts';
 import type { ConnectCode } from '../wire/partner/index.ts';
 import { type HttpAnswer, isRecord } from './base/index.ts';
 
@@ -32,10 +26,7 @@ const BY_CODE: Readonly<Record<string, ProblemCode>> = {
 /** Words that fit a partner service, where the catalogue's are another service's. */
 const WORDS: Partial<Record<ProblemCode, { message?: string; fix: string }>> = {
   order_not_found: { message: 'There is no such order.', fix: 'Look it up: farelock partner orders list.' },
-  not_found: {
-    message: 'Nothing was found.',
-    fix: 'Check the id, and that it belongs to your partner account.',
-  },
+  not_found: { message: 'Nothing was found.', fix: 'Check the id, and that it belongs to your partner account.' },
   upstream_rate_limited: { message: 'Too many requests.', fix: 'Try again in a moment.' },
 };
 

@@ -107,8 +107,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
         orderOf,
         options,
       ),
-    createAffiliate: async (wallet, options = {}) =>
-      affiliateOf(await free(post('/affiliates', { wallet }), options)),
+    createAffiliate: async (wallet, options = {}) => affiliateOf(await free(post('/affiliates', { wallet }), options)),
     affiliate: async (code, options = {}) =>
       affiliateCreditOf(await free(get(`/affiliates/${segmentOf(code)}`), options)),
   };

@@ -18,12 +18,10 @@ export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/pos
 /** Looks at the database files of a home, and at what is open in them, without changing anything. */
 
 /** The tool's journal (`client.db`). */
-export const inspectJournal = (path: string, full: boolean): FileState =>
-  inspectFile(path, clientMigrations, full);
+export const inspectJournal = (path: string, full: boolean): FileState => inspectFile(path, clientMigrations, full);
 
 /** The services' database, where it is a file. */
-export const inspectServices = (path: string, full: boolean): FileState =>
-  inspectFile(path, serviceMigrations, full);
+export const inspectServices = (path: string, full: boolean): FileState => inspectFile(path, serviceMigrations, full);
 
 /** The same on PostgreSQL, and what waits for a person in it. */
 export async function inspectServer(

@@ -43,10 +43,7 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
     const method = body === undefined ? ('GET' as const) : ('POST' as const);
     const headers = { Authorization: `Bearer ${key}` };
     const sent = { baseUrl, fetch, method, path: `/operator${path}`, headers };
-    const answer = await ask(body === undefined ? sent : { ...sent, body }, {
-      timeoutMs,
-      signal: options.signal,
-    });
+    const answer = await ask(body === undefined ? sent : { ...sent, body }, { timeoutMs, signal: options.signal });
     if (answer.status >= 300) throw problemOf(answer);
     return answer.body as T;
   }
@@ -67,8 +64,7 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
     claim: (id: string, options: CallOptions = {}) => call<RefundCase>(at(id, '/claim'), options, {}),
     release: (id: string, force: boolean, options: CallOptions = {}) =>
       call<RefundCase>(at(id, '/release'), options, { force }),
-    note: (id: string, text: string, options: CallOptions = {}) =>
-      call<RefundCase>(at(id, '/note'), options, { text }),
+    note: (id: string, text: string, options: CallOptions = {}) => call<RefundCase>(at(id, '/note'), options, { text }),
     plan: (id: string, approval: Approval, options: CallOptions = {}) =>
       call<RefundPlan>(at(id, '/approve'), options, { ...approval, dry_run: true }),
     approve: (id: string, approval: Approval, options: CallOptions = {}) =>
@@ -79,15 +75,13 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
       call<RefundCase>(at(id, '/reject'), options, { reason }),
     stuck: (options: CallOptions = {}) => call<Stuck>('/stuck', options),
     stuckItem: (id: string, options: CallOptions = {}) => call<StuckItem>(waiting(id), options),
-    stuckEvidence: (id: string, options: CallOptions = {}) =>
-      call<StuckEvidence>(waiting(id, '/evidence'), options),
+    stuckEvidence: (id: string, options: CallOptions = {}) => call<StuckEvidence>(waiting(id, '/evidence'), options),
     planResolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>
       call<StuckPlan>(waiting(id, '/resolve'), options, { ...verdict, dry_run: true }),
     resolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>
       call<StuckItem>(waiting(id, '/resolve'), options, verdict),
     switches: (options: CallOptions = {}) => call<Switches>('/switches', options),
-    turn: (wanted: SwitchesRequest, options: CallOptions = {}) =>
-      call<Switches>('/switches', options, wanted),
+    turn: (wanted: SwitchesRequest, options: CallOptions = {}) => call<Switches>('/switches', options, wanted),
     audit: (query: Partial<AuditQuery>, options: CallOptions = {}) =>
       call<AuditTrail>(`/audit${queryOf(query)}`, options),
     keys: (query: Partial<KeysQuery>, options: CallOptions = {}) =>

@@ -31,10 +31,7 @@ export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_
       path: `/operator${path}`,
       headers: { Authorization: `Bearer ${operatorKey}` },
     };
-    const answer = await ask(body === undefined ? sent : { ...sent, body }, {
-      timeoutMs,
-      signal: options.signal,
-    });
+    const answer = await ask(body === undefined ? sent : { ...sent, body }, { timeoutMs, signal: options.signal });
     if (answer.status >= 300) throw problemOf(answer);
     return answer.body as T;
   }
@@ -45,8 +42,7 @@ export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_
     keys: (options: CallOptions = {}) => call<PartnerKeys>('/partner-keys', options),
     issueKey: (partnerId: string, name: string, options: CallOptions = {}) =>
       call<IssuedPartnerKey>('/partner-keys', options, { partner_id: partnerId, name }),
-    revokeKey: (keyId: string, options: CallOptions = {}) =>
-      call<PartnerKey>(at(keyId, 'revoke'), options, {}),
+    revokeKey: (keyId: string, options: CallOptions = {}) => call<PartnerKey>(at(keyId, 'revoke'), options, {}),
     /** The old key goes on for `overlapHours`, so that nothing is cut off while the new one is put in place. */
     rotateKey: (keyId: string, overlapHours: number, options: CallOptions = {}) =>
       call<IssuedPartnerKey>(at(keyId, 'rotate'), options, { overlap_hours: overlapHours }),

@@ -62,8 +62,7 @@ interface Journal {
  */
 const MAY_BE_ASKING_MS = 20_000;
 
-const unknownOutcome = () =>
-  problem('provider_failed', { message: 'Nobody can say yet what the airline made of it.' });
+const unknownOutcome = () => problem('provider_failed', { message: 'Nobody can say yet what the airline made of it.' });
 
 /**
  * Orders at an airline at most once. Our reference is on record before the airline is asked; whatever leaves the
@@ -72,20 +71,11 @@ const unknownOutcome = () =>
  * stays alive and the next call asks again): `standing` tells which.
  */
 export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: Journal) {
-  async function end(
-    row: EffectTable,
-    state: 'done' | 'failed' | 'sent' | 'stuck',
-    fields: Partial<EffectTable>,
-  ) {
+  async function end(row: EffectTable, state: 'done' | 'failed' | 'sent' | 'stuck', fields: Partial<EffectTable>) {
     // The airline is asked again for what was ordered under our reference.
     await (state === 'done' ? regained(store) : store)
       .updateTable('effects')
-      .set({
-        state,
-        updated_at_ms: clock.now(),
-        ...fields,
-        ...(state === 'failed' ? { live_key: null } : {}),
-      })
+      .set({ state, updated_at_ms: clock.now(), ...fields, ...(state === 'failed' ? { live_key: null } : {}) })
       .where('effect_id', '=', row.effect_id)
       .where('state', 'in', ['planned', 'sent', 'stuck'])
       .execute();
@@ -124,12 +114,7 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         continue;
       }
       await effect.fence?.();
-      const row = await begin(
-        kind,
-        effect.subject,
-        { state: 'planned', reference: effect.reference },
-        effect.agreed,
-      );
+      const row = await begin(kind, effect.subject, { state: 'planned', reference: effect.reference }, effect.agreed);
       if (!row) continue;
       try {
         const order = await effect.create();

@@ -75,11 +75,7 @@ async function end(
  * fork the same bytes can still succeed.
  * @param byPerson a person asks for an attempt that waits for one: then it may be given up, too
  */
-async function ask(
-  ports: AttemptPorts,
-  row: EffectTable,
-  byPerson = false,
-): Promise<Landing['kind'] | 'done'> {
+async function ask(ports: AttemptPorts, row: EffectTable, byPerson = false): Promise<Landing['kind'] | 'done'> {
   const { landingOf } = await loadLanding();
   const bytes = {
     wire: wireOf(row),
@@ -95,8 +91,7 @@ async function ask(
     await end(ports, row, 'failed', 'refused_on_chain');
     return 'dead';
   }
-  if (landing.kind === 'dead' && (row.state !== 'stuck' || byPerson))
-    await end(ports, row, 'failed', 'expired');
+  if (landing.kind === 'dead' && (row.state !== 'stuck' || byPerson)) await end(ports, row, 'failed', 'expired');
   if (landing.kind === 'unknown') await note(ports, row, 'outcome_unknown');
   return landing.kind;
 }
@@ -127,11 +122,7 @@ async function doubt({ store, clock, log }: AttemptPorts, row: EffectTable): Pro
 }
 
 /** Brings an attempt that was signed to its end: the same bytes again while they can land. */
-async function resolve(
-  ports: AttemptPorts,
-  row: EffectTable,
-  fence?: () => Promise<void>,
-): Promise<'done' | 'dead'> {
+async function resolve(ports: AttemptPorts, row: EffectTable, fence?: () => Promise<void>): Promise<'done' | 'dead'> {
   const known = await ask(ports, row);
   if (known === 'done') return known;
   if (row.state === 'stuck') {
@@ -186,9 +177,7 @@ async function signatureInPast(
     if (status.confirmation === 'confirmed' && ENDS_FINALIZED.includes(kind)) throw notYet('landed');
     return signature;
   }
-  const isLate = past.some(
-    (one) => one.error === 'expired' && clock.now() - one.created_at_ms < LONG_UNKNOWN_MS,
-  );
+  const isLate = past.some((one) => one.error === 'expired' && clock.now() - one.created_at_ms < LONG_UNKNOWN_MS);
   if (isLate && ENDS_FINALIZED.includes(kind)) throw notYet('unknown');
   return null;
 }
@@ -229,6 +218,4 @@ const wireOf = (row: EffectTable): Uint8Array => new Uint8Array(Buffer.from(row.
 const notYet = (known: Landing['kind']) =>
   known === 'landed' || known === 'failed'
     ? problem('not_final', { retryAfter: FINALITY_S })
-    : problem('cluster_failed', {
-        message: 'The cluster does not say for certain what happened to a transaction.',
-      });
+    : problem('cluster_failed', { message: 'The cluster does not say for certain what happened to a transaction.' });

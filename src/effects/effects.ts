@@ -26,11 +26,7 @@ export interface Effects {
    * Where an effect stands, after asking the cluster about an attempt whose outcome was not known. One that waits for
    * a person is given up only when a person asks (`byPerson`), and only if it can land no more.
    */
-  standing(
-    kind: EffectKind,
-    subject: string,
-    byPerson?: boolean,
-  ): Promise<'none' | 'open' | 'done' | 'stuck'>;
+  standing(kind: EffectKind, subject: string, byPerson?: boolean): Promise<'none' | 'open' | 'done' | 'stuck'>;
   /**
    * Sees to it that an effect never begins any more, whoever is about to begin it.
    * @returns false where it has begun before
@@ -70,10 +66,7 @@ interface EffectPorts extends Omit<AttemptPorts, 'sending'> {
 const CALLED_OFF = 'called_off';
 const isCalledOff = ({ state, error }: EffectTable): boolean => state === 'failed' && error === CALLED_OFF;
 const calledOff = (kind: EffectKind, subject: string) =>
-  problem('transaction_failed', {
-    message: 'It was called off before it began.',
-    detail: { kind, subject },
-  });
+  problem('transaction_failed', { message: 'It was called off before it began.', detail: { kind, subject } });
 
 export const liveKey = (kind: EffectKind, subject: string): string => `${kind}:${subject}`;
 

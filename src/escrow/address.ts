@@ -23,10 +23,7 @@ export const intentHashOf = (intentId: string): Uint8Array =>
 
 /** The state account of an intent: PDA of `["escrow", sha256(bytes of the intent id)]` (docs/escrow.md). */
 export async function escrowPlace(intentHash: Uint8Array, programId: Address): Promise<EscrowPlace> {
-  const [address, bump] = await getProgramDerivedAddress({
-    programAddress: programId,
-    seeds: ['escrow', intentHash],
-  });
+  const [address, bump] = await getProgramDerivedAddress({ programAddress: programId, seeds: ['escrow', intentHash] });
   return { address, bump, intentHash };
 }
 

@@ -102,8 +102,7 @@ export async function claimLateMoney(
   const { programId, address: escrow, mint, refundOwner, held } = found;
   if (refundOwner === null) {
     throw problem('nothing_to_claim', {
-      message:
-        'The escrow was closed, and the id of the intent does not name any of the wallets that are known here.',
+      message: 'The escrow was closed, and the id of the intent does not name any of the wallets that are known here.',
       fix: 'Name the wallet that its refunds go to: --refund-wallet <address>.',
       detail: { escrow, held: Number(held) },
     });

@@ -27,10 +27,7 @@ export function chainBytes(intentId: string): Uint8Array {
 function nonceBytes(start: string): Uint8Array {
   const random = start.slice('int_'.length);
   if (random.length !== RANDOM_CHARACTERS) return Buffer.from(start, 'latin1');
-  const value = [...random].reduce(
-    (sum, one) => (sum << 5n) | BigInt(CROCKFORD.indexOf(one.toUpperCase())),
-    0n,
-  );
+  const value = [...random].reduce((sum, one) => (sum << 5n) | BigInt(CROCKFORD.indexOf(one.toUpperCase())), 0n);
   return Buffer.concat([Buffer.from('int_'), Buffer.from(value.toString(16).padStart(20, '0'), 'hex')]);
 }
 

@@ -1,10 +1,4 @@
-import {
-  type AccountMeta,
-  AccountRole,
-  type Address,
-  getAddressEncoder,
-  type Instruction,
-} from '@solana/kit';
+import { type AccountMeta, AccountRole, type Address, getAddressEncoder, type Instruction } from '@solana/kit';
 import { TOKEN_PROGRAM } from '../solana/index.ts';
 import { chainBytes } from './commitment.ts';
 

@@ -24,12 +24,7 @@ export interface ObservedEscrow {
  */
 export async function observeEscrow(
   cluster: AccountReader,
-  at: {
-    readonly escrow: Address;
-    readonly mint: Address;
-    readonly refundOwner: Address;
-    readonly programId: Address;
-  },
+  at: { readonly escrow: Address; readonly mint: Address; readonly refundOwner: Address; readonly programId: Address },
 ): Promise<ObservedEscrow> {
   const [state, vault, refund] = await cluster.accounts([
     at.escrow,

@@ -125,10 +125,7 @@ export async function captureInstructions(
  * the same transaction: the program allows it for an escrow that was never paid.
  */
 export async function refundInstructions(
-  parties: AuthorityParties & {
-    readonly byAuthority?: boolean | undefined;
-    readonly closes?: boolean | undefined;
-  },
+  parties: AuthorityParties & { readonly byAuthority?: boolean | undefined; readonly closes?: boolean | undefined },
 ): Promise<Instruction[]> {
   const { payer, escrow, mint } = parties;
   const refundAccount = await refundAccountOf(parties);
@@ -136,13 +133,7 @@ export async function refundInstructions(
   const rentPayer = parties.rentPayer ?? payer;
   return [
     ...createRefundAccount(parties, refundAccount, parties.observed?.held),
-    refundInstruction({
-      ...parties,
-      byAuthority: parties.byAuthority ?? true,
-      vault,
-      refundAccount,
-      rentPayer,
-    }),
+    refundInstruction({ ...parties, byAuthority: parties.byAuthority ?? true, vault, refundAccount, rentPayer }),
     ...(parties.closes ? [closeInstruction({ ...parties, vault, rentPayer })] : []),
   ];
 }
@@ -198,11 +189,7 @@ const refundAccountOf = async ({
   refundAccount ?? (await associatedTokenAddress(refundOwner, mint));
 
 /** The rent of a token account that holds nothing would be a gift to the refund owner, who can close it. */
-function createRefundAccount(
-  parties: EscrowParties,
-  account: Address,
-  moves: bigint | undefined,
-): Instruction[] {
+function createRefundAccount(parties: EscrowParties, account: Address, moves: bigint | undefined): Instruction[] {
   const { observed, refundAccount, payer, refundOwner, mint } = parties;
   if (refundAccount !== undefined || moves === 0n || parties.opensRefundAccount === false) return [];
   if (observed !== undefined && observed.refundAccount !== 'missing') return [];

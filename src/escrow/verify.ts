@@ -53,11 +53,7 @@ const same = (check: EscrowCheckName, expected: string, found: string): EscrowCh
   ok: expected === found,
 });
 
-function among(
-  check: EscrowCheckName,
-  expected: readonly Address[] | undefined,
-  found: Address,
-): EscrowCheck {
+function among(check: EscrowCheckName, expected: readonly Address[] | undefined, found: Address): EscrowCheck {
   return {
     check,
     expected: expected === undefined ? 'any' : either(expected),
@@ -71,10 +67,7 @@ function within(
   { min, max }: { readonly min?: bigint | undefined; readonly max?: bigint | undefined },
   found: bigint | null,
 ): EscrowCheck {
-  const bounds = [
-    ...(min === undefined ? [] : [`at least ${min}`]),
-    ...(max === undefined ? [] : [`at most ${max}`]),
-  ];
+  const bounds = [...(min === undefined ? [] : [`at least ${min}`]), ...(max === undefined ? [] : [`at most ${max}`])];
   return {
     check,
     expected: bounds.join(', ') || 'any',

@@ -5,13 +5,7 @@ import { once } from '../kernel/once.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/index.ts';
 import { createAirlineChecks, defaultOptions, type FlightsGiven, type FlightsPorts } from './base/index.ts';
-import {
-  createEscrows,
-  createFunds,
-  createIntents,
-  withDeskOrders,
-  withLowcostOrders,
-} from './bookings/index.ts';
+import { createEscrows, createFunds, createIntents, withDeskOrders, withLowcostOrders } from './bookings/index.ts';
 import { loadDeskRoutes } from './desk/index.ts';
 import { createPricing } from './offers/index.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
@@ -20,9 +14,7 @@ import { createWorker } from './upkeep/index.ts';
 export * from './migrations.ts';
 
 /** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
-function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): {
-  readonly fetch: Serve;
-} {
+function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): { readonly fetch: Serve } {
   const { ports, funds } = given;
   const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.options));
   const readiness = once(async () => (await import('./readiness.ts')).createReadiness(ports, funds));
@@ -92,10 +84,7 @@ const allOrders = (provider: Provider | null, { lowcost, store }: FlightsGiven):
   provider && withDeskOrders(lowcost ? withLowcostOrders(provider, lowcost, { store }) : provider, { store });
 
 /** A provider that slows paid work down raises the price of searches for a while (CONTRACT, section 2). */
-function noticingRateLimits(
-  provider: Provider,
-  slowed: (retryAfter: number | undefined) => Promise<void>,
-): Provider {
+function noticingRateLimits(provider: Provider, slowed: (retryAfter: number | undefined) => Promise<void>): Provider {
   const noting = async <T>(call: Promise<T>): Promise<T> => {
     try {
       return await call;

@@ -115,10 +115,7 @@ export const flightsMigrations = {
     'create index sponsored_signatures_expiry on sponsored_signatures (expires_at_ms)',
   ],
 
-  stuck: [
-    'alter table bookings add column stuck_in text',
-    'alter table affiliate_payouts add column last_error text',
-  ],
+  stuck: ['alter table bookings add column stuck_in text', 'alter table affiliate_payouts add column last_error text'],
 
   creations: [
     'alter table intents add column creating_key text',
@@ -175,9 +172,7 @@ export const flightsMigrations = {
 
   intentsByAge: ['create index intents_created on intents (created_at_ms, amount)'],
 
-  locks: [
-    'create index intents_locks on intents (funding_wallet, expires_at_ms) where active_key is not null',
-  ],
+  locks: ['create index intents_locks on intents (funding_wallet, expires_at_ms) where active_key is not null'],
 
   /** Each order that a list of requests and of unfinished work is read in, by what it is asked for. */
   lists: [

@@ -36,10 +36,7 @@ export const openapiDocument = (options: FlightsOptions) =>
       ),
       familyName: header('X-Passenger-Family-Name', "The lead passenger's family name."),
       operatorKey: { type: 'http', scheme: 'bearer', description: 'An operator key: flk_op_…' },
-      supportCode: header(
-        'X-Customer-Support-Code',
-        'The code that was returned once, when the intent was created.',
-      ),
+      supportCode: header('X-Customer-Support-Code', 'The code that was returned once, when the intent was created.'),
     },
   });
 
@@ -66,11 +63,7 @@ const PAYMENT_REQUIRED = {
     resource: {
       type: 'object',
       required: ['url'],
-      properties: {
-        url: { type: 'string' },
-        description: { type: 'string' },
-        mimeType: { type: 'string' },
-      },
+      properties: { url: { type: 'string' }, description: { type: 'string' }, mimeType: { type: 'string' } },
     },
     accepts: {
       type: 'array',

@@ -114,9 +114,7 @@ const unlessMovedOn =
 async function lookAtDatabase({ store }: FlightsPorts): Promise<Found> {
   const behind = await store
     .transaction()
-    .execute((tx) =>
-      tx.selectFrom('meta').select('key').where('key', '=', DATABASE_BEHIND).executeTakeFirst(),
-    );
+    .execute((tx) => tx.selectFrom('meta').select('key').where('key', '=', DATABASE_BEHIND).executeTakeFirst());
   return { code: behind ? DATABASE_BEHIND : OK };
 }
 

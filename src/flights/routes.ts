@@ -22,13 +22,7 @@ import {
   loadBooking,
   loadOrders,
 } from './bookings/index.ts';
-import {
-  loadOffersOffers,
-  loadOffersSearch,
-  loadSearchUpdates,
-  loadSponsored,
-  type Pricing,
-} from './offers/index.ts';
+import { loadOffersOffers, loadOffersSearch, loadSearchUpdates, loadSponsored, type Pricing } from './offers/index.ts';
 import type { Readiness } from './readiness.ts';
 import { loadRequests } from './refunds/index.ts';
 
@@ -107,8 +101,7 @@ const PREVIEW_HEADERS: readonly HeaderParameter[] = Object.entries({
 
 /** A search that a gateway sponsors. A payment comes first. */
 const isSponsored = ({ headers }: HttpRequest): boolean =>
-  Object.keys(headers).some((name) => name.startsWith('x-gateway-sponsored-')) &&
-  !('payment-signature' in headers);
+  Object.keys(headers).some((name) => name.startsWith('x-gateway-sponsored-')) && !('payment-signature' in headers);
 
 const health = ({ context: { ports } }: FlightsCall, status: Health['status']): Health => ({
   status,
@@ -120,9 +113,7 @@ const health = ({ context: { ports } }: FlightsCall, status: Health['status']): 
 async function ready(call: FlightsCall): Promise<object> {
   const { isReady, checks, details, retryAfterS } = await call.context.readiness();
   if (isReady && !call.context.ports.isStopping?.()) return health(call, 'ok');
-  return json({ ...health(call, 'not_ready'), checks, ...details }, 503, {
-    'Retry-After': String(retryAfterS),
-  });
+  return json({ ...health(call, 'not_ready'), checks, ...details }, 503, { 'Retry-After': String(retryAfterS) });
 }
 
 /** The calls of customers (spec/flight-service.md; CONTRACT, sections 1 to 7). */
@@ -178,10 +169,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
           schema: wire('searchResponse'),
           // A gateway's signature stands in for a payment: not charged, and no PAYMENT-RESPONSE.
           headers: {
-            'X-Sponsored-Preview': {
-              schema: { const: 'true' },
-              description: 'A gateway sponsored this answer.',
-            },
+            'X-Sponsored-Preview': { schema: { const: 'true' }, description: 'A gateway sponsored this answer.' },
           },
         },
       },
@@ -201,9 +189,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       id: 'searchUpdates',
       summary: 'Offers of the slower tier, as they arrive. Free.',
       body: asked('searchUpdatesRequest'),
-      answers: {
-        200: { description: 'What landed after the cursor.', schema: wire('searchUpdatesResponse') },
-      },
+      answers: { 200: { description: 'What landed after the cursor.', schema: wire('searchUpdatesResponse') } },
       codes: ['search_not_found', ...UPSTREAM],
       async run({ context, body }) {
         const { searchUpdates } = await loadSearchUpdates();
@@ -314,11 +300,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       answers: { 200: { description: 'The intent.', schema: wire('intent') } },
       codes: ['intent_not_found', 'support_code_mismatch', 'too_many_attempts'],
       run: (call) =>
-        call.context.intents.show(
-          call.params.intent_id,
-          headerOf(call.request, SUPPORT_CODE.name),
-          askerOf(call),
-        ),
+        call.context.intents.show(call.params.intent_id, headerOf(call.request, SUPPORT_CODE.name), askerOf(call)),
     }),
     route({
       method: 'POST',
@@ -354,18 +336,14 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       async run(call) {
         const { createBooking } = await loadBooking();
         const { ports, escrows, funds } = call.context;
-        return charge(
-          call,
-          createBooking(ports, escrows, funds).book(call.body, addressOf(call), askerOf(call)),
-        );
+        return charge(call, createBooking(ports, escrows, funds).book(call.body, addressOf(call), askerOf(call)));
       },
     }),
     route({
       method: 'POST',
       path: '/webhooks/airline',
       id: 'airlineWebhook',
-      summary:
-        'Take in a signed message of the airline: the bookings that it is about are looked at now. Free.',
+      summary: 'Take in a signed message of the airline: the bookings that it is about are looked at now. Free.',
       answers: { 200: { description: 'Taken in. The same message may come again.' } },
       codes: ['unauthorized', 'not_found', 'payload_too_large', 'body_incomplete'],
       async run({ context, request }) {
@@ -377,8 +355,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'POST',
       path: '/air/refund-requests',
       id: 'requestRefund',
-      summary: ({ refundRequestPrice }) =>
-        `File a refund request for manual review. ${usdc(refundRequestPrice)} USDC.`,
+      summary: ({ refundRequestPrice }) => `File a refund request for manual review. ${usdc(refundRequestPrice)} USDC.`,
       price: ({ refundRequestPrice }) => refundRequestPrice,
       security: [['x402', 'supportCode', 'familyName']],
       headers: [SUPPORT_CODE, FAMILY_NAME],

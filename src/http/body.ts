@@ -33,8 +33,7 @@ export async function readJson(
  * @throws Problem `payload_too_large`; `body_incomplete` when the client goes away meanwhile
  */
 export async function readBytes(request: HttpRequest, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = () =>
-    problem('payload_too_large', { message: `The body is larger than ${mostBytes / 1024} KiB.` });
+  const tooLarge = () => problem('payload_too_large', { message: `The body is larger than ${mostBytes / 1024} KiB.` });
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
   const bytes = await readBody(request.body, mostBytes).catch((cause: unknown) => {
     throw problem('body_incomplete', { cause });
@@ -93,10 +92,7 @@ function wordOf(issue: z.core.$ZodIssue): string {
  * The parameters of a query; without a schema none is known, and one that would be ignored in silence is refused.
  * @throws Problem `invalid_request`, also for a parameter that is given twice
  */
-export async function readQuery(
-  url: URL,
-  schema: { load(): Promise<z.ZodType> } | undefined,
-): Promise<unknown> {
+export async function readQuery(url: URL, schema: { load(): Promise<z.ZodType> } | undefined): Promise<unknown> {
   const names = [...new Set(url.searchParams.keys())];
   if (!schema) {
     if (names.length > 0) refuse(names.map((path) => ({ path, message: 'is not a known query parameter.' })));

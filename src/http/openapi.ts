@@ -129,9 +129,7 @@ const PAYMENT = {
   description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
 };
 
-const REQUEST_ID = {
-  'X-Request-Id': { schema: TEXT, description: 'Quote it when you ask.' },
-};
+const REQUEST_ID = { 'X-Request-Id': { schema: TEXT, description: 'Quote it when you ask.' } };
 
 const PAYMENT_RESPONSE = {
   'PAYMENT-RESPONSE': { schema: TEXT, description: 'Base64 of the x402 settlement response.' },
@@ -140,10 +138,7 @@ const PAYMENT_RESPONSE = {
 const CHALLENGE = {
   description:
     '`payment_required`: this call is paid. `payment_verification_failed` and `payment_settlement_failed`: the payment was not accepted, nothing was charged. The body equals the decoded header.',
-  headers: {
-    ...REQUEST_ID,
-    'PAYMENT-REQUIRED': { schema: TEXT, description: 'Base64 of the body.' },
-  },
+  headers: { ...REQUEST_ID, 'PAYMENT-REQUIRED': { schema: TEXT, description: 'Base64 of the body.' } },
   content: json(ref('PaymentRequired')),
 };
 
@@ -202,9 +197,7 @@ function paymentInfo(price: PriceRange): object {
 async function componentsOf<O>({ tables, modules = [], override }: Described<O>): Promise<object> {
   const routes = tables.flatMap(({ table }) => table.routes);
   const asked = routes.flatMap(({ body }) => body ?? []);
-  const answered = routes.flatMap(({ answers }) =>
-    Object.values(answers).flatMap(({ schema }) => schema ?? []),
-  );
+  const answered = routes.flatMap(({ answers }) => Object.values(answers).flatMap(({ schema }) => schema ?? []));
   const loaded = [...modules, ...[...asked, ...answered].map(({ module }) => module)];
   const registry = z.registry<{ id: string }>();
   for (const load of new Set(loaded)) {
@@ -235,17 +228,13 @@ function schemasAs(
 }
 
 /** Those of the schemas that these name, and what is inside them. */
-function namedIn(
-  made: Readonly<Record<string, object>>,
-  roots: readonly LazySchema[],
-): Record<string, object> {
+function namedIn(made: Readonly<Record<string, object>>, roots: readonly LazySchema[]): Record<string, object> {
   const found: Record<string, object> = {};
   const follow = (name: string): void => {
     const schema = made[name];
     if (!schema || name in found) return;
     found[name] = schema;
-    for (const [, inner = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g))
-      follow(inner);
+    for (const [, inner = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) follow(inner);
   };
   for (const { name } of roots) follow(name);
   return found;

@@ -111,11 +111,8 @@ function isDeclared<C, O>(
   return status in route.answers || statuses.includes(status) || (status === 402 && !!route.price);
 }
 
-const told = (
-  { method, path }: Pick<Route<never>, 'method' | 'path'>,
-  { status }: HttpResponse,
-  code: string | null,
-) => [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
+const told = ({ method, path }: Pick<Route<never>, 'method' | 'path'>, { status }: HttpResponse, code: string | null) =>
+  [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
 
 /** The route of a request, or why there is none. */
 function matchOf<C, O>(table: RouteTable<C, O>, method: string, pathname: string): Matched<C, O> | Problem {
@@ -169,11 +166,7 @@ function problemOf(log: Log, error: unknown, requestId: string, path: string | n
   }
   if (!storage && isProblem(error) && error.kind.status !== undefined) return error;
   const known = isProblem(error, 'transaction_failed');
-  log('error', 'request_failed', {
-    ...where,
-    ...storageFields(error),
-    ...(known ? { error_code: error.code } : {}),
-  });
+  log('error', 'request_failed', { ...where, ...storageFields(error), ...(known ? { error_code: error.code } : {}) });
   return storage ?? problem('internal_error');
 }
 

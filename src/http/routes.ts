@@ -118,9 +118,7 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
 /** Writes routes of one context: `run` is given what the route's own schemas have read. */
 export const routesOf =
   <C, O = unknown>() =>
-  <B extends z.ZodType, Q extends z.ZodType, Path extends string>(
-    route: Written<C, O, B, Q, Path>,
-  ): Route<C, O> =>
+  <B extends z.ZodType, Q extends z.ZodType, Path extends string>(route: Written<C, O, B, Q, Path>): Route<C, O> =>
     route;
 
 /** A schema that is loaded when it is first needed. */
@@ -154,12 +152,7 @@ const STORED: readonly ProblemCode[] = [
   'storage_damaged',
   'too_many_open_files',
 ];
-const BODY: readonly ProblemCode[] = [
-  'invalid_json',
-  'body_incomplete',
-  'payload_too_large',
-  'unsupported_media_type',
-];
+const BODY: readonly ProblemCode[] = ['invalid_json', 'body_incomplete', 'payload_too_large', 'unsupported_media_type'];
 const PAID: readonly ProblemCode[] = ['invalid_payment_signature', 'payment_pending', 'operator_funds_low'];
 const ANY: readonly ProblemCode[] = ['invalid_request', 'method_not_allowed', 'internal_error'];
 
@@ -180,7 +173,5 @@ export const servedAt = (document: object, publicUrl: string | undefined): objec
   publicUrl === undefined ? document : { ...document, servers: [{ url: publicUrl }] };
 
 /** A read that is free for all can be asked for its headers alone. */
-export const methodsOf = <C, O>(
-  table: RouteTable<C, O>,
-  { method, price }: Route<C, O>,
-): readonly string[] => (method === 'GET' && !price && !table.keyFirst ? ['GET', 'HEAD'] : [method]);
+export const methodsOf = <C, O>(table: RouteTable<C, O>, { method, price }: Route<C, O>): readonly string[] =>
+  method === 'GET' && !price && !table.keyFirst ? ['GET', 'HEAD'] : [method];

@@ -9,5 +9,4 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-export const sha256Hex = (text: string | Uint8Array): string =>
-  createHash('sha256').update(text).digest('hex');
+export const sha256Hex = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');

@@ -18,10 +18,7 @@ export function missingNative(error: unknown): Problem | null {
 }
 
 /** Platforms that both native packages are built for; what is not built cannot be installed either. */
-const BUILT: Readonly<Record<string, readonly string[]>> = {
-  darwin: ['arm64', 'x64'],
-  linux: ['arm64', 'x64'],
-};
+const BUILT: Readonly<Record<string, readonly string[]>> = { darwin: ['arm64', 'x64'], linux: ['arm64', 'x64'] };
 
 const notBuilt = (): string =>
   process.platform === 'win32'

@@ -22,8 +22,7 @@ export const overNetwork =
     const init = { ...rest, redirect, body: body || null, signal: signal ?? null };
     const { status, headers, body: stream } = await fetch(url, init);
     const bytes = await readBody(stream ?? '', mostBytes);
-    if (bytes === null)
-      throw problem('unexpected_answer', { message: `${new URL(url).host} answered without end.` });
+    if (bytes === null) throw problem('unexpected_answer', { message: `${new URL(url).host} answered without end.` });
     return new HttpResponse(status, new TextDecoder().decode(bytes), Object.fromEntries(headers));
   };
 

@@ -241,24 +241,9 @@ export const PROBLEMS = {
   },
 
   // Offers and intents
-  offer_not_found: {
-    status: 404,
-    exit: 3,
-    message: 'That offer is unknown or has expired.',
-    fix: 'Search again.',
-  },
-  search_not_found: {
-    status: 404,
-    exit: 3,
-    message: 'That search is unknown or has expired.',
-    fix: 'Search again.',
-  },
-  intent_not_found: {
-    status: 404,
-    exit: 3,
-    message: 'Unknown intent.',
-    fix: 'Check the intent id.',
-  },
+  offer_not_found: { status: 404, exit: 3, message: 'That offer is unknown or has expired.', fix: 'Search again.' },
+  search_not_found: { status: 404, exit: 3, message: 'That search is unknown or has expired.', fix: 'Search again.' },
+  intent_not_found: { status: 404, exit: 3, message: 'Unknown intent.', fix: 'Check the intent id.' },
   order_not_found: {
     status: 404,
     exit: 3,
@@ -283,18 +268,8 @@ export const PROBLEMS = {
     message: 'That offer cannot be locked here.',
     fix: 'Choose an offer in USD between 10.00 and 10000.00.',
   },
-  offer_unavailable: {
-    status: 409,
-    exit: 5,
-    message: 'That offer is no longer available.',
-    fix: 'Search again.',
-  },
-  offer_expired: {
-    status: 409,
-    exit: 5,
-    message: 'The offer has expired.',
-    fix: 'Search again. Nothing was charged.',
-  },
+  offer_unavailable: { status: 409, exit: 5, message: 'That offer is no longer available.', fix: 'Search again.' },
+  offer_expired: { status: 409, exit: 5, message: 'The offer has expired.', fix: 'Search again. Nothing was charged.' },
   offer_repriced: {
     status: 409,
     exit: 5,
@@ -428,8 +403,7 @@ export const PROBLEMS = {
   customer_token_invalid: {
     status: 401,
     exit: 4,
-    message:
-      "The customer's token is not valid, has expired, or is of a customer who is not linked to this partner.",
+    message: "The customer's token is not valid, has expired, or is of a customer who is not linked to this partner.",
     fix: 'Ask for a new one: a token lasts a few minutes. An operator links a customer with POST /operator/customers/{customer_id}.',
   },
   customer_blocked: {
@@ -438,18 +412,8 @@ export const PROBLEMS = {
     message: 'This customer is blocked.',
     fix: 'Only an operator can unblock the customer.',
   },
-  customer_not_found: {
-    status: 404,
-    exit: 3,
-    message: 'Unknown customer.',
-    fix: 'Check the customer id.',
-  },
-  partner_not_found: {
-    status: 404,
-    exit: 3,
-    message: 'Unknown partner.',
-    fix: 'Check the partner id.',
-  },
+  customer_not_found: { status: 404, exit: 3, message: 'Unknown customer.', fix: 'Check the customer id.' },
+  partner_not_found: { status: 404, exit: 3, message: 'Unknown partner.', fix: 'Check the partner id.' },
   partner_key_not_found: {
     status: 404,
     exit: 3,
@@ -669,12 +633,7 @@ export const PROBLEMS = {
     message: 'Booking is switched off for now.',
     fix: 'Try again later. Existing bookings and refund requests are not affected.',
   },
-  not_ready: {
-    status: 503,
-    ...UPSTREAM,
-    message: 'The service is not ready.',
-    fix: 'Try again in a moment.',
-  },
+  not_ready: { status: 503, ...UPSTREAM, message: 'The service is not ready.', fix: 'Try again in a moment.' },
   refund_not_due: {
     exit: 5,
     message: 'Only the operator can refund this escrow until it is due.',
@@ -693,11 +652,7 @@ export const PROBLEMS = {
 
   // The tool itself
   usage: { exit: 2, message: 'Unknown command.', fix: 'See farelock --help.' },
-  settings_invalid: {
-    exit: 2,
-    message: 'A settings file is not valid.',
-    fix: 'Correct the setting named above.',
-  },
+  settings_invalid: { exit: 2, message: 'A settings file is not valid.', fix: 'Correct the setting named above.' },
   key_file_unreadable: {
     exit: 4,
     message: 'A key file cannot be used.',
@@ -719,11 +674,7 @@ export const PROBLEMS = {
     message: 'This is about one customer, and there is no token for the customer.',
     fix: 'Set FARELOCK_CUSTOMER_TOKEN. An operator makes one with farelock keys token <customer-id>.',
   },
-  conflict: {
-    exit: 5,
-    message: 'That conflicts with the current state.',
-    fix: 'Read it again, then decide.',
-  },
+  conflict: { exit: 5, message: 'That conflicts with the current state.', fix: 'Read it again, then decide.' },
   declined: { exit: 5, message: 'Declined.', fix: 'Nothing changed.' },
   data_invalid: {
     exit: 2,
@@ -760,26 +711,14 @@ export const PROBLEMS = {
     message: 'The saved travellers cannot be read with the keys of this home.',
     fix: 'Restore the keys/client.json they were saved with.',
   },
-  no_support_code: {
-    exit: 4,
-    message: 'The support code is not saved here.',
-    fix: 'Set FARELOCK_SUPPORT_CODE.',
-  },
-  no_operator_key: {
-    exit: 4,
-    message: 'No operator key.',
-    fix: 'Set FARELOCK_OPERATOR_KEY.',
-  },
+  no_support_code: { exit: 4, message: 'The support code is not saved here.', fix: 'Set FARELOCK_SUPPORT_CODE.' },
+  no_operator_key: { exit: 4, message: 'No operator key.', fix: 'Set FARELOCK_OPERATOR_KEY.' },
   keypair_unreadable: {
     exit: 4,
     message: 'The keypair file cannot be used.',
     fix: 'Use a Solana CLI keypair file that only you can read (chmod 600).',
   },
-  keypair_exists: {
-    exit: 5,
-    message: 'A wallet already exists.',
-    fix: 'Choose another path with --keypair.',
-  },
+  keypair_exists: { exit: 5, message: 'A wallet already exists.', fix: 'Choose another path with --keypair.' },
   no_wallet: { exit: 4, message: 'No wallet.', fix: 'Create one with farelock wallet new.' },
   challenge_refused: {
     exit: 6,
@@ -953,8 +892,7 @@ export const PROBLEMS = {
   },
   sandbox_on_mainnet: {
     exit: 2,
-    message:
-      'That cluster is mainnet, but the flights of this service are invented: it would take real USDC.',
+    message: 'That cluster is mainnet, but the flights of this service are invented: it would take real USDC.',
     fix: 'Leave out --rpc-url and FARELOCK_RPC_URL to use play money on the embedded cluster. Nothing was signed.',
   },
   transaction_failed: {
@@ -1027,10 +965,7 @@ export class Problem extends Error {
     options: ProblemOptions = {},
   ) {
     const kind: ProblemKind = PROBLEMS[code];
-    super(
-      options.message ?? kind.message,
-      options.cause === undefined ? undefined : { cause: options.cause },
-    );
+    super(options.message ?? kind.message, options.cause === undefined ? undefined : { cause: options.cause });
     this.fix = options.fix ?? kind.fix;
     this.detail = options.detail;
     this.retryAfter = options.retryAfter;
@@ -1049,10 +984,7 @@ export class Problem extends Error {
 export const problem = (code: ProblemCode, options?: ProblemOptions): Problem => new Problem(code, options);
 
 /** The same problem, in other words or with other next steps. */
-export const reworded = (
-  error: Problem,
-  changes: Pick<ProblemOptions, 'message' | 'fix' | 'next'>,
-): Problem =>
+export const reworded = (error: Problem, changes: Pick<ProblemOptions, 'message' | 'fix' | 'next'>): Problem =>
   new Problem(error.code, {
     message: error.message,
     fix: error.fix,
@@ -1089,11 +1021,13 @@ const cut = (text: unknown, most: number): unknown =>
 export function wireDetail(detail: ProblemDetail): ProblemDetail {
   const { issues } = detail;
   if (!Array.isArray(issues)) return detail;
-  const shown = issues.slice(0, MOST_ISSUES).map((issue: { path?: unknown; message?: unknown }) => ({
-    ...issue,
-    path: cut(issue.path, MOST_PATH),
-    message: cut(issue.message, MOST_MESSAGE),
-  }));
+  const shown = issues
+    .slice(0, MOST_ISSUES)
+    .map((issue: { path?: unknown; message?: unknown }) => ({
+      ...issue,
+      path: cut(issue.path, MOST_PATH),
+      message: cut(issue.message, MOST_MESSAGE),
+    }));
   const omitted = issues.length - shown.length;
   return { ...detail, issues: shown, ...(omitted > 0 && { issues_omitted: omitted }) };
 }

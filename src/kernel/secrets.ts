@@ -1,11 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readBounded } from './bounded-file.ts';
@@ -116,9 +109,7 @@ function secretsFrom(ring: KeyRing): Secrets {
     const name = `${secret} ${purpose}`;
     const known =
       derived.get(name) ??
-      Buffer.from(
-        hkdfSync('sha256', Buffer.from(secret, 'base64'), Buffer.alloc(0), `farelock ${purpose}`, 32),
-      );
+      Buffer.from(hkdfSync('sha256', Buffer.from(secret, 'base64'), Buffer.alloc(0), `farelock ${purpose}`, 32));
     derived.set(name, known);
     return known;
   };

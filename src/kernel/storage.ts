@@ -137,40 +137,39 @@ function removeQuietly(path: string): void {
   }
 }
 
-const HERE: Readonly<
-  Record<StorageCode, (file: string) => { message: string; fix: string; next: readonly string[] }>
-> = {
-  storage_full: (file) => ({
-    message: `No space is left to write ${file}`,
-    fix: 'Free some space on that disk, then run the command again to resume.',
-    next: [`df -h ${shellWord(dirname(file))}`],
-  }),
-  storage_failed: (file) => ({
-    message: `The disk failed at ${file}`,
-    fix: 'Check the disk (see the system log), then run the command again to resume.',
-    next: ['farelock doctor'],
-  }),
-  storage_not_writable: (file) => ({
-    message: `Cannot write ${file}`,
-    fix: 'Make it writable for you, or set FARELOCK_HOME to a folder that is.',
-    next: [`ls -ld ${shellWord(dirname(file))} ${shellWord(file)}`],
-  }),
-  storage_locked: (file) => ({
-    message: `Another process has locked ${file}`,
-    fix: 'Wait for it or stop it, then run the command again. Nothing is lost.',
-    next: [`fuser -v ${shellWord(file)}`],
-  }),
-  storage_damaged: (file) => ({
-    message: `${file} is damaged`,
-    fix: 'Stop whatever uses it, keep a copy, and restore it from a backup.',
-    next: [`cp ${shellWord(file)} ${shellWord(`${file}.damaged`)}`, 'farelock doctor'],
-  }),
-  too_many_open_files: (file) => ({
-    message: `Too many open files: cannot open ${file}`,
-    fix: 'Raise the limit, then run the command again to resume.',
-    next: ['ulimit -n 4096'],
-  }),
-};
+const HERE: Readonly<Record<StorageCode, (file: string) => { message: string; fix: string; next: readonly string[] }>> =
+  {
+    storage_full: (file) => ({
+      message: `No space is left to write ${file}`,
+      fix: 'Free some space on that disk, then run the command again to resume.',
+      next: [`df -h ${shellWord(dirname(file))}`],
+    }),
+    storage_failed: (file) => ({
+      message: `The disk failed at ${file}`,
+      fix: 'Check the disk (see the system log), then run the command again to resume.',
+      next: ['farelock doctor'],
+    }),
+    storage_not_writable: (file) => ({
+      message: `Cannot write ${file}`,
+      fix: 'Make it writable for you, or set FARELOCK_HOME to a folder that is.',
+      next: [`ls -ld ${shellWord(dirname(file))} ${shellWord(file)}`],
+    }),
+    storage_locked: (file) => ({
+      message: `Another process has locked ${file}`,
+      fix: 'Wait for it or stop it, then run the command again. Nothing is lost.',
+      next: [`fuser -v ${shellWord(file)}`],
+    }),
+    storage_damaged: (file) => ({
+      message: `${file} is damaged`,
+      fix: 'Stop whatever uses it, keep a copy, and restore it from a backup.',
+      next: [`cp ${shellWord(file)} ${shellWord(`${file}.damaged`)}`, 'farelock doctor'],
+    }),
+    too_many_open_files: (file) => ({
+      message: `Too many open files: cannot open ${file}`,
+      fix: 'Raise the limit, then run the command again to resume.',
+      next: ['ulimit -n 4096'],
+    }),
+  };
 
 const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
@@ -189,8 +188,7 @@ function told(code: StorageCode, file: string | undefined, why: string, cause: u
 }
 
 /** A file of ours that holds something else than it should. */
-export const damaged = (path: string, why: string): Problem =>
-  told('storage_damaged', path, why, new Error(why));
+export const damaged = (path: string, why: string): Problem => told('storage_damaged', path, why, new Error(why));
 
 /** Problems that stand for another one that they carry along. */
 const WRAPPING = ['network_unreachable', 'cluster_failed', 'internal_error'] as const;

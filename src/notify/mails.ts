@@ -129,9 +129,7 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
             ? 'Your refund request was approved. The airline had cancelled your booking.'
             : 'Your refund request was approved, and the ticket was cancelled.',
           `${formatUsdc(facts.amount)} USDC was sent to ${facts.refundWallet}.`,
-          ...(facts.penalty > 0n
-            ? [`${formatUsdc(facts.penalty)} USDC of your payment is not refunded.`]
-            : []),
+          ...(facts.penalty > 0n ? [`${formatUsdc(facts.penalty)} USDC of your payment is not refunded.`] : []),
           ...transactionLine(facts.transaction),
         ],
       };

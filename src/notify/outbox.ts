@@ -94,10 +94,7 @@ const WAITING = {
 type Channel = OpenQueue<NotifyTables, 'outbox'>;
 
 export function createOutbox(ports: OutboxPorts): Outbox {
-  const channels = {
-    page: openQueue(ports, WAITING.page),
-    email: openQueue(ports, WAITING.email),
-  };
+  const channels = { page: openQueue(ports, WAITING.page), email: openQueue(ports, WAITING.email) };
   const deliverDue = () => deliver(ports, channels);
   let running: Promise<unknown> | null = null;
   return {
@@ -107,9 +104,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       running ??= deliverDue()
         .catch((error: unknown) => {
           // The lease of what was under way runs out, and the next round takes it up again.
-          ports.log('error', 'delivery_broken', {
-            error_name: error instanceof Error ? error.name : 'unknown',
-          });
+          ports.log('error', 'delivery_broken', { error_name: error instanceof Error ? error.name : 'unknown' });
         })
         .finally(() => {
           running = null;
@@ -231,11 +226,7 @@ function putOff({ clock, log }: OutboxPorts, queue: Channel, row: OutboxRow, err
 }
 
 async function forget({ store, clock, transports: open }: OutboxPorts, intentId: string): Promise<void> {
-  const rows = await store
-    .selectFrom('outbox')
-    .select('message_id')
-    .where('intent_id', '=', intentId)
-    .execute();
+  const rows = await store.selectFrom('outbox').select('message_id').where('intent_id', '=', intentId).execute();
   if (rows.length === 0) return;
   const transports = await open?.();
   for (const { message_id } of rows) await transports?.forget(message_id);

@@ -14,8 +14,7 @@ export function checkSettings(settings: NotifySettings): void {
     if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
       throw wrong('FARELOCK_SMTP_URL', 'is not an smtp:// or smtps:// address.');
     }
-    if (settings.mailFrom === undefined)
-      throw wrong('FARELOCK_MAIL_FROM', 'is missing: e-mails need a sender.');
+    if (settings.mailFrom === undefined) throw wrong('FARELOCK_MAIL_FROM', 'is missing: e-mails need a sender.');
   }
   if (settings.mailFrom !== undefined && !/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/.test(settings.mailFrom)) {
     throw wrong('FARELOCK_MAIL_FROM', 'is not an e-mail address.');
@@ -34,10 +33,7 @@ export function checkSettings(settings: NotifySettings): void {
 }
 
 export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' ||
-  hostname === '[::1]' ||
-  hostname === '::1' ||
-  /^127(\.\d{1,3}){3}$/.test(hostname);
+  hostname === 'localhost' || hostname === '[::1]' || hostname === '::1' || /^127(\.\d{1,3}){3}$/.test(hostname);
 
 const parsed = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
 

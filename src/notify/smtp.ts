@@ -53,7 +53,6 @@ function refusedOrUnreachable(error: unknown): Error {
   if (error instanceof ReceiverUnreachable) return error;
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   const permanent = typeof responseCode === 'number' && responseCode >= 500;
-  if (permanent && (code === 'EENVELOPE' || code === 'EMESSAGE'))
-    return new DeliveryRefused(`status ${responseCode}`);
+  if (permanent && (code === 'EENVELOPE' || code === 'EMESSAGE')) return new DeliveryRefused(`status ${responseCode}`);
   return new ReceiverUnreachable(typeof code === 'string' ? code : 'unknown');
 }

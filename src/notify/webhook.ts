@@ -5,12 +5,7 @@ import { type Delivery, DeliveryRefused, type PageMessage, ReceiverUnreachable }
  * Posts a page. `text` is what Slack and its likes show; the rest is for receivers that read fields. The message id
  * stands in the body and in `Idempotency-Key`, the same over every try.
  */
-export const postPage = (
-  url: string,
-  message: PageMessage,
-  delivery: Delivery,
-  signal: AbortSignal,
-): Promise<void> =>
+export const postPage = (url: string, message: PageMessage, delivery: Delivery, signal: AbortSignal): Promise<void> =>
   post(
     url,
     {
@@ -35,23 +30,14 @@ export const sendTelegram = (to: TelegramChat, message: PageMessage, signal: Abo
   const fields = Object.entries(message.fields).map(([name, value]) => `${name}: ${value ?? '-'}`);
   return post(
     `${to.origin ?? 'https://api.telegram.org'}/bot${to.token}/sendMessage`,
-    {
-      chat_id: to.chat,
-      text: [message.text, ...fields].join('\n'),
-      link_preview_options: { is_disabled: true },
-    },
+    { chat_id: to.chat, text: [message.text, ...fields].join('\n'), link_preview_options: { is_disabled: true } },
     {},
     signal,
   );
 };
 
 /** The address holds a secret: no error of ours repeats it. No redirect is followed, for it would carry the page along. */
-async function post(
-  url: string,
-  body: object,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<void> {
+async function post(url: string, body: object, headers: Record<string, string>, signal: AbortSignal): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'user-agent': 'farelock', ...headers },

@@ -1,12 +1,6 @@
 import { refusalHeaders } from '../http/index.ts';
 import { type HttpResponse, json } from '../kernel/http.ts';
-import {
-  PROBLEMS,
-  type Problem,
-  type ProblemCode,
-  type ProblemKind,
-  wireDetail,
-} from '../kernel/problems.ts';
+import { PROBLEMS, type Problem, type ProblemCode, type ProblemKind, wireDetail } from '../kernel/problems.ts';
 import type { ConnectCode, ConnectErrorBody } from '../wire/partner/errors.ts';
 
 const BY_STATUS: Readonly<Record<number, ConnectCode>> = {

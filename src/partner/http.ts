@@ -62,9 +62,7 @@ function checkConnectHeaders({ headers }: HttpRequest): void {
     refuse([{ path: 'Connect-Protocol-Version', message: 'must be 1, or left out.' }]);
   const timeout = headers['connect-timeout-ms'];
   if (timeout !== undefined && !/^\d{1,10}$/.test(timeout))
-    refuse([
-      { path: 'Connect-Timeout-Ms', message: 'must be a number of milliseconds of at most ten digits.' },
-    ]);
+    refuse([{ path: 'Connect-Timeout-Ms', message: 'must be a number of milliseconds of at most ten digits.' }]);
 }
 
 /**
@@ -83,10 +81,7 @@ async function readMessage(
       fix: 'Send the body without Content-Encoding.',
     });
   }
-  const { value: given, bytes } = await readJson(request, mostBodyBytes, {
-    mayBeEmpty: true,
-    namesOnce: true,
-  });
+  const { value: given, bytes } = await readJson(request, mostBodyBytes, { mayBeEmpty: true, namesOnce: true });
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse([{ path: '', message: 'The body must be a JSON object.' }]);
   const { value, issues, asSent } = normaliseProtoJson(given);

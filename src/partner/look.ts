@@ -17,10 +17,7 @@ export function glanceAtOrders(home: string, partnerId: string | null): Glanced[
         where partner_id = ${literal(partner_id)} and environment = ${literal(environment)} and creation = 'created'
         order by created_at_ms desc, order_id desc limit ${MOST_GLANCED}) as newest_${place}`,
   );
-  return glance(
-    home,
-    `select id, a, b from (${newest.join(' union all ')}) as newest order by at_ms desc, id desc`,
-  );
+  return glance(home, `select id, a, b from (${newest.join(' union all ')}) as newest order by at_ms desc, id desc`);
 }
 
 const literal = (value: unknown): string => `'${String(value).replaceAll("'", "''")}'`;
@@ -30,10 +27,7 @@ export const glanceAtPartners = (home: string): Glanced[] =>
   glance(home, 'select partner_id as id, name as a, type as b from partners order by partner_id');
 
 export const glanceAtCustomers = (home: string): Glanced[] =>
-  glance(
-    home,
-    "select customer_id as id, country as a from customers where customer_id > '' order by customer_id",
-  );
+  glance(home, "select customer_id as id, country as a from customers where customer_id > '' order by customer_id");
 
 export const glanceAtAttestations = (home: string): Glanced[] =>
   glance(

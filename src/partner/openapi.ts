@@ -25,12 +25,7 @@ export const openapiDocument = (serviceName: string) =>
       { table: procedureRoutes(serviceName), refusal: connectRefusal },
       { table: deskRoutes, refusal: operatorRefusal },
     ],
-    schemas: {
-      ...customerData(),
-      Error: errorSchema(),
-      OperatorError: OPERATOR_ERROR,
-      ...webhookSchemas(),
-    },
+    schemas: { ...customerData(), Error: errorSchema(), OperatorError: OPERATOR_ERROR, ...webhookSchemas() },
     webhooks: webhooks(),
     // One item of customer data is described once.
     override: ({ zodSchema, jsonSchema }) => {
@@ -72,10 +67,7 @@ const operatorRefusal = (codes: readonly ProblemCode[]) => ({
 
 /** What is on record is shown masked and without its files: the same fields, none of them required. */
 function customerData() {
-  const { $schema: _dialect, ...sent } = z.toJSONSchema(customerDataSchema, {
-    io: 'input',
-    unrepresentable: 'any',
-  });
+  const { $schema: _dialect, ...sent } = z.toJSONSchema(customerDataSchema, { io: 'input', unrepresentable: 'any' });
   const shown = JSON.stringify(sent, (name, value: unknown) =>
     name === 'required' && Array.isArray(value) ? undefined : value,
   ).replaceAll('"oneOf":', '"anyOf":');

@@ -22,9 +22,7 @@ const PROCEDURES = [
     concerns: 'partner',
     writes: true,
     versioned: true,
-    headers: [
-      { name: 'If-Match', description: 'A version of the order, such as "3": a stale writer is refused.' },
-    ],
+    headers: [{ name: 'If-Match', description: 'A version of the order, such as "3": a stale writer is refused.' }],
     codes: [
       'order_not_found',
       'order_in_doubt',
@@ -43,8 +41,7 @@ const PROCEDURES = [
     output: orders('getOrdersResponse'),
     concerns: 'partner',
     writes: false,
-    run: async ({ ports }, call, input) =>
-      (await loadOrderPages()).pageOfOrders(ports, call.partner.partnerId, input),
+    run: async ({ ports }, call, input) => (await loadOrderPages()).pageOfOrders(ports, call.partner.partnerId, input),
   }),
   procedure({
     service: 'partner',
@@ -67,8 +64,7 @@ const PROCEDURES = [
     concerns: 'partner',
     writes: true,
     codes: ['customer_not_found', 'too_many_attempts'],
-    run: async (service, call, input) =>
-      (await loadRequirements()).addCustomerRequirement(service, call, input),
+    run: async (service, call, input) => (await loadRequirements()).addCustomerRequirement(service, call, input),
   }),
   procedure({
     service: 'customer',
@@ -130,8 +126,7 @@ const PROCEDURES = [
       'partner_unavailable',
       'partner_answer_invalid',
     ],
-    run: async ({ ports }, call, input) =>
-      (await loadOrderCreation()).createOrderCreation(ports).create(call, input),
+    run: async ({ ports }, call, input) => (await loadOrderCreation()).createOrderCreation(ports).create(call, input),
   }),
 ];
 

@@ -15,9 +15,7 @@ const TIMEOUT_MS = 20_000;
 /** The account that the facilitator pays network fees from: part of every challenge. */
 export async function feePayerOf(url: string, network: string): Promise<string> {
   const { kinds } = await pendingUnless(() => client(url).getSupported());
-  const kind = kinds.find(
-    (one) => one.x402Version === 2 && one.scheme === 'exact' && one.network === network,
-  );
+  const kind = kinds.find((one) => one.x402Version === 2 && one.scheme === 'exact' && one.network === network);
   const feePayer = kind?.extra?.feePayer;
   if (typeof feePayer === 'string') return feePayer;
   throw problem('internal_error', {
@@ -136,10 +134,6 @@ async function pendingUnless<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
-    throw problem('payment_pending', {
-      message: 'The payment facilitator does not answer.',
-      retryAfter: 5,
-      cause,
-    });
+    throw problem('payment_pending', { message: 'The payment facilitator does not answer.', retryAfter: 5, cause });
   }
 }

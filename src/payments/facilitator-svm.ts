@@ -5,12 +5,7 @@ import { asInteger } from '../kernel/money.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { type Cluster, landingOf, type SignedBytes, type Signer, signatureOf } from '../solana/index.ts';
 import type { Facilitator, Outcome, Verdict } from './facilitator.ts';
-import {
-  MOST_COMPUTE_UNITS,
-  MOST_PRICE_MICROLAMPORTS,
-  MOST_SIGNATURES,
-  whyNotPayable,
-} from './inspection.ts';
+import { MOST_COMPUTE_UNITS, MOST_PRICE_MICROLAMPORTS, MOST_SIGNATURES, whyNotPayable } from './inspection.ts';
 import type { Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
 import type { Requirements } from './quotes.ts';
@@ -109,16 +104,13 @@ async function verify(
   const scheme = new ExactSvmScheme(
     {
       getAddresses: () => [feePayer.address],
-      signTransaction: async (transaction) =>
-        Buffer.from(countersign(feePayer, transaction)).toString('base64'),
+      signTransaction: async (transaction) => Buffer.from(countersign(feePayer, transaction)).toString('base64'),
       async simulateTransaction(transaction) {
         const wire = new Uint8Array(Buffer.from(transaction, 'base64'));
-        const simulation = await cluster
-          .simulate(wire, { verifySignatures: false })
-          .catch((error: unknown) => {
-            if (!isProblem(error, 'transaction_failed')) outage = error;
-            throw error;
-          });
+        const simulation = await cluster.simulate(wire, { verifySignatures: false }).catch((error: unknown) => {
+          if (!isProblem(error, 'transaction_failed')) outage = error;
+          throw error;
+        });
         if (simulation.err !== null) throw new Error(inWords(simulation.err));
       },
       sendTransaction: () => Promise.reject(new Error('payments are sent by the settlement journal')),
@@ -132,11 +124,7 @@ async function verify(
     },
   );
   const verdict = await scheme.verify(
-    {
-      x402Version: 2,
-      accepted: { ...requirements },
-      payload: { transaction: sent.transaction },
-    },
+    { x402Version: 2, accepted: { ...requirements }, payload: { transaction: sent.transaction } },
     { ...requirements },
   );
   if (outage !== undefined) throw outage;
@@ -145,11 +133,7 @@ async function verify(
   }
   // The blockhash of the transaction is not newer than the newest one, so it does not outlive it either.
   const latest = await cluster.latestBlockhash();
-  return {
-    valid: true,
-    payer: verdict.payer ?? '',
-    lastValidBlockHeight: asInteger(latest.lastValidBlockHeight),
-  };
+  return { valid: true, payer: verdict.payer ?? '', lastValidBlockHeight: asInteger(latest.lastValidBlockHeight) };
 }
 
 /** The wire bytes with the fee payer's signature in its place. */
@@ -177,9 +161,7 @@ function reasonOf(error: unknown): string {
 
 /** The token program's first error, in the transfer: not enough money. */
 const inWords = (err: unknown): string =>
-  describe(err) === '{"InstructionError":[2,{"Custom":1}]}'
-    ? 'the payer does not hold enough'
-    : describe(err);
+  describe(err) === '{"InstructionError":[2,{"Custom":1}]}' ? 'the payer does not hold enough' : describe(err);
 
 const describe = (err: unknown): string =>
   typeof err === 'string'

@@ -41,8 +41,7 @@ export async function whyNotPayable(sent: SentPayment, expected: Expected): Prom
   const [feePayer, payer] = sent.signers;
   if (sent.usesLookupTables) return 'address lookup tables are not accepted';
   if (feePayer !== expected.feePayer) return 'the fee payer is not the one of the challenge';
-  if (!payer || sent.signers.length !== MOST_SIGNATURES)
-    return 'exactly the payer and the fee payer must sign';
+  if (!payer || sent.signers.length !== MOST_SIGNATURES) return 'exactly the payer and the fee payer must sign';
   if (!sent.payerSignature) return 'the payer has not signed';
   const publicKey = new Uint8Array(getAddressEncoder().encode(payer));
   if (!verifyEd25519(publicKey, sent.messageBytes, sent.payerSignature)) {
@@ -63,10 +62,8 @@ export async function whyNotPayable(sent: SentPayment, expected: Expected): Prom
 function computeFault(limit: SentInstruction | undefined, price: SentInstruction | undefined): string | null {
   const isSetting = (one: SentInstruction | undefined, kind: number, bytes: number) =>
     one?.program === COMPUTE_BUDGET_PROGRAM && one.data[0] === kind && one.data.length === bytes;
-  if (!limit || !isSetting(limit, SET_UNIT_LIMIT, 5))
-    return 'the first instruction must set the compute limit';
-  if (!price || !isSetting(price, SET_UNIT_PRICE, 9))
-    return 'the second instruction must set the compute price';
+  if (!limit || !isSetting(limit, SET_UNIT_LIMIT, 5)) return 'the first instruction must set the compute limit';
+  if (!price || !isSetting(price, SET_UNIT_PRICE, 9)) return 'the second instruction must set the compute price';
   if (Buffer.from(limit.data).readUInt32LE(1) > MOST_COMPUTE_UNITS) return 'the compute limit is too high';
   if (Buffer.from(price.data).readBigUInt64LE(1) > BigInt(MOST_PRICE_MICROLAMPORTS)) {
     return 'the compute price is too high';

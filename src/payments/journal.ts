@@ -91,8 +91,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }): Jo
   const ended = new Set<string>();
   const nameOf = (row: Settlement) => `${row.payment_key} ${row.fence}`;
   return {
-    find: (key) =>
-      store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
+    find: (key) => store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
     async claim(one) {
       const now = clock.now();
       const row: Settlement = {

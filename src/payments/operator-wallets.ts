@@ -13,11 +13,7 @@ interface Holdings {
 }
 
 export interface OperatorWallets {
-  readonly addresses: {
-    readonly authority: Address;
-    readonly facilitator: Address | null;
-    readonly treasury: Address;
-  };
+  readonly addresses: { readonly authority: Address; readonly facilitator: Address | null; readonly treasury: Address };
   /** False until the faucet of a new home has filled them: what they hold says nothing before. */
   isFilled(): boolean;
   /**

@@ -52,21 +52,14 @@ export function readPayment(header: string): SentPayment {
   if (wire.length === 0 || wire.length > MOST_TRANSACTION_BYTES || wire.toString('base64') !== transaction) {
     throw unreadable('payload.transaction is not a Solana transaction in base64');
   }
-  return {
-    ...readTransaction(wire),
-    header,
-    transaction,
-    accepted: parsed.data.accepted,
-    payload: parsed.data,
-  };
+  return { ...readTransaction(wire), header, transaction, accepted: parsed.data.accepted, payload: parsed.data };
 }
 
 function readTransaction(wire: Uint8Array) {
   try {
     const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
-    if (message.version !== 'legacy' && message.version !== 0)
-      throw unreadable('its version is not supported');
+    if (message.version !== 'legacy' && message.version !== 0) throw unreadable('its version is not supported');
     const accounts = message.staticAccounts;
     const signers = accounts.slice(0, message.header.numSignerAccounts);
     const [, payer] = signers;

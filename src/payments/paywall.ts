@@ -81,10 +81,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   const facilitator = once(
     async (): Promise<Facilitator> =>
       ports.facilitatorUrl
-        ? (await import('./facilitator-remote.ts')).createRemoteFacilitator({
-            ...ports,
-            url: ports.facilitatorUrl,
-          })
+        ? (await import('./facilitator-remote.ts')).createRemoteFacilitator({ ...ports, url: ports.facilitatorUrl })
         : (await import('./facilitator-svm.ts')).createSvmFacilitator(ports),
   );
   const answers = createAnswers(ports);
@@ -98,10 +95,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       const header = headerOf(request, PAYMENT_SIGNATURE);
       if (header === null) {
         const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
-        return challenge(till, visit, await termsOf(till, call, NOBODY), {
-          code: 'payment_required',
-          reason,
-        });
+        return challenge(till, visit, await termsOf(till, call, NOBODY), { code: 'payment_required', reason });
       }
       const { readPayment } = await import('./payload.ts');
       return paid(till, visit, readPayment(header)).catch(pendingIfAway);
@@ -133,21 +127,11 @@ async function checkFeePayer(till: Till, how: { fresh: boolean }): Promise<void>
   throw problem('operator_funds_low', { retryAfter: 60 });
 }
 
-async function challenge(
-  till: Till,
-  visit: Visit,
-  terms: PaymentTerms,
-  refusal: Refusal,
-): Promise<HttpResponse> {
+async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<HttpResponse> {
   const payer = await feePayer(till);
   const quote = await till.quotes.give(terms, visit.call.resource, visit.digest);
   const requirements = requirementsOf(quote, till.ports.cluster.network, payer);
-  return challengeResponse({
-    url: visit.call.url,
-    description: terms.description,
-    requirements,
-    refusal,
-  });
+  return challengeResponse({ url: visit.call.url, description: terms.description, requirements, refusal });
 }
 
 async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<HttpResponse> {
@@ -171,12 +155,7 @@ async function quoteOf(till: Till, sent: SentPayment) {
 }
 
 /** A payment that was never seen before. */
-async function first(
-  till: Till,
-  visit: Visit,
-  sent: SentPayment,
-  quote: Quote | undefined,
-): Promise<HttpResponse> {
+async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote | undefined): Promise<HttpResponse> {
   const { call } = visit;
   // Verified first, so that the check knows whether it is made for somebody who can pay.
   const bound = await bind(till, visit, sent, quote);
@@ -202,9 +181,7 @@ async function first(
   });
   if (!row) {
     const known = await till.journal.find(sent.key);
-    return known
-      ? again(till, visit, sent, known)
-      : refuse(till, visit, terms, 'this challenge was paid already');
+    return known ? again(till, visit, sent, known) : refuse(till, visit, terms, 'this challenge was paid already');
   }
   const attempt = { call, sent, requirements: bound.requirements, ...verdict };
   const ended = await till.journal.hold(row, () => till.settling.start(row, attempt));
@@ -297,7 +274,5 @@ async function conclude(
 
 /** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */
 function pendingIfAway(error: unknown): never {
-  throw isProblem(error, 'cluster_failed')
-    ? problem('payment_pending', { retryAfter: 2, cause: error })
-    : error;
+  throw isProblem(error, 'cluster_failed') ? problem('payment_pending', { retryAfter: 2, cause: error }) : error;
 }

@@ -1,12 +1,6 @@
 import type { Address } from '@solana/kit';
 import { problem } from '../kernel/problems.ts';
-import {
-  associatedTokenAddress,
-  type Cluster,
-  type Faucet,
-  type Signer,
-  signPriced,
-} from '../solana/index.ts';
+import { associatedTokenAddress, type Cluster, type Faucet, type Signer, signPriced } from '../solana/index.ts';
 
 const SOL = 1_000_000_000n;
 /** What authority and facilitator have to hold before a service starts on a cluster without a faucet. */

@@ -133,8 +133,7 @@ async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Pr
   try {
     if (call.settle === 'after') answer = await call.perform(payment);
   } catch (error) {
-    if (isProblem(error, 'upstream_rate_limited'))
-      return { kind: 'later', response: paidProblem(row, error) };
+    if (isProblem(error, 'upstream_rate_limited')) return { kind: 'later', response: paidProblem(row, error) };
     return refuse(ports, row, payment, error);
   }
   if (answer?.charged === 'not_yet') {
@@ -187,12 +186,7 @@ async function settle(ports: SettlingPorts, row: Settlement, outcome: Outcome): 
   return known;
 }
 
-async function finish(
-  ports: SettlingPorts,
-  { row, kept }: Held,
-  call: PaidCall,
-  outcome: Outcome,
-): Promise<Ended> {
+async function finish(ports: SettlingPorts, { row, kept }: Held, call: PaidCall, outcome: Outcome): Promise<Ended> {
   const { log, journal, cluster } = ports;
   const fields = { payment: row.payment_key, resource: call.resource };
   if (outcome.kind === 'unknown') {
@@ -210,11 +204,7 @@ async function finish(
 }
 
 /** A settled payment gets its answer, or the reason why not yet; the same payment may ask again, unpaid. */
-async function deliver(
-  { answers, journal, log }: SettlingPorts,
-  { row, kept }: Held,
-  call: PaidCall,
-): Promise<Ended> {
+async function deliver({ answers, journal, log }: SettlingPorts, { row, kept }: Held, call: PaidCall): Promise<Ended> {
   if (row.state === 'answered') {
     return { kind: 'answer', response: kept ? paidAnswer(row, kept.body) : await answers.paid(row) };
   }
@@ -300,13 +290,8 @@ export function createAnswers(ports: {
 }): Answers {
   const { store, secrets, clock } = ports;
 
-  async function bodyOf({
-    payment_key: key,
-    answer_fence: fence,
-    answer_sealed,
-  }: Settlement): Promise<string> {
-    if (fence === null)
-      return answer_sealed === null ? 'null' : secrets.decrypt(oldPlace(key), answer_sealed);
+  async function bodyOf({ payment_key: key, answer_fence: fence, answer_sealed }: Settlement): Promise<string> {
+    if (fence === null) return answer_sealed === null ? 'null' : secrets.decrypt(oldPlace(key), answer_sealed);
     const { body_sealed } = await store
       .selectFrom('paid_answers')
       .select('body_sealed')
@@ -336,10 +321,7 @@ export function createAnswers(ports: {
 
 /** The answer of a paid call, of which the body is at hand. */
 const paidAnswer = (row: Settlement, body: string): HttpResponse =>
-  new HttpResponse(row.answer_status ?? 200, body, {
-    'content-type': 'application/json',
-    ...paidHeaders(row),
-  });
+  new HttpResponse(row.answer_status ?? 200, body, { 'content-type': 'application/json', ...paidHeaders(row) });
 
 /** A call that was paid and then could not be done: the payer is told both. */
 function paidProblem(row: Settlement, error: Problem): HttpResponse {
@@ -349,9 +331,7 @@ function paidProblem(row: Settlement, error: Problem): HttpResponse {
 
 const paidHeaders = (row: Settlement): Record<string, string> => ({
   'cache-control': 'no-store',
-  ...(row.settle_response === null
-    ? {}
-    : { [PAYMENT_RESPONSE]: encodeHeader(JSON.parse(row.settle_response)) }),
+  ...(row.settle_response === null ? {} : { [PAYMENT_RESPONSE]: encodeHeader(JSON.parse(row.settle_response)) }),
 });
 
 /** The refusal of an unpaid call, kept so that copies of the same request get the same one. */

@@ -10,11 +10,7 @@ export const partnerDemo: PartnerDemo = {
   answer: async (ports, request) => (await loadEmbedded()).answerEmbedded(ports, request),
   updates: {
     async dueAtMs(store) {
-      const row = await store
-        .selectFrom('meta')
-        .select('value')
-        .where('key', '=', PLATFORM_DUE)
-        .executeTakeFirst();
+      const row = await store.selectFrom('meta').select('value').where('key', '=', PLATFORM_DUE).executeTakeFirst();
       return row?.value ? Number(row.value) : null;
     },
     load: async (ports) => {

@@ -26,17 +26,14 @@ interface AirlinePorts {
   readonly log: Log;
 }
 
-const nameOf = (lowcost: AirlineSettings['lowcost']): string =>
-  typeof lowcost === 'string' ? lowcost : lowcost.name;
+const nameOf = (lowcost: AirlineSettings['lowcost']): string => (typeof lowcost === 'string' ? lowcost : lowcost.name);
 
 const DEFAULT: AirlineSettings = { provider: 'sandbox', lowcost: 'sandbox' };
 /** Only a live token sells journeys that can be flown. */
 const isTestToken = (token: string): boolean => !token.startsWith('duffel_live_');
 
 /** What a service will sell from, as far as it is known before anything is opened. */
-export function plannedSellers({
-  airlines = DEFAULT,
-}: ServiceOptions): { name: string; isSandbox: boolean }[] {
+export function plannedSellers({ airlines = DEFAULT }: ServiceOptions): { name: string; isSandbox: boolean }[] {
   const { provider, lowcost } = airlines;
   return [
     provider === 'sandbox'
@@ -76,9 +73,7 @@ export async function openAirlines(
   const opened: Airlines = {
     provider: provider === 'sandbox' ? createSandboxProvider(sandbox) : await openDuffel(provider, own, home),
     lowcost:
-      lowcost === 'sandbox'
-        ? createSandboxLowcost({ ...sandbox, quotingMs: options.lowcostMs ?? 2500 })
-        : browser,
+      lowcost === 'sandbox' ? createSandboxLowcost({ ...sandbox, quotingMs: options.lowcostMs ?? 2500 }) : browser,
     close: async () => browser?.close(),
   };
   if (home.cluster.network !== SOLANA_NETWORKS.mainnet) checkPlayMoney([opened.provider, opened.lowcost]);
@@ -102,10 +97,7 @@ const MARKS = { provider: 'airlines:provider', lowcost: 'airlines:lowcost' } as 
  */
 async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSettings): Promise<void> {
   const mine = {
-    provider:
-      provider === 'sandbox'
-        ? 'sandbox'
-        : `${provider.name}:${isTestToken(provider.token) ? 'test' : 'live'}`,
+    provider: provider === 'sandbox' ? 'sandbox' : `${provider.name}:${isTestToken(provider.token) ? 'test' : 'live'}`,
     lowcost: nameOf(lowcost),
   };
   const { rows } = await sql<{ key: string; value: string }>`select key, value from meta

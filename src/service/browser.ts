@@ -3,11 +3,7 @@ import { type BrowserFulfiller, createBrowserFulfiller } from '../airlines/brows
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
-import {
-  SANDBOX_DKIM_SELECTOR,
-  SANDBOX_MAIL_DOMAIN,
-  sandboxDkimRecord,
-} from '../sandbox/carrier-site/index.ts';
+import { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimRecord } from '../sandbox/carrier-site/index.ts';
 import { createSandboxCards } from '../sandbox/index.ts';
 import type { Home } from './home.ts';
 import type { CarrierSites } from './types.ts';

@@ -171,8 +171,7 @@ async function decide(ground: Ground, wanted: DeploymentWanted): Promise<Decided
 /** The record of a deployment that begins now; nothing is written yet. */
 async function begun(ground: Ground, wanted: DeploymentWanted): Promise<DeploymentRecord> {
   const { cluster, clock, elf } = ground;
-  const target =
-    wanted.programSeed || wanted.isNew ? null : (wanted.program ?? (await presentProgram(ground)));
+  const target = wanted.programSeed || wanted.isNew ? null : (wanted.program ?? (await presentProgram(ground)));
   const programSeed = target === null ? (wanted.programSeed ?? new Uint8Array(randomBytes(32))) : null;
   const bufferSeed = new Uint8Array(randomBytes(32));
   return {
@@ -263,10 +262,7 @@ async function abort(
     await reclaim(open, open.buffer_until === null ? null : BigInt(open.buffer_until));
     // The last transaction of it may have landed all the same.
     const found = await inspectProgram(cluster, open.program, ground.elf);
-    records.end(
-      open,
-      found.kind === 'present' && found.isShipped && open.kind === 'deploy' ? 'done' : 'aborted',
-    );
+    records.end(open, found.kind === 'present' && found.isShipped && open.kind === 'deploy' ? 'done' : 'aborted');
   }
   const mine = new Set([payer?.address, ground.authority.address]);
   for (const record of records.ended()) if (mine.has(record.payer)) await reclaim(record, null);

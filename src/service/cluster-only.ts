@@ -22,8 +22,7 @@ export const openClusterOnly: OpenService = async (options) => {
       fix: 'Give it a home of its own with FARELOCK_HOME, or leave out --without-program.',
     });
   }
-  const notFound = () =>
-    json(404, problemBody(problem('not_found', { message: 'Only /rpc is served here.' })));
+  const notFound = () => json(404, problemBody(problem('not_found', { message: 'Only /rpc is served here.' })));
   return {
     async fetch(request: HttpRequest) {
       const { pathname } = new URL(request.url);

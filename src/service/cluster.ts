@@ -42,11 +42,7 @@ export async function openRealCluster(
   return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null, genesis: cluster.genesis };
 }
 
-const ESCROW: GenesisProgram = {
-  address: ESCROW_PROGRAM_ID,
-  elf: escrowElf,
-  replaces: EARLIER_ESCROW_ELFS,
-};
+const ESCROW: GenesisProgram = { address: ESCROW_PROGRAM_ID, elf: escrowElf, replaces: EARLIER_ESCROW_ELFS };
 
 /** A cluster that knows nothing of Farelock begins with a block of its own. */
 const ownGenesis = (ledgerId: string): string =>
@@ -66,14 +62,9 @@ export async function openEmbedded(
   });
   const genesis = withoutProgram ? ownGenesis(cluster.ledgerId) : null;
   const jsonRpc = once(async () =>
-    (await import('../solana/json-rpc/index.ts')).createJsonRpc(cluster, {
-      log,
-      genesis: genesis ?? undefined,
-    }),
+    (await import('../solana/json-rpc/index.ts')).createJsonRpc(cluster, { log, genesis: genesis ?? undefined }),
   );
   const rpc = async (request: HttpRequest) => (await jsonRpc())(request);
-  const pubSub = once(async () =>
-    (await import('../solana/pubsub/index.ts')).createPubSub(cluster.ledger, { log }),
-  );
+  const pubSub = once(async () => (await import('../solana/pubsub/index.ts')).createPubSub(cluster.ledger, { log }));
   return { cluster, faucet: cluster, rpc, pubSub, ledger: cluster, genesis };
 }

@@ -93,11 +93,7 @@ export async function openHome(
     };
     if (facts) checkLedger(home, belonging, facts);
     const program = await programFor(options, opened);
-    await claimDatabase(store, home, keys, {
-      network: cluster.network,
-      program,
-      ledger: ledger?.ledgerId ?? null,
-    });
+    await claimDatabase(store, home, keys, { network: cluster.network, program, ledger: ledger?.ledgerId ?? null });
     await claimGenesis(store, belonging, opened.genesis);
     if (!ledger) return { ...opened, program, store, keys, noteProgress: async () => undefined };
     const progress = () => ({ ledger: ledger.ledgerId, seq: ledger.ledger.transactionCount() });

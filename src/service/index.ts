@@ -16,13 +16,7 @@ import { loadOrdersInError } from '../partner/orders/index.ts';
 import { createOperatorWallets, createPaywall, readyForMoney } from '../payments/index.ts';
 import { SOLANA_NETWORKS } from '../solana/index.ts';
 import { watchSteps } from '../store/base/index.ts';
-import {
-  checkDatabaseUrl,
-  type StorageWatch,
-  storeTrouble,
-  watchStorage,
-  writeProbe,
-} from '../store/index.ts';
+import { checkDatabaseUrl, type StorageWatch, storeTrouble, watchStorage, writeProbe } from '../store/index.ts';
 import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './airlines.ts';
 import { type OpenedCluster, openRealCluster } from './cluster.ts';
 import { type Home, openHome } from './home.ts';
@@ -96,10 +90,7 @@ export const openService: OpenService = async (options) => {
   return {
     async operatorKeyFile() {
       const { ensureOperatorKeyFile } = await loadKeys();
-      return ensureOperatorKeyFile(
-        { store, secrets, clock, ids: own.ids },
-        join(options.home, 'keys', 'operator.key'),
-      );
+      return ensureOperatorKeyFile({ store, secrets, clock, ids: own.ids }, join(options.home, 'keys', 'operator.key'));
     },
     partnerReady: () => partner.ready(),
     async fetch(request, connection = {}) {
@@ -136,8 +127,7 @@ export const openService: OpenService = async (options) => {
 };
 
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
-export const openPlatform: OpenPlatform = async (options) =>
-  (await import('./platform.ts')).openPlatform(options);
+export const openPlatform: OpenPlatform = async (options) => (await import('./platform.ts')).openPlatform(options);
 
 /** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
 export const openCarrierSite: OpenCarrierSite = async (options) =>
@@ -202,12 +192,7 @@ async function checkTaking(real: OpenedCluster | null, options: ServiceOptions):
 }
 
 /** @throws Problem what an airline is refused with; the home is closed then */
-async function airlinesOf(
-  options: ServiceOptions,
-  own: Process,
-  home: Home,
-  storage: StorageWatch,
-): Promise<Airlines> {
+async function airlinesOf(options: ServiceOptions, own: Process, home: Home, storage: StorageWatch): Promise<Airlines> {
   try {
     return await openAirlines(options, own, home, storage);
   } catch (error) {
@@ -218,10 +203,7 @@ async function airlinesOf(
 }
 
 /** @throws Problem `program_missing`, `program_differs`, `usdc_mint_missing`, `mainnet_not_confirmed` */
-async function checkProgram(
-  { cluster, program }: Home,
-  { cluster: settings }: ServiceOptions,
-): Promise<void> {
+async function checkProgram({ cluster, program }: Home, { cluster: settings }: ServiceOptions): Promise<void> {
   const { checkCluster } = await import('./program.ts');
   const found = await checkCluster(cluster, program);
   if (cluster.network !== SOLANA_NETWORKS.mainnet) return;

@@ -18,9 +18,7 @@ export const openPlatform: OpenPlatform = async (options) => {
     return secret === null ? null : [secret];
   };
   const keyOf = async (partnerId: string): Promise<string | null> =>
-    options.apiKey?.partnerId === partnerId
-      ? options.apiKey.key
-      : lineOf(partnerKeyFile(options.home, partnerId));
+    options.apiKey?.partnerId === partnerId ? options.apiKey.key : lineOf(partnerKeyFile(options.home, partnerId));
   const app = createPlatformApp({
     books,
     clock,

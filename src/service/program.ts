@@ -9,9 +9,7 @@ import type { OpenedCluster } from './cluster.ts';
 import type { InspectedProgram } from './types.ts';
 
 type Reader = Pick<Cluster, 'accounts'>;
-type Place = Pick<OpenedCluster, 'genesis'> & {
-  readonly ledger: { readonly ledgerId: string } | null;
-};
+type Place = Pick<OpenedCluster, 'genesis'> & { readonly ledger: { readonly ledgerId: string } | null };
 
 /** The deployments of a home on one cluster, which is known by its first block. */
 export function deploymentsOf(home: string, { genesis, ledger }: Place): DeploymentRecords {

@@ -45,9 +45,7 @@ export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | n
   if (moniker === 'embedded') return {};
   const url = moniker.includes('/') ? null : rpcUrl(moniker);
   if (url === null) return null;
-  const name = (Object.keys(GENESIS_HASHES) as (keyof typeof GENESIS_HASHES)[]).find(
-    (one) => rpcUrl(one) === url,
-  );
+  const name = (Object.keys(GENESIS_HASHES) as (keyof typeof GENESIS_HASHES)[]).find((one) => rpcUrl(one) === url);
   return { rpcUrls: [url], ...(name && { network: SOLANA_NETWORKS[name], genesis: GENESIS_HASHES[name] }) };
 }
 
@@ -58,9 +56,7 @@ export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | n
 export function checkSettings({ network, genesis, usdcMint }: ClusterSettings): void {
   const isOf = genesis === null ? null : networkOfGenesis(genesis);
   if (network !== null && isOf !== null && isOf !== network) {
-    throw invalid(
-      `The genesis ${genesis} is that of ${nameOf(isOf)}, and the network is ${nameOf(network)}.`,
-    );
+    throw invalid(`The genesis ${genesis} is that of ${nameOf(isOf)}, and the network is ${nameOf(network)}.`);
   }
   if (network === SOLANA_NETWORKS.mainnet && genesis !== null && isOf === null) {
     throw invalid('Mainnet has one first block, and the genesis that is named is another one.');
@@ -90,10 +86,7 @@ export function networkHeldTo(
   {
     network,
     genesis,
-  }: {
-    readonly network?: SolanaNetwork | null | undefined;
-    readonly genesis?: string | null | undefined;
-  },
+  }: { readonly network?: SolanaNetwork | null | undefined; readonly genesis?: string | null | undefined },
 ): SolanaNetwork {
   const { host } = new URL(address);
   if (genesis && genesis !== found) {
@@ -114,9 +107,7 @@ export function networkHeldTo(
   throw problem('cluster_failed', {
     message: `The cluster at ${host} is a private one (genesis ${found}).`,
     fix: 'x402 knows mainnet, devnet and testnet alone: say which of the last two it runs as, and name its genesis.',
-    next: [
-      `farelock cluster check --rpc-url ${quoted(shownUrl(address))} --network devnet --genesis ${found}`,
-    ],
+    next: [`farelock cluster check --rpc-url ${quoted(shownUrl(address))} --network devnet --genesis ${found}`],
     detail: { host, genesis: found },
   });
 }

@@ -91,10 +91,7 @@ export interface Cluster {
   /** Seconds since the epoch, by the cluster's own clock: what a program sees. */
   unixTime(): Promise<number>;
   /** In the order asked; null where there is no account. `finalized`: as nobody can take it back. */
-  accounts(
-    addresses: readonly Address[],
-    how?: { readonly finalized?: boolean },
-  ): Promise<(ChainAccount | null)[]>;
+  accounts(addresses: readonly Address[], how?: { readonly finalized?: boolean }): Promise<(ChainAccount | null)[]>;
   /** Atomic units; null when the token account does not exist. */
   tokenBalance(tokenAccount: Address): Promise<bigint | null>;
   minimumRent(dataLength: number): Promise<bigint>;

@@ -101,12 +101,7 @@ export const createBuffer = (to: {
 ];
 
 /** Signer: the authority. */
-export const writeBuffer = (
-  buffer: Address,
-  authority: Address,
-  at: number,
-  bytes: Uint8Array,
-): Instruction =>
+export const writeBuffer = (buffer: Address, authority: Address, at: number, bytes: Uint8Array): Instruction =>
   instruction(
     UPGRADEABLE_LOADER,
     [
@@ -241,11 +236,7 @@ export function readProgram(
   };
 }
 
-function isLoaders(
-  account: ChainAccount | null | undefined,
-  tag: number,
-  size: number,
-): account is ChainAccount {
+function isLoaders(account: ChainAccount | null | undefined, tag: number, size: number): account is ChainAccount {
   return (
     account?.owner === UPGRADEABLE_LOADER &&
     account.data.length >= size &&

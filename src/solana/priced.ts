@@ -21,10 +21,7 @@ export async function signPriced(
   },
 ): Promise<SignedTransaction> {
   if (!cluster.priorityFee) return buildTransaction({ ...parts, blockhash: await cluster.latestBlockhash() });
-  const [fee, blockhash] = await Promise.all([
-    cluster.priorityFee(writableOf(parts)),
-    cluster.latestBlockhash(),
-  ]);
+  const [fee, blockhash] = await Promise.all([cluster.priorityFee(writableOf(parts)), cluster.latestBlockhash()]);
   const bidding = (units: bigint, price: bigint) =>
     buildTransaction({
       ...parts,
@@ -47,10 +44,7 @@ function priceOf({ microLamportsPerUnit, mostLamports }: PriorityFee, units: big
   return microLamportsPerUnit < most ? microLamportsPerUnit : most;
 }
 
-function writableOf(parts: {
-  readonly feePayer: Signer;
-  readonly instructions: readonly Instruction[];
-}): Address[] {
+function writableOf(parts: { readonly feePayer: Signer; readonly instructions: readonly Instruction[] }): Address[] {
   const named = parts.instructions.flatMap(({ accounts = [] }) =>
     accounts.filter(({ role }) => isWritableRole(role as AccountRole)).map(({ address }) => address),
   );

@@ -73,10 +73,7 @@ export function buildTransaction(parts: {
 }): SignedTransaction {
   const { lastValidBlockHeight } = parts.blockhash;
   const lifetime = { blockhash: parts.blockhash.blockhash as Blockhash, lastValidBlockHeight };
-  const payer = setTransactionMessageFeePayer(
-    parts.feePayer.address,
-    createTransactionMessage({ version: 0 }),
-  );
+  const payer = setTransactionMessageFeePayer(parts.feePayer.address, createTransactionMessage({ version: 0 }));
   const message = appendTransactionMessageInstructions(
     parts.instructions,
     setTransactionMessageLifetimeUsingBlockhash(lifetime, payer),

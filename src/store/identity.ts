@@ -44,10 +44,7 @@ export interface LedgerFacts {
  * Why a ledger is not the one that a database knows, or has lost what was on it; null where it holds all that is known.
  * @param ledger null: there is none
  */
-export function whyLedgerLost(
-  { identity, seen, newest }: Belonging,
-  ledger: LedgerFacts | null,
-): string | null {
+export function whyLedgerLost({ identity, seen, newest }: Belonging, ledger: LedgerFacts | null): string | null {
   if (!ledger) return identity?.ledger ? 'it is gone, or empty' : null;
   if (identity?.ledger && identity.ledger !== ledger.id) return 'it is another one';
   if (seen?.ledger === ledger.id && ledger.transactions < seen.seq) {

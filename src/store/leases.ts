@@ -1,11 +1,4 @@
-import {
-  type QueryExecutorProvider,
-  type RawBuilder,
-  type Selectable,
-  type SqlBool,
-  SqliteAdapter,
-  sql,
-} from 'kysely';
+import { type QueryExecutorProvider, type RawBuilder, type Selectable, type SqlBool, SqliteAdapter, sql } from 'kysely';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { REGAINED } from './base/index.ts';
@@ -42,8 +35,7 @@ interface LeasedRow {
 }
 
 /** A row that was read from such a table. */
-export type RowOf<Tables extends LeasedTables<Name>, Name extends string> = Selectable<Tables[Name]> &
-  LeasedRow;
+export type RowOf<Tables extends LeasedTables<Name>, Name extends string> = Selectable<Tables[Name]> & LeasedRow;
 
 /** The database, or a transaction on it. */
 export type Writer = QueryExecutorProvider;
@@ -118,8 +110,7 @@ const assignments = (change: object): RawBuilder<unknown> =>
       .map(([column, value]) => sql`${sql.ref(column)} = ${value}`),
   );
 
-const keyOf = (leased: LeaseTerms, row: object): string =>
-  String((row as Record<string, unknown>)[leased.key]);
+const keyOf = (leased: LeaseTerms, row: object): string => String((row as Record<string, unknown>)[leased.key]);
 
 /**
  * Takes the row of a key, where it is work and nobody holds it: the lease keeps others away, and the fence that it
@@ -153,9 +144,7 @@ export async function writeRow<Tables extends LeasedTables<Name>, Name extends s
 ): Promise<RowOf<Tables, Name>> {
   const { table, key, open } = leased;
   const { rows } = await sql<RowOf<Tables, Name>>`update ${sql.table(table)} set ${assignments(change)}
-    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} returning *`.execute(
-    on,
-  );
+    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} returning *`.execute(on);
   if (!rows[0]) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
   return rows[0];
 }
@@ -170,9 +159,7 @@ export async function markRow<Tables extends LeasedTables<Name>, Name extends st
 ): Promise<void> {
   const { table, key, open } = leased;
   const { numAffectedRows } = await sql`update ${sql.table(table)} set ${assignments(change)}
-    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} ${sql.raw(how)}`.execute(
-    on,
-  );
+    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} ${sql.raw(how)}`.execute(on);
   if (!numAffectedRows) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
 }
 

@@ -19,9 +19,7 @@ export async function readMark(database: QueryExecutorProvider, key: string): Pr
 export async function markOnce(database: QueryExecutorProvider, key: string, value: string): Promise<string> {
   const known = await readMark(database, key);
   if (known !== null) return known;
-  await sql`insert into meta (key, value) values (${key}, ${value}) on conflict (key) do nothing`.execute(
-    database,
-  );
+  await sql`insert into meta (key, value) values (${key}, ${value}) on conflict (key) do nothing`.execute(database);
   return (await readMark(database, key)) ?? value;
 }
 

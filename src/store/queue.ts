@@ -203,10 +203,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
       tells: failures === policy.tellAfter,
       code: codeOf(error),
     });
-    const delayMs = Math.min(
-      queue.farthestMs,
-      Math.max(atLeastMs ?? askedMs(error), retryDelayMs(policy, failures)),
-    );
+    const delayMs = Math.min(queue.farthestMs, Math.max(atLeastMs ?? askedMs(error), retryDelayMs(policy, failures)));
     const written = { attempts: failures, [queue.due]: nowMs + delayMs, ...change } as Change<Row>;
     await unlessLost(async () => {
       if (!also) await finish(row, written);
@@ -231,11 +228,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     });
 
   /** Works on what is due, up to so many rows. With nothing due it is one small read. */
-  async function runDue(
-    work: Work<Row>,
-    most: number,
-    which?: readonly RawBuilder<SqlBool>[],
-  ): Promise<QueueRun> {
+  async function runDue(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]): Promise<QueueRun> {
     const all = which?.at(-1);
     for (let worked = 0; ; worked++) {
       const next = await dueAtMs(all);

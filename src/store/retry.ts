@@ -49,8 +49,7 @@ export function retryDelayMs({ firstMs, factor, mostMs, jitter }: DelayPolicy, f
 /** @throws RangeError for a policy that would try again at once, ever sooner, or give up before it began */
 export function checkRetryPolicy({ firstMs, factor, mostMs, tellAfter, giveUp }: RetryPolicy): void {
   const atLeast = (name: string, value: number, least: number) => {
-    if (!(value >= least))
-      throw new RangeError(`a retry policy's ${name} is at least ${least}, not ${value}`);
+    if (!(value >= least)) throw new RangeError(`a retry policy's ${name} is at least ${least}, not ${value}`);
   };
   atLeast('firstMs', firstMs, 1);
   atLeast('factor', factor, 1);

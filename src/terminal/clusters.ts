@@ -49,8 +49,7 @@ export function readyFor(text: string): Promise<void> | null {
 }
 
 /** Text without colour or links, character by character as a terminal draws it. */
-export const clustersOf = (text: string): string[] =>
-  isPlain(text) ? [...text] : (exactly ?? roughly).split(text);
+export const clustersOf = (text: string): string[] => (isPlain(text) ? [...text] : (exactly ?? roughly).split(text));
 
 /** Cells of text without colour or links. */
 export function cellsOf(text: string): number {

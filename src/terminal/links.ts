@@ -28,8 +28,7 @@ export function supportsLinks(
   if (environment.WT_SESSION || environment.KITTY_WINDOW_ID || environment.KONSOLE_VERSION) return true;
   // GNOME Terminal and its relatives, from 0.50.
   if (Number(environment.VTE_VERSION ?? 0) > 5000) return true;
-  if (/^(xterm-kitty|xterm-ghostty|alacritty|foot(-extra)?|wezterm)$/.test(environment.TERM ?? ''))
-    return true;
+  if (/^(xterm-kitty|xterm-ghostty|alacritty|foot(-extra)?|wezterm)$/.test(environment.TERM ?? '')) return true;
   const [major = 0, minor = 0] = (environment.TERM_PROGRAM_VERSION ?? '').split('.').map(Number);
   switch (environment.TERM_PROGRAM) {
     case 'iTerm.app':

@@ -44,8 +44,7 @@ export function createLive(output: Output): Live {
       const text = shown.map(whole).join('\r\n');
       if (text === lastText) return;
       // Only the line with the sign of life has changed: the cursor stands on it.
-      const sameList =
-        last.length === shown.length && shown.slice(0, -1).every((line, index) => line === last[index]);
+      const sameList = last.length === shown.length && shown.slice(0, -1).every((line, index) => line === last[index]);
       const end = shown.at(-1) ?? '';
       output.write(
         sameList && rowsOf(last.at(-1) ?? '') === 1

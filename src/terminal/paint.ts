@@ -14,15 +14,7 @@ export interface Paint {
 
 const asIs = (text: string): string => text;
 
-export const plainPaint: Paint = {
-  bold: asIs,
-  dim: asIs,
-  good: asIs,
-  warn: asIs,
-  bad: asIs,
-  accent: asIs,
-  link: asIs,
-};
+export const plainPaint: Paint = { bold: asIs, dim: asIs, good: asIs, warn: asIs, bad: asIs, accent: asIs, link: asIs };
 
 /** The style of every text under --plain: tables and fields know by it that nobody sees their columns. */
 export const spoken = (text: string): string => text;

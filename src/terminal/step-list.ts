@@ -50,8 +50,7 @@ export const isChoice = <T>(line: StepLine<T> | undefined): line is Extract<Step
   line !== undefined && 'value' in line;
 
 export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number): ListState {
-  const wanted =
-    preset === undefined ? -1 : lines.findIndex((line) => isChoice(line) && line.value === preset);
+  const wanted = preset === undefined ? -1 : lines.findIndex((line) => isChoice(line) && line.value === preset);
   const at = wanted < 0 ? lines.findIndex(isChoice) : wanted;
   return { at, top: 0, isDetailed: rows >= DETAILED_ROWS, isTyping: false, digits: '' };
 }
@@ -66,8 +65,7 @@ export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question
   useInput(question.ended);
   const [isDone, setDone] = useState(false);
   const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
-  const [{ heading = [], lines }, setDrawn] =
-    useState<Pick<StepChoice<unknown>, 'heading' | 'lines'>>(choice);
+  const [{ heading = [], lines }, setDrawn] = useState<Pick<StepChoice<unknown>, 'heading' | 'lines'>>(choice);
   const [turn, setTurn] = useState(0);
   useKeypress((key, line) => {
     const typed = line.line;
@@ -91,10 +89,7 @@ export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question
   if (isDone) return `${asked} ${theme.style.answer(lines[state.at]?.name.split('\n')[0] ?? '')}`;
   const above = [asked, ...heading.map((one) => `  ${one}`)];
   const details = state.isDetailed ? detailsOf(question, lines) : [];
-  const keys = [
-    ...wrapped(keysOf(question), size.columns),
-    keysText('↑↓ move · Enter choose', question.canGoBack),
-  ];
+  const keys = [...wrapped(keysOf(question), size.columns), keysText('↑↓ move · Enter choose', question.canGoBack)];
   const room = Math.max(LEAST_PAGE, size.rows - above.length - details.length - keys.length - 3);
   const { shown, mark } = pageOf(lines, state, room, question.highlight);
   const under = [...details, ...(mark === null ? [] : [mark]), ...keys.map(theme.style.help)];
@@ -170,9 +165,7 @@ function jump(state: ListState, lines: readonly StepLine<unknown>[], digits: str
 
 /** The same value among other lines, else the first that can be chosen. */
 function placeOf(marked: StepLine<unknown> | undefined, lines: readonly StepLine<unknown>[]): number {
-  const same = isChoice(marked)
-    ? lines.findIndex((line) => isChoice(line) && line.value === marked.value)
-    : -1;
+  const same = isChoice(marked) ? lines.findIndex((line) => isChoice(line) && line.value === marked.value) : -1;
   return same < 0 ? lines.findIndex(isChoice) : same;
 }
 
@@ -214,10 +207,7 @@ function detailsOf({ choice, state, size }: ListQuestion, lines: readonly StepLi
   const marked = lines[state.at];
   if (!details || !isChoice(marked)) return [];
   const most = Math.max(0, Math.floor(size.rows / 2) - 2);
-  const height = Math.min(
-    most,
-    Math.max(...lines.map((line) => (isChoice(line) ? details(line.value).length : 0))),
-  );
+  const height = Math.min(most, Math.max(...lines.map((line) => (isChoice(line) ? details(line.value).length : 0))));
   const said = details(marked.value).slice(0, height);
   return [...said, ...Array.from({ length: height - said.length }, () => ''), ''].map((line) =>
     cut(line, size.columns - 1),

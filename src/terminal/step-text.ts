@@ -81,8 +81,7 @@ export const stepText = createPrompt<
   });
   const asked = `${prefix} ${theme.style.message(message, 'idle')}`;
   if (isDone) return `${asked} ${theme.style.answer(value)}`.trimEnd();
-  const shown =
-    preset !== '' && value === '' ? `${theme.style.defaultAnswer(question.presetText ?? preset)} ` : '';
+  const shown = preset !== '' && value === '' ? `${theme.style.defaultAnswer(question.presetText ?? preset)} ` : '';
   return [
     `${asked} ${shown}${value}`,
     wrong === null ? theme.style.help(keysText('Enter answer', canGoBack)) : theme.style.error(wrong),

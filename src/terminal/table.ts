@@ -50,11 +50,7 @@ export function tableLines(
 }
 
 /** The places of the columns that are shown. */
-function columnsWithRoom(
-  columns: readonly Column[],
-  widths: readonly number[],
-  width: number,
-): ReadonlySet<number> {
+function columnsWithRoom(columns: readonly Column[], widths: readonly number[], width: number): ReadonlySet<number> {
   const placesOf = (rank: number | undefined) =>
     columns.flatMap((column, index) => (column.rank === rank ? [index] : []));
   const needOf = (index: number): number =>

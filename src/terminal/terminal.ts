@@ -97,9 +97,7 @@ export async function openTerminal(
     const spoken = money.said(settings.plain ? spokenLine(line) : line);
     const clean = harmlessLine(spoken, isDressed(asideScreen));
     turns.take(() =>
-      progress.around(() =>
-        streams.stderr.write(`${settings.plain ? clean : fitted(clean, streams.stderr)}\n`),
-      ),
+      progress.around(() => streams.stderr.write(`${settings.plain ? clean : fitted(clean, streams.stderr)}\n`)),
     );
   };
   const { print, printed, show } = openResult(streams, settings, screen, pager, money);
@@ -172,8 +170,7 @@ export async function openTerminal(
 }
 
 /** A line of a terminal ends where a word ends, however narrow that is; some terminals do not tell their width. */
-const fitted = (line: string, on: Output): string =>
-  on.isTTY && on.columns ? brokenLine(line, on.columns) : line;
+const fitted = (line: string, on: Output): string => (on.isTTY && on.columns ? brokenLine(line, on.columns) : line);
 
 /** Our own colours and links are on it. */
 const isDressed = (on: Screen): boolean => on.paint.dim('x') !== 'x';
@@ -225,9 +222,7 @@ function openResult(
   const show = <T>(document: T, view: View<T>, isPaged: boolean): void | Promise<void> => {
     const clean = harmlessDocument(document);
     const loading = streams.stdout.isTTY ? readyFor(JSON.stringify(clean) ?? '') : null;
-    return loading
-      ? loading.then(() => print(drawn(clean, view), isPaged))
-      : print(drawn(clean, view), isPaged);
+    return loading ? loading.then(() => print(drawn(clean, view), isPaged)) : print(drawn(clean, view), isPaged);
   };
   return { print, printed, show };
 }
@@ -338,12 +333,7 @@ const LONG_WAIT_MS = 5_000;
 /** A phase that takes longer shows for how long it has. */
 const SHOWN_AFTER_MS = 3_000;
 
-export function createProgress(
-  stderr: Output,
-  quiet: boolean,
-  paint: Paint,
-  environment: Environment,
-): Progress {
+export function createProgress(stderr: Output, quiet: boolean, paint: Paint, environment: Environment): Progress {
   // A terminal that can't go back over a line, or one that a build keeps as a log, gets lines.
   const canSpin = stderr.isTTY && !isSpoken(paint) && environment.TERM !== 'dumb' && !environment.CI;
   const signals = canSpin ? signalsOf(environment) : null;
@@ -422,10 +412,7 @@ function signalsOf({ TERM_PROGRAM, TERM, WT_SESSION, ConEmuANSI }: Environment):
   readonly notify: (text: string) => string;
 } {
   const hasProgress =
-    WT_SESSION !== undefined ||
-    ConEmuANSI === 'ON' ||
-    TERM_PROGRAM === 'ghostty' ||
-    TERM_PROGRAM === 'WezTerm';
+    WT_SESSION !== undefined || ConEmuANSI === 'ON' || TERM_PROGRAM === 'ghostty' || TERM_PROGRAM === 'WezTerm';
   const hasNotification = ['iTerm.app', 'WezTerm', 'ghostty'].includes(TERM_PROGRAM ?? '');
   return {
     begun: hasProgress ? osc('9;4;3') : '',

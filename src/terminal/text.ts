@@ -5,9 +5,7 @@ import { cellsOf, clustersOf } from './clusters.ts';
 const ESCAPE = String.fromCharCode(27);
 const BELL = String.fromCharCode(7);
 /** SGR sequences, and the two halves of an OSC 8 link. */
-const DRESS = new RegExp(
-  `(${ESCAPE}\\[[0-9;]*m|${ESCAPE}\\]8;[^${ESCAPE}${BELL}]*(?:${BELL}|${ESCAPE}\\\\))`,
-);
+const DRESS = new RegExp(`(${ESCAPE}\\[[0-9;]*m|${ESCAPE}\\]8;[^${ESCAPE}${BELL}]*(?:${BELL}|${ESCAPE}\\\\))`);
 const DRESSES = new RegExp(DRESS.source, 'g');
 
 export const unpainted = (text: string): string => text.replace(DRESSES, '');
@@ -43,8 +41,7 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…${ending}`;
 }
 
-export const padEnd = (text: string, width: number): string =>
-  text + ' '.repeat(Math.max(0, width - textWidth(text)));
+export const padEnd = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - textWidth(text)));
 export const padStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - textWidth(text))) + text;
 
@@ -136,5 +133,4 @@ export const harmlessJson = (document: unknown, indent = 0): string =>
   );
 
 /** `1 traveller`, `2 travellers`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

@@ -84,9 +84,8 @@ providerContract("Duffel's double, over HTTP", async () => {
   const double = await serveDuffel({ clock });
   const duffel = await duffelOn({ url: double.url, token: 'duffel_test_contract', clock });
   const books = async (reference?: string): Promise<number> =>
-    (await double.admin('/orders')).orders.filter(
-      (order) => reference === undefined || order.reference === reference,
-    ).length;
+    (await double.admin('/orders')).orders.filter((order) => reference === undefined || order.reference === reference)
+      .length;
   return {
     ...duffel,
     route: ['VIE', 'LIS'],
@@ -113,9 +112,7 @@ if (TOKEN.startsWith('duffel_test_')) {
     return {
       ...duffel,
       route: ['LHR', 'JFK'],
-      date: new Date(Date.now() + (60 + (randomBytes(1)[0] ?? 0) / 4) * 86_400_000)
-        .toISOString()
-        .slice(0, 10),
+      date: new Date(Date.now() + (60 + (randomBytes(1)[0] ?? 0) / 4) * 86_400_000).toISOString().slice(0, 10),
       later: async () => undefined,
     } satisfies Contracted;
   });

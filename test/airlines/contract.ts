@@ -123,10 +123,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
         ['origin_iata', ['QQQ', route[1]]],
         ['destination_iata', [route[0], 'QQQ']],
       ] as const) {
-        await expect(search(wrong)).rejects.toMatchObject({
-          code: 'airport_unknown',
-          detail: { issues: [{ path }] },
-        });
+        await expect(search(wrong)).rejects.toMatchObject({ code: 'airport_unknown', detail: { issues: [{ path }] } });
       }
     });
 
@@ -196,9 +193,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
         reference: wanted.reference,
         totalAmountDecimal: order.totalAmountDecimal,
       });
-      expect(await airline.provider.order(order.providerOrderId)).toMatchObject({
-        reference: wanted.reference,
-      });
+      expect(await airline.provider.order(order.providerOrderId)).toMatchObject({ reference: wanted.reference });
       await expectOrders(wanted.reference, 1);
     });
 
@@ -246,9 +241,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
     test('a price that rose meanwhile is never paid in silence', async (context) => {
       if (!airline.repricing) return context.skip();
       const wanted = request(await fresh(airline.repricing));
-      expect(await failureOf(airline.provider.createOrder(wanted))).toMatchObject({
-        code: 'offer_repriced',
-      });
+      expect(await failureOf(airline.provider.createOrder(wanted))).toMatchObject({ code: 'offer_repriced' });
       await expectOrders(wanted.reference, 0);
     });
 

@@ -39,8 +39,7 @@ const { values: options } = parseArgs({
 
 const listOf = (text, known, what) => {
   const all = text.split(',');
-  for (const one of all)
-    if (!known.includes(one)) throw new Error(`--${what} takes ${known.join(', ')}; not ${one}`);
+  for (const one of all) if (!known.includes(one)) throw new Error(`--${what} takes ${known.join(', ')}; not ${one}`);
   return all;
 };
 

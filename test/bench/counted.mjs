@@ -8,10 +8,7 @@ import { pause, stopped } from './homes.mjs';
 /** The environment of a server that counts, and where it writes. */
 export function counting(stage) {
   const file = join(stage.folder('counts'), 'counts.json');
-  return {
-    file,
-    env: { BENCH_COUNTS: file, NODE_OPTIONS: `--require ${join(import.meta.dirname, 'counting.cjs')}` },
-  };
+  return { file, env: { BENCH_COUNTS: file, NODE_OPTIONS: `--require ${join(import.meta.dirname, 'counting.cjs')}` } };
 }
 
 /** `statements` since its start, and the longest pause of its event loop since it was last asked. */

@@ -30,11 +30,7 @@ export function post(url, body, headers = {}, method = 'POST') {
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () =>
-          resolve({
-            status: response.statusCode,
-            headers: response.headers,
-            text: Buffer.concat(chunks).toString(),
-          }),
+          resolve({ status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString() }),
         );
       },
     );
@@ -91,9 +87,7 @@ export async function openPayer({ flightsUrl, rpcUrl }, path = '/air/search') {
       return client.getPaymentRequiredResponse((name) => headers[name.toLowerCase()], JSON.parse(text));
     });
   const sign = (required) =>
-    atOnce(8, required, async (one) =>
-      client.encodePaymentSignatureHeader(await client.createPaymentPayload(one)),
-    );
+    atOnce(8, required, async (one) => client.encodePaymentSignatureHeader(await client.createPaymentPayload(one)));
   /** The second half: each call's time, and the time of all. */
   async function pay(signed, clients, body = searchBody()) {
     const began = performance.now();

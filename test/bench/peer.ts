@@ -36,9 +36,7 @@ await cluster.faucet?.airdropSol(feePayer.address, 10_000_000_000n);
 await cluster.faucet?.airdropUsdc(treasury.address, 1n);
 
 const facilitator = registerExactSvmScheme(new x402Facilitator(), {
-  signer: toFacilitatorSvmSigner(feePayer, {
-    [DEVNET]: createSolanaRpcFromTransport(transport as RpcTransportDevnet),
-  }),
+  signer: toFacilitatorSvmSigner(feePayer, { [DEVNET]: createSolanaRpcFromTransport(transport as RpcTransportDevnet) }),
   networks: DEVNET,
 });
 const resources = new x402ResourceServer({
@@ -109,12 +107,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
     outgoing.writeHead(status, { ...JSON_TYPE, ...headers }).end(JSON.stringify(document ?? {}));
     return;
   }
-  const request: HttpRequest = {
-    method: 'POST',
-    url: `http://peer${incoming.url}`,
-    headers: JSON_TYPE,
-    body,
-  };
+  const request: HttpRequest = { method: 'POST', url: `http://peer${incoming.url}`, headers: JSON_TYPE, body };
   const { status, body: text, headers } = await cluster.fetch(request);
   outgoing.writeHead(status, headers).end(text ?? '');
 }

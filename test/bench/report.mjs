@@ -30,11 +30,7 @@ const cells = ({ name, store, unit, value, ratio, beside, over, goal }) => [
 export function reportText({ node, cpu, stores, missing, parts }) {
   const lines = [];
   for (const { title, rounds, seconds, lines: measured } of parts) {
-    lines.push(
-      '',
-      `${title} (${rounds} rounds, ${seconds} s; ${stores.join(', ')}; Node ${node}, ${cpu})`,
-      '',
-    );
+    lines.push('', `${title} (${rounds} rounds, ${seconds} s; ${stores.join(', ')}; Node ${node}, ${cpu})`, '');
     const table = [HEAD, ...measured.map(cells)];
     const used = HEAD.map((_, column) => column === 0 || table.slice(1).some((row) => row[column] !== ''));
     const widths = HEAD.map((_, column) => Math.max(...table.map((row) => row[column].length)));

@@ -6,12 +6,8 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 
 const [flightsUrl, rpcUrl, keypairFile, departDate] = process.argv.slice(2);
-const signer = await createKeyPairSignerFromBytes(
-  Uint8Array.from(JSON.parse(readFileSync(keypairFile, 'utf8'))),
-);
-const x402 = new x402HTTPClient(
-  new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl })),
-);
+const signer = await createKeyPairSignerFromBytes(Uint8Array.from(JSON.parse(readFileSync(keypairFile, 'utf8'))));
+const x402 = new x402HTTPClient(new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl })));
 const url = `${flightsUrl}/air/search`;
 const body = JSON.stringify({
   origin_iata: 'LIS',
@@ -24,10 +20,7 @@ const post = (headers) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
 
 const challenge = await post({});
-const required = x402.getPaymentRequiredResponse(
-  (name) => challenge.headers.get(name),
-  await challenge.json(),
-);
+const required = x402.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
 const payload = await x402.createPaymentPayload(required);
 const answer = await post(x402.encodePaymentSignatureHeader(payload));
 process.stdout.write(`${JSON.stringify(await answer.json())}\n`);

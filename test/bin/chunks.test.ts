@@ -14,9 +14,7 @@ describe.runIf(isHere('the built tool', existsSync(join(DIST, 'main.cjs'))))('th
   });
 
   test('keep no import(): what Node itself has is asked for with process.getBuiltinModule', () => {
-    const importing = chunks.filter((name) =>
-      /(?<![\w$.#])import\(["'`]/.test(readFileSync(join(DIST, name), 'utf8')),
-    );
+    const importing = chunks.filter((name) => /(?<![\w$.#])import\(["'`]/.test(readFileSync(join(DIST, name), 'utf8')));
     expect(importing).toEqual([]);
   });
 });

@@ -59,14 +59,8 @@ beforeEach(() => {
 afterEach(() => rmSync(dist, { recursive: true }));
 
 test('a chunk is loaded once, and sees the modules of Node', () => {
-  write(
-    'main.cjs',
-    `const a = require('./n-1.cjs'); exports.answer = () => [a === require('./n-1.cjs'), a.n];`,
-  );
-  write(
-    'n-1.cjs',
-    `globalThis.loads = (globalThis.loads ?? 0) + 1; exports.n = [globalThis.loads, __dirname];`,
-  );
+  write('main.cjs', `const a = require('./n-1.cjs'); exports.answer = () => [a === require('./n-1.cjs'), a.n];`);
+  write('n-1.cjs', `globalThis.loads = (globalThis.loads ?? 0) + 1; exports.n = [globalThis.loads, __dirname];`);
   expect(run()).toEqual([true, [1, dist]]);
 });
 
@@ -81,9 +75,10 @@ test('what was held is loaded as it was, whatever lies there now', () => {
     process.stdout.write(JSON.stringify(answer()));
   `;
   const env = { PATH: process.env.PATH };
-  expect(
-    JSON.parse(execFileSync(process.execPath, ['-e', held, dist], { encoding: 'utf8', cwd: dist, env })),
-  ).toEqual(['\n', true]);
+  expect(JSON.parse(execFileSync(process.execPath, ['-e', held, dist], { encoding: 'utf8', cwd: dist, env }))).toEqual([
+    '\n',
+    true,
+  ]);
 });
 
 test('compiled code is kept for the next process; the entry’s, whose name has no hash, is not', () => {

@@ -103,11 +103,9 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   /** The tool's own journal. */
   const JOURNAL = /^src\/client\/journal\//;
   /** The services. */
-  const STACK =
-    /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|escrow\/)|^package:hono/;
+  const STACK = /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|escrow\/)|^package:hono/;
   /** The screen of `refund desk`, for it alone. */
-  const BOARD =
-    /^src\/(terminal\/board|cli\/view\/flights\/refund-desk|commands\/refund-desk\/(desk|keys))\.ts$/;
+  const BOARD = /^src\/(terminal\/board|cli\/view\/flights\/refund-desk|commands\/refund-desk\/(desk|keys))\.ts$/;
   /** Real airlines and carriers' web sites (their tables apart, which every database has), their doubles, and what they stand on: for who serves them alone. */
   const REAL_SEATS =
     /^src\/(service\/(browser|carrier-site|sandbox)\.ts$|(airlines\/(duffel|browser)(?!\/(migrations|tables|records\/(tables|call-off)))|sandbox\/(duffel|carrier-site))\/)|^package:(playwright-core|mailauth|postal-mime)$/;
@@ -257,9 +255,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     const loaded = [...new Set(modulesIn(loads))];
     const commands = loaded.filter((id) => ALL_COMMANDS.test(id));
     expect(commands.sort()).toEqual(own.map((name) => `src/cli/commands/${name}.ts`).sort());
-    expect(loaded.filter((id) => [...never, BOARD, REAL_SEATS].some((pattern) => pattern.test(id)))).toEqual(
-      [],
-    );
+    expect(loaded.filter((id) => [...never, BOARD, REAL_SEATS].some((pattern) => pattern.test(id)))).toEqual([]);
   });
 
   test('the trace sees what a command does load', async () => {
@@ -268,9 +264,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
       expect.arrayContaining(['src/service/index.ts', 'package:@solana/web3.js', 'package:kysely']),
     );
     const search = await loadsOf(['search', 'LIS', 'OPO', '--depart', '+40d', '--no-wait', '--json']);
-    expect(modulesIn(search)).toEqual(
-      expect.arrayContaining(['package:litesvm', 'package:zod', 'package:@x402/core']),
-    );
+    expect(modulesIn(search)).toEqual(expect.arrayContaining(['package:litesvm', 'package:zod', 'package:@x402/core']));
     expect(search.machines).toBe(1);
     // The payment before it is sent, and the transaction that settles it.
     expect(search.syncs).toEqual(expect.arrayContaining(['client.db: commit', 'ledger.db: commit']));

@@ -81,9 +81,7 @@ function watchLiteSvm(native) {
     function LiteSvm(...given) {
       return counted(() => new Machine(...given));
     },
-    {
-      default: () => counted(() => Machine.default()),
-    },
+    { default: () => counted(() => Machine.default()) },
   );
 }
 

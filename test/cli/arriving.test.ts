@@ -14,10 +14,7 @@ import { manualClock } from '../clock.ts';
 import { offerWith, option, response, segment, slice } from './offers.ts';
 
 // Commands load these when an answer is not complete; time stands still in these tests meanwhile.
-await Promise.all([
-  import('../../src/cli/searching/gathering.ts'),
-  import('../../src/cli/commands/search/stream.ts'),
-]);
+await Promise.all([import('../../src/cli/searching/gathering.ts'), import('../../src/cli/commands/search/stream.ts')]);
 
 /** `search` while slower offers land, on a clock that is moved by hand. */
 
@@ -58,11 +55,7 @@ async function searching(given: Given = {}) {
       written[name] += text;
     },
   });
-  const streams = {
-    stdout: output('stdout'),
-    stderr: output('stderr'),
-    stdin: { isTTY, text: async () => '' },
-  };
+  const streams = { stdout: output('stdout'), stderr: output('stderr'), stdin: { isTTY, text: async () => '' } };
   const globals = { input: true, color: false, ...given.globals };
   const settings = {
     json: globals.json !== undefined || given.options?.ndjson === true,
@@ -80,9 +73,7 @@ async function searching(given: Given = {}) {
   const client: Partial<FlightsClient> = {
     search: async (given_) => {
       request = given_;
-      const rest = given.complete
-        ? {}
-        : { status: 'enriching' as const, search_id: 'sea_1', poll_after_ms: 1_000 };
+      const rest = given.complete ? {} : { status: 'enriching' as const, search_id: 'sea_1', poll_after_ms: 1_000 };
       return { value: { ...response(FAST), ...rest }, payment: null };
     },
     searchUpdates: async (body) => {
@@ -151,8 +142,7 @@ async function searching(given: Given = {}) {
   };
 }
 
-const ids = (json: string): string[] =>
-  (JSON.parse(json) as { offers: Offer[] }).offers.map((offer) => offer.offer_id);
+const ids = (json: string): string[] => (JSON.parse(json) as { offers: Offer[] }).offers.map((offer) => offer.offer_id);
 
 describe('off a terminal', () => {
   test('it waits until the search is complete and prints one document, sorted with the rest', async () => {
@@ -319,11 +309,7 @@ describe('on a terminal', () => {
     expect(before.at(-1)).toMatch(/Still quoting lowcost…$/);
     await run.advance(1_000);
     const after = screenOf(run.written.stderr);
-    expect(after.filter((line) => /^→ 0\d:00/.test(line)).map((line) => line.slice(2, 4))).toEqual([
-      '06',
-      '08',
-      '07',
-    ]);
+    expect(after.filter((line) => /^→ 0\d:00/.test(line)).map((line) => line.slice(2, 4))).toEqual(['06', '08', '07']);
     expect(after.at(-1)).toMatch(/Still quoting lowcost… 1 more so far$/);
     await run.advance(1_000);
     await run.running;
@@ -343,9 +329,7 @@ describe('on a terminal', () => {
   });
 
   test('it is never taller than the terminal', async () => {
-    const many = Array.from({ length: 30 }, (_, i) =>
-      late(`lowcost:${i}`, String(i % 24).padStart(2, '0'), `${i}.00`),
-    );
+    const many = Array.from({ length: 30 }, (_, i) => late(`lowcost:${i}`, String(i % 24).padStart(2, '0'), `${i}.00`));
     const run = await searching({ terminal: true, rows: 12, updates: [{ offers: many }] });
     await run.advance(1_000);
     const lines = screenOf(run.written.stderr);
@@ -357,10 +341,7 @@ describe('on a terminal', () => {
   });
 
   test('Ctrl-C shows what is there, and says that something may be missing', async () => {
-    const run = await searching({
-      terminal: true,
-      updates: [{ offers: [late('lowcost:a', '08', '150.00')] }],
-    });
+    const run = await searching({ terminal: true, updates: [{ offers: [late('lowcost:a', '08', '150.00')] }] });
     await run.advance(1_000);
     run.stop.abort(problem('interrupted'));
     await run.running;

@@ -23,10 +23,7 @@ let key = '';
 let token = '';
 
 const run = (line: string, options: MemoryOptions = {}) =>
-  runInMemory(line.split(' '), {
-    ...options,
-    environment: { FARELOCK_HOME: home, FARELOCK_ENVIRONMENT: 'live' },
-  });
+  runInMemory(line.split(' '), { ...options, environment: { FARELOCK_HOME: home, FARELOCK_ENVIRONMENT: 'live' } });
 const call = callerOf((request) => webOf(service.fetch)(request));
 const customer = async <T>(operation: string, body: object) =>
   (await call<T>(pathOf('customer', operation), body, { key, token })).body;
@@ -58,9 +55,10 @@ beforeAll(async () => {
   key = String((await operate('partner-keys', { partner_id: 'par_live', name: 'test' })).key);
   token = String((await operate('customer-tokens', { customer_id: 'cus_live' })).token);
   await customer('SubmitCustomerData', { data: DATA });
-  const { requirements } = await customer<{
-    requirements: { attestationRequirement?: { terms: object } }[];
-  }>('GetOnboardingRequirements', {});
+  const { requirements } = await customer<{ requirements: { attestationRequirement?: { terms: object } }[] }>(
+    'GetOnboardingRequirements',
+    {},
+  );
   for (const { attestationRequirement } of requirements)
     if (attestationRequirement) await customer('AcceptTerms', attestationRequirement.terms);
 });
@@ -77,11 +75,7 @@ test('the operator is paged once for each attestation that begins, and the page 
   expect(pages().map(({ fields }) => fields.type)).toEqual(['VALIDATED_EMAIL', 'AML_CHECK']);
   expect(pages()[1]).toMatchObject({
     event: 'attestation_waiting',
-    fields: {
-      attestation_id: expect.stringMatching(/^att_/) as string,
-      customer_id: 'cus_live',
-      type: 'AML_CHECK',
-    },
+    fields: { attestation_id: expect.stringMatching(/^att_/) as string, customer_id: 'cus_live', type: 'AML_CHECK' },
   });
   expect(JSON.stringify(pages()).toLowerCase()).not.toContain('hildegard');
 });
@@ -106,9 +100,7 @@ test('it is listed, looked at with its data, and decided; a dry run and a missin
     verdict: 'passed',
   });
   expect((await run(`attestations decide ${id} passed`)).exitCode).toBe(2);
-  expect((await run(`attestations decide ${id} passed`, { terminal: true, answers: [false] })).exitCode).toBe(
-    5,
-  );
+  expect((await run(`attestations decide ${id} passed`, { terminal: true, answers: [false] })).exitCode).toBe(5);
   expect(await status()).toBe('COMPLIANCE_STATUS_PROCESSING');
 
   const decided = await run(`attestations decide ${id} rejected --yes --json`);
@@ -130,18 +122,12 @@ const WHY = 'Hildegard is on the list of 2026.';
 
 test('a verdict keeps its reason: operators see it, nobody else does, and it goes with the data', async () => {
   const [id] = pages().map(({ fields }) => String(fields.attestation_id));
-  const reasoned = await runInMemory(
-    ['attestations', 'decide', String(id), 'rejected', '--reason', WHY, '--yes'],
-    {
-      environment: { FARELOCK_HOME: home, FARELOCK_ENVIRONMENT: 'live' },
-    },
-  );
+  const reasoned = await runInMemory(['attestations', 'decide', String(id), 'rejected', '--reason', WHY, '--yes'], {
+    environment: { FARELOCK_HOME: home, FARELOCK_ENVIRONMENT: 'live' },
+  });
   expect([reasoned.exitCode, reasoned.stdout]).toEqual([0, expect.not.stringContaining(WHY)]);
   expect((await run(`attestations show ${id}`, { terminal: true })).stdout).toContain(WHY);
-  expect((await run(`attestations show ${id} --json`)).json()).toMatchObject({
-    state: 'rejected',
-    reason: WHY,
-  });
+  expect((await run(`attestations show ${id} --json`)).json()).toMatchObject({ state: 'rejected', reason: WHY });
   // Neither the customer and the partner, nor lists, the trail and the file hear it.
   const asked = await customer('GetOnboardingRequirements', {});
   const seen = [await run('attestations --json'), await run(`audit list --subject ${id} --json`)];
@@ -162,10 +148,7 @@ test('a verdict keeps its reason: operators see it, nobody else does, and it goe
   );
   expect(long.status).toBe(400);
   await run(`attestations decide ${id} passed --yes`);
-  expect((await run(`attestations show ${id} --json`)).json()).toMatchObject({
-    state: 'passed',
-    reason: null,
-  });
+  expect((await run(`attestations show ${id} --json`)).json()).toMatchObject({ state: 'passed', reason: null });
   await call(`/operator/attestations/${id}/decide`, { verdict: 'passed', reason: WHY }, { headers });
   await call('/operator/customers/cus_live/erase', {}, { headers });
   expect(await exported()).not.toContain('on the list');

@@ -14,16 +14,13 @@ const TYPED = ['ms', 'f', 'ana@example.com', '+351912345678'];
 
 const paidFor = async () =>
   (
-    (await runInMemory(['payments', 'list', '--json'], { environment })).json() as {
-      payments: { resource: string }[];
-    }
+    (await runInMemory(['payments', 'list', '--json'], { environment })).json() as { payments: { resource: string }[] }
   ).payments.map(({ resource }) => resource);
 
 async function newIntent(): Promise<string> {
-  const found = await runInMemory(
-    ['search', 'LIS', 'BER', '--depart', '+30d', '--no-wait', '--all-fares', '--json'],
-    { environment },
-  );
+  const found = await runInMemory(['search', 'LIS', 'BER', '--depart', '+30d', '--no-wait', '--all-fares', '--json'], {
+    environment,
+  });
   const { offers } = found.json() as { offers: { offer_id: string; owner_name: string }[] };
   const offer = offers.find((one) => one.owner_name === 'Lorelei Airways')?.offer_id ?? '';
   const made = await runInMemory(['intent', 'create', offer, '--json'], { environment });
@@ -68,9 +65,7 @@ test('a child is refused before the ticket is paid: typed, from a file, and save
     expect(refused.json()).toMatchObject({
       error: {
         code: 'passengers_invalid',
-        detail: {
-          issues: [{ path, message: expect.stringMatching(/younger than 12/) }],
-        },
+        detail: { issues: [{ path, message: expect.stringMatching(/younger than 12/) }] },
       },
     });
   }

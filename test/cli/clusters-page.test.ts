@@ -47,15 +47,12 @@ test('the ten commands of the page lead from nothing to a locked fare', async ()
       clock.advance(2_000);
     }
     const line = await new Promise<string>((heard) => {
-      serving = runInMemory(
-        ['serve', '--rpc-url', endpoint.url, '--network', 'devnet', '--port', '0', '--json'],
-        {
-          clock,
-          environment: { FARELOCK_HOME: operator.home },
-          interrupted: stop.signal,
-          onStdout: heard,
-        },
-      );
+      serving = runInMemory(['serve', '--rpc-url', endpoint.url, '--network', 'devnet', '--port', '0', '--json'], {
+        clock,
+        environment: { FARELOCK_HOME: operator.home },
+        interrupted: stop.signal,
+        onStdout: heard,
+      });
     });
     expect(line).toContain('flights_url');
     flightsUrl = (JSON.parse(line) as { flights_url: string }).flights_url;

@@ -219,10 +219,7 @@ test('from empty wallets to a booking; a program that is upgraded meanwhile clos
   const named = [...NAMED, '--escrow-program', program.address];
 
   const empty = await refusal(...named);
-  expect(empty).toMatchObject({
-    code: 'insufficient_funds',
-    next: expect.arrayContaining(['farelock cluster keys']),
-  });
+  expect(empty).toMatchObject({ code: 'insufficient_funds', next: expect.arrayContaining(['farelock cluster keys']) });
   const wallets = empty.detail?.wallets as { wallet: string; address: Address; needs_lamports: number }[];
   expect(wallets.map(({ wallet }) => wallet)).toEqual(['authority', 'facilitator']);
   for (const { address, needs_lamports } of wallets) {
@@ -275,12 +272,7 @@ test('from empty wallets to a booking; a program that is upgraded meanwhile clos
   const ready = await fetch(`${listening.url}/ready`);
   expect([ready.status, await ready.json()]).toMatchObject([
     503,
-    {
-      escrow_program: {
-        address: program.address,
-        trouble: expect.stringContaining('does not have the bytes'),
-      },
-    },
+    { escrow_program: { address: program.address, trouble: expect.stringContaining('does not have the bytes') } },
   ]);
   // Who would pay into it all the same, for the settings name it, is refused by the service.
   const naming = { FARELOCK_ESCROW_PROGRAM: program.address };
@@ -325,11 +317,7 @@ test("other bytes at the embedded program's address are not paid into on a clust
   const run = async (line: string, at: { flights_url: string; rpc_url: string }) =>
     runInMemory(line.split(' '), {
       clock,
-      environment: {
-        FARELOCK_HOME: guest.home,
-        FARELOCK_FLIGHTS_URL: at.flights_url,
-        FARELOCK_RPC_URL: at.rpc_url,
-      },
+      environment: { FARELOCK_HOME: guest.home, FARELOCK_FLIGHTS_URL: at.flights_url, FARELOCK_RPC_URL: at.rpc_url },
     });
   const search = 'search LIS BER --depart +30d --json';
   try {
@@ -340,9 +328,7 @@ test("other bytes at the embedded program's address are not paid into on a clust
     await end();
 
     const ledger = openSqlite(join(stranger.home, 'ledger.db'));
-    ledger
-      .prepare('update accounts set data = ? where address = ?')
-      .run(Buffer.from(otherCode()), ESCROW_PROGRAM_ID);
+    ledger.prepare('update accounts set data = ? where address = ?').run(Buffer.from(otherCode()), ESCROW_PROGRAM_ID);
     ledger.close();
 
     const changed = await begin();

@@ -41,8 +41,7 @@ beforeAll(async () => {
   await tool(['book', intentId, '--passengers', '-', '--yes', '--json'], JSON.stringify([ana]));
   await tool(['refund', 'request', intentId, '--reason', 'Plans have changed', '--yes']);
   requestId = String(
-    ((await tool(['refund', 'queue', '--json'])).json().refund_requests as { request_id: string }[])[0]
-      ?.request_id,
+    ((await tool(['refund', 'queue', '--json'])).json().refund_requests as { request_id: string }[])[0]?.request_id,
   );
   affiliateCode = String((await tool(['affiliate', 'create', '--json'])).json().code);
   await tool(['travellers', 'add', 'ana', '-'], JSON.stringify(ana));
@@ -57,9 +56,7 @@ test('the numbers of the last search, and the offers that they stand for', async
     numbered: Record<string, string>;
   };
   expect(await complete('offer', '')).toEqual(Object.keys(numbered));
-  expect(await complete('intent', 'create', '1')).toEqual(
-    Object.keys(numbered).filter((one) => one.startsWith('1')),
-  );
+  expect(await complete('intent', 'create', '1')).toEqual(Object.keys(numbered).filter((one) => one.startsWith('1')));
   const whole = Object.values(numbered).find((one) => !one.includes(':')) ?? '';
   expect(await complete('offer', whole.slice(0, -2))).toContain(whole);
 });
@@ -82,9 +79,7 @@ test('ramp orders of the partner whose key is used, partners, customers and keys
   expect(pix.length).toBeGreaterThan(0);
   expect(await complete('partner', 'orders', 'show', '')).not.toEqual(expect.arrayContaining(pix));
   expect(await complete('partner', 'orders', 'update', '--partner=par_sandbox_pix', '')).toEqual(pix);
-  expect(await complete('partner', 'orders', 'list', '--partner', 'par_sandbox_b')).toEqual([
-    'par_sandbox_bank',
-  ]);
+  expect(await complete('partner', 'orders', 'list', '--partner', 'par_sandbox_b')).toEqual(['par_sandbox_bank']);
   expect(await complete('requirements', 'list', '--customer', 'cus_demo_a')).toEqual(['cus_demo_ana']);
   expect((await complete('keys', 'partner', 'revoke', 'key_')).length).toBeGreaterThan(0);
 });

@@ -45,8 +45,7 @@ describe('a page of another origin', () => {
 
   test.each(['/air/orders/ord_1', '/health', '/openapi.json', '/farelock.core.v1.customer.Service/GetOrder'])(
     'may read %s',
-    async (path) =>
-      expect((await ask('GET', path)).headers).toHaveProperty('access-control-allow-origin', '*'),
+    async (path) => expect((await ask('GET', path)).headers).toHaveProperty('access-control-allow-origin', '*'),
   );
 
   test.each([

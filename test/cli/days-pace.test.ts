@@ -16,16 +16,12 @@ test.each([
 
 test('more money never takes longer, and what is agreed to is always enough for the last search', () => {
   fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 120 }),
-      fc.bigInt({ min: 0n, max: 5_000_000n }),
-      (searches, more) => {
-        const total = BigInt(searches) * 100_000n;
-        const patient = waitFor(searches, 100_000n, total);
-        expect(waitFor(searches, 100_000n, total + more)).toBeLessThanOrEqual(patient);
-        expect(patient).toBe(Math.floor((searches - 1) / 11) * WINDOW_MS);
-      },
-    ),
+    fc.property(fc.integer({ min: 1, max: 120 }), fc.bigInt({ min: 0n, max: 5_000_000n }), (searches, more) => {
+      const total = BigInt(searches) * 100_000n;
+      const patient = waitFor(searches, 100_000n, total);
+      expect(waitFor(searches, 100_000n, total + more)).toBeLessThanOrEqual(patient);
+      expect(patient).toBe(Math.floor((searches - 1) / 11) * WINDOW_MS);
+    }),
   );
 });
 

@@ -12,15 +12,12 @@ test('the demo ends with a booking reference, a money trail that adds up, and th
   expect(run.exitCode, run.stderr).toBe(0);
   expect(run.stdout).toMatch(/Booked: booking reference [A-Z0-9]{6}\n$/);
   expect(run.stdout).toMatch(/State on chain {2}captured/);
-  const change = (name: string) =>
-    Number(new RegExp(`^${name}.* ([+-]?[0-9.]+)$`, 'm').exec(run.stdout)?.[1]);
+  const change = (name: string) => Number(new RegExp(`^${name}.* ([+-]?[0-9.]+)$`, 'm').exec(run.stdout)?.[1]);
   expect(change('Wallet')).toBeLessThan(0);
   expect(change('Wallet') + change('Treasury')).toBeCloseTo(0, 6);
   expect(change('Escrow vault')).toBe(0);
   expect(change('Total supply')).toBe(0);
-  expect(run.stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('Everything'))).toEqual(
-    [],
-  );
+  expect(run.stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('Everything'))).toEqual([]);
 });
 
 test('under --json it is one document', async () => {
@@ -29,9 +26,5 @@ test('under --json it is one document', async () => {
     environment: { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20' },
   });
   place.close();
-  expect(run.json()).toMatchObject({
-    home: place.home,
-    order: { status: 'ticketed' },
-    escrow: { state: 'captured' },
-  });
+  expect(run.json()).toMatchObject({ home: place.home, order: { status: 'ticketed' }, escrow: { state: 'captured' } });
 });

@@ -30,10 +30,7 @@ test('a passenger file without documents is refused, each missing one named', as
   await expect(read(ANA)).rejects.toMatchObject({
     code: 'passengers_invalid',
     detail: {
-      issues: Object.keys(PASSPORT).map((field) => ({
-        path: `passengers.0.${field}`,
-        message: 'is missing.',
-      })),
+      issues: Object.keys(PASSPORT).map((field) => ({ path: `passengers.0.${field}`, message: 'is missing.' })),
     },
   });
   expect(await read({ ...ANA, ...PASSPORT })).toHaveLength(1);

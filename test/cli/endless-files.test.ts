@@ -33,9 +33,7 @@ test('settings are a regular file: a link to a device, and a pipe that nobody wr
   const pipe = join(folder, 'pipe.json');
   execFileSync('mkfifo', [pipe]);
   for (const path of [zero, pipe, folder]) {
-    expect(() => readJsonFile(path, false), path).toThrow(
-      expect.objectContaining({ code: 'settings_invalid' }),
-    );
+    expect(() => readJsonFile(path, false), path).toThrow(expect.objectContaining({ code: 'settings_invalid' }));
   }
 });
 
@@ -76,9 +74,7 @@ test('so are the settings of the Solana CLI, a lock, npm settings, rings of keys
   await release();
   expect(registryOf({ NPM_CONFIG_USERCONFIG: zero('npmrc') })).toBe('https://registry.npmjs.org/');
   for (const read of [readJsonOf, (path: string) => ensureLine(path, 'key_', () => 'key_1')]) {
-    expect(() => read(zero(`${read.name}.json`))).toThrow(
-      expect.objectContaining({ code: 'storage_damaged' }),
-    );
+    expect(() => read(zero(`${read.name}.json`))).toThrow(expect.objectContaining({ code: 'storage_damaged' }));
   }
   const stdin = openSync('/dev/zero', 'r');
   expect(readOpen(stdin, 4096)).toBeNull();

@@ -15,16 +15,12 @@ const run = (line: string, options: MemoryOptions = {}) =>
   runInMemory(line.split(' '), { ...options, environment: { FARELOCK_HOME: home, ...options.environment } });
 
 const plain = (text: string) => text;
-const screen = {
-  width: 80,
-  paint: { bad: plain, bold: plain, dim: plain, accent: plain },
-} as unknown as Parameters<typeof problemLines>[1];
+const screen = { width: 80, paint: { bad: plain, bold: plain, dim: plain, accent: plain } } as unknown as Parameters<
+  typeof problemLines
+>[1];
 
 test.each([
-  [
-    'search LIS QQX --depart +30d --yes',
-    /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock search --help$/m,
-  ],
+  ['search LIS QQX --depart +30d --yes', /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock search --help$/m],
   ['xyzzy', /^ {2}\$ farelock --help$/m],
   ['order', /^ {2}\$ farelock intent list$/m],
   [

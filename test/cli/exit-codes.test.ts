@@ -66,13 +66,7 @@ const PROVOKED: readonly (readonly [() => string, number, string | null, RegExp 
   [() => 'offer off_none', 3, 'offer_not_found', /^farelock help search$/],
   [() => 'payments show pay_none', 3, 'not_found', /^farelock payments list$/],
   [() => 'refund show rfr_none', 3, 'refund_request_not_found', /^farelock refund queue$/],
-  [
-    () => 'keys list',
-    4,
-    'operator_key_invalid',
-    null,
-    { environment: { FARELOCK_OPERATOR_KEY: 'fok_wrong' } },
-  ],
+  [() => 'keys list', 4, 'operator_key_invalid', null, { environment: { FARELOCK_OPERATOR_KEY: 'fok_wrong' } }],
   [() => `order ord_${'0'.repeat(26)}`, 4, 'no_support_code', null],
   [() => `intent create ${offerId}`, 5, 'intent_already_exists', /^farelock intent show int_/],
   [
@@ -89,10 +83,7 @@ const PROVOKED: readonly (readonly [() => string, number, string | null, RegExp 
     'network_unreachable',
     /^farelock status int_1 --json$/,
     {
-      environment: {
-        FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:59999',
-        FARELOCK_RPC_URL: 'http://127.0.0.1:59999',
-      },
+      environment: { FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:59999', FARELOCK_RPC_URL: 'http://127.0.0.1:59999' },
       clock: hastyClock(),
     },
   ],
@@ -120,10 +111,7 @@ describe('exit codes', () => {
     const offers = found.json().offers as { offer_id: string; total_currency: string }[];
     const offer = offers.find((one) => one.total_currency === 'USD' && one.offer_id.startsWith('off_'));
     const { intent_id: id } = (await run(`intent create ${offer?.offer_id} --json`, where)).json();
-    const ran = await run(`book ${String(id)} --passengers - --yes --json`, {
-      ...where,
-      stdin: JSON.stringify([ANA]),
-    });
+    const ran = await run(`book ${String(id)} --passengers - --yes --json`, { ...where, stdin: JSON.stringify([ANA]) });
     elsewhere.close();
     expect(ran.exitCode, ran.stdout).toBe(8);
     const stopped = AbortSignal.abort(new Error('stop'));
@@ -136,8 +124,7 @@ describe('exit codes', () => {
     const byStatus = kinds.filter(([, { status, retryable }]) => status !== undefined && retryable);
     for (const [code, { exit }] of byStatus) expect([1, 4, 5, 7], code).toContain(exit);
     for (const [code, { status, exit }] of kinds) if (status === 404) expect(exit, code).toBe(3);
-    for (const [code, { status, exit }] of kinds)
-      if (status === 401 || status === 403) expect(exit, code).toBe(4);
+    for (const [code, { status, exit }] of kinds) if (status === 401 || status === 403) expect(exit, code).toBe(4);
   });
 });
 

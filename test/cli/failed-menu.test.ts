@@ -15,11 +15,7 @@ const clock = runningClock();
 const run = (line: string) =>
   runInMemory(line.split(' '), {
     clock,
-    environment: {
-      FARELOCK_HOME: place.home,
-      FARELOCK_LOWCOST_MS: '50',
-      FARELOCK_SCENARIO: 'fare_check_failed',
-    },
+    environment: { FARELOCK_HOME: place.home, FARELOCK_LOWCOST_MS: '50', FARELOCK_SCENARIO: 'fare_check_failed' },
   });
 const balance = async () => (await run('wallet balance --json')).json().usdc;
 

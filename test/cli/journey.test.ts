@@ -45,15 +45,9 @@ describe('wallet', () => {
     const other = join(place.home, 'other.json');
     const made = await run(`wallet new --keypair ${other} --json`);
     expect(made.json()).toMatchObject({ keypair_file: other, created: true });
-    expect((await run(`wallet balance --keypair ${other} --json`)).json()).toMatchObject({
-      usdc: '0.00',
-      sol: '0',
-    });
+    expect((await run(`wallet balance --keypair ${other} --json`)).json()).toMatchObject({ usdc: '0.00', sol: '0' });
     expect((await run(`wallet airdrop --keypair ${other} --usdc 7.5 --sol 2 --json`)).exitCode).toBe(0);
-    expect((await run(`wallet balance --keypair ${other} --json`)).json()).toMatchObject({
-      usdc: '7.50',
-      sol: '2',
-    });
+    expect((await run(`wallet balance --keypair ${other} --json`)).json()).toMatchObject({ usdc: '7.50', sol: '2' });
   });
 
   test('a keypair file that does not exist is not made on the way', async () => {
@@ -64,10 +58,7 @@ describe('wallet', () => {
 
 describe('search', () => {
   test('on a terminal: itineraries on stdout, cost and next command on stderr', async () => {
-    const found = await run('search LIS BER --depart +30d --no-wait --limit 3', {
-      terminal: true,
-      columns: 100,
-    });
+    const found = await run('search LIS BER --depart +30d --no-wait --limit 3', { terminal: true, columns: 100 });
     expect(found.exitCode).toBe(0);
     expect(found.stdout).toMatch(/^LIS → BER {2}.*3 of \d+ itineraries/);
     expect(found.stdout).toMatch(/━/);
@@ -180,9 +171,7 @@ describe('book', () => {
     expect(unasked.exitCode).toBe(2);
     expect((unasked.json().error as { code: string }).code).toBe('input_required');
     expect((await run(`book ${id} --yes`)).exitCode).toBe(2);
-    expect((await run(`book ${id} --passengers ${passengers} --no-input`, { terminal: true })).exitCode).toBe(
-      2,
-    );
+    expect((await run(`book ${id} --passengers ${passengers} --no-input`, { terminal: true })).exitCode).toBe(2);
     expect((await run(`book ${id} --passengers ${join(place.home, 'none.json')} --yes`)).exitCode).toBe(2);
     expect((await run(`book ${id} --passengers ${passengers} --yes --max-payment 1`)).exitCode).toBe(6);
     expect((await run(`book ${id} --passengers ${passengers} --dry-run`)).stdout).toMatch(
@@ -193,16 +182,7 @@ describe('book', () => {
 
   test('asks a person for the passengers and for the payment; no is exit 6, yes books', async () => {
     const { intent_id: id, escrow } = await newIntent(4);
-    const answers = [
-      'Ana',
-      'Moreira',
-      'yesterday',
-      '1990-04-12',
-      'ms',
-      'female',
-      'ana@example.com',
-      '+351912345678',
-    ];
+    const answers = ['Ana', 'Moreira', 'yesterday', '1990-04-12', 'ms', 'female', 'ana@example.com', '+351912345678'];
     const before = await usdc();
     const declined = await run(`book ${id}`, { terminal: true, answers: [...answers, false] });
     expect(declined.exitCode).toBe(6);
@@ -229,10 +209,7 @@ describe('book', () => {
     expect(status.stdout).toMatch(/✓ funded {6}\d+\.\d\d USDC in escrow[\s\S]*✓ captured/);
     expect(status.stdout.match(/^ +[1-9A-HJ-NP-Za-km-z]{86,88}$/gm)).toHaveLength(2);
     const order = await run(`order ${id} --json`);
-    expect(order.json()).toMatchObject({
-      status: 'ticketed',
-      booking_reference: expect.stringMatching(/^\w{6}$/),
-    });
+    expect(order.json()).toMatchObject({ status: 'ticketed', booking_reference: expect.stringMatching(/^\w{6}$/) });
     const byOrder = await run(`order ${booked.json().order_id}`, { terminal: true });
     expect(byOrder.stdout).toMatch(new RegExp(`^${order.json().booking_reference} `));
     const verified = await run(`intent verify ${id} --json`);
@@ -273,9 +250,7 @@ describe('book', () => {
     const { problem } = await import('../../src/kernel/problems.ts');
     const stop = new AbortController();
     const booking = run(`book ${id} --passengers ${passengers} --yes`, { ...slow, interrupted: stop.signal });
-    await expect
-      .poll(async () => (await run(`status ${id} --json`, slow)).json().booking_requested_at)
-      .not.toBeNull();
+    await expect.poll(async () => (await run(`status ${id} --json`, slow)).json().booking_requested_at).not.toBeNull();
     stop.abort(problem('interrupted'));
     const cut = await booking;
     expect(cut.exitCode).toBe(130);

@@ -100,10 +100,7 @@ describe('limits', () => {
     expect(code(await run(SEARCH))).toBe('payment_above_cap');
     expect(code(await run(`${SEARCH} --yes`))).toBe('payment_above_cap');
     expect((await run(`${SEARCH} --yes --dry-run`)).json().payment).toMatchObject({ decision: 'refuse' });
-    const declined = await run('search LIS BER --depart +30d --no-wait', {
-      terminal: true,
-      answers: [false],
-    });
+    const declined = await run('search LIS BER --depart +30d --no-wait', { terminal: true, answers: [false] });
     expect(declined.exitCode).toBe(6);
     expect(await usdc()).toBe(before);
     expect((await run(`${SEARCH} --max-payment 0.10`)).exitCode).toBe(0);
@@ -252,18 +249,14 @@ describe('real money', () => {
           const value = answer.headers.get(name);
           return value === null ? [] : [[name, value] as const];
         });
-        response.writeHead(answer.status, {
-          'content-type': 'application/json',
-          ...Object.fromEntries(told),
-        });
+        response.writeHead(answer.status, { 'content-type': 'application/json', ...Object.fromEntries(told) });
         response.end(text);
       });
     });
     await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready));
     const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const devnet = { FARELOCK_FLIGHTS_URL: address, FARELOCK_RPC_URL: `${flights}/rpc` };
-    const held = async () =>
-      Number((await run('wallet balance --json', { environment: devnet })).json().usdc_atomic);
+    const held = async () => Number((await run('wallet balance --json', { environment: devnet })).json().usdc_atomic);
     const before = await held();
     const lost = await run(SEARCH, { environment: devnet });
     expect(lost.exitCode).toBe(7);
@@ -289,9 +282,7 @@ describe('real money', () => {
     writeFileSync(
       join(place.home, 'config.json'),
       JSON.stringify({
-        profiles: {
-          real: { flights_url: remote.FARELOCK_FLIGHTS_URL, rpc_url: remote.FARELOCK_RPC_URL },
-        },
+        profiles: { real: { flights_url: remote.FARELOCK_FLIGHTS_URL, rpc_url: remote.FARELOCK_RPC_URL } },
       }),
       { mode: 0o600 },
     );

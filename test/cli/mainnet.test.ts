@@ -51,33 +51,30 @@ afterAll(async () => {
 test.each([
   ['--rpc-url', () => ({ argv: ['--rpc-url', url], environment: {} })],
   ['FARELOCK_RPC_URL', () => ({ argv: [], environment: { FARELOCK_RPC_URL: url } })],
-])(
-  'serve refuses mainnet, named by %s, before a key is made or anything is asked of it',
-  async (_by, how) => {
-    const place = temporaryHome();
-    const { argv, environment } = how();
-    genesis = GENESIS_HASHES.mainnet;
-    asked = [];
-    try {
-      for (const extra of [[], ['--live'], ['--scenario', 'none']]) {
-        const ran = await runInMemory(['serve', '--port', '0', '--json', ...argv, ...extra], {
-          environment: { FARELOCK_HOME: place.home, ...environment },
-        });
-        expect(ran.exitCode).toBe(2);
-        expect(ran.json().error).toMatchObject({
-          code: 'sandbox_on_mainnet',
-          retryable: false,
-          next: ['farelock serve'],
-        });
-      }
-      expect(new Set(asked)).toEqual(new Set(['getGenesisHash']));
-      expect(readdirSync(place.home)).toEqual([]);
-    } finally {
-      genesis = null;
-      place.close();
+])('serve refuses mainnet, named by %s, before a key is made or anything is asked of it', async (_by, how) => {
+  const place = temporaryHome();
+  const { argv, environment } = how();
+  genesis = GENESIS_HASHES.mainnet;
+  asked = [];
+  try {
+    for (const extra of [[], ['--live'], ['--scenario', 'none']]) {
+      const ran = await runInMemory(['serve', '--port', '0', '--json', ...argv, ...extra], {
+        environment: { FARELOCK_HOME: place.home, ...environment },
+      });
+      expect(ran.exitCode).toBe(2);
+      expect(ran.json().error).toMatchObject({
+        code: 'sandbox_on_mainnet',
+        retryable: false,
+        next: ['farelock serve'],
+      });
     }
-  },
-);
+    expect(new Set(asked)).toEqual(new Set(['getGenesisHash']));
+    expect(readdirSync(place.home)).toEqual([]);
+  } finally {
+    genesis = null;
+    place.close();
+  }
+});
 
 test('a cluster that comes to answer as mainnet gets nothing signed or sent any more', async () => {
   const server = temporaryHome();
@@ -112,9 +109,7 @@ test('a cluster that comes to answer as mainnet gets nothing signed or sent any 
     const run = serve(heard);
     const ended = await Promise.race([run, line]);
     const text = typeof ended === 'string' ? ended : ended.stdout;
-    const poor = [...text.matchAll(/the (?:authority|facilitator) (\w+) holds/g)].flatMap(
-      (one) => one[1] ?? [],
-    );
+    const poor = [...text.matchAll(/the (?:authority|facilitator) (\w+) holds/g)].flatMap((one) => one[1] ?? []);
     if (poor.length === 0) {
       serving = run;
       listening = JSON.parse(text) as { flights_url: string };

@@ -104,8 +104,7 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
         for (;;) {
           const answer = String(take(message)) || (preset ?? '');
           if (answer === BACK) return { kind: 'back' };
-          if (answer === '' ? mayBeEmpty : (await check(answer)) === null)
-            return { kind: 'answer', value: answer };
+          if (answer === '' ? mayBeEmpty : (await check(answer)) === null) return { kind: 'answer', value: answer };
         }
       },
       async choose({ message, heading, lines }) {
@@ -115,8 +114,7 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
         const choice =
           choices.find(({ name, value }) => value === answer || name === answer) ??
           choices.find(({ name }) => name.includes(String(answer)));
-        if (!choice)
-          throw new Error(`no such choice: ${String(answer)} of ${choices.map(({ name }) => name)}`);
+        if (!choice) throw new Error(`no such choice: ${String(answer)} of ${choices.map(({ name }) => name)}`);
         return { kind: 'answer', value: choice.value };
       },
     }),

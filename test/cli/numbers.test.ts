@@ -12,11 +12,8 @@ const run = (line: string) =>
     environment: { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20', FARELOCK_LOWCOST_MS: '20' },
   });
 const numbered = () =>
-  (
-    JSON.parse(readFileSync(join(place.home, 'recent-offers.json'), 'utf8')) as {
-      numbered: Record<string, string>;
-    }
-  ).numbered;
+  (JSON.parse(readFileSync(join(place.home, 'recent-offers.json'), 'utf8')) as { numbered: Record<string, string> })
+    .numbered;
 beforeAll(async () => {
   await run('wallet show');
 });
@@ -43,9 +40,6 @@ test('intent create <n>.2 locks fare 2 of the menu that offer <n> opened, for it
   const fare = menu.fare_menu?.fares.find((one) => one.fare_index === 2);
   const made = await run(`intent create ${number}.2 --json`);
   expect(made.exitCode, made.stdout).toBe(0);
-  expect(made.json()).toMatchObject({
-    offer_id: fare?.offer_id,
-    escrow: { amount: fare?.total_amount },
-  });
+  expect(made.json()).toMatchObject({ offer_id: fare?.offer_id, escrow: { amount: fare?.total_amount } });
   expect(fare?.offer_id).toMatch(/##2$/);
 });

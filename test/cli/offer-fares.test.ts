@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  bagFor,
-  type ComparedFare,
-  comparisonView,
-  type FareComparison,
-} from '../../src/cli/commands/offer/fares.ts';
+import { bagFor, type ComparedFare, comparisonView, type FareComparison } from '../../src/cli/commands/offer/fares.ts';
 import { plainPaint } from '../../src/terminal/paint.ts';
 import { textWidth } from '../../src/terminal/text.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
@@ -68,11 +63,7 @@ describe('side by side', () => {
     'no line is wider than %i columns, however many fares and however long their names',
     (width) => {
       const many = Array.from({ length: 7 }, (_none, index) =>
-        fare({
-          number: `1.${index}`,
-          fare_brand_name: 'Économie très confortable 東京',
-          owner_name: 'S'.repeat(40),
-        }),
+        fare({ number: `1.${index}`, fare_brand_name: 'Économie très confortable 東京', owner_name: 'S'.repeat(40) }),
       );
       expect(drawn(many, width).filter((line) => textWidth(line) > width)).toEqual([]);
     },
@@ -81,10 +72,7 @@ describe('side by side', () => {
   test('a bag in another currency is shown and not added', () => {
     const bag = { type: 'baggage', baggage_type: 'checked', maximum_weight_kg: 23, maximum_quantity: 1 };
     const sold = [{ ...bag, total_amount_decimal: '30.00', total_currency: 'EUR' }] as never;
-    expect(bagFor(fare({}), sold)).toEqual({
-      checked_bag: { price: '30.00', currency: 'EUR' },
-      with_bag: null,
-    });
+    expect(bagFor(fare({}), sold)).toEqual({ checked_bag: { price: '30.00', currency: 'EUR' }, with_bag: null });
     expect(bagFor(fare({}), [])).toEqual({ checked_bag: null, with_bag: null });
   });
 });
@@ -97,11 +85,8 @@ describe('offer --fares', () => {
       environment: { FARELOCK_HOME: place.home, FARELOCK_LOWCOST_MS: '20', ...options.environment },
     });
   const numbered = () =>
-    (
-      JSON.parse(readFileSync(join(place.home, 'recent-offers.json'), 'utf8')) as {
-        numbered: Record<string, string>;
-      }
-    ).numbered;
+    (JSON.parse(readFileSync(join(place.home, 'recent-offers.json'), 'utf8')) as { numbered: Record<string, string> })
+      .numbered;
   beforeAll(async () => {
     await run('search LIS BER --depart +30d --no-wait --quiet');
   });

@@ -1,11 +1,4 @@
-import type {
-  FareOption,
-  Intent,
-  Offer,
-  SearchResponse,
-  Segment,
-  Slice,
-} from '../../src/wire/flights/index.ts';
+import type { FareOption, Intent, Offer, SearchResponse, Segment, Slice } from '../../src/wire/flights/index.ts';
 
 /** Offers for the views, as the wire has them. */
 

@@ -36,11 +36,7 @@ describe('a long result', () => {
     expect(ran.exitCode).toBe(0);
     expect(pages).toHaveLength(1);
     expect(pages[0]).toMatch(/^LIS → BER/);
-    expect([ran.stdout, events[0], events.slice(1).every((event) => event === 'said')]).toEqual([
-      '',
-      'closed',
-      true,
-    ]);
+    expect([ran.stdout, events[0], events.slice(1).every((event) => event === 'said')]).toEqual(['', 'closed', true]);
     expect(ran.stderr).toMatch(/Next: farelock/);
   });
 

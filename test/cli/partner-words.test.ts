@@ -14,8 +14,7 @@ const run = (line: string | readonly string[], options: MemoryOptions = {}) =>
     environment: { FARELOCK_HOME: home, FARELOCK_ATTESTATION_MS: '1', ...options.environment },
   });
 
-const EXCHANGE =
-  '--country DEU --ramp onramp --from EUR --to SOLANA_USDC --amount 100.0024 --method DEU_SEPA';
+const EXCHANGE = '--country DEU --ramp onramp --from EUR --to SOLANA_USDC --amount 100.0024 --method DEU_SEPA';
 
 async function newOrder(): Promise<string> {
   const made = await run(`partner orders create par_sandbox_bank ${EXCHANGE} --customer cus_demo_bo --json`);
@@ -83,13 +82,7 @@ describe('a file with eight kinds of mistakes is told each with its line, its co
           message: /Did you mean SOLANA_USDC\?/,
           corrected: 'rmp_2,,10,SOLANA_USDC,,',
         },
-        {
-          line: 4,
-          column: 5,
-          value: 'SOLONA',
-          message: /Did you mean SOLANA\?/,
-          corrected: 'rmp_3,,,,SOLANA,',
-        },
+        { line: 4, column: 5, value: 'SOLONA', message: /Did you mean SOLANA\?/, corrected: 'rmp_3,,,,SOLANA,' },
         { line: 5, column: 1, field: 'orderId', message: 'is missing' },
         { line: 7, column: 1, value: 'rmp_5', message: /repeats row 5 \(line 6\)/ },
         { line: 8, column: 3, value: '12,50', corrected: 'rmp_6,,12.50,,,' },
@@ -156,10 +149,7 @@ describe('a dry run', () => {
     ]);
     await run(line);
     const again = await run(`${line} --dry-run --json`);
-    expect(again.json().plan).toEqual([
-      expect.stringContaining('Change nothing'),
-      expect.stringContaining('demo'),
-    ]);
+    expect(again.json().plan).toEqual([expect.stringContaining('Change nothing'), expect.stringContaining('demo')]);
   });
 
   test('of an order says what the customer would receive, and refuses what the partner does not offer', async () => {
@@ -168,10 +158,7 @@ describe('a dry run', () => {
         `partner orders create par_sandbox_bank ${EXCHANGE.replace('100.0024', amount)} --customer cus_demo_bo --dry-run --json`,
       );
     const good = await order('100');
-    expect([good.exitCode, good.json().plan]).toEqual([
-      0,
-      [expect.stringMatching(/about [\d.]+ SOLANA_USDC/)],
-    ]);
+    expect([good.exitCode, good.json().plan]).toEqual([0, [expect.stringMatching(/about [\d.]+ SOLANA_USDC/)]]);
     const bad = await order('5');
     expect([bad.exitCode, bad.json().plan]).toEqual([8, [expect.stringContaining('does not offer 5 EUR')]]);
   });
@@ -208,10 +195,7 @@ describe('history', () => {
     expect(payments.stdout).toMatch(/paid\s+0\.10 {2}search LIS → BER \d+ \w+/);
     expect(payments.stdout).not.toContain('POST');
     const [first] = (await run('payments list --json')).json().payments as Record<string, unknown>[];
-    expect(first).toMatchObject({
-      resource: 'POST /air/search',
-      purpose: expect.stringContaining('LIS → BER'),
-    });
+    expect(first).toMatchObject({ resource: 'POST /air/search', purpose: expect.stringContaining('LIS → BER') });
     const wallet = await run('wallet history', { terminal: true, columns: 80 });
     expect(wallet.stdout).toMatch(/\+10000\.00 {2}play money from the faucet/);
     expect(wallet.stdout).toMatch(/-0\.10 {2}search LIS → BER/);

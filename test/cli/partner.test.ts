@@ -64,13 +64,8 @@ describe('orders', () => {
     expect(shown.stdout).toContain('How the customer pays');
     const bare = await run(`partner orders update ${orderId}`);
     expect(bare.exitCode).toBe(2);
-    expect(bare.stderr.replace(/\s+/g, ' ')).toContain(
-      'it can go to FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR',
-    );
-    const asked = await run(`partner orders update ${orderId}`, {
-      terminal: true,
-      answers: ['ERROR', 'bank closed'],
-    });
+    expect(bare.stderr.replace(/\s+/g, ' ')).toContain('it can go to FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR');
+    const asked = await run(`partner orders update ${orderId}`, { terminal: true, answers: ['ERROR', 'bank closed'] });
     expect(asked.asked).toEqual(['Move it to', 'Reason, for the partner']);
     expect(asked.exitCode, asked.stderr).toBe(0);
     expect(asked.stdout).toMatch(/Error[\s\S]*Reason\s+bank closed/);
@@ -104,15 +99,10 @@ describe('orders', () => {
   test('--dry-run changes nothing and says what would happen, or that it would not', async () => {
     const orderId = await newOrder();
     const planned = await run(`partner orders update ${orderId} --status canceled --dry-run`);
-    expect([planned.exitCode, planned.stdout]).toEqual([
-      0,
-      expect.stringContaining('AWAITING_FUNDS → CANCELED'),
-    ]);
+    expect([planned.exitCode, planned.stdout]).toEqual([0, expect.stringContaining('AWAITING_FUNDS → CANCELED')]);
     const refused = await run(`partner orders update ${orderId} --status refunded --dry-run`);
     expect(refused.exitCode).toBe(8);
-    expect((await run(`partner orders show ${orderId} --json status`)).json()).toEqual({
-      status: 'AWAITING_FUNDS',
-    });
+    expect((await run(`partner orders show ${orderId} --json status`)).json()).toEqual({ status: 'AWAITING_FUNDS' });
   });
 
   test('--dry-run refuses what the service refuses: by its funds, its ids, its version, and its fields', async () => {
@@ -197,10 +187,7 @@ describe('orders', () => {
       [6, 'PAYMENT_PROCESSED'],
     ]);
     const [first, received, , slow, , last] = seen;
-    expect(received).toMatchObject({
-      sourceTransactionId: 's1',
-      destinationAmount: first?.destinationAmount,
-    });
+    expect(received).toMatchObject({ sourceTransactionId: 's1', destinationAmount: first?.destinationAmount });
     for (const later of ['destinationTransactionId', 'customerFacingReason'])
       expect(received).not.toHaveProperty(later);
     expect(slow).toMatchObject({ destinationAmount: '91', customerFacingReason: 'Slow bank' });
@@ -270,9 +257,7 @@ describe('offers and orders', () => {
   test('a redirect partner gives the address where the customer goes on', async () => {
     const made = await run(
       `partner orders create par_sandbox_redirect --customer-ip 203.0.113.7 ${EXCHANGE} ${FOR_BO}`,
-      {
-        terminal: true,
-      },
+      { terminal: true },
     );
     expect(made.exitCode, made.stderr).toBe(0);
     expect(made.stdout).toMatch(/^https:\/\/\S+$/m);
@@ -346,9 +331,7 @@ describe('requirements', () => {
 
   test('exactly one of data and attestation can be required', async () => {
     expect((await run('partner requirements add cus_demo_bo')).exitCode).toBe(2);
-    expect(
-      (await run('partner requirements add cus_demo_bo --data email --attestation terms')).exitCode,
-    ).toBe(2);
+    expect((await run('partner requirements add cus_demo_bo --data email --attestation terms')).exitCode).toBe(2);
     expect((await run('partner requirements add cus_nobody --data email')).exitCode).toBe(3);
   });
 });
@@ -359,9 +342,7 @@ describe('keys', () => {
     const key = String(issued.key);
     expect(key).toMatch(/^flk_demo_/);
     const use = (value: string) =>
-      run('partner orders list --json', { environment: { FARELOCK_API_KEY: value } }).then(
-        (ran) => ran.exitCode,
-      );
+      run('partner orders list --json', { environment: { FARELOCK_API_KEY: value } }).then((ran) => ran.exitCode);
     expect(await use(key)).toBe(0);
     const rotated = (await run(`keys partner rotate ${issued.key_id} --overlap 1h --json`)).json();
     expect([await use(key), await use(String(rotated.key))]).toEqual([0, 0]);
@@ -378,13 +359,9 @@ describe('keys', () => {
   test('a token works for its customer', async () => {
     const made = (await run('keys token cus_demo_bo --ttl 5m --json')).json();
     expect(made).toMatchObject({ customer_id: 'cus_demo_bo', token: expect.any(String) });
-    const used = await run('requirements --json', {
-      environment: { FARELOCK_CUSTOMER_TOKEN: String(made.token) },
-    });
+    const used = await run('requirements --json', { environment: { FARELOCK_CUSTOMER_TOKEN: String(made.token) } });
     expect(used.exitCode, used.stdout).toBe(0);
-    const wrong = await run('requirements --json', {
-      environment: { FARELOCK_CUSTOMER_TOKEN: 'flk_cus_no' },
-    });
+    const wrong = await run('requirements --json', { environment: { FARELOCK_CUSTOMER_TOKEN: 'flk_cus_no' } });
     expect(wrong.exitCode).toBe(4);
   });
 
@@ -459,9 +436,6 @@ describe('apply', () => {
     expect(quiet.stderr).not.toContain('of 1 row');
     expect(quiet.stdout).toContain('1 row applied');
     const other = await run(`partner orders apply ${file}`);
-    expect([other.exitCode, other.stderr]).toEqual([
-      5,
-      expect.stringContaining('another version of the file'),
-    ]);
+    expect([other.exitCode, other.stderr]).toEqual([5, expect.stringContaining('another version of the file')]);
   });
 });

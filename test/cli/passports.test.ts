@@ -13,10 +13,7 @@ afterAll(() => place.close());
 
 const clock = runningClock();
 const run = (line: string) =>
-  runInMemory(line.split(' '), {
-    clock,
-    environment: { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20' },
-  });
+  runInMemory(line.split(' '), { clock, environment: { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20' } });
 
 test('a passport that expires before the way back is said before anything is paid, and is no obstacle', async () => {
   const found = await run('search LIS BER --depart 2026-12-20 --return 2026-12-27 --json');

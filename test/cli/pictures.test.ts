@@ -39,9 +39,7 @@ describe('a QR code', () => {
   });
 
   test('is left out where the screen is too narrow', async () => {
-    expect(
-      await qrLines(`https://pay.example/${'x'.repeat(600)}`, { paint: plainPaint, width: 60 }),
-    ).toBeNull();
+    expect(await qrLines(`https://pay.example/${'x'.repeat(600)}`, { paint: plainPaint, width: 60 })).toBeNull();
   });
 
   test('a request to pay is a Solana Pay address', () => {
@@ -62,9 +60,7 @@ describe('wallet show --qr', () => {
     expect((await run('wallet show --qr', false)).stdout).toMatch(/█ ▄▄▄▄▄ █/);
     expect((await run('wallet show', true)).stdout).not.toMatch(/█/);
     const pay = (await run('wallet show --qr 25 --json', false)).json();
-    expect(pay.pay_url).toBe(
-      `solana:${pay.address}?amount=25.00&spl-token=${pay.usdc_mint}&label=Farelock%20wallet`,
-    );
+    expect(pay.pay_url).toBe(`solana:${pay.address}?amount=25.00&spl-token=${pay.usdc_mint}&label=Farelock%20wallet`);
   });
 });
 

@@ -6,12 +6,7 @@ import { runInMemory, temporaryHome } from './memory.ts';
 /** --plain: the same information for a screen reader. */
 
 const place = temporaryHome();
-const environment = {
-  FARELOCK_HOME: place.home,
-  NO_COLOR: '',
-  COLORTERM: 'truecolor',
-  FARELOCK_LOWCOST_MS: '10',
-};
+const environment = { FARELOCK_HOME: place.home, NO_COLOR: '', COLORTERM: 'truecolor', FARELOCK_LOWCOST_MS: '10' };
 const run = (argv: string, more: Record<string, string> = {}) =>
   runInMemory(argv.split(' '), { terminal: true, columns: 100, environment: { ...environment, ...more } });
 afterAll(() => place.close());
@@ -52,9 +47,7 @@ describe('nothing is drawn, and every value has its name', () => {
   test('a search says each itinerary and fare in words', async () => {
     const { stdout } = await run('search LIS BER --depart +30d --return +37d --plain');
     expect(stdout).toMatch(/^Itinerary 1$/m);
-    expect(stdout).toMatch(
-      /^Out: \w+ \d+ .*LIS \d\d:\d\d to BER \d\d:\d\d.*; time: .*; stops: .*; flights: \w+/m,
-    );
+    expect(stdout).toMatch(/^Out: \w+ \d+ .*LIS \d\d:\d\d to BER \d\d:\d\d.*; time: .*; stops: .*; flights: \w+/m);
     expect(stdout).toMatch(/^Back: .*BER \d\d:\d\d to LIS/m);
     expect(stdout).toMatch(
       /^Fare 1: .*; price: \d+\.\d\d [A-Z]{3}; checked bags: .*; refund: .*; change: .*; seller: \S+/m,
@@ -64,34 +57,31 @@ describe('nothing is drawn, and every value has its name', () => {
   test.each<[string, readonly string[], Record<string, string>]>([
     ['--plain', ['--plain'], {}],
     ['a terminal that cannot move its cursor', [], { TERM: 'dumb' }],
-  ])(
-    'a guided walk with %s names each value, and each fare is the one that is read',
-    async (_on, words, more) => {
-      const other = temporaryHome();
-      const walk = await runInMemory(words, {
-        terminal: true,
-        environment: { ...environment, ...more, FARELOCK_HOME: other.home },
-        answers: [
-          ...['lisbon', 'ber', '+30d', '+37d', '1', 'Search', 'Lorelei', 'Classic', 'Lock it'],
-          ...['Ana', 'Moreira', '1990-04-12', 'ms', 'f', 'ana@example.com', '+351912345678'],
-          ...['Not this time', 'Not now: the fare stays locked'],
-        ],
-      });
-      other.close();
-      expect(walk.exitCode, walk.stderr).toBe(0);
-      const lists = walk.asked.filter((one) => /^Which (flight|fare)\?/.test(one));
-      expect(lists).toHaveLength(2);
-      for (const line of lists
-        .join('\n')
-        .split('\n')
-        .filter((one) => /\d\d:\d\d|\d\.\d\d /.test(one)))
-        expect(line).toMatch(
-          /^(Out|Back): .*; time: .*; stops: |^Fare [\d.]+: .*; price: .*; checked bags: .*; refund: /,
-        );
-      const [, price = 'none'] = /^Fare [\d.]+: Classic; price: ([\d.]+) /m.exec(lists[1] ?? '') ?? [];
-      expect(walk.stderr).toMatch(new RegExp(`^Locked +${price} USDC`, 'm'));
-    },
-  );
+  ])('a guided walk with %s names each value, and each fare is the one that is read', async (_on, words, more) => {
+    const other = temporaryHome();
+    const walk = await runInMemory(words, {
+      terminal: true,
+      environment: { ...environment, ...more, FARELOCK_HOME: other.home },
+      answers: [
+        ...['lisbon', 'ber', '+30d', '+37d', '1', 'Search', 'Lorelei', 'Classic', 'Lock it'],
+        ...['Ana', 'Moreira', '1990-04-12', 'ms', 'f', 'ana@example.com', '+351912345678'],
+        ...['Not this time', 'Not now: the fare stays locked'],
+      ],
+    });
+    other.close();
+    expect(walk.exitCode, walk.stderr).toBe(0);
+    const lists = walk.asked.filter((one) => /^Which (flight|fare)\?/.test(one));
+    expect(lists).toHaveLength(2);
+    for (const line of lists
+      .join('\n')
+      .split('\n')
+      .filter((one) => /\d\d:\d\d|\d\.\d\d /.test(one)))
+      expect(line).toMatch(
+        /^(Out|Back): .*; time: .*; stops: |^Fare [\d.]+: .*; price: .*; checked bags: .*; refund: /,
+      );
+    const [, price = 'none'] = /^Fare [\d.]+: Classic; price: ([\d.]+) /m.exec(lists[1] ?? '') ?? [];
+    expect(walk.stderr).toMatch(new RegExp(`^Locked +${price} USDC`, 'm'));
+  });
 
   test('fields are labelled lines', async () => {
     expect((await run('wallet balance --plain')).stdout).toMatch(/^USDC: [\d.]+/m);
@@ -140,8 +130,6 @@ describe('questions are lines', () => {
     const { prompts } = asking(['back', 'back']);
     const steps = await prompts.steps();
     expect(await steps.text({ message: 'From', check: async () => null })).toEqual({ kind: 'back' });
-    expect(await steps.choose({ message: 'Which', lines: [{ name: 'One', value: 1 }] })).toEqual({
-      kind: 'back',
-    });
+    expect(await steps.choose({ message: 'Which', lines: [{ name: 'One', value: 1 }] })).toEqual({ kind: 'back' });
   });
 });

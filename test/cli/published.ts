@@ -20,7 +20,6 @@ export function faultsOf(name: string, document: unknown): string[] {
   if (!validate) return [`there is no schema ${name}`];
   if (validate(document)) return [];
   return (validate.errors ?? []).map(
-    ({ instancePath, message, params }: ErrorObject) =>
-      `${instancePath} ${message} ${JSON.stringify(params)}`,
+    ({ instancePath, message, params }: ErrorObject) => `${instancePath} ${message} ${JSON.stringify(params)}`,
   );
 }

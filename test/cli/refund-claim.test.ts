@@ -22,11 +22,7 @@ const stranger = temporaryHome();
 const run = (line: string, environment: Record<string, string>): Promise<MemoryRun> =>
   runInMemory(line.split(' '), { clock, environment });
 const booking = (line: string) =>
-  run(line, {
-    FARELOCK_HOME: traveller.home,
-    FARELOCK_SCENARIO: 'ticketing_slow',
-    FARELOCK_TICKETING_MS: '90000000',
-  });
+  run(line, { FARELOCK_HOME: traveller.home, FARELOCK_SCENARIO: 'ticketing_slow', FARELOCK_TICKETING_MS: '90000000' });
 
 let cluster: EmbeddedCluster;
 let stop: () => void;
@@ -105,10 +101,7 @@ describe('while the service is silent', () => {
     // Of a home that agreed to nothing, and whose wallet is another one.
     const foreign = await alone(line);
     expect(foreign.exitCode).toBe(6);
-    expect(foreign.json().error).toMatchObject({
-      code: 'escrow_mismatch',
-      detail: { failed: ['refund_owner'] },
-    });
+    expect(foreign.json().error).toMatchObject({ code: 'escrow_mismatch', detail: { failed: ['refund_owner'] } });
   });
 
   test('an intent of which the chain knows nothing keeps the error of the service', async () => {
@@ -142,9 +135,7 @@ describe('after the deadline', () => {
   });
 
   test('status names the command that brings the money back', async () => {
-    expect((await alone(`status ${paid.intent_id}`)).stderr).toContain(
-      `farelock refund claim ${paid.intent_id}`,
-    );
+    expect((await alone(`status ${paid.intent_id}`)).stderr).toContain(`farelock refund claim ${paid.intent_id}`);
   });
 
   test('anyone sends the whole vault to the refund wallet, with the id alone', async () => {
@@ -203,11 +194,7 @@ describe('what reaches the address of an escrow that was closed', () => {
   const late = 7_000_000n;
   let owner: string;
   const atHome = (line: string) =>
-    run(line, {
-      FARELOCK_HOME: traveller.home,
-      FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9',
-      FARELOCK_RPC_URL: url,
-    });
+    run(line, { FARELOCK_HOME: traveller.home, FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9', FARELOCK_RPC_URL: url });
   const arrives = async () => {
     await cluster.airdropUsdc(closed as Address, late);
     return (await cluster.tokenBalance(source)) ?? 0n;

@@ -35,12 +35,7 @@ beforeAll(async () => {
     (one) => one.total_currency === 'USD' && !one.offer_id.startsWith('lowcost:'),
   );
   const refundable = offers.filter(isOf.refundable);
-  const picked = [
-    refundable[0],
-    refundable[1],
-    offers.find(isOf.non_refundable),
-    offers.find(isOf.undisclosed),
-  ];
+  const picked = [refundable[0], refundable[1], offers.find(isOf.non_refundable), offers.find(isOf.undisclosed)];
   for (const offer of picked) {
     const made = (await run(['intent', offer?.offer_id ?? '', '--json'])).json();
     const id = String(made.intent_id);
@@ -52,10 +47,8 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => place.close());
 
-const queued = async () =>
-  ((await run('refund queue --json')).json() as unknown as RefundQueue).refund_requests;
-const shown = async (id: string) =>
-  (await run(['refund', 'show', id, '--json'])).json() as unknown as RefundCase;
+const queued = async () => ((await run('refund queue --json')).json() as unknown as RefundQueue).refund_requests;
+const shown = async (id: string) => (await run(['refund', 'show', id, '--json'])).json() as unknown as RefundCase;
 
 test('the queue says route, departure, rule, paid, pay-out, age and holder at every width', async () => {
   const [first] = await queued();
@@ -81,9 +74,7 @@ test('a number of the queue stands for its case in every command, and no script 
     claimed_by: 'local',
   });
   expect((await run('refund claim 2 --release --json')).json().claimed_by).toBeNull();
-  expect((await run(['refund', 'note', '1', 'Asked them.', '--json'])).json().request_id).toBe(
-    first?.request_id,
-  );
+  expect((await run(['refund', 'note', '1', 'Asked them.', '--json'])).json().request_id).toBe(first?.request_id);
   const none = await run('refund show 9 --json');
   expect([none.exitCode, none.json()]).toMatchObject([
     3,
@@ -177,14 +168,9 @@ test('a decision is one command from the queue, with all that it needs on the sc
 });
 
 test('the live desk needs a terminal that can move its cursor, and names the commands for scripts', async () => {
-  for (const refused of [
-    await run('refund desk'),
-    await atDesk('refund desk', { environment: { TERM: 'dumb' } }),
-  ]) {
+  for (const refused of [await run('refund desk'), await atDesk('refund desk', { environment: { TERM: 'dumb' } })]) {
     expect([refused.exitCode, refused.stdout]).toEqual([2, '']);
-    expect(refused.stderr).toMatch(
-      /needs a terminal[\s\S]*refund queue, show, claim, note, approve and reject/,
-    );
+    expect(refused.stderr).toMatch(/needs a terminal[\s\S]*refund queue, show, claim, note, approve and reject/);
   }
   expect((await run('refund desk --json')).json()).toMatchObject({ error: { code: 'usage' } });
 });

@@ -27,10 +27,7 @@ beforeAll(async () => {
   );
   const made = await run(['intent', offer?.offer_id ?? '', '--json']);
   expect(made.exitCode, made.stdout).toBe(0);
-  const booked = await run(
-    ['book', String(made.json().intent_id), '--passengers', passengers, '--yes', '--json'],
-    {},
-  );
+  const booked = await run(['book', String(made.json().intent_id), '--passengers', passengers, '--yes', '--json'], {});
   expect(booked.exitCode, booked.stdout).toBe(0);
   intent = booked.json() as unknown as Intent;
 });

@@ -17,10 +17,7 @@ const told: { signature: string; body: string }[] = [];
 const receiver = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  told.push({
-    signature: String(request.headers['x-duffel-signature']),
-    body: Buffer.concat(chunks).toString(),
-  });
+  told.push({ signature: String(request.headers['x-duffel-signature']), body: Buffer.concat(chunks).toString() });
   response.end('{}');
 });
 let hook: string;
@@ -43,9 +40,7 @@ async function served(args: readonly string[], work: (url: string) => Promise<vo
     environment: { FARELOCK_HOME: own.home },
     interrupted: stop.signal,
     onStdout: (text) => {
-      working = work((JSON.parse(text) as { url: string }).url).finally(() =>
-        stop.abort(new Error('enough')),
-      );
+      working = work((JSON.parse(text) as { url: string }).url).finally(() => stop.abort(new Error('enough')));
     },
   });
   await working;
@@ -60,11 +55,7 @@ const call = async (
 ): Promise<{ status: number } & Body<Thing>> => {
   const answer = await fetch(`${url}${path}`, {
     method,
-    headers: {
-      authorization: 'Bearer duffel_test_cli',
-      'duffel-version': 'v2',
-      'content-type': 'application/json',
-    },
+    headers: { authorization: 'Bearer duffel_test_cli', 'duffel-version': 'v2', 'content-type': 'application/json' },
     body: data === undefined ? null : JSON.stringify({ data }),
   });
   return { status: answer.status, ...((await answer.json()) as Body<Thing>) };
@@ -80,8 +71,7 @@ test('an order is told to the receiver with a true signature, and is there after
     const made = await call(url, 'POST', '/air/orders', orderOf(search.data.offers[0], 'cli'));
     expect(made.status).toBe(201);
     orderId = made.data.id;
-    for (let tries = 0; told.length === 0 && tries < 400; tries++)
-      await new Promise((later) => setTimeout(later, 25));
+    for (let tries = 0; told.length === 0 && tries < 400; tries++) await new Promise((later) => setTimeout(later, 25));
   });
   expect(exitCode).toBe(0);
   const [{ signature, body } = { signature: '', body: '{}' }] = told;

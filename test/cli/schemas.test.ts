@@ -173,9 +173,7 @@ describe.sequential('an operator', () => {
   test('resolves what is stuck', async () => {
     const stuckHome = temporaryHome();
     try {
-      const elsewhere = {
-        environment: { FARELOCK_HOME: stuckHome.home, FARELOCK_SCENARIO: 'outcome_unknown' },
-      };
+      const elsewhere = { environment: { FARELOCK_HOME: stuckHome.home, FARELOCK_SCENARIO: 'outcome_unknown' } };
       const found = await held('search', 'LIS BER --depart +30d --limit 1', elsewhere);
       const [offer] = found.offers as { offer_id: string }[];
       const { intent_id: id } = await held('intent create', offer?.offer_id ?? '', elsewhere);
@@ -268,9 +266,7 @@ describe.sequential('a partner', () => {
     const file = join(home, 'data.json');
     writeFileSync(file, JSON.stringify({ data: [{ email: { email: 'ana@example.com' } }] }));
     const submitted = await run(`requirements submit ${file} --json`);
-    expect(faultsOf(submitted.exitCode === 0 ? 'requirements submit' : 'error', submitted.json())).toEqual(
-      [],
-    );
+    expect(faultsOf(submitted.exitCode === 0 ? 'requirements submit' : 'error', submitted.json())).toEqual([]);
     covered.add('requirements submit');
     await held('requirements accept-terms', '--yes');
   });
@@ -350,8 +346,6 @@ test('a field that a document does not have is an error document, and names the 
 test('no command was left out', () => {
   // They speak with a program or a person, and print no document.
   const wordless = ['mcp', 'guided', 'refund desk'];
-  const left = commands
-    .map(({ name }) => name)
-    .filter((name) => !wordless.includes(name) && !covered.has(name));
+  const left = commands.map(({ name }) => name).filter((name) => !wordless.includes(name) && !covered.has(name));
   expect(left).toEqual([]);
 });

@@ -27,9 +27,7 @@ describe('off a terminal', () => {
     expect(refused.exitCode).toBe(2);
     expect(refused.json().error).toMatchObject({
       message: 'from PAR: that matches 2 airports.',
-      fix: expect.stringMatching(
-        /^Give one of CDG .*; ORY .*, or add --yes or --max-payment to search them all\.$/,
-      ),
+      fix: expect.stringMatching(/^Give one of CDG .*; ORY .*, or add --yes or --max-payment to search them all\.$/),
     });
     expect(await payments()).toEqual([]);
   });
@@ -64,9 +62,7 @@ describe('off a terminal', () => {
     expect(await payments()).toHaveLength(2);
     const offers = found.json().offers as Offer[];
     expect([...originsOf(offers)].toSorted()).toEqual(PARIS);
-    const prices = offers
-      .filter((one) => one.total_currency === 'USD')
-      .map((one) => Number(one.total_amount_decimal));
+    const prices = offers.filter((one) => one.total_currency === 'USD').map((one) => Number(one.total_amount_decimal));
     expect(prices).toEqual(prices.toSorted((a, b) => a - b));
     const recent = JSON.parse(readFileSync(join(place.home, 'recent-offers.json'), 'utf8')) as {
       numbered: Record<string, string>;
@@ -114,11 +110,7 @@ describe('on a terminal', () => {
   test.each([80, 100, 140])('each line has its airport, there and back, at %i columns', async (columns) => {
     // What was found at another width would not be paid for again.
     const days = `--depart +${columns}d --return +${columns + 7}d`;
-    const found = await run(`search PAR BER ${days} --no-wait`, {
-      terminal: true,
-      columns,
-      answers: ['PAR'],
-    });
+    const found = await run(`search PAR BER ${days} --no-wait`, { terminal: true, columns, answers: ['PAR'] });
     expect(found.exitCode, found.stderr).toBe(0);
     expect(found.stdout).toMatch(/^PAR ⇄ BER /m);
     expect(found.stdout).toMatch(/→ CDG \d\d:\d\d–\d\d:\d\d/);

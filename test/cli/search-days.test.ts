@@ -52,9 +52,7 @@ describe('search --flex', () => {
     const before = await usdc();
     const ran = await run('search LIS BER --depart +40d --flex 2 --json');
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
-    expect(ran.stderr).toMatch(
-      /^5 searches at 0\.10 USDC each: 0\.50 USDC, at most 1\.00 if the price rises\.$/m,
-    );
+    expect(ran.stderr).toMatch(/^5 searches at 0\.10 USDC each: 0\.50 USDC, at most 1\.00 if the price rises\.$/m);
     expect(before - (await usdc())).toBe(500_000);
     const found = documentOf(ran.stdout);
     expect(found.departures).toHaveLength(5);
@@ -139,9 +137,7 @@ describe('search --flex', () => {
       expect(ran.stdout).toMatch(/\[\d+\.\d\d\]/);
       expect(ran.stdout).toMatch(/\d\.\d\d\]?\*/);
       expect(ran.stdout).toMatch(/\* cheapest {3}\[ \] the days asked for/);
-      expect(ran.stderr).toMatch(
-        /Next: farelock (intent create|offer) [\s\S]*farelock search LIS BER --depart 20/,
-      );
+      expect(ran.stderr).toMatch(/Next: farelock (intent create|offer) [\s\S]*farelock search LIS BER --depart 20/);
     }
   });
 
@@ -171,10 +167,7 @@ describe('search --flex', () => {
     const ran = await run('search LIS AMS --depart +70d --return +90d --flex 2 --no-wait --json --yes', {
       interrupted: interruption.signal,
       // The one thing that is waited for is what is being paid for.
-      clock: {
-        now: clock.now,
-        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 2_000))),
-      },
+      clock: { now: clock.now, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 2_000))) },
       onStderr: (text) => {
         if (/Searching 25 days/.test(text)) setTimeout(() => interruption.abort(), 400);
       },
@@ -186,9 +179,7 @@ describe('search --flex', () => {
     expect(known).toBeLessThan(25);
     expect(before - (await usdc())).toBe(Number(found.paid_amount) * 1e6);
     expect(ran.stderr).toMatch(/Interrupted: \d+ of 25 days not known\. The same command within 10 minutes/);
-    const plan = (
-      await run('search LIS AMS --depart +70d --return +90d --flex 2 --no-wait --dry-run --json')
-    ).json();
+    const plan = (await run('search LIS AMS --depart +70d --return +90d --flex 2 --no-wait --dry-run --json')).json();
     expect(plan.searches).toBe(25 - known);
   });
 });
@@ -207,9 +198,7 @@ describe('search --cheapest-day', () => {
     expect(found.payments.every(({ amount }) => amount === '0.10')).toBe(true);
     expect(ran.stderr).toMatch(/USDC, about \d+ (seconds|minutes) of waiting for the price to fall/);
     // One line for each wait: what is known, what it costs now, and when it goes on.
-    expect(ran.stderr).toMatch(
-      /^\d+ of \d+ days · a search costs 0\.20 USDC now, continuing in about \d+ seconds/m,
-    );
+    expect(ran.stderr).toMatch(/^\d+ of \d+ days · a search costs 0\.20 USDC now, continuing in about \d+ seconds/m);
     expect(before - (await usdc())).toBe(found.searches * 100_000);
   });
 
@@ -247,10 +236,7 @@ describe('search --cheapest-day', () => {
 
   test('is a bar for each day on a terminal, no wider than it', async () => {
     for (const columns of [80, 140]) {
-      const ran = await run('search LIS BER --depart +45d --cheapest-day --no-wait --yes', {
-        terminal: true,
-        columns,
-      });
+      const ran = await run('search LIS BER --depart +45d --cheapest-day --no-wait --yes', { terminal: true, columns });
       const lines = ran.stdout.trimEnd().split('\n');
       expect(lines.filter((line) => textWidth(line) > columns)).toEqual([]);
       expect(lines.filter((line) => /█/.test(line)).length).toBeGreaterThan(20);

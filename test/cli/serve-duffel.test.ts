@@ -78,8 +78,7 @@ test('the whole journey: searched, locked, paid, ticketed, captured, its refund 
   expect(found.exitCode, found.stdout + found.stderr).toBe(0);
   const offers = found.json().offers as Offer[];
   const offer = offers.find(
-    (one) =>
-      one.total_currency === 'USD' && !one.identity_documents_required && one.conditions?.refund_allowed,
+    (one) => one.total_currency === 'USD' && !one.identity_documents_required && one.conditions?.refund_allowed,
   );
   const made = await run(`intent ${offer?.offer_id} --json`);
   expect(made.exitCode, made.stdout + made.stderr).toBe(0);
@@ -114,16 +113,11 @@ test('--max-price says how many fares it left out for their currency, on the scr
   const others = all.filter(({ total_currency }) => total_currency !== 'USD').length;
   expect(others).toBeGreaterThan(1);
   const priced = await run(`${search} --max-price 9000 --json`);
-  expect(priced.json()).toMatchObject({
-    total_offers: all.length - others,
-    other_currency_offers: others,
-  });
+  expect(priced.json()).toMatchObject({ total_offers: all.length - others, other_currency_offers: others });
   const shown = await run(`${search} --max-price 9000 --max-stops 0`);
   const direct = all.filter(({ total_currency, stops }) => total_currency !== 'USD' && stops === 0).length;
   expect(shown.stdout + shown.stderr).toMatch(
-    new RegExp(
-      `Without ${direct} fares? in (another currency|other currencies): --max-price is in US dollars`,
-    ),
+    new RegExp(`Without ${direct} fares? in (another currency|other currencies): --max-price is in US dollars`),
   );
   expect((await run(`${search} --json`)).json().other_currency_offers).toBeUndefined();
 
@@ -135,10 +129,7 @@ test('--max-price says how many fares it left out for their currency, on the scr
 
 test('a city is one paid search where the airline takes cities', async () => {
   const planned = await run('search LON JFK --depart +30d --dry-run --yes --json');
-  expect(planned.json()).toMatchObject({
-    searches: 1,
-    routes: [{ origin_iata: 'LON', destination_iata: 'JFK' }],
-  });
+  expect(planned.json()).toMatchObject({ searches: 1, routes: [{ origin_iata: 'LON', destination_iata: 'JFK' }] });
   const found = await run('search LON JFK --depart +30d --max-payment 0.60 --limit 500 --json');
   expect(found.json()).toMatchObject({ searches: 1 });
   const origins = new Set((found.json().offers as Offer[]).map(({ origin_iata: origin }) => origin));
@@ -171,37 +162,17 @@ describe('what does not go together is refused with what is missing', () => {
 
   test.each([
     ['no token', '--provider duffel', {}, /^2[\s\S]*needs a token[\s\S]*FARELOCK_DUFFEL_TOKEN/],
-    [
-      'a token of something else',
-      '--provider duffel',
-      { FARELOCK_DUFFEL_TOKEN: 'sk_123' },
-      /^2[\s\S]*begins with/,
-    ],
-    [
-      'an address in the clear',
-      '--provider duffel --duffel-url http://duffel.example',
-      token,
-      /^4[\s\S]*unencrypted/,
-    ],
+    ['a token of something else', '--provider duffel', { FARELOCK_DUFFEL_TOKEN: 'sk_123' }, /^2[\s\S]*begins with/],
+    ['an address in the clear', '--provider duffel --duffel-url http://duffel.example', token, /^4[\s\S]*unencrypted/],
     ['an address of nothing', '--provider duffel --duffel-url duffel', token, /^2[\s\S]*not the address/],
-    [
-      'an address without the provider',
-      '--duffel-url http://localhost:1',
-      {},
-      /^2[\s\S]*belongs to --provider duffel/,
-    ],
+    ['an address without the provider', '--duffel-url http://localhost:1', {}, /^2[\s\S]*belongs to --provider duffel/],
     [
       'a live token on play money',
       '--provider duffel',
       { FARELOCK_DUFFEL_TOKEN: 'duffel_live_x' },
       /^2[\s\S]*play money/,
     ],
-    [
-      'the cluster alone',
-      '--cluster-only --provider sandbox',
-      {},
-      /^2[\s\S]*--provider is an option of the services/,
-    ],
+    ['the cluster alone', '--cluster-only --provider sandbox', {}, /^2[\s\S]*--provider is an option of the services/],
   ])('%s', async (_what, line, environment, words) => {
     expect(await refused(line, environment)).toMatch(words);
   });

@@ -32,11 +32,7 @@ const run = (line: string, options: MemoryOptions = {}): Promise<MemoryRun> =>
 beforeAll(async () => {
   const line = new Promise<string>((ready) => {
     serving = runInMemory(['serve', '--port', '0', '--json'], {
-      environment: {
-        FARELOCK_HOME: server.home,
-        FARELOCK_TICKETING_MS: '20',
-        FARELOCK_TRUSTED_PROXIES: '127.0.0.1',
-      },
+      environment: { FARELOCK_HOME: server.home, FARELOCK_TICKETING_MS: '20', FARELOCK_TRUSTED_PROXIES: '127.0.0.1' },
       interrupted: stop.signal,
       onStdout: ready,
     });
@@ -99,9 +95,7 @@ test('a service that is away, or is none, is exit 7', async () => {
   const stranger = createServer((_request, response) => response.end('<html>'));
   await new Promise<void>((ready) => stranger.listen(0, '127.0.0.1', ready));
   const { port } = stranger.address() as AddressInfo;
-  const odd = await run('status int_1', {
-    environment: { FARELOCK_FLIGHTS_URL: `http://127.0.0.1:${port}` },
-  });
+  const odd = await run('status int_1', { environment: { FARELOCK_FLIGHTS_URL: `http://127.0.0.1:${port}` } });
   expect(odd.exitCode).toBe(7);
   stranger.close();
 });

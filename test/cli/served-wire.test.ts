@@ -78,9 +78,7 @@ const asking = (headers: Record<string, string>) =>
 const resourceOf = async (headers: Record<string, string>, from?: string, at?: number) => {
   const answer = await exchange(asking(headers), from, at);
   const required = /^payment-required: (.*)$/im.exec(answer)?.[1] ?? '';
-  const { resource } = JSON.parse(Buffer.from(required, 'base64').toString()) as {
-    resource: { url: string };
-  };
+  const { resource } = JSON.parse(Buffer.from(required, 'base64').toString()) as { resource: { url: string } };
   return resource.url;
 };
 
@@ -89,11 +87,7 @@ test('a Host header that is not this server’s is not repeated in a challenge',
   expect(await resourceOf({ Host: 'evil.example' })).toBe(own);
   expect(await resourceOf({ Host: `evil.example:${port}` })).toBe(own);
   expect(await resourceOf({ Host: `127.0.0.1:${port + 1}` })).toBe(own);
-  const forged = {
-    Host: 'evil.example',
-    'X-Forwarded-Host': 'evil.example',
-    'X-Forwarded-Proto': 'https',
-  };
+  const forged = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' };
   expect(await resourceOf(forged)).toBe(own);
   expect(await resourceOf({ Host: `LOCALHOST:${port}` })).toBe(`http://localhost:${port}/air/search`);
 });
@@ -105,11 +99,7 @@ test('behind a trusted proxy that ends TLS it is the address that the proxy name
     'https://fly.example:8443/air/search',
   );
   // What a client wrote itself stands further left.
-  const appended = {
-    ...proxied,
-    'X-Forwarded-Proto': 'http, https',
-    'X-Forwarded-Host': 'evil.example, fly.example',
-  };
+  const appended = { ...proxied, 'X-Forwarded-Proto': 'http, https', 'X-Forwarded-Host': 'evil.example, fly.example' };
   expect(await resourceOf(appended, '127.0.0.2')).toBe('https://fly.example/air/search');
   const rubbish = { ...proxied, 'X-Forwarded-Host': 'a b"<script>/@evil' };
   expect(await resourceOf(rubbish, '127.0.0.2')).toBe(`http://127.0.0.1:${port}/air/search`);
@@ -117,11 +107,7 @@ test('behind a trusted proxy that ends TLS it is the address that the proxy name
 
 test('a configured address is what every absolute address begins with, whatever the client says', async () => {
   const stopOther = new AbortController();
-  const { run, flightsUrl } = await started(
-    ['--public-url', 'https://fly.example/v1/'],
-    {},
-    stopOther.signal,
-  );
+  const { run, flightsUrl } = await started(['--public-url', 'https://fly.example/v1/'], {}, stopOther.signal);
   const at = Number(new URL(flightsUrl).port);
   const forged = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'http' };
   expect(await resourceOf(forged, '127.0.0.1', at)).toBe('https://fly.example/v1/air/search');

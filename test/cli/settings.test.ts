@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { profileOf } from '../../src/cli/session/profile-in-use.ts';
@@ -82,9 +74,7 @@ describe('precedence', () => {
       origin: 'environment',
       source: 'FARELOCK_KEYPAIR',
     });
-    const byFlag = await origins('config list --json --profile other --keypair /k/flag.json', {
-      environment,
-    });
+    const byFlag = await origins('config list --json --profile other --keypair /k/flag.json', { environment });
     expect(byFlag.get('profile')).toMatchObject({ value: 'other', origin: 'flag', source: '--profile' });
     expect(byFlag.get('keypair')).toMatchObject({ value: '/k/flag.json', origin: 'flag' });
   });
@@ -101,10 +91,7 @@ describe('precedence', () => {
       operatorKeyFile: null,
       keypair: null,
     });
-    const named = await profile({
-      FARELOCK_FLIGHTS_URL: 'https://elsewhere.example',
-      FARELOCK_PROFILE: 'staging',
-    });
+    const named = await profile({ FARELOCK_FLIGHTS_URL: 'https://elsewhere.example', FARELOCK_PROFILE: 'staging' });
     expect(named).toMatchObject({ flightsUrl: 'https://elsewhere.example', operatorKeyFile: null });
     expect(named.notes.join()).toMatch(/operator_key_file of profile staging is not used/);
     expect((await profile()).operatorKeyFile).toBe('/k/op');
@@ -230,9 +217,7 @@ describe('config', () => {
     expect((await run('config get rpc_url')).stdout).toBe('');
     expect((await run('config set rpc_url nonsense')).exitCode).toBe(2);
     expect((await run('config set colour red')).exitCode).toBe(2);
-    expect((await run('config set flights_url https://x --profile local')).stderr).toMatch(
-      /local is embedded/,
-    );
+    expect((await run('config set flights_url https://x --profile local')).stderr).toMatch(/local is embedded/);
     expect((await run('search LIS BER --depart +30d')).stderr).toMatch(/Profile staging has no flights_url/);
   });
 
@@ -241,11 +226,7 @@ describe('config', () => {
       'config profile add staging --flights-url https://x.example --rpc-url https://a.example/?key=hidden --rpc-url devnet,https://b.example/hidden1 --use',
     );
     expect(added.exitCode, added.stderr).toBe(0);
-    const rpcUrls = [
-      'https://a.example/?key=hidden',
-      'https://api.devnet.solana.com',
-      'https://b.example/hidden1',
-    ];
+    const rpcUrls = ['https://a.example/?key=hidden', 'https://api.devnet.solana.com', 'https://b.example/hidden1'];
     expect((await profile()).rpcUrls).toEqual(rpcUrls);
     const shown = 'https://a.example/?…,https://api.devnet.solana.com,https://b.example/…';
     expect((await origins()).get('rpc_url')?.value).toBe(shown);
@@ -265,9 +246,7 @@ describe('config', () => {
   });
 
   test('a cap of priority fees is a number of lamports', async () => {
-    const wrong = await run('serve --port 0 --json', {
-      environment: { FARELOCK_PRIORITY_FEE_CAP: '0.1 SOL' },
-    });
+    const wrong = await run('serve --port 0 --json', { environment: { FARELOCK_PRIORITY_FEE_CAP: '0.1 SOL' } });
     expect(error(wrong)).toMatchObject({ code: 'usage', message: expect.stringContaining('lamports') });
   });
 
@@ -318,11 +297,7 @@ describe('config', () => {
       ['per_call 0.40', 'per_day 3', 'booking 70'].map((given) => run(`config set limits.${given}`)),
     );
     expect(ran.map((one) => one.exitCode)).toEqual([0, 0, 0]);
-    expect((await profile()).limits).toMatchObject({
-      perCall: 400_000n,
-      perDay: 3_000_000n,
-      booking: 70_000_000n,
-    });
+    expect((await profile()).limits).toMatchObject({ perCall: 400_000n, perDay: 3_000_000n, booking: 70_000_000n });
   });
 });
 
@@ -334,9 +309,7 @@ describe('the Solana CLI’s own settings', () => {
   };
 
   test('count where a profile asks for them, and only there', async () => {
-    given(
-      '---\njson_rpc_url: https://api.devnet.solana.com\nkeypair_path: /k/id.json\ncommitment: finalized\n',
-    );
+    given('---\njson_rpc_url: https://api.devnet.solana.com\nkeypair_path: /k/id.json\ncommitment: finalized\n');
     expect(await profile()).toMatchObject({ isEmbedded: true, keypair: null, rpcUrls: [] });
     await run('config profile add mine --flights-url https://f.example --cluster solana-config --use');
     expect(await profile()).toMatchObject({
@@ -344,10 +317,7 @@ describe('the Solana CLI’s own settings', () => {
       keypair: '/k/id.json',
       commitment: 'finalized',
     });
-    expect((await origins()).get('keypair')).toMatchObject({
-      origin: 'solana',
-      source: `${solana()}: keypair_path`,
-    });
+    expect((await origins()).get('keypair')).toMatchObject({ origin: 'solana', source: `${solana()}: keypair_path` });
     expect((await profile({ FARELOCK_KEYPAIR: '/k/other.json' })).keypair).toBe('/k/other.json');
   });
 
@@ -363,13 +333,10 @@ describe('the Solana CLI’s own settings', () => {
     expect(error(await wrong()).message).toContain('is not YAML');
   });
 
-  test.each(['ASK', 'usb://ledger?key=0', 'prompt://'])(
-    'a keypair %s is refused with a reason',
-    async (from) => {
-      const ran = await run(`wallet show --json --keypair ${from}`);
-      expect(ran.exitCode).toBe(4);
-      expect(error(ran)).toMatchObject({ code: 'keypair_unreadable' });
-      expect(error(ran).fix).toMatch(/keypair file/);
-    },
-  );
+  test.each(['ASK', 'usb://ledger?key=0', 'prompt://'])('a keypair %s is refused with a reason', async (from) => {
+    const ran = await run(`wallet show --json --keypair ${from}`);
+    expect(ran.exitCode).toBe(4);
+    expect(error(ran)).toMatchObject({ code: 'keypair_unreadable' });
+    expect(error(ran).fix).toMatch(/keypair file/);
+  });
 });

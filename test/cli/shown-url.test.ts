@@ -16,17 +16,13 @@ const KEY = 'aKeyOfThirtyTwoLettersAndDigits1';
 
 test('an address is shown without what may be a key in it', () => {
   expect(shownUrl(`https://rpc.example/v2/${KEY}?api-key=${KEY}#${KEY}`)).toBe('https://rpc.example/v2/…?…');
-  expect(shownUrl(`postgres://desk:${KEY}@db.example:5432/farelock`)).toBe(
-    'postgres://…@db.example:5432/farelock',
-  );
+  expect(shownUrl(`postgres://desk:${KEY}@db.example:5432/farelock`)).toBe('postgres://…@db.example:5432/farelock');
   expect(shownUrl(`HTTPS://${KEY}@a.example`)).toBe('HTTPS://…@a.example');
   expect(shownUrl('https://rpc.example/v2/s3cret')).toBe('https://rpc.example/v2/…');
   expect(shownUrl(`https://chat.example/bot12:${KEY}/send`)).toBe('https://chat.example/…/send');
   // Passwords that nobody escaped.
   for (const password of ['k@y', 'k/y', 'k?y', 'k#y', 'k:y', 'k@/?#y']) {
-    expect(shownUrl(`postgres://desk:${password}@db.example/farelock`)).not.toMatch(
-      /desk|k@|k\/|y@|k[?#:]|y/,
-    );
+    expect(shownUrl(`postgres://desk:${password}@db.example/farelock`)).not.toMatch(/desk|k@|k\/|y@|k[?#:]|y/);
   }
   for (const whole of ['https://api.devnet.solana.com', 'http://127.0.0.1:4020/rpc', 'devnet', '/a/b']) {
     expect(shownUrl(whole)).toBe(whole);
@@ -118,9 +114,7 @@ async function served(
       onStdout: () => setTimeout(() => stop.abort(problem('interrupted')), 20),
     });
     const said = run.stdout + run.stderr;
-    const poor = [...said.matchAll(/the (?:authority|facilitator) (\w+) holds/g)].flatMap(
-      (one) => one[1] ?? [],
-    );
+    const poor = [...said.matchAll(/the (?:authority|facilitator) (\w+) holds/g)].flatMap((one) => one[1] ?? []);
     if (poor.length === 0 || start > 1) return run;
     for (const key of poor) await cluster.airdropSol(key as Address, 10_000_000_000n);
   }
@@ -134,11 +128,7 @@ test('lists of profiles and settings show no key of an address, and a file can h
     await run(
       `config profile add prod --flights-url https://fly.example/t/${KEY} --rpc-url https://rpc.example/v2/${KEY}#${KEY}`,
     );
-    for (const line of [
-      'config profile list',
-      'config profile list --json',
-      '--profile prod config list --json',
-    ]) {
+    for (const line of ['config profile list', 'config profile list --json', '--profile prod config list --json']) {
       const shown = await run(line);
       expect(shown.stdout).toContain('rpc.example');
       expect(shown.stdout + shown.stderr).not.toContain(KEY);

@@ -4,13 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepEvidence } from '../../src/airlines/browser/exits.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import { openStore } from '../../src/service/home.ts';
-import type {
-  AuditTrail,
-  Offer,
-  OfferDetailsResponse,
-  Stuck,
-  StuckItem,
-} from '../../src/wire/flights/index.ts';
+import type { AuditTrail, Offer, OfferDetailsResponse, Stuck, StuckItem } from '../../src/wire/flights/index.ts';
 import { recipeFor } from '../airlines/browser/site.ts';
 import { worldClock } from '../clock.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
@@ -22,12 +16,7 @@ const SERVICE = {
   FARELOCK_LOWCOST_MS: '20',
   FARELOCK_SCENARIO: 'pay_pressed_no_confirmation',
 };
-const PASSENGER = {
-  ...ANA,
-  nationality: 'PT',
-  passport_number: 'CB123456',
-  passport_expiry: '2099-05-01',
-};
+const PASSENGER = { ...ANA, nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2099-05-01' };
 
 const embedded = temporaryHome();
 const server = temporaryHome();
@@ -65,10 +54,7 @@ afterAll(async () => {
 
 describe.each(['embedded', 'over HTTP'])('%s', (place) => {
   const run = (line: string, options: MemoryOptions = {}, who: 'traveller' | 'operator' = 'operator') =>
-    runInMemory(line.split(' '), {
-      ...options,
-      environment: { ...places[place]?.[who], ...options.environment },
-    });
+    runInMemory(line.split(' '), { ...options, environment: { ...places[place]?.[who], ...options.environment } });
   const asTraveller = async <T = Record<string, unknown>>(line: string): Promise<T> => {
     const ran = await run(`${line} --json`, {}, 'traveller');
     expect(ran.exitCode, `${line}: ${ran.stdout}${ran.stderr}`).toBe(0);
@@ -132,11 +118,7 @@ describe.each(['embedded', 'over HTTP'])('%s', (place) => {
 
     const done = await run(`${verdict} --yes --json`);
     expect(done.exitCode, done.stdout + done.stderr).toBe(0);
-    expect(done.json()).toMatchObject({
-      is_stuck: false,
-      state: 'booked',
-      decided: { decision: 'ticketed' },
-    });
+    expect(done.json()).toMatchObject({ is_stuck: false, state: 'booked', decided: { decision: 'ticketed' } });
     expect(await asTraveller(`status ${id}`)).toMatchObject({ status: 'booked' });
     expect(await asTraveller(`order ${id}`)).toMatchObject({
       booking_reference: 'QX7RTP',
@@ -155,10 +137,7 @@ describe.each(['embedded', 'over HTTP'])('%s', (place) => {
     expect(done.exitCode, done.stdout + done.stderr).toBe(0);
     expect((done.json() as unknown as StuckItem).state).toBe('refunded');
     expect((await usdc()) - before).toBe(amount);
-    expect(await asTraveller(`status ${id}`)).toMatchObject({
-      status: 'refunded',
-      refund_reason: 'not_ticketed',
-    });
+    expect(await asTraveller(`status ${id}`)).toMatchObject({ status: 'refunded', refund_reason: 'not_ticketed' });
   });
 
   test('retry asks the website again; unresolved, it is exit 8', async () => {
@@ -190,11 +169,7 @@ test('the pages of a visit are shown by a route or a booking that waits for nobo
     url: () => 'https://www.carrier.example/search',
     context: () => ({ newCDPSession: () => Promise.reject(new Error('gone')) }),
   };
-  const visit = {
-    page: page as never,
-    recipe: recipeFor('https://www.carrier.example'),
-    personal: new Set<string>(),
-  };
+  const visit = { page: page as never, recipe: recipeFor('https://www.carrier.example'), personal: new Set<string>() };
   const secrets = openSecrets(join(embedded.home, 'keys', 'service.json'));
   await keepEvidence({ store, secrets, clock: worldClock }, visit, {
     subject: 'VIE-LIS',

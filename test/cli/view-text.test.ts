@@ -49,30 +49,19 @@ describe('widths', () => {
       '\u001b[1mA sentence that\u001b[22m goes on and on, and on and on\nagain',
     ],
     ['  $ farelock search LIS BER --depart 2026-12-22', '  $ farelock search LIS BER --depart 2026-12-22'],
-    [
-      'Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d',
-      'Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d',
-    ],
+    ['Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d', 'Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d'],
   ])('%j is broken at words, under its own text; a command is not', (line, broken) => {
     expect(brokenLine(line, 45)).toBe(broken);
   });
 
   test('a cut never splits what is drawn as one character, and never takes more than its room', () => {
-    for (const text of [
-      '東京国際空港',
-      `${FAMILY}${FLAG}${FAMILY}`,
-      'e\u0301e\u0301e\u0301e\u0301',
-      `a${FAMILY}b`,
-    ]) {
+    for (const text of ['東京国際空港', `${FAMILY}${FLAG}${FAMILY}`, 'e\u0301e\u0301e\u0301e\u0301', `a${FAMILY}b`]) {
       for (let width = 1; width <= 6; width++) {
         const kept = cut(text, width);
         expect(textWidth(kept)).toBeLessThanOrEqual(width);
         if (kept !== text) expect(kept.endsWith('…')).toBe(true);
         const whole = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
-        const parts = Array.from(
-          new Intl.Segmenter().segment(kept.replace(/…$/, '')),
-          ({ segment }) => segment,
-        );
+        const parts = Array.from(new Intl.Segmenter().segment(kept.replace(/…$/, '')), ({ segment }) => segment);
         expect(whole.slice(0, parts.length)).toEqual(parts);
       }
     }
@@ -100,12 +89,7 @@ describe('widths', () => {
 
   test('a table that is wider than the screen cuts its free text, the widest first', () => {
     const rows = [['int_1', '国'.repeat(60), 'x'.repeat(50), '1.00']];
-    const columns = [
-      { title: 'Id' },
-      { title: 'Why', cuts: true },
-      { title: 'Who', cuts: true },
-      { title: 'USDC' },
-    ];
+    const columns = [{ title: 'Id' }, { title: 'Why', cuts: true }, { title: 'Who', cuts: true }, { title: 'USDC' }];
     const lines = tableLines(columns, rows, asIs, 80);
     expect(lines.map(textWidth).every((cells) => cells <= 80)).toBe(true);
     expect(lines[1]).toMatch(/^int_1 .*国….*x… {2}1\.00$/);
@@ -127,12 +111,7 @@ describe('links', () => {
     ['in tmux', { TERM: 'tmux-256color', VTE_VERSION: '7000' }, true, false],
     ['an old VTE', { TERM: 'xterm-256color', VTE_VERSION: '4800' }, true, false],
     ['an unknown one', { TERM: 'xterm-256color' }, true, false],
-    [
-      'iTerm 3.4',
-      { TERM: 'xterm-256color', TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.4.1' },
-      true,
-      true,
-    ],
+    ['iTerm 3.4', { TERM: 'xterm-256color', TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.4.1' }, true, true],
     ['FORCE_HYPERLINK', { FORCE_HYPERLINK: '1' }, false, true],
     ['FORCE_HYPERLINK=0', { ...KITTY, FORCE_HYPERLINK: '0' }, true, false],
   ])('%s', (_name, environment, isTerminal, expected) => {

@@ -40,14 +40,10 @@ const flexible = option({
 const other = option({ offer_id: 'off_other', owner_name: 'Other seller', total_amount_decimal: '155.00' });
 const offers = [
   offerWith([slice()], [option(), flexible, other]),
-  offerWith(
-    [viaMadrid],
-    [option({ offer_id: 'off_mad', fare_brand_name: null, checked_bags_included: null })],
-  ),
+  offerWith([viaMadrid], [option({ offer_id: 'off_mad', fare_brand_name: null, checked_bags_included: null })]),
 ];
 const screen = (width: number) => ({ paint: plainPaint, width });
-const drawn = (width: number, changed = {}) =>
-  searchLines(response(offers), { ...title, ...changed }, screen(width));
+const drawn = (width: number, changed = {}) => searchLines(response(offers), { ...title, ...changed }, screen(width));
 
 describe('search', () => {
   const names = fc.oneof(
@@ -96,19 +92,10 @@ describe('search', () => {
         fc.boolean(),
         (width, listed, sort, grouped) => {
           const list = { ...response(listed.map(itinerary)), total_offers: 400 };
-          const asked = {
-            ...title,
-            return: '2026-12-28',
-            adults: 9,
-            cabin: 'premium_economy',
-            sort,
-            grouped,
-          };
+          const asked = { ...title, return: '2026-12-28', adults: 9, cabin: 'premium_economy', sort, grouped };
           const lines = searchLines(harmlessDocument(list), asked, screen(width));
           expect(lines.filter((line) => textWidth(line) > width)).toEqual([]);
-          expect(lines.filter((line) => /3h30|10h50/.test(line)).length).toBeGreaterThanOrEqual(
-            listed.length,
-          );
+          expect(lines.filter((line) => /3h30|10h50/.test(line)).length).toBeGreaterThanOrEqual(listed.length);
         },
       ),
       { numRuns: 150 },
@@ -117,9 +104,7 @@ describe('search', () => {
 
   test('an itinerary is a line with times, bar, duration, stops, airline and its cheapest fare', () => {
     const [line = ''] = drawn(100).filter((one) => one.includes('06:35'));
-    expect(line).toMatch(
-      /^06:35–11:05\s+━+\s+3h30\s+direct\s+Zephyr Atlantic\s+1 Light\s+0 no {2}– +151\.20$/,
-    );
+    expect(line).toMatch(/^06:35–11:05\s+━+\s+3h30\s+direct\s+Zephyr Atlantic\s+1 Light\s+0 no {2}– +151\.20$/);
   });
 
   test('where there is no room beside it, a fare stands under its journey', () => {
@@ -182,11 +167,7 @@ describe('search', () => {
   });
 
   test('numbers on the screen stand for offer ids', () => {
-    expect(numberedOffers(response(offers), true)).toEqual({
-      '1': 'off_light',
-      '1.2': 'off_flex',
-      '2': 'off_mad',
-    });
+    expect(numberedOffers(response(offers), true)).toEqual({ '1': 'off_light', '1.2': 'off_flex', '2': 'off_mad' });
     expect(numberedOffers(response(offers), false)).toEqual({ '1': 'off_light', '2': 'off_mad' });
   });
 
@@ -229,31 +210,19 @@ describe('where the money is', () => {
     ['refunding', { refund_reason: 'refund_account_missing' }],
     [
       'captured',
-      {
-        ...booked,
-        status: 'booked' as const,
-        ticketed_at: '2026-11-21T09:02:00.000Z',
-        capture_tx_hash: 'captx',
-      },
+      { ...booked, status: 'booked' as const, ticketed_at: '2026-11-21T09:02:00.000Z', capture_tx_hash: 'captx' },
     ],
     [
       'refunded',
-      {
-        ...booked,
-        status: 'refunded' as const,
-        refund_tx_hash: 'refundtx',
-        refund_reason: 'ticketing_failed',
-      },
+      { ...booked, status: 'refunded' as const, refund_tx_hash: 'refundtx', refund_reason: 'ticketing_failed' },
     ],
   ])('%s', (stage, changed) => {
     const shown = intent(changed);
     expect(moneyStage(shown, at)).toBe(stage);
     const text = statusLines(shown, at, 'fundtx', screen(80)).join('\n');
     expect(text).toMatch(/^int_01example/);
-    if (stage === 'captured')
-      expect(text).toMatch(/funded[\s\S]*fundtx[\s\S]*captured[\s\S]*151\.20 USDC[\s\S]*captx/);
-    if (stage === 'refunded')
-      expect(text).toMatch(/funded[\s\S]*ticketing failed[\s\S]*refunded[\s\S]*refundtx/);
+    if (stage === 'captured') expect(text).toMatch(/funded[\s\S]*fundtx[\s\S]*captured[\s\S]*151\.20 USDC[\s\S]*captx/);
+    if (stage === 'refunded') expect(text).toMatch(/funded[\s\S]*ticketing failed[\s\S]*refunded[\s\S]*refundtx/);
     expect(text).toMatch(/✓ created[\s\S]*2026-11-21 09:00:00 UTC/);
     if (stage === 'unpaid') expect(text).not.toMatch(/✓ funded/);
     if (stage === 'captured') expect(text).toMatch(/09:01:00 UTC, 60 s later[\s\S]*09:02:00 UTC, 60 s later/);
@@ -277,10 +246,7 @@ describe('where the money is', () => {
   });
 
   test('one that a restored service has forgotten promises no money that has left the escrow', () => {
-    const forgotten = intent({
-      operator_review_since: '2026-11-21T09:30:00.000Z',
-      refund_reason: 'database_behind',
-    });
+    const forgotten = intent({ operator_review_since: '2026-11-21T09:30:00.000Z', refund_reason: 'database_behind' });
     const text = statusLines(forgotten, at, null, screen(400)).join(' ');
     expect(text).toContain('have left the escrow');
     expect(text).not.toMatch(/are in the escrow|anyone can refund/);
@@ -297,12 +263,7 @@ describe('where the money is', () => {
   test('one that takes longer than usual says who may have to look at it, and what becomes of the money', () => {
     const hanging = intent({ ...booked, order_id: null });
     const said = (minutes: number) =>
-      statusLines(
-        hanging,
-        Date.parse(booked.booking_requested_at) + minutes * 60_000,
-        null,
-        screen(200),
-      ).join(' ');
+      statusLines(hanging, Date.parse(booked.booking_requested_at) + minutes * 60_000, null, screen(200)).join(' ');
     expect(said(9)).not.toMatch(/longer than usual/);
     expect(said(11)).toMatch(
       /longer than usual \(requested 11 min ago\).*an operator.*anyone can refund the escrow from 20/,
@@ -316,9 +277,7 @@ describe('where the money is', () => {
 
 describe('text', () => {
   test('widths count cells, not characters or colour', () => {
-    expect(['abc', 'Núñez', 'e\u0301', '東京', '\u001b[1mab\u001b[0m'].map(textWidth)).toEqual([
-      3, 5, 1, 4, 2,
-    ]);
+    expect(['abc', 'Núñez', 'e\u0301', '東京', '\u001b[1mab\u001b[0m'].map(textWidth)).toEqual([3, 5, 1, 4, 2]);
   });
 
   test('is cut with an ellipsis and wrapped at spaces', () => {
@@ -370,7 +329,5 @@ test('Next: skips offers that cannot be locked, and says why where there is no o
     { offer_id: 'off_2', total_currency: 'USD' },
   ];
   expect(firstOfferLines([pounds, dollars], (id) => id)).toEqual(['Next: farelock intent create off_2']);
-  expect(firstOfferLines([pounds], (id) => id)).toEqual([
-    'Next: try another day: only offers in USD can be locked',
-  ]);
+  expect(firstOfferLines([pounds], (id) => id)).toEqual(['Next: try another day: only offers in USD can be locked']);
 });

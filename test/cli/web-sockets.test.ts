@@ -8,8 +8,7 @@ import type { Peer } from '../../src/solana/pubsub/index.ts';
 
 /** Connections that are silent: the protocol alone, with less patience than `serve` has. */
 
-const server = () =>
-  createServer(({ url: path }, response) => void setImmediate(() => response.end(`<${path}>`)));
+const server = () => createServer(({ url: path }, response) => void setImmediate(() => response.end(`<${path}>`)));
 let listening: ReturnType<typeof server>;
 let sockets: WebSockets;
 let url: string;
@@ -82,18 +81,15 @@ test.each<Wish[]>([
   ['h2c', 'none', 'none'],
   ['none', 'h2c', 'none'],
   ['none', 'none', 'h2c', 'h2c', 'none'],
-])(
-  'requests that come together are all answered, in turn, whichever wish for HTTP/2: %s %s %s',
-  async (...wishes) => {
-    const got: string[] = [];
-    const client = connect(Number(new URL(url).port), '127.0.0.1');
-    client.on('data', (data) => got.push(String(data)));
-    client.write(wishes.map((wish, n) => `GET /${n} HTTP/1.1\r\nhost: x\r\n${WISH[wish]}\r\n`).join(''));
-    const answered = () => got.join('').match(/<[^>]*>/g) ?? [];
-    await expect.poll(answered).toEqual(wishes.map((_wish, n) => `</${n}>`));
-    client.destroy();
-  },
-);
+])('requests that come together are all answered, in turn, whichever wish for HTTP/2: %s %s %s', async (...wishes) => {
+  const got: string[] = [];
+  const client = connect(Number(new URL(url).port), '127.0.0.1');
+  client.on('data', (data) => got.push(String(data)));
+  client.write(wishes.map((wish, n) => `GET /${n} HTTP/1.1\r\nhost: x\r\n${WISH[wish]}\r\n`).join(''));
+  const answered = () => got.join('').match(/<[^>]*>/g) ?? [];
+  await expect.poll(answered).toEqual(wishes.map((_wish, n) => `</${n}>`));
+  client.destroy();
+});
 
 const open = async (client: string) => {
   // The types at hand are of an older version of ws.

@@ -38,8 +38,7 @@ afterEach(async () => {
 });
 
 const charged = async () => (await world.usdc(world.treasury)) - before;
-const allowed = (total: bigint | null, perPayment: bigint | null = null) =>
-  createAllowance({ total, perPayment });
+const allowed = (total: bigint | null, perPayment: bigint | null = null) => createAllowance({ total, perPayment });
 
 async function client(
   allowance: Allowance | undefined,
@@ -81,9 +80,7 @@ test('a clock that is set back gives nothing back', async () => {
   const allowance = allowed(100_000n);
   await (await client(allowance)).client.search(day(1));
   clock.shift(-86_400_000);
-  await expect((await client(allowance)).client.search(day(2))).rejects.toMatchObject({
-    code: 'payment_above_cap',
-  });
+  await expect((await client(allowance)).client.search(day(2))).rejects.toMatchObject({ code: 'payment_above_cap' });
   clock.shift(86_400_000);
   expect(await charged()).toBe(100_000n);
 });
@@ -131,9 +128,7 @@ test('a payment that an earlier server signed and never sent is sent only within
   });
   expect(await charged()).toBe(0n);
   for (const later of [allowed(null), allowed(50_000n), allowed(1_000_000n, 50_000n)]) {
-    await expect((await client(later)).client.search(day(1))).rejects.toMatchObject({
-      code: 'payment_above_cap',
-    });
+    await expect((await client(later)).client.search(day(1))).rejects.toMatchObject({ code: 'payment_above_cap' });
   }
   expect(await charged()).toBe(0n);
   const enough = allowed(150_000n);
@@ -142,16 +137,11 @@ test('a payment that an earlier server signed and never sent is sent only within
 });
 
 test('the limits of the person hold beside it, over every restart', async () => {
-  const policy = (allowance: Allowance) => ({
-    limits: { ...NO_LIMITS, perDay: 250_000n },
-    allowance,
-  });
+  const policy = (allowance: Allowance) => ({ limits: { ...NO_LIMITS, perDay: 250_000n }, allowance });
   clock.shift(3 * 86_400_000);
   const restarted = () => client(undefined, shop.fetch, { policy: policy(allowed(1_000_000n)) });
   await (await restarted()).client.search(day(1));
   await (await restarted()).client.search(day(2));
-  await expect((await restarted()).client.search(day(3))).rejects.toMatchObject({
-    code: 'daily_limit_reached',
-  });
+  await expect((await restarted()).client.search(day(3))).rejects.toMatchObject({ code: 'daily_limit_reached' });
   expect(await charged()).toBe(200_000n);
 });

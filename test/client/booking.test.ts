@@ -23,10 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const atAgreed: SpendingPolicy = {
-  limits: NO_LIMITS,
-  agreed: { kind: 'booking', amount: AMOUNT, isTyped: false },
-};
+const atAgreed: SpendingPolicy = { limits: NO_LIMITS, agreed: { kind: 'booking', amount: AMOUNT, isTyped: false } };
 
 beforeEach(async () => {
   await opened({ refundOwner: world.wallet.address });
@@ -36,10 +33,7 @@ beforeEach(async () => {
 async function opened({ refundOwner }: { refundOwner: Intent['refund_wallet'] }): Promise<Intent> {
   const intentId = `int_${++intents}`;
   const refundAfter = (await world.cluster.unixTime()) + 86_400;
-  const { address, vault } = await escrowAddress(intentId, {
-    mint: DEVNET_USDC,
-    programId: ESCROW_PROGRAM_ID,
-  });
+  const { address, vault } = await escrowAddress(intentId, { mint: DEVNET_USDC, programId: ESCROW_PROGRAM_ID });
   const { wire } = buildTransaction({
     feePayer: world.feePayer,
     instructions: await openInstructions({
@@ -102,25 +96,16 @@ async function opened({ refundOwner }: { refundOwner: Intent['refund_wallet'] })
   return intent;
 }
 
-const fetchBook: Fetch = (request) =>
-  shop.fetch(new Request(request.url.replace('/air/book', '/book'), request));
+const fetchBook: Fetch = (request) => shop.fetch(new Request(request.url.replace('/air/book', '/book'), request));
 
 async function book(
   policy = atAgreed,
   told: Intent = intent,
   { terms, refundWallet }: { terms?: IntentTerms; refundWallet?: string } = {},
 ) {
-  const { client, store } = await openClient(world, fetchBook, {
-    policy,
-    file: `client-${intents}-${++clients}.db`,
-  });
+  const { client, store } = await openClient(world, fetchBook, { policy, file: `client-${intents}-${++clients}.db` });
   if (terms) {
-    await store.remember({
-      intentId: told.intent_id,
-      baseUrl: 'http://shop.test',
-      supportCode: 'FLK-1',
-      terms,
-    });
+    await store.remember({ intentId: told.intent_id, baseUrl: 'http://shop.test', supportCode: 'FLK-1', terms });
   }
   return client.book(told, [], { refundWallet }).finally(() => store.shut());
 }
@@ -135,9 +120,7 @@ test('a booking funds the escrow that the chain confirms, with exactly its amoun
 });
 
 test('every booking asks that nobody has agreed to, and is refused where nobody can be asked', async () => {
-  await expect(book({ limits: NO_LIMITS })).rejects.toMatchObject({
-    code: 'payment_above_cap',
-  });
+  await expect(book({ limits: NO_LIMITS })).rejects.toMatchObject({ code: 'payment_above_cap' });
   const asked: PaymentRequest[] = [];
   const ask = async (request: PaymentRequest) => {
     asked.push(request);
@@ -152,9 +135,7 @@ test.each([
   ['more money', () => ({ amount: AMOUNT + 1n })],
 ])('a challenge for %s than the intent says is refused', async (_name, change) => {
   shop.terms = { ...shop.terms, ...change() };
-  await expect(book(atAgreed)).rejects.toMatchObject({
-    code: 'challenge_refused',
-  });
+  await expect(book(atAgreed)).rejects.toMatchObject({ code: 'challenge_refused' });
   expect(await held()).toBe(0n);
 });
 
@@ -165,9 +146,7 @@ test('an intent that tells another story than the chain is not paid', async () =
     { escrow: { ...intent.escrow, vault_address: newWallet().address } },
   ];
   for (const story of stories) {
-    await expect(book(atAgreed, { ...intent, ...story })).rejects.toMatchObject({
-      code: 'escrow_mismatch',
-    });
+    await expect(book(atAgreed, { ...intent, ...story })).rejects.toMatchObject({ code: 'escrow_mismatch' });
   }
   expect(await held()).toBe(0n);
 });
@@ -180,9 +159,7 @@ test('an escrow that refunds somebody else is not paid, though record and chain 
     message: expect.stringContaining(thief),
   });
   const other = newWallet().address;
-  await expect(book(atAgreed, told, { refundWallet: other })).rejects.toMatchObject({
-    code: 'terms_not_agreed',
-  });
+  await expect(book(atAgreed, told, { refundWallet: other })).rejects.toMatchObject({ code: 'terms_not_agreed' });
   expect(await held()).toBe(0n);
   await book(atAgreed, told, { refundWallet: thief });
   expect(await held()).toBe(AMOUNT);
@@ -201,9 +178,7 @@ test('what was agreed to at creation is what is paid: refund wallet, amount, coi
     { ...terms, escrow: { ...escrow, address: newWallet().address } },
   ];
   for (const wrong of changed) {
-    await expect(book(atAgreed, told, { terms: wrong })).rejects.toMatchObject({
-      code: 'terms_not_agreed',
-    });
+    await expect(book(atAgreed, told, { terms: wrong })).rejects.toMatchObject({ code: 'terms_not_agreed' });
   }
   expect(await held()).toBe(0n);
   await book(atAgreed, told, { terms });
@@ -211,10 +186,7 @@ test('what was agreed to at creation is what is paid: refund wallet, amount, coi
 });
 
 test('a deadline that cannot be read stops a payment; one that is not said is not compared', async () => {
-  const of = (refundAfter: string) => ({
-    ...intent,
-    escrow: { ...intent.escrow, refund_after: refundAfter },
-  });
+  const of = (refundAfter: string) => ({ ...intent, escrow: { ...intent.escrow, refund_after: refundAfter } });
   await expect(book(atAgreed, of('soon'))).rejects.toMatchObject({ code: 'escrow_mismatch' });
   expect(await held()).toBe(0n);
   await book(atAgreed, of(''));
@@ -223,10 +195,7 @@ test('a deadline that cannot be read stops a payment; one that is not said is no
 
 test('an escrow that holds the money already is never paid again', async () => {
   await world.cluster.airdropUsdc(intent.escrow.address as never, AMOUNT);
-  await expect(book()).rejects.toMatchObject({
-    code: 'escrow_mismatch',
-    message: expect.stringMatching(/already/),
-  });
+  await expect(book()).rejects.toMatchObject({ code: 'escrow_mismatch', message: expect.stringMatching(/already/) });
   expect(await held()).toBe(AMOUNT);
 });
 

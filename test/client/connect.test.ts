@@ -6,11 +6,7 @@ import { isProblem } from '../../src/kernel/problems.ts';
 
 /** What a Connect answer stands for, of ours and of other deployments. */
 
-const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => ({
-  status,
-  headers,
-  body,
-});
+const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => ({ status, headers, body });
 
 test.each<[string, number, number]>([
   ['invalid_argument', 400, 2],
@@ -35,8 +31,7 @@ test('a reason of ours is kept with its facts, and the fix is not said twice', (
   const problem = connectProblemOf(
     answer(409, {
       code: 'aborted',
-      message:
-        'The order cannot move to that status from its current one. Choose one of the allowed statuses.',
+      message: 'The order cannot move to that status from its current one. Choose one of the allowed statuses.',
       detail: { reason: 'invalid_status_transition', from: 'REFUNDED', to: 'ERROR', allowed: [] },
     }),
   );
@@ -66,10 +61,7 @@ test('another deployment may leave out what is empty, and what is ours', async (
     },
   });
   expect(await client.orders({})).toEqual({ orders: [], totalCount: 0 });
-  expect(await client.requirements()).toEqual({
-    requirements: [],
-    complianceStatus: 'COMPLIANCE_STATUS_PENDING',
-  });
+  expect(await client.requirements()).toEqual({ requirements: [], complianceStatus: 'COMPLIANCE_STATUS_PENDING' });
   expect(seen.map(({ url }) => url)).toEqual([
     'http://other.test/acme.core.v1.partner.Service/GetOrders',
     'http://other.test/acme.core.v1.customer.Service/GetOnboardingRequirements',

@@ -49,8 +49,7 @@ test('the tool may die at any step: the same command then ends with the support 
     clock.shift(LEASE_MS + 1);
     const healthy = await openClient(world, shop.fetch);
     const remembered = await healthy.store.intent(`int_${n}`);
-    const code =
-      remembered?.supportCode ?? (await healthy.client.createIntent(request)).value.customer_support_code;
+    const code = remembered?.supportCode ?? (await healthy.client.createIntent(request)).value.customer_support_code;
     expect([n, code]).toEqual([n, expect.stringMatching(/^FLK-/)]);
     expect([n, (await healthy.store.intent(`int_${n}`))?.supportCode]).toEqual([n, code]);
     expect([n, (await world.usdc(world.treasury)) - before]).toEqual([n, 100_000n]);

@@ -116,9 +116,7 @@ test('numbers that come as text are read, and empty texts are undisclosed', asyn
 });
 
 test('searches and orders of another deployment are read', async () => {
-  const search = await deployment({
-    search: { offers: [{ id: 'off_1' }], status: 'enriching', search_id: 's' },
-  });
+  const search = await deployment({ search: { offers: [{ id: 'off_1' }], status: 'enriching', search_id: 's' } });
   expect(
     (await search.client.search({ origin_iata: 'LIS', destination_iata: 'BER', depart_date: 'x' })).value,
   ).toMatchObject({ offers: [{ offer_id: 'off_1' }], status: 'enriching', search_id: 's', total_offers: 1 });
@@ -142,9 +140,9 @@ test.each([
   ['not JSON', '<html>'],
 ])('an answer that can’t be one (%s) is unexpected_answer', async (_name, body) => {
   const { client, store } = await deployment(body);
-  await expect(
-    client.search({ origin_iata: 'LIS', destination_iata: 'BER', depart_date: 'x' }),
-  ).rejects.toMatchObject({ code: 'unexpected_answer' });
+  await expect(client.search({ origin_iata: 'LIS', destination_iata: 'BER', depart_date: 'x' })).rejects.toMatchObject({
+    code: 'unexpected_answer',
+  });
   await store.shut();
 });
 
@@ -175,11 +173,7 @@ test("the service's words are kept, without saying the fix twice", async () => {
 const noPayer: Payer = { send: () => Promise.reject(new Error('nothing to pay')) };
 
 test('a service that is not there is network_unreachable; one that sleeps, timed_out', async () => {
-  const gone = createFlightsClient({
-    baseUrl: 'http://127.0.0.1:9',
-    fetch: overNetwork(),
-    payer: noPayer,
-  });
+  const gone = createFlightsClient({ baseUrl: 'http://127.0.0.1:9', fetch: overNetwork(), payer: noPayer });
   await expect(gone.health()).rejects.toMatchObject({ code: 'network_unreachable' });
   const asleep = createFlightsClient({
     baseUrl: 'http://shop.test',

@@ -1,15 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ClientStore } from '../../src/client/journal/store.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
-import {
-  challengeOf,
-  encoded,
-  openShop,
-  openWorld,
-  type Shop,
-  shiftedClock,
-  type World,
-} from '../payments/world.ts';
+import { challengeOf, encoded, openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';
 import { type WebFetch as Fetch, fetchOver } from '../web.ts';
 import { openClient } from './world.ts';
 
@@ -29,10 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   shop = openShop(world);
-  shop.perform = async () => ({
-    status: 200,
-    body: { offers: [{ offer_id: `off_${shop.performed.length}` }] },
-  });
+  shop.perform = async () => ({ status: 200, body: { offers: [{ offer_id: `off_${shop.performed.length}` }] } });
   before = await world.usdc(world.treasury);
   file++;
 });
@@ -75,35 +64,32 @@ const gateways: Record<string, () => Response | Promise<Response>> = {
   'a redirect': () => new Response(null, { status: 302, headers: { location: 'https://portal.example/' } }),
 };
 
-test.each(Object.keys(gateways))(
-  '%s ends no payment: the same one is sent until the service answers',
-  async (name) => {
-    let isBetween = true;
-    const payments = new Set<string>();
-    const fetch: Fetch = async (request) => {
-      const payment = request.headers.get('PAYMENT-SIGNATURE');
-      if (payment === null) return shop.fetch(request);
-      payments.add(payment);
-      // The service has settled, and its answer goes no further than the gateway.
-      const answer = await shop.fetch(request);
-      return isBetween ? (gateways[name]?.() ?? answer) : answer;
-    };
-    const one = await client(fetch);
-    for (let run = 0; run < 2; run++) {
-      await expect(one.client.search(SEARCH)).rejects.toMatchObject({
-        fix: expect.stringMatching(/same payment/),
-        next: [expect.stringMatching(/^farelock payments resume pay_/)],
-      });
-      // Also when it can't land any more, no stranger's word is taken for the service's.
-      clock.shift(90_000);
-    }
-    expect(await one.store.payments()).toMatchObject([{ state: 'sent', open: true }]);
-    isBetween = false;
-    expect((await one.client.search(SEARCH)).value.offers).toEqual([{ offer_id: 'off_1' }]);
-    expect(payments.size).toBe(1);
-    expect(await charged()).toBe(100_000n);
-  },
-);
+test.each(Object.keys(gateways))('%s ends no payment: the same one is sent until the service answers', async (name) => {
+  let isBetween = true;
+  const payments = new Set<string>();
+  const fetch: Fetch = async (request) => {
+    const payment = request.headers.get('PAYMENT-SIGNATURE');
+    if (payment === null) return shop.fetch(request);
+    payments.add(payment);
+    // The service has settled, and its answer goes no further than the gateway.
+    const answer = await shop.fetch(request);
+    return isBetween ? (gateways[name]?.() ?? answer) : answer;
+  };
+  const one = await client(fetch);
+  for (let run = 0; run < 2; run++) {
+    await expect(one.client.search(SEARCH)).rejects.toMatchObject({
+      fix: expect.stringMatching(/same payment/),
+      next: [expect.stringMatching(/^farelock payments resume pay_/)],
+    });
+    // Also when it can't land any more, no stranger's word is taken for the service's.
+    clock.shift(90_000);
+  }
+  expect(await one.store.payments()).toMatchObject([{ state: 'sent', open: true }]);
+  isBetween = false;
+  expect((await one.client.search(SEARCH)).value.offers).toEqual([{ offer_id: 'off_1' }]);
+  expect(payments.size).toBe(1);
+  expect(await charged()).toBe(100_000n);
+});
 
 test('a refusal of a payment that was sent before ends nothing: the first copy may have been settled', async () => {
   let sent = 0;
@@ -126,10 +112,7 @@ test('what the chain shows to have landed is never given up, whatever the servic
     if (!request.headers.has('PAYMENT-SIGNATURE')) return shop.fetch(request);
     const answer = await shop.fetch(request);
     if (!isDown) return answer;
-    const challenge = {
-      ...(await challengeOf(shop, '/air/search', SEARCH)),
-      error: 'payment_verification_failed: no',
-    };
+    const challenge = { ...(await challengeOf(shop, '/air/search', SEARCH)), error: 'payment_verification_failed: no' };
     return json(402, challenge, { 'PAYMENT-REQUIRED': encoded(challenge) });
   };
   const asked: string[] = [];
@@ -140,9 +123,7 @@ test('what the chain shows to have landed is never given up, whatever the servic
   const one = await client(fetch, { neverLanded });
   await expect(one.client.search(SEARCH)).rejects.toMatchObject({ code: 'payment_verification_failed' });
   clock.shift(90_000);
-  await expect(one.client.search(SEARCH)).rejects.toMatchObject({
-    fix: expect.stringMatching(/same payment/),
-  });
+  await expect(one.client.search(SEARCH)).rejects.toMatchObject({ fix: expect.stringMatching(/same payment/) });
   expect(asked).toHaveLength(1);
   expect(await one.store.payments()).toMatchObject([{ open: true }]);
   isDown = false;

@@ -225,15 +225,7 @@ describe('a payment held against the cluster', () => {
     const verified = await verifyPayment({ cluster: world.cluster, findByMemo: never }, signed);
     expect(verified.verdict).toBe('landed');
     expect(verified.checks.map((one) => one.check)).toEqual(
-      expect.arrayContaining([
-        'landed',
-        'succeeded',
-        'amount',
-        'destination',
-        'memo',
-        'payer',
-        'signed_here',
-      ]),
+      expect.arrayContaining(['landed', 'succeeded', 'amount', 'destination', 'memo', 'payer', 'signed_here']),
     );
     expect(verified.memo).toMatch(/./);
   });
@@ -296,9 +288,9 @@ describe('an unanswered payment', () => {
       headersOf: async () => ({}),
     };
     const patience = { timeoutMs: 5_000 };
-    await expect(
-      resumePayment({ ...ports, baseUrl: 'http://evil.test' }, signed, patience, {}),
-    ).rejects.toMatchObject({ code: 'usage' });
+    await expect(resumePayment({ ...ports, baseUrl: 'http://evil.test' }, signed, patience, {})).rejects.toMatchObject({
+      code: 'usage',
+    });
     const answer = await resumePayment(ports, signed, patience, {});
     expect(answer).toMatchObject({ body: { offers: [] }, payment: { amount: '0.10' } });
     expect(new Set(seen).size).toBe(1);
@@ -312,8 +304,6 @@ describe('an unanswered payment', () => {
     await one.store.shown([record?.payment_id ?? '']);
     const ended = await one.store.signedPayment(record?.payment_id ?? '');
     expect(ended).toMatchObject({ isOpen: false, record: { state: 'answered', open: false } });
-    await expect(resumePayment(ports, ended ?? signed, patience, {})).rejects.toMatchObject({
-      code: 'usage',
-    });
+    await expect(resumePayment(ports, ended ?? signed, patience, {})).rejects.toMatchObject({ code: 'usage' });
   });
 });

@@ -33,10 +33,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   shop = openShop(world);
-  shop.perform = async () => ({
-    status: 200,
-    body: { offers: [{ offer_id: `off_${shop.performed.length}` }] },
-  });
+  shop.perform = async () => ({ status: 200, body: { offers: [{ offer_id: `off_${shop.performed.length}` }] } });
   before = await world.usdc(world.treasury);
   file++;
 });
@@ -81,10 +78,7 @@ test('what the client keeps is sealed, in a file of its own that nobody else can
   });
   const one = await client();
   await one.client.createIntent({ funding_wallet: world.wallet.address, offer_id: 'off_secret_1' });
-  expect(await one.store.intent('int_1')).toMatchObject({
-    supportCode: 'FLK-SECRET',
-    baseUrl: 'http://shop.test',
-  });
+  expect(await one.store.intent('int_1')).toMatchObject({ supportCode: 'FLK-SECRET', baseUrl: 'http://shop.test' });
   const path = join(world.home, `client-${file}.db`);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   for (const name of [path, `${path}-wal`]) {
@@ -122,9 +116,7 @@ test('above the cap nothing is signed unless somebody says yes', async () => {
         },
       },
     });
-  await expect((await answering(false)).client.search(SEARCH)).rejects.toMatchObject({
-    code: 'payment_declined',
-  });
+  await expect((await answering(false)).client.search(SEARCH)).rejects.toMatchObject({ code: 'payment_declined' });
   expect(await one.store.payments()).toEqual([]);
   await (await answering(true)).client.search(SEARCH);
   expect(asked[0]).toMatchObject({
@@ -172,16 +164,10 @@ const refusals: Record<string, (challenge: Challenge, accepted: Accepted) => unk
     ...challenge,
     accepts: [{ ...accepted, asset: 'So11111111111111111111111111111111111111112' }],
   }),
-  'a fraction as amount': (challenge, accepted) => ({
-    ...challenge,
-    accepts: [{ ...accepted, amount: '0.1' }],
-  }),
+  'a fraction as amount': (challenge, accepted) => ({ ...challenge, accepts: [{ ...accepted, amount: '0.1' }] }),
   'a negative amount': (challenge, accepted) => ({ ...challenge, accepts: [{ ...accepted, amount: '-1' }] }),
   'no amount': (challenge, accepted) => ({ ...challenge, accepts: [{ ...accepted, amount: '0' }] }),
-  'an amount as a number': (challenge, accepted) => ({
-    ...challenge,
-    accepts: [{ ...accepted, amount: 1 }],
-  }),
+  'an amount as a number': (challenge, accepted) => ({ ...challenge, accepts: [{ ...accepted, amount: 1 }] }),
   'the wallet as fee payer': (challenge, accepted) => ({
     ...challenge,
     accepts: [{ ...accepted, extra: { ...accepted.extra, feePayer: world.wallet.address } }],
@@ -191,10 +177,7 @@ const refusals: Record<string, (challenge: Challenge, accepted: Accepted) => unk
     ...challenge,
     accepts: [{ ...accepted, payTo: world.wallet.address }],
   }),
-  'no address as payee': (challenge, accepted) => ({
-    ...challenge,
-    accepts: [{ ...accepted, payTo: '0xabc' }],
-  }),
+  'no address as payee': (challenge, accepted) => ({ ...challenge, accepts: [{ ...accepted, payTo: '0xabc' }] }),
   'a payee that cannot receive': (challenge, accepted) => ({
     ...challenge,
     accepts: [{ ...accepted, payTo: newWallet().address }],
@@ -335,10 +318,7 @@ test('a refused payment is not replaced while it could still be carried out', as
     const payment = request.headers.get('PAYMENT-SIGNATURE');
     if (payment !== null) payments.push(payment);
     if (payment === null || !refusing) return shop.fetch(request);
-    const challenge = {
-      ...(await challengeOf(shop, '/air/search', SEARCH)),
-      error: 'payment_settlement_failed: no',
-    };
+    const challenge = { ...(await challengeOf(shop, '/air/search', SEARCH)), error: 'payment_settlement_failed: no' };
     return Response.json(challenge, { status: 402, headers: { 'PAYMENT-REQUIRED': encoded(challenge) } });
   };
   const one = await client(fetch);
@@ -397,8 +377,7 @@ test('a bare 500 or a page of a proxy is a lost answer, not a refusal', async ()
 });
 
 test('what was charged and could not be done yet goes on with the same payment', async () => {
-  const fetch: Fetch = (request) =>
-    shop.fetch(new Request(request.url.replace('/air/intents', '/book'), request));
+  const fetch: Fetch = (request) => shop.fetch(new Request(request.url.replace('/air/intents', '/book'), request));
   const works = async () => ({
     status: 201,
     body: { intent_id: 'int_2', status: 'active', customer_support_code: 'FLK-2', escrow: ESCROW },
@@ -432,9 +411,7 @@ test('an interrupted call is resumed, not paid twice', async () => {
     }
     return shop.fetch(request);
   });
-  await expect(first.client.search(SEARCH, { signal: stop.signal })).rejects.toMatchObject({
-    code: 'interrupted',
-  });
+  await expect(first.client.search(SEARCH, { signal: stop.signal })).rejects.toMatchObject({ code: 'interrupted' });
   expect(await first.store.payments()).toMatchObject([{ state: 'signed' }]);
   const second = await client();
   await second.client.search(SEARCH);

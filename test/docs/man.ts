@@ -1,10 +1,6 @@
 import { EXIT_CODES } from '../../src/cli/commands/explain/run.ts';
 import type { ToolSpec } from '../../src/cli/spec/command.ts';
-import type {
-  CommandDescription,
-  ParameterDescription,
-  ToolDescription,
-} from '../../src/cli/spec/description.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/spec/description.ts';
 import { EFFECTS, synopsis, takes } from './pages.ts';
 
 /** The man pages, made from the specs: farelock(1), and one for each command or group of commands. */
@@ -17,13 +13,9 @@ const roff = (text: string): string =>
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replace(/^([.'])/, '\\&$1')
-    .replace(
-      /[^\n -~]/g,
-      (sign) => `\\[u${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
-    );
+    .replace(/[^\n -~]/g, (sign) => `\\[u${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`);
 const bold = (text: string): string => `\\fB${roff(text)}\\fR`;
-const heading = (page: string): string =>
-  `.TH "${roff(page.toUpperCase())}" "1" "" "Farelock" "Farelock Manual"`;
+const heading = (page: string): string => `.TH "${roff(page.toUpperCase())}" "1" "" "Farelock" "Farelock Manual"`;
 const named = (page: string, summary: string) => ['.SH NAME', `${roff(page)} \\- ${roff(summary)}`];
 const item = (label: string, text: string) => ['.TP', label, roff(text || 'See above.')];
 
@@ -88,9 +80,7 @@ function toolPage(tool: ToolDescription, spec: ToolSpec, firsts: readonly string
     '.SH EXAMPLES',
     ...examplesOf(spec.examples),
     '.SH SEE ALSO',
-    ...firsts.map(
-      (first, index) => `.BR farelock\\-${roff(first)} (1)${index < firsts.length - 1 ? ',' : ''}`,
-    ),
+    ...firsts.map((first, index) => `.BR farelock\\-${roff(first)} (1)${index < firsts.length - 1 ? ',' : ''}`),
     '',
   ].join('\n');
 }

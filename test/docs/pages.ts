@@ -1,9 +1,5 @@
 import { EXIT_CODES } from '../../src/cli/commands/explain/run.ts';
-import type {
-  CommandDescription,
-  ParameterDescription,
-  ToolDescription,
-} from '../../src/cli/spec/description.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/spec/description.ts';
 import { defaultOptions } from '../../src/flights/base/ports.ts';
 import { deskRoutes as flightDesk } from '../../src/flights/desk/routes.ts';
 import { flightRoutes } from '../../src/flights/routes.ts';
@@ -172,9 +168,7 @@ const NEEDS: Readonly<Record<string, string>> = {
 
 function needsOf<C, O>(table: RouteTable<C, O>, route: Route<C, O>): string {
   const ways = route.security ?? table.security ?? (route.price ? [['x402']] : []);
-  return ways
-    .map((way) => way.map((scheme) => NEEDS[scheme] ?? scheme).join(', ') || 'nothing')
-    .join('; or ');
+  return ways.map((way) => way.map((scheme) => NEEDS[scheme] ?? scheme).join(', ') || 'nothing').join('; or ');
 }
 
 function priceOf<O>({ price }: Pick<Route<never, O>, 'price'>, options: O): string {

@@ -24,9 +24,7 @@ function linesOf(svg: string, top = 0, lines = new Map<number, string>()): Map<n
 
 /** The screen that stands still where no motion is wanted: the last one. */
 function lastScreenOf(svg: string): string {
-  const defined = new Map(
-    [...svg.matchAll(/<g id="(l\d+)">(.*?)<\/g>/g)].map(([, id = '', text = '']) => [id, text]),
-  );
+  const defined = new Map([...svg.matchAll(/<g id="(l\d+)">(.*?)<\/g>/g)].map(([, id = '', text = '']) => [id, text]));
   const lines = new Map<number, string>();
   for (const [, id = '', , top = '0', , classes = 'last'] of svg.matchAll(
     /<use href="#(l\d+)"( y="(\d+)")?( class="([^"]*)")?\/>/g,
@@ -63,14 +61,7 @@ const PICTURES: Readonly<Record<string, (svg: string) => void>> = {
   session: checkSession,
   guided(svg) {
     checkRecording(svg);
-    for (const said of [
-      'From: ',
-      'Which flight?',
-      'with a bag: on',
-      'search: lorelei',
-      'Review',
-      'Mr Ben Okafor',
-    ])
+    for (const said of ['From: ', 'Which flight?', 'with a bag: on', 'search: lorelei', 'Review', 'Mr Ben Okafor'])
       expect(svg, said).toContain(said);
     expect(lastScreenOf(svg)).toMatch(/✓ Paid [\d.]+ USDC into the escrow[\s\S]* booked\n[\s\S]*✓ captured/);
   },

@@ -58,11 +58,7 @@ interface Traveller {
 async function travellerAt({ flightsUrl }: Served, rpcUrls: readonly string[]): Promise<Traveller> {
   const { home, close } = temporaryHome();
   closingTest.push(close);
-  const environment = {
-    FARELOCK_HOME: home,
-    FARELOCK_FLIGHTS_URL: flightsUrl,
-    FARELOCK_RPC_URL: rpcUrls.join(','),
-  };
+  const environment = { FARELOCK_HOME: home, FARELOCK_FLIGHTS_URL: flightsUrl, FARELOCK_RPC_URL: rpcUrls.join(',') };
   const run = async <T>(words: string, ...more: string[]): Promise<T> => {
     const stdin = JSON.stringify([PASSENGER]);
     const ran = await runInMemory([...words.split(' '), ...more, '--json'], { environment, stdin });
@@ -117,11 +113,9 @@ async function onChain(wallet: string) {
     { encoding: 'jsonParsed' },
   ]);
   const account = value[0];
-  const entries = await asked<{ err: unknown; memo: string | null }[]>(
-    ledger.rpcUrl,
-    'getSignaturesForAddress',
-    [account?.pubkey],
-  );
+  const entries = await asked<{ err: unknown; memo: string | null }[]>(ledger.rpcUrl, 'getSignaturesForAddress', [
+    account?.pubkey,
+  ]);
   return {
     held: Number(account?.account.data.parsed.info.tokenAmount.amount ?? 0),
     entries: entries.filter(({ err }) => err === null),
@@ -149,9 +143,7 @@ async function booksOf() {
 test.each(isProof ? [1, 2] : [1])(
   `${JOURNEYS} journeys over a network that loses, tears, forgets and lies, by %i of its addresses`,
   async (addresses) => {
-    const networks = await Promise.all(
-      upTo(addresses).map((n) => openBadNetwork(ledger.rpcUrl, seedOr(13) + n)),
-    );
+    const networks = await Promise.all(upTo(addresses).map((n) => openBadNetwork(ledger.rpcUrl, seedOr(13) + n)));
     for (const { close } of networks) closingTest.push(close);
     const urls = networks.map(({ url }) => url);
     const served = await serveOver(urls);

@@ -33,11 +33,7 @@ if (log) {
     const start = children[name];
     children[name] = (...given) => {
       const { env = process.env } = given.find((one) => one?.env) ?? {};
-      note({
-        of: 'child',
-        words: given.filter((one) => typeof one === 'string' || Array.isArray(one)).flat(),
-        env,
-      });
+      note({ of: 'child', words: given.filter((one) => typeof one === 'string' || Array.isArray(one)).flat(), env });
       return start(...given);
     };
   }

@@ -62,10 +62,10 @@ async function feesOf(address: Address): Promise<number> {
   const history = await asked<{ signature: string }[]>(rpcUrl, 'getSignaturesForAddress', [address]);
   const metas = await Promise.all(
     history.map(({ signature }) =>
-      asked<{
-        meta: { fee: number };
-        transaction: { message: { accountKeys: string[] } };
-      }>(rpcUrl, 'getTransaction', [signature, { maxSupportedTransactionVersion: 0 }]),
+      asked<{ meta: { fee: number }; transaction: { message: { accountKeys: string[] } } }>(rpcUrl, 'getTransaction', [
+        signature,
+        { maxSupportedTransactionVersion: 0 },
+      ]),
     ),
   );
   return metas
@@ -246,9 +246,7 @@ test('on mainnet nothing is signed without --mainnet, and the next commands are 
   const env = { FARELOCK_NETWORK: '', FARELOCK_GENESIS: '' };
   const deploy = ['cluster', 'deploy', '--yes', '--json'];
   const refused = await operator.run(deploy, { env });
-  expect(refused.json()).toMatchObject({
-    error: { code: 'usage', message: expect.stringMatching(/MAINNET/) },
-  });
+  expect(refused.json()).toMatchObject({ error: { code: 'usage', message: expect.stringMatching(/MAINNET/) } });
   const poor = await operator.run([...deploy, '--mainnet', '--rpc-url', between.url], { env });
   expect(poor.json()).toMatchObject({
     error: { code: 'insufficient_funds', next: [`farelock cluster keys --rpc-url ${between.url}`] },
@@ -267,44 +265,27 @@ test('a cluster without the program is one: no service, no program, and a home t
     env: { FARELOCK_NETWORK: '', FARELOCK_GENESIS: '' },
   });
   expect(unnamed.json()).toMatchObject({
-    error: {
-      code: 'cluster_failed',
-      next: [expect.stringContaining(`--network devnet --genesis ${genesis}`)],
-    },
+    error: { code: 'cluster_failed', next: [expect.stringContaining(`--network devnet --genesis ${genesis}`)] },
   });
   // The command that is told works as it is told.
   const [told = ''] = unnamed.json<{ error: { next: string[] } }>().error.next;
   const checked = await operator.run([...told.split(' ').slice(1), '--json'], {
     env: { FARELOCK_NETWORK: '', FARELOCK_GENESIS: '' },
   });
-  const examined = await operator.run(['doctor', '--json'], {
-    env: { FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9' },
-  });
-  expect(
-    examined.json<{ checks: { id: string; status: string; message: string }[] }>().checks,
-  ).toContainEqual(
+  const examined = await operator.run(['doctor', '--json'], { env: { FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9' } });
+  expect(examined.json<{ checks: { id: string; status: string; message: string }[] }>().checks).toContainEqual(
     expect.objectContaining({
       id: 'cluster',
       status: 'ok',
       message: expect.stringContaining(new URL(between.url).host),
     }),
   );
-  expect([checked.exitCode, checked.json()]).toMatchObject([
-    8,
-    { status: 'failed', program: { status: 'absent' } },
-  ]);
+  expect([checked.exitCode, checked.json()]).toMatchObject([8, { status: 'failed', program: { status: 'absent' } }]);
   const embedded = farelockIn();
   closing.push(embedded.close);
   expect(await ran(embedded, ['cluster', 'check'])).toMatchObject({
     program: { status: 'shipped', upgrade_authority: null },
   });
-  const refused = await embedded.run([
-    'serve',
-    '--cluster-only',
-    '--without-program',
-    '--port',
-    '0',
-    '--json',
-  ]);
+  const refused = await embedded.run(['serve', '--cluster-only', '--without-program', '--port', '0', '--json']);
   expect(refused.json()).toMatchObject({ error: { code: 'usage' } });
 });

@@ -112,12 +112,7 @@ async function attackerAt({ flightsUrl, rpcUrl }: Served, cluster: Cluster) {
   }
   const holds = async ({ account }: Wallet) => (await cluster.tokenBalance(account)) ?? 0n;
   const transfer = (from: Wallet, destination: Address, amount: bigint) => {
-    const instruction = getTransferInstruction({
-      source: from.account,
-      destination,
-      authority: from.signer,
-      amount,
-    });
+    const instruction = getTransferInstruction({ source: from.account, destination, authority: from.signer, amount });
     return send(cluster, purse, [from.signer], [instruction]);
   };
   let clients = 0;
@@ -135,11 +130,7 @@ async function attackerAt({ flightsUrl, rpcUrl }: Served, cluster: Cluster) {
       }),
 
     async closeAccount({ signer, account }: Wallet): Promise<void> {
-      const instruction = getCloseAccountInstruction({
-        account,
-        destination: signer.address,
-        owner: signer,
-      });
+      const instruction = getCloseAccountInstruction({ account, destination: signer.address, owner: signer });
       await send(cluster, purse, [signer], [instruction]);
     },
   };
@@ -180,10 +171,9 @@ async function booking(runner: Runner, offerId: string): Promise<void> {
     created = await runner.run(['intent', 'create', offerId, '--json']);
   }
   expect(created.exitCode, created.stdout).toBe(0);
-  const booked = await runner.run(
-    ['book', created.json<Intent>().intent_id, '--passengers', '-', '--yes', '--json'],
-    { input: JSON.stringify([PASSENGER]) },
-  );
+  const booked = await runner.run(['book', created.json<Intent>().intent_id, '--passengers', '-', '--yes', '--json'], {
+    input: JSON.stringify([PASSENGER]),
+  });
   expect(booked.exitCode, booked.stdout + booked.stderr).toBe(0);
   expect(booked.json<Intent>().status).toBe('booked');
 }
@@ -201,10 +191,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round))(
     expect(offers.length).toBeGreaterThan(WALLETS);
     const offerAt = (place: number) => offers[place % offers.length]?.offer_id ?? '';
     const attacker = await attackerAt(first, cluster);
-    const operator = await leaveOperator(home.home, cluster, {
-      authority: (11n * SOL) / 20n,
-      facilitator: SOL / 20n,
-    });
+    const operator = await leaveOperator(home.home, cluster, { authority: (11n * SOL) / 20n, facilitator: SOL / 20n });
     const setUp = (await gains(first.rpcUrl, [...operator, ...attacker.accounts])).signatures;
 
     const honest = booking(runner, offerAt(0));

@@ -36,8 +36,7 @@ test.runIf(postgresIsInstalled)(
     try {
       for (let starts = 0; starts < 2; starts++) {
         const served = await serveIn(home);
-        if (starts === 0)
-          await expect.poll(() => served.log(), { timeout: 20_000 }).toContain('clock_differs');
+        if (starts === 0) await expect.poll(() => served.log(), { timeout: 20_000 }).toContain('clock_differs');
         expect(await served.stop()).toBe(0);
       }
       const pages = readdirSync(join(home.home, 'outbox'))

@@ -24,9 +24,7 @@ beforeAll(async () => {
   client = farelockIn();
   client.env.FARELOCK_KEYPAIR = `${client.home}/me.json`;
   expect((await client.run(['wallet', 'new'])).exitCode).toBe(0);
-  await client.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '20'], {
-    env: addresses(served.flightsUrl),
-  });
+  await client.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '20'], { env: addresses(served.flightsUrl) });
 });
 afterAll(async () => {
   await served.stop();
@@ -184,10 +182,7 @@ test('a cluster of another name is told by its name', async () => {
   const mainnet = await before(
     (_request, _response, real) => real(),
     (_headers, body) =>
-      body.replace(
-        /"result":"[1-9A-HJ-NP-Za-km-z]{43,44}"/,
-        '"result":"5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"',
-      ),
+      body.replace(/"result":"[1-9A-HJ-NP-Za-km-z]{43,44}"/, '"result":"5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"'),
   );
   env = addresses(served.flightsUrl, `${mainnet.url}/rpc`);
   const run = await examined();
@@ -224,10 +219,7 @@ test('a large database that was not read through says so, and --full reads it', 
     writeSync(file, Buffer.alloc(4096, 7), 0, 4096, at);
     closeSync(file);
     expect(await look()).toMatchObject({ status: 'warning' });
-    expect(await look('--full')).toMatchObject({
-      status: 'failed',
-      message: expect.stringContaining('damaged'),
-    });
+    expect(await look('--full')).toMatchObject({ status: 'failed', message: expect.stringContaining('damaged') });
   } finally {
     large.close();
   }

@@ -24,10 +24,7 @@ export interface Runner {
 }
 
 /** A home of its own under the system's temporary folder, and a way to run the tool in it, by the clock of the world. */
-export function farelockIn(
-  env: Record<string, string> = {},
-  home = mkdtempSync(join(tmpdir(), 'farelock-')),
-): Runner {
+export function farelockIn(env: Record<string, string> = {}, home = mkdtempSync(join(tmpdir(), 'farelock-'))): Runner {
   const base = {
     FARELOCK_HOME: home,
     FARELOCK_TICKETING_MS: '150',
@@ -95,9 +92,7 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
   server.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const ended = new Promise<NodeJS.Signals | null>((done) =>
-    server.once('exit', (_code, signal) => done(signal)),
-  );
+  const ended = new Promise<NodeJS.Signals | null>((done) => server.once('exit', (_code, signal) => done(signal)));
   const line = await new Promise<string>((ready, failed) => {
     let text = '';
     server.stdout.on('data', (chunk: Buffer) => {

@@ -19,9 +19,7 @@ const eight = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: AT
 
 /** Asks as a balancer does: what takes long at first, such as filling the wallets, is a 503 until it is done. */
 async function readyAt(url: string): Promise<void> {
-  await expect
-    .poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 30_000, interval: 200 })
-    .toBe(200);
+  await expect.poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 30_000, interval: 200 }).toBe(200);
 }
 
 describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) => {
@@ -65,9 +63,7 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
       const home = newHome();
       const runs = await eight(() => farelockIn({}, home).run(args));
       rmSync(home, { recursive: true, force: true });
-      expect(runs.map(({ exitCode, stdout }) => (exitCode === 0 ? '' : stdout))).toEqual(
-        Array(AT_ONCE).fill(''),
-      );
+      expect(runs.map(({ exitCode, stdout }) => (exitCode === 0 ? '' : stdout))).toEqual(Array(AT_ONCE).fill(''));
       // When a key was last used differs from one to the next.
       const shown = runs.map(({ stdout }) => stdout.replace(/"last_used_at":\s*("[^"]*"|null)/g, ''));
       expect(new Set(shown).size).toBe(1);

@@ -53,9 +53,7 @@ function forgetful() {
     const answer = await honest();
     if (call.method === 'getSignatureStatuses') {
       const { value } = told(answer);
-      told(answer).value = value.map((status, n) =>
-        isGone((call.params[0] as string[])[n]) ? null : status,
-      );
+      told(answer).value = value.map((status, n) => (isGone((call.params[0] as string[])[n]) ? null : status));
     }
     if (call.method === 'getSignaturesForAddress' && gone.length > 0) {
       const named = answer.result as { signature: string }[];

@@ -72,10 +72,7 @@ describe.runIf(library !== null)('a disk that forgets', () => {
     const sent: boolean[] = [];
     const lookout = await openLookout(stage.flightsUrl, (payment) => {
       const secrets = openSecrets(join(stage.traveller.home, 'keys', 'client.json'));
-      const rows = clientDisk.rows<PaymentRow>(
-        'client.db',
-        'select payment_id, payload_sealed from payments',
-      );
+      const rows = clientDisk.rows<PaymentRow>('client.db', 'select payment_id, payload_sealed from payments');
       paid.push(
         rows.some(
           ({ payment_id: id, payload_sealed: sealed }) =>
@@ -105,11 +102,7 @@ describe.runIf(library !== null)('a disk that forgets', () => {
     try {
       stage.traveller.env.FARELOCK_FLIGHTS_URL = lookout.url;
       const offer = (await stage.offers()).find(isRefundable);
-      const { intent_id: id } = await ran<Intent>(stage.traveller, [
-        'intent',
-        'create',
-        offer?.offer_id ?? '',
-      ]);
+      const { intent_id: id } = await ran<Intent>(stage.traveller, ['intent', 'create', offer?.offer_id ?? '']);
       await powerFails();
       await ran(stage.traveller, ['book', id, '--passengers', '-', '--yes'], JSON.stringify([PASSENGER]));
       const listed = () => ran<{ payments: { payment_id: string }[] }>(stage.traveller, ['payments', 'list']);
@@ -122,9 +115,7 @@ describe.runIf(library !== null)('a disk that forgets', () => {
       await powerFails();
       await stage.desk(`/refund-requests/${id}/approve`, {});
       await expect
-        .poll(async () => (await stage.desk<{ status: string }>(`/refund-requests/${id}`)).status, {
-          timeout: 30_000,
-        })
+        .poll(async () => (await stage.desk<{ status: string }>(`/refund-requests/${id}`)).status, { timeout: 30_000 })
         .toBe('refunded');
       expect(await stage.paidOut(id)).toBe(1);
       expect(paid.length).toBeGreaterThanOrEqual(4);

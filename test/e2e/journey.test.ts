@@ -27,10 +27,7 @@ const balance = async (farelock: Runner) =>
 async function firstIntent(farelock: Runner) {
   const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
   expect(searched.exitCode, searched.stderr).toBe(0);
-  const { offers, payment } = searched.json<{
-    offers: Offer[];
-    payment: { amount: string; transaction: string };
-  }>();
+  const { offers, payment } = searched.json<{ offers: Offer[]; payment: { amount: string; transaction: string } }>();
   expect(units(payment.amount)).toBe(100_000n);
   const offer = offers.find((one) => one.total_currency === 'USD');
   if (!offer) throw new Error('no offer in USD');
@@ -52,14 +49,7 @@ test('search, lock, pay, ticket and read the order: five processes, and the book
   const farelock = newHome();
   const before = await balance(farelock);
   const { intent, passengers } = await firstIntent(farelock);
-  const booked = await farelock.run([
-    'book',
-    intent.intent_id,
-    '--passengers',
-    passengers,
-    '--yes',
-    '--json',
-  ]);
+  const booked = await farelock.run(['book', intent.intent_id, '--passengers', passengers, '--yes', '--json']);
   expect(booked.exitCode, booked.stdout + booked.stderr).toBe(0);
   const done = booked.json<{ status: string; order_id: string; payment: { amount: string } }>();
   expect(done.status).toBe('booked');
@@ -67,20 +57,13 @@ test('search, lock, pay, ticket and read the order: five processes, and the book
 
   const order = await farelock.run(['order', intent.intent_id, '--json']);
   expect(order.exitCode, order.stderr).toBe(0);
-  const read = order.json<{
-    booking_reference: string;
-    order_id: string;
-    status: string;
-    documents: unknown[];
-  }>();
+  const read = order.json<{ booking_reference: string; order_id: string; status: string; documents: unknown[] }>();
   expect(read.booking_reference).toMatch(/^[A-Z0-9]{6}$/);
   expect(read).toMatchObject({ order_id: done.order_id, status: 'ticketed' });
   expect(read.documents).toHaveLength(1);
 
   // 0.10 for the search, 0.10 for the intent, the fare, 0.01 for the order.
-  expect(before - (await balance(farelock))).toBe(
-    100_000n + 100_000n + BigInt(intent.escrow.amount) + 10_000n,
-  );
+  expect(before - (await balance(farelock))).toBe(100_000n + 100_000n + BigInt(intent.escrow.amount) + 10_000n);
 
   const again = await farelock.run(['book', intent.intent_id, '--passengers', passengers, '--yes', '--json']);
   expect(again.exitCode).toBe(0);
@@ -91,14 +74,7 @@ test('a booking whose ticketing fails pays everything back, and says so by its e
   const farelock = newHome({ FARELOCK_SCENARIO: 'ticketing_fails' });
   const before = await balance(farelock);
   const { intent, passengers } = await firstIntent(farelock);
-  const booked = await farelock.run([
-    'book',
-    intent.intent_id,
-    '--passengers',
-    passengers,
-    '--yes',
-    '--json',
-  ]);
+  const booked = await farelock.run(['book', intent.intent_id, '--passengers', passengers, '--yes', '--json']);
   expect(booked.exitCode, booked.stdout).toBe(8);
   const status = (await farelock.run(['status', intent.intent_id, '--json'])).json<{ status: string }>();
   expect(status.status).toBe('refunded');
@@ -115,14 +91,7 @@ test('four commands that make one new home at the same moment all succeed, with 
 test('nothing private stands on the disk in clear, and every file is the user’s own', async () => {
   const farelock = newHome();
   const { intent, passengers } = await firstIntent(farelock);
-  const booked = await farelock.run([
-    'book',
-    intent.intent_id,
-    '--passengers',
-    passengers,
-    '--yes',
-    '--json',
-  ]);
+  const booked = await farelock.run(['book', intent.intent_id, '--passengers', passengers, '--yes', '--json']);
   expect(booked.exitCode, booked.stdout).toBe(0);
   const files = readdirSync(farelock.home, { recursive: true, encoding: 'utf8' })
     .map((file) => join(farelock.home, file))

@@ -48,11 +48,7 @@ beforeEach(async () => {
 });
 
 /** Kills the service around the first transaction that `isIt`; then says so. `otherwise` answers all else. */
-function killing(
-  moment: Moment,
-  isIt: (call: RpcCall) => boolean,
-  otherwise: Between = (_call, honest) => honest(),
-) {
+function killing(moment: Moment, isIt: (call: RpcCall) => boolean, otherwise: Between = (_call, honest) => honest()) {
   let signature: string | null = null;
   let isDead = false;
   const die = () => {
@@ -63,8 +59,7 @@ function killing(
   stage.between.answer = async (call, honest) => {
     if (isDead) return otherwise(call, honest);
     if (signature !== null && call.method === 'getSignatureStatuses') return die();
-    if (signature !== null || call.method !== 'sendTransaction' || !isIt(call))
-      return otherwise(call, honest);
+    if (signature !== null || call.method !== 'sendTransaction' || !isIt(call)) return otherwise(call, honest);
     signature = sentSignature(call);
     if (moment === 'before it is sent') return die();
     const answer = await honest();
@@ -75,14 +70,10 @@ function killing(
     }
     return moment === 'once it has landed' ? die() : answer;
   };
-  return {
-    signature: () => signature,
-    died: () => expect.poll(() => isDead, { timeout: 30_000 }).toBe(true),
-  };
+  return { signature: () => signature, died: () => expect.poll(() => isDead, { timeout: 30_000 }).toBe(true) };
 }
 
-const isRefused = (answer: unknown): boolean =>
-  typeof answer === 'object' && answer !== null && 'error' in answer;
+const isRefused = (answer: unknown): boolean => typeof answer === 'object' && answer !== null && 'error' in answer;
 
 /** True when a transaction names an account. */
 const isNamedIn = ({ params }: RpcCall, account: string): boolean =>
@@ -148,18 +139,11 @@ test.each(isLong ? [true, false] : [true])(
     await killed.died();
     // Longer than an outcome may stay unknown.
     await stage.start(13 * MINUTE_MS);
-    const waiting = async () =>
-      (await stage.desk<Stuck>('/stuck')).effects.filter((one) => one.subject === id);
+    const waiting = async () => (await stage.desk<Stuck>('/stuck')).effects.filter((one) => one.subject === id);
     await expect.poll(waiting, { timeout: 60_000 }).toMatchObject([{ kind: 'payout', state: 'stuck' }]);
     const [effect] = await waiting();
     forgets = isForgottenThen;
-    const resolved = await stage.operator.run([
-      'stuck',
-      'resolve',
-      effect?.effect_id ?? '',
-      'retry',
-      '--yes',
-    ]);
+    const resolved = await stage.operator.run(['stuck', 'resolve', effect?.effect_id ?? '', 'retry', '--yes']);
     // Where the cluster remembers, the worker may have ended it a moment before.
     expect(isForgottenThen ? [0] : [0, 5], resolved.stderr).toContain(resolved.exitCode);
     await sleep(1000);
@@ -186,12 +170,7 @@ async function payerWith(usdc: bigint) {
     const instruction = getTransferInstruction({ source: account, destination, authority: signer, amount });
     const feePayer = stage.key('facilitator');
     const blockhash = await cluster.latestBlockhash();
-    const { wire } = buildTransaction({
-      feePayer,
-      signers: [signer],
-      instructions: [instruction],
-      blockhash,
-    });
+    const { wire } = buildTransaction({ feePayer, signers: [signer], instructions: [instruction], blockhash });
     await cluster.send(wire);
   };
   const create = async () => {
@@ -253,16 +232,11 @@ test.each(MOMENTS)(
     await stage.start();
     const shown = async () =>
       (await (await fetch(`${stage.flightsUrl()}/air/intents/${made.intent_id}`)).json()) as Intent;
-    await expect.poll(shown, { timeout: 60_000 }).toMatchObject({
-      status: 'refunded',
-      refund_reason: 'intent_expired',
-      refund_tx_hash: killed.signature(),
-    });
+    await expect
+      .poll(shown, { timeout: 60_000 })
+      .toMatchObject({ status: 'refunded', refund_reason: 'intent_expired', refund_tx_hash: killed.signature() });
     expect(await payer.holds()).toBe(1n);
-    expect(await cluster.accounts([made.escrow.address, made.escrow.vault_address] as Address[])).toEqual([
-      null,
-      null,
-    ]);
+    expect(await cluster.accounts([made.escrow.address, made.escrow.vault_address] as Address[])).toEqual([null, null]);
     expect(before - (await lamports())).toBeLessThan(MOST_FEES);
     await nothingStuck();
   },

@@ -37,15 +37,11 @@ export function recorder(runner: Runner, places: Place[]) {
 export const keysIn = (home: string): Planted[] =>
   readdirSync(join(home, 'keys')).flatMap((file) => {
     const text = readFileSync(join(home, 'keys', file), 'utf8').trim();
-    if (/^\[[\d,\s]+\]$/.test(text))
-      return [plantedKey(`keys/${file}`, Buffer.from(JSON.parse(text) as number[]))];
+    if (/^\[[\d,\s]+\]$/.test(text)) return [plantedKey(`keys/${file}`, Buffer.from(JSON.parse(text) as number[]))];
     return /\.(key|webhook)$/.test(file) ? [plantedText(`keys/${file}`, text)] : [];
   });
 export const walletOf = (home: string): Planted =>
-  plantedKey(
-    'wallet.json',
-    Buffer.from(JSON.parse(readFileSync(join(home, 'wallet.json'), 'utf8')) as number[]),
-  );
+  plantedKey('wallet.json', Buffer.from(JSON.parse(readFileSync(join(home, 'wallet.json'), 'utf8')) as number[]));
 
 export interface Offer {
   readonly offer_id: string;

@@ -8,17 +8,7 @@ import { worldClockEnv } from '../clock.ts';
 import { isHere } from '../needs.mjs';
 import { closeTerminals, openScreen } from '../pty/terminal.ts';
 import { farelockIn, type Runner } from './farelock.ts';
-import {
-  agent,
-  cheap,
-  DOCUMENTS,
-  FLYER,
-  keysIn,
-  type Offer,
-  recorder,
-  walk,
-  walletOf,
-} from './leak-scene.ts';
+import { agent, cheap, DOCUMENTS, FLYER, keysIn, type Offer, recorder, walk, walletOf } from './leak-scene.ts';
 import { filesUnder, leaksIn, type Place, type Planted, plantedText } from './leak-search.ts';
 import { talkative } from './talkative.ts';
 
@@ -54,10 +44,7 @@ test('what is planted in a write-ahead log, as bytes, or in a child’s command 
     const log = join(folder, 'children.jsonl');
     execFileSync(
       process.execPath,
-      [
-        '-e',
-        "require('child_process').spawn('/bin/sh', ['-c', 'sleep 0 # QV5530917'], { env: { K: 'Quorinda' } })",
-      ],
+      ['-e', "require('child_process').spawn('/bin/sh', ['-c', 'sleep 0 # QV5530917'], { env: { K: 'Quorinda' } })"],
       { env: { ...process.env, NODE_OPTIONS: `--require ${SPY}`, FARELOCK_TEST_CHILDREN: log } },
     );
     writeFileSync(join(folder, 'bytes'), [...Buffer.from(FLYER.email)].join(', '));
@@ -159,15 +146,14 @@ describe.runIf(isBuilt)('at the desks, with agents and on a terminal', () => {
     await farelock(['refund', 'queue'], { env: { FARELOCK_OPERATOR_KEY: issued.key } });
     await farelock(['keys', 'list', '--json'], asDesk);
     await farelock(['keys', 'revoke', issued.key_id], asDesk);
-    const partner = (
-      await farelock(['keys', 'partner', 'issue', 'par_sandbox_pix', 'till', '--json'], asDesk)
-    ).json<{ key: string; key_id: string }>();
+    const partner = (await farelock(['keys', 'partner', 'issue', 'par_sandbox_pix', 'till', '--json'], asDesk)).json<{
+      key: string;
+      key_id: string;
+    }>();
     const rotated = (await farelock(['keys', 'partner', 'rotate', partner.key_id, '--json'], asDesk)).json<{
       key: string;
     }>();
-    const token = (await farelock(['keys', 'token', 'cus_demo_eva', '--json'], asDesk)).json<{
-      token: string;
-    }>();
+    const token = (await farelock(['keys', 'token', 'cus_demo_eva', '--json'], asDesk)).json<{ token: string }>();
     secrets.push(
       plantedText('issued key', issued.key),
       plantedText('partner’s key', partner.key),
@@ -185,18 +171,12 @@ describe.runIf(isBuilt)('at the desks, with agents and on a terminal', () => {
     secrets.push(plantedText('mistyped key', wrong.FARELOCK_API_KEY));
     await farelock(['refund', 'queue', '--json'], { env: wrong, ends: 4 });
     await farelock(['partner', 'orders', 'list'], { env: wrong, ends: 4 });
-    await farelock(['refund', 'queue', '--json'], {
-      env: { FARELOCK_OPERATOR_KEY: rotated.key },
-      ends: 4,
-    });
+    await farelock(['refund', 'queue', '--json'], { env: { FARELOCK_OPERATOR_KEY: rotated.key }, ends: 4 });
     const wallet = readFileSync(join(client.home, 'wallet.json'), 'utf8');
     for (const input of [wallet.slice(0, -40), wallet.replace('[', '[999,'), `"${issued.key}"`]) {
       await farelock(['wallet', 'show', '--keypair', '-'], { input, ends: 4 });
     }
-    const mistaken = {
-      FARELOCK_SUPPORT_CODE: intent.customer_support_code,
-      FARELOCK_FAMILY_NAME: FLYER.family_name,
-    };
+    const mistaken = { FARELOCK_SUPPORT_CODE: intent.customer_support_code, FARELOCK_FAMILY_NAME: FLYER.family_name };
     await farelock(['refund', 'request', 'int_none', '--reason', 'Illness'], { env: mistaken, ends: 3 });
 
     places.push(await agent(client, offers));
@@ -232,9 +212,7 @@ describe.runIf(isBuilt)('at the desks, with agents and on a terminal', () => {
     };
     const screen = openScreen([], { env: place.env, cwd: place.home, columns: 120, rows: 40 });
     await walk(screen);
-    const { intents } = (await place.run(['intent', 'list', '--json'])).json<{
-      intents: { status: string }[];
-    }>();
+    const { intents } = (await place.run(['intent', 'list', '--json'])).json<{ intents: { status: string }[] }>();
     expect(intents).toMatchObject([{ status: 'booked' }]);
     const paged = openScreen(['search', 'LIS', 'BER', '--depart', '+30d', '--all-fares', '--limit', '200'], {
       env: { ...place.env, ...keys, PAGER: 'cat -u' },
@@ -259,8 +237,7 @@ describe.runIf(isBuilt)('at the desks, with agents and on a terminal', () => {
     const all = [...NAMES, ...secrets];
     expect(leaksIn(places, all, () => false)).toContain('family name in screen of the walk');
     const typed = (planted: string, where: string) =>
-      (where === 'screen of the walk' && NAMES.some(({ name }) => name === planted)) ||
-      belongs(planted, where);
+      (where === 'screen of the walk' && NAMES.some(({ name }) => name === planted)) || belongs(planted, where);
     expect(leaksIn(places, all, typed)).toEqual([]);
   });
 });

@@ -64,8 +64,7 @@ async function journey(runner: Runner, desk: Runner = runner): Promise<Journey> 
     return ran;
   };
   const offersOf = (ran: Ran) =>
-    ran.json<{ offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[] }>()
-      .offers;
+    ran.json<{ offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[] }>().offers;
   const book = async (offerId: string, passenger: object) => {
     const intent = (await farelock(`intent create ${offerId} --json`)).json<{
       intent_id: string;
@@ -113,9 +112,7 @@ async function journey(runner: Runner, desk: Runner = runner): Promise<Journey> 
   await farelock('stuck', { as: desk });
   await farelock('audit --json', { as: desk });
 
-  const key = (await farelock('keys partner issue par_sandbox_pix till --json', { as: desk })).json<{
-    key: string;
-  }>();
+  const key = (await farelock('keys partner issue par_sandbox_pix till --json', { as: desk })).json<{ key: string }>();
   secrets.push(plantedText('API key', key.key));
   await farelock('partner orders list', { env: { FARELOCK_API_KEY: key.key } });
   const token = (await farelock('keys token cus_demo_eva --json', { as: desk })).json<{ token: string }>();
@@ -134,8 +131,7 @@ async function journey(runner: Runner, desk: Runner = runner): Promise<Journey> 
   secrets.push(plantedKey('wallet key', keyIn(runner, 'wallet.json')));
   secrets.push(plantedText('operator key', fileText(desk, 'keys/operator.key')));
   for (const file of readdirSync(join(desk.home, 'keys'))) {
-    if (file.startsWith('partner-'))
-      secrets.push(plantedText(`keys/${file}`, fileText(desk, `keys/${file}`)));
+    if (file.startsWith('partner-')) secrets.push(plantedText(`keys/${file}`, fileText(desk, `keys/${file}`)));
     if (file.endsWith('.json') && /^\[[\d,\s]+\]$/.test(fileText(desk, `keys/${file}`))) {
       secrets.push(plantedKey(`keys/${file}`, keyIn(desk, `keys/${file}`)));
     }
@@ -154,8 +150,7 @@ function belongs(planted: string, place: string): boolean {
   // It is there to show everything.
   if (place === 'stdout of travellers show otto') return true;
   // A plan of a booking says who would fly, to whoever has just named them.
-  if (['given name', 'family name'].includes(planted) && /^stdout of book .*--dry-run/.test(place))
-    return true;
+  if (['given name', 'family name'].includes(planted) && /^stdout of book .*--dry-run/.test(place)) return true;
   // Without an SMTP server a mail is a file (docs/notifications.md).
   const inMail = ['given name', 'e-mail address'];
   return inMail.includes(planted) && /^outbox\/.*\.eml$/.test(place);
@@ -183,9 +178,7 @@ test('a secret is found in each form that it may take', () => {
       String(text),
     ).toHaveLength(1);
   }
-  expect(leaksIn([{ name: 'here', bytes: key.subarray(32) }], [plantedKey('', key)], () => false)).toEqual(
-    [],
-  );
+  expect(leaksIn([{ name: 'here', bytes: key.subarray(32) }], [plantedKey('', key)], () => false)).toEqual([]);
 });
 
 describe.runIf(isBuilt)('nothing private is printed, logged or written where it does not belong', () => {
@@ -199,9 +192,7 @@ describe.runIf(isBuilt)('nothing private is printed, logged or written where it 
     closing.push(farelock.close);
     const { outputs, secrets } = await journey(farelock);
     const places = [...outputs, ...filesUnder(farelock.home)];
-    expect(places.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['service.db', 'client.db', 'ledger.db']),
-    );
+    expect(places.map(({ name }) => name)).toEqual(expect.arrayContaining(['service.db', 'client.db', 'ledger.db']));
     // What is looked for can be found: where it belongs, it is.
     expect(leaksIn(places, [...NAMES, ...secrets], () => false)).toEqual(
       expect.arrayContaining([

@@ -42,32 +42,15 @@ describe.each([
 
   test('search waits for the slower offers, and the fast ones alone come at once', async () => {
     const farelock = runner();
-    const search = [
-      'search',
-      'LIS',
-      'BER',
-      '--depart',
-      '+30d',
-      '--json',
-      '--wait',
-      '--all-fares',
-      '--limit',
-      '500',
-    ];
+    const search = ['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--wait', '--all-fares', '--limit', '500'];
     const first = (await farelock.run([...search, '--no-wait'])).json<{ status: string; offers: Offer[] }>();
     expect(first.status).toBe('enriching');
     expect(first.offers.filter(isLowcost)).toEqual([]);
-    const all = (await farelock.run(search)).json<{
-      status: string;
-      offers: Offer[];
-      total_offers: number;
-    }>();
+    const all = (await farelock.run(search)).json<{ status: string; offers: Offer[]; total_offers: number }>();
     expect(all.status).toBe('complete');
     expect(all.offers.filter(isLowcost).length).toBeGreaterThan(0);
     expect(all.offers).toHaveLength(all.total_offers);
-    const prices = all.offers.map(
-      (offer) => Number(offer.total_currency !== 'USD') * 1e12 + offer.total_amount,
-    );
+    const prices = all.offers.map((offer) => Number(offer.total_currency !== 'USD') * 1e12 + offer.total_amount);
     expect(prices).toEqual(prices.toSorted((a, b) => a - b));
   });
 
@@ -125,9 +108,7 @@ describe.each([
     const order = read.json<Order>();
     expect(order).toMatchObject({ status: 'ticketed', booking_reference: expect.stringMatching(/^\w{6}$/) });
     const calendar = readFileSync(ics, 'utf8');
-    expect(calendar.match(/BEGIN:VEVENT/g)).toHaveLength(
-      order.slices.flatMap((slice) => slice.segments).length,
-    );
+    expect(calendar.match(/BEGIN:VEVENT/g)).toHaveLength(order.slices.flatMap((slice) => slice.segments).length);
     expect(calendar).toContain(order.booking_reference);
     const again = await farelock.run(['order', intent.intent_id, '--ics', ics]);
     expect(again.exitCode).toBe(2);
@@ -140,12 +121,9 @@ describe.each([
 test('a price that differs at the till is paid back, and said', async () => {
   const farelock = embedded;
   const env = { FARELOCK_SCENARIO: 'price_differs_at_till' };
-  const found = await farelock.run(
-    ['search', 'LIS', 'BER', '--depart', '+31d', '--json', '--wait', '--all-fares'],
-    {
-      env,
-    },
-  );
+  const found = await farelock.run(['search', 'LIS', 'BER', '--depart', '+31d', '--json', '--wait', '--all-fares'], {
+    env,
+  });
   const flight = found.json<{ offers: Offer[] }>().offers.find(isLowcost)?.offer_id ?? '';
   const created = await farelock.run(['intent', 'create', flight, '--json'], { env });
   expect(created.exitCode, created.stdout).toBe(0);

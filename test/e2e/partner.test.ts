@@ -12,8 +12,7 @@ let operator: Runner;
 let partner: Runner;
 let key: string;
 // An amount that the sandbox's own script leaves alone, however slow the machine is.
-const EXCHANGE =
-  '--country DEU --ramp onramp --from EUR --to SOLANA_USDC --amount 100.0024 --method DEU_SEPA';
+const EXCHANGE = '--country DEU --ramp onramp --from EUR --to SOLANA_USDC --amount 100.0024 --method DEU_SEPA';
 
 const run = (runner: Runner, line: string, options: Parameters<Runner['run']>[1] = {}) =>
   runner.run(line.split(' '), options);
@@ -49,13 +48,9 @@ async function orderFor(customer: string): Promise<string> {
 
 test('an order is made for a customer, moved by its partner, and watched to its end by a third', async () => {
   const orderId = await orderFor('cus_demo_bo');
-  const watching = spawn(
-    process.execPath,
-    [BIN, 'partner', 'orders', 'watch', orderId, '--every', '50ms', '--json'],
-    {
-      env: { ...process.env, ...partner.env },
-    },
-  );
+  const watching = spawn(process.execPath, [BIN, 'partner', 'orders', 'watch', orderId, '--every', '50ms', '--json'], {
+    env: { ...process.env, ...partner.env },
+  });
   let seen = '';
   const first = new Promise<void>((resolve) =>
     watching.stdout.on('data', (chunk: Buffer) => {
@@ -65,10 +60,7 @@ test('an order is made for a customer, moved by its partner, and watched to its 
   );
   const ended = new Promise<number | null>((resolve) => watching.once('exit', resolve));
   await first;
-  const moved = await run(
-    partner,
-    `partner orders update ${orderId} --status error --reason closed --json status`,
-  );
+  const moved = await run(partner, `partner orders update ${orderId} --status error --reason closed --json status`);
   expect(moved.json()).toEqual({ status: 'ERROR' });
   expect(await ended).toBe(8);
   const statuses = seen
@@ -122,8 +114,6 @@ test('a key file of the profile works when it is private, and is refused when ot
 });
 
 test('a service that is not there is exit 7', async () => {
-  const ran = await run(partner, 'partner orders list --json', {
-    env: { FARELOCK_PARTNER_URL: 'http://127.0.0.1:9' },
-  });
+  const ran = await run(partner, 'partner orders list --json', { env: { FARELOCK_PARTNER_URL: 'http://127.0.0.1:9' } });
   expect([ran.exitCode, ran.stdout]).toEqual([7, expect.stringContaining('network_unreachable')]);
 });

@@ -8,10 +8,7 @@ import { BIN, farelockIn, type Runner } from './farelock.ts';
 
 /** The sandbox platform as a process of its own, beside a service, over real HTTP; each of them is killed. */
 
-const built = isHere(
-  'the built tool',
-  existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist')),
-);
+const built = isHere('the built tool', existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist')));
 
 interface Started<T> {
   readonly shown: T;
@@ -107,14 +104,10 @@ describe.runIf(built)('a platform of its own', () => {
     ).body.orders;
   async function untilStatus(fromAmount: string, status: string): Promise<void> {
     await expect
-      .poll(
-        async () =>
-          (await orders()).filter((one) => one.sourceAmount === fromAmount).map((one) => one.status),
-        {
-          timeout: 30_000,
-          interval: 200,
-        },
-      )
+      .poll(async () => (await orders()).filter((one) => one.sourceAmount === fromAmount).map((one) => one.status), {
+        timeout: 30_000,
+        interval: 200,
+      })
       .toEqual([status]);
   }
   const startPlatform = async () => {

@@ -19,8 +19,7 @@ async function ran<T>(runner: Runner, args: string[], exitCode = 0, input = ''):
   return done.json<T>();
 }
 
-const usdc = async () =>
-  Number((await ran<{ usdc_atomic: string }>(client, ['wallet', 'balance'])).usdc_atomic);
+const usdc = async () => Number((await ran<{ usdc_atomic: string }>(client, ['wallet', 'balance'])).usdc_atomic);
 
 /** Every mail that the service wrote so far, its long lines joined again. */
 const mails = () => {
@@ -110,9 +109,7 @@ test('over HTTP: asked for, claimed, approved once, and the fare is back minus i
   const again = await ran<RefundCase>(operator, ['refund', 'approve', id, '--yes']);
   expect(again).toMatchObject({ status: 'refunded', payout_tx_hash: approved.payout_tx_hash });
   const other = ['refund', 'approve', id, '--yes', '--amount', '1', '--note', 'another'];
-  expect((await ran<{ error: { code: string } }>(operator, other, 5)).error.code).toBe(
-    'case_already_decided',
-  );
+  expect((await ran<{ error: { code: string } }>(operator, other, 5)).error.code).toBe('case_already_decided');
   expect((await usdc()) - before).toBe(payout);
   await expect
     .poll(() => mails().filter((mail) => mail.includes(approved.payout_tx_hash ?? '-')), { timeout: 15_000 })

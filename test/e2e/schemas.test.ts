@@ -7,10 +7,7 @@ import { BIN, farelockIn, type Runner } from './farelock.ts';
 
 /** The built tool prints what the published schemas say, and has them with it. */
 
-const isBuilt = isHere(
-  'the built tool',
-  existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist')),
-);
+const isBuilt = isHere('the built tool', existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist')));
 
 describe.runIf(isBuilt)('the built tool', () => {
   let farelock: Runner;

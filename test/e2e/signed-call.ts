@@ -10,12 +10,7 @@ export interface Answer<T> {
 
 interface Challenge {
   readonly resource: unknown;
-  readonly accepts: {
-    amount: string;
-    payTo: Address;
-    asset: Address;
-    extra: { feePayer: Address; memo: string };
-  }[];
+  readonly accepts: { amount: string; payTo: Address; asset: Address; extra: { feePayer: Address; memo: string } }[];
 }
 
 /**

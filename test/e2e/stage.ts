@@ -143,8 +143,7 @@ export async function openStage(
       return id;
     },
 
-    usdc: async () =>
-      Number((await ran<{ usdc_atomic: string }>(traveller, ['wallet', 'balance'])).usdc_atomic),
+    usdc: async () => Number((await ran<{ usdc_atomic: string }>(traveller, ['wallet', 'balance'])).usdc_atomic),
 
     /** How many pay-outs for an intent landed on the cluster. */
     async paidOut(intentId: string): Promise<number> {
@@ -154,11 +153,9 @@ export async function openStage(
         { encoding: 'jsonParsed' },
       ]);
       const account = value[0]?.pubkey;
-      const entries = await asked<{ memo: string | null; err: unknown }[]>(
-        rpcUrl,
-        'getSignaturesForAddress',
-        [account],
-      );
+      const entries = await asked<{ memo: string | null; err: unknown }[]>(rpcUrl, 'getSignaturesForAddress', [
+        account,
+      ]);
       return entries.filter(({ memo, err }) => err === null && memo?.includes(payoutMemo(intentId))).length;
     },
 

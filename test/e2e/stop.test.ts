@@ -23,9 +23,7 @@ function begin(url: string, path: string, body: string, agent: Agent) {
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
     const outgoing = httpRequest(`${url}${path}`, { method: 'POST', agent, headers }, (incoming) => {
       incoming.resume();
-      incoming.on('end', () =>
-        resolve({ status: incoming.statusCode ?? 0, connection: incoming.headers.connection }),
-      );
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, connection: incoming.headers.connection }));
       incoming.on('error', reject);
     });
     outgoing.on('error', reject);

@@ -83,14 +83,7 @@ describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
     ['storage_not_writable', 4, 'service.db', 'open', EROFS, SEARCH],
     ['storage_not_writable', 4, 'ledger.db', 'write', EROFS, SEARCH],
     ['too_many_open_files', 7, 'client.db', 'open', EMFILE, SEARCH],
-    [
-      'storage_full',
-      7,
-      'config.json',
-      'write',
-      ENOSPC,
-      ['wallet', 'limits', 'set', '--per-day', '5', '--json'],
-    ],
+    ['storage_full', 7, 'config.json', 'write', ENOSPC, ['wallet', 'limits', 'set', '--per-day', '5', '--json']],
   ])('is %s, exit %i, of %s at %s', async (code, exitCode, file, calls, errno, args) => {
     // A settings file is written aside first, under a name of its own.
     const part = file === 'config.json' ? '/home-' : file;
@@ -106,11 +99,7 @@ describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
     '%s: it is named, and so is FARELOCK_HOME where another one helps',
     async (_what, calls, errno, code, exit, file) => {
       const home = join(folder, `new-${homes++}`);
-      const ran = await farelockIn(failing(join(home, file), calls, errno), home).run([
-        'wallet',
-        'show',
-        '--json',
-      ]);
+      const ran = await farelockIn(failing(join(home, file), calls, errno), home).run(['wallet', 'show', '--json']);
       expectTold(ran, code, exit, home);
       if (code === 'storage_not_writable') expect(ran.json<Told>().error.fix).toContain('FARELOCK_HOME');
     },
@@ -137,10 +126,7 @@ test.runIf(process.platform === 'linux')(
     const ran = spawnSync(
       'sh',
       ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, BIN, 'payments', 'list', '--json'],
-      {
-        env: { ...process.env, ...env },
-        encoding: 'utf8',
-      },
+      { env: { ...process.env, ...env }, encoding: 'utf8' },
     );
     expect([ran.status, ran.stdout], ran.stderr).toEqual([7, '']);
     expect(ran.stderr).toContain('standard output');
@@ -176,14 +162,10 @@ test.runIf(process.platform === 'linux')(
     const home = copyOfUsed();
     const seen = new Set<string>();
     for (const most of [24, 28, 32]) {
-      const ran = spawnSync(
-        'sh',
-        ['-c', `ulimit -n ${most}; exec "$0" "$@"`, process.execPath, BIN, ...SEARCH],
-        {
-          env: { ...process.env, ...farelockIn({}, home).env },
-          encoding: 'utf8',
-        },
-      );
+      const ran = spawnSync('sh', ['-c', `ulimit -n ${most}; exec "$0" "$@"`, process.execPath, BIN, ...SEARCH], {
+        env: { ...process.env, ...farelockIn({}, home).env },
+        encoding: 'utf8',
+      });
       expect(ran.stdout + ran.stderr).not.toMatch(/^\s+at /m);
       const found = /"code":"(\w+)"/.exec(ran.stdout)?.[1];
       if (found !== undefined) seen.add(found);
@@ -197,44 +179,41 @@ describe.runIf(shim !== null)('a fault of a file, while serving', () => {
     ['storage_full', 'service.db', ENOSPC],
     ['storage_failed', 'ledger.db', EIO],
     ['storage_full', '.db', ENOSPC],
-  ])(
-    'is %s of %s: /ready is 503 until it is over, /health stays 200, no path leaves',
-    async (code, file, errno) => {
-      const home = copyOfUsed();
-      const broken = join(folder, `broken-${homes++}`);
-      const faulty = failing(file, 'write,fsync', errno, broken);
-      const runner = farelockIn({ ...faulty, ...fastClockEnv(5) }, home);
-      const served = await serveIn(runner);
-      const status = async (path: string) => (await fetch(`${served.flightsUrl}${path}`)).status;
-      const register = () =>
-        fetch(`${served.flightsUrl}/affiliates`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ wallet: newWallet() }),
-        });
-      try {
-        await expect.poll(() => status('/ready'), { timeout: 15_000, interval: 500 }).toBe(200);
-        expect((await register()).status).toBe(201);
-        writeFileSync(broken, '');
-        await new Promise((passed) => setTimeout(passed, 1_100));
-        expect([await status('/ready'), await status('/health')]).toEqual([503, 200]);
-        if (file !== 'ledger.db') {
-          const answer = await register();
-          const body = await answer.text();
-          expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-          expect(JSON.parse(body)).toMatchObject({ code });
-          expect(body).not.toMatch(/\.db|\/tmp|SQLITE|ENOSPC|EIO/);
-        }
-        rmSync(broken);
-        await expect.poll(() => status('/ready'), { timeout: 15_000, interval: 500 }).toBe(200);
-        expect((await register()).status).toBe(201);
-      } finally {
-        expect(await served.stop()).toBe(0);
+  ])('is %s of %s: /ready is 503 until it is over, /health stays 200, no path leaves', async (code, file, errno) => {
+    const home = copyOfUsed();
+    const broken = join(folder, `broken-${homes++}`);
+    const faulty = failing(file, 'write,fsync', errno, broken);
+    const runner = farelockIn({ ...faulty, ...fastClockEnv(5) }, home);
+    const served = await serveIn(runner);
+    const status = async (path: string) => (await fetch(`${served.flightsUrl}${path}`)).status;
+    const register = () =>
+      fetch(`${served.flightsUrl}/affiliates`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ wallet: newWallet() }),
+      });
+    try {
+      await expect.poll(() => status('/ready'), { timeout: 15_000, interval: 500 }).toBe(200);
+      expect((await register()).status).toBe(201);
+      writeFileSync(broken, '');
+      await new Promise((passed) => setTimeout(passed, 1_100));
+      expect([await status('/ready'), await status('/health')]).toEqual([503, 200]);
+      if (file !== 'ledger.db') {
+        const answer = await register();
+        const body = await answer.text();
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+        expect(JSON.parse(body)).toMatchObject({ code });
+        expect(body).not.toMatch(/\.db|\/tmp|SQLITE|ENOSPC|EIO/);
       }
-      const lines = served.log();
-      expect(lines).toContain(`"event":"storage_trouble","error_code":"${code}"`);
-      expect(lines).toContain(file === '.db' ? `${home}/` : join(home, file));
-      expect(lines).not.toMatch(/^\s+at /m);
-    },
-  );
+      rmSync(broken);
+      await expect.poll(() => status('/ready'), { timeout: 15_000, interval: 500 }).toBe(200);
+      expect((await register()).status).toBe(201);
+    } finally {
+      expect(await served.stop()).toBe(0);
+    }
+    const lines = served.log();
+    expect(lines).toContain(`"event":"storage_trouble","error_code":"${code}"`);
+    expect(lines).toContain(file === '.db' ? `${home}/` : join(home, file));
+    expect(lines).not.toMatch(/^\s+at /m);
+  });
 });

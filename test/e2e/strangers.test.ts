@@ -38,11 +38,7 @@ beforeAll(async () => {
     });
     const text = await answer.text();
     const isJson = answer.headers.get('content-type')?.includes('json') === true;
-    const call = {
-      method,
-      path: incoming.url ?? '',
-      isPaid: incoming.headers['payment-signature'] !== undefined,
-    };
+    const call = { method, path: incoming.url ?? '', isPaid: incoming.headers['payment-signature'] !== undefined };
     const instead = isJson ? says(call, { status: answer.status, body: JSON.parse(text) as unknown }) : null;
     if (instead !== null) {
       outgoing.writeHead(instead.status, { 'content-type': 'application/json' });
@@ -77,9 +73,8 @@ beforeEach(() => {
 const addressOf = async (runner: Runner) =>
   (await runner.run(['wallet', 'show', '--json'])).json<{ address: string }>().address;
 const payments = async () =>
-  (await victim.run(['payments', 'list', '--json'])).json<{
-    payments: { payment_id: string; open: boolean }[];
-  }>().payments;
+  (await victim.run(['payments', 'list', '--json'])).json<{ payments: { payment_id: string; open: boolean }[] }>()
+    .payments;
 const codeOf = (ran: Ran) => ran.json<{ error: { code: string } }>().error.code;
 
 async function offers(runner: Runner): Promise<Offer[]> {
@@ -90,9 +85,7 @@ async function offers(runner: Runner): Promise<Offer[]> {
 
 test("no money goes into a stranger's intent: it is never offered as one's own, and paid only when its wallet is named", async () => {
   const [offer] = await offers(thief);
-  const created = (
-    await thief.run(['intent', 'create', offer?.offer_id ?? '', '--json'])
-  ).json<CreatedIntent>();
+  const created = (await thief.run(['intent', 'create', offer?.offer_id ?? '', '--json'])).json<CreatedIntent>();
   const [mine, theirs] = [await addressOf(victim), await addressOf(thief)];
   // A service that lies all the same: the intent is for the victim's wallet, and refunds the thief, also on chain.
   says = ({ method, path, isPaid }, { status, body }) => {
@@ -119,18 +112,9 @@ test("no money goes into a stranger's intent: it is never offered as one's own, 
   }
   const verified = await victim.run(['intent', 'verify', created.intent_id, '--json']);
   expect(verified.exitCode).toBe(6);
-  expect(verified.json<{ error: { detail: { failed: string[] } } }>().error.detail.failed).toEqual([
-    'refund_owner',
-  ]);
+  expect(verified.json<{ error: { detail: { failed: string[] } } }>().error.detail.failed).toEqual(['refund_owner']);
 
-  const booking = [
-    'book',
-    created.intent_id,
-    '--passengers',
-    join(victim.home, 'passengers.json'),
-    '--yes',
-    '--json',
-  ];
+  const booking = ['book', created.intent_id, '--passengers', join(victim.home, 'passengers.json'), '--yes', '--json'];
   const refused = await victim.run(booking);
   expect([refused.exitCode, codeOf(refused)]).toEqual([6, 'terms_not_agreed']);
   const another = await victim.run([...booking, '--refund-wallet', mine]);
@@ -206,18 +190,7 @@ test("a gateway's refusal ends no payment: payments resume brings the intent wit
 }, 120_000);
 
 test('a search that is killed before its answer was shown is shown by the next run, and not paid again', async () => {
-  const search = [
-    'search',
-    'LIS',
-    'OPO',
-    '--depart',
-    '+40d',
-    '--json',
-    '--no-wait',
-    '--all-fares',
-    '--limit',
-    '500',
-  ];
+  const search = ['search', 'LIS', 'OPO', '--depart', '+40d', '--json', '--no-wait', '--all-fares', '--limit', '500'];
   const before = (await payments()).length;
   const pipe = join(victim.home, 'slow');
   await execa('mkfifo', [pipe]);

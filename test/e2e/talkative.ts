@@ -15,8 +15,7 @@ export async function talkative(runner: Runner): Promise<Talkative> {
   });
   const printed: Buffer[] = [];
   const first = await new Promise<string>((ready, failed) => {
-    for (const stream of [server.stdout, server.stderr])
-      stream.on('data', (chunk: Buffer) => printed.push(chunk));
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk: Buffer) => printed.push(chunk));
     let text = '';
     server.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();

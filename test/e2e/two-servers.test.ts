@@ -59,11 +59,7 @@ test.each(FOUNDATIONS.filter(([, isThere]) => isThere))(
       const [call, other] = name === 0 ? callers : callers.toReversed();
       if (!call || !other) throw new Error('two processes');
       for (let number = 1; number <= EACH; ) {
-        const seen = await call<OrderAnswer>(
-          pathOf('partner', 'GetOrderDetails'),
-          { orderId: ORDER },
-          { key },
-        );
+        const seen = await call<OrderAnswer>(pathOf('partner', 'GetOrderDetails'), { orderId: ORDER }, { key });
         const { version } = seen.body.order;
         const amount = `${name + 1}.${String(number).padStart(6, '0')}`;
         const update = [

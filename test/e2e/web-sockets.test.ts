@@ -96,11 +96,7 @@ describe('over farelock serve', () => {
   test('an upgrade to something else is passed over: Java asks for HTTP/2 with its first request', async () => {
     const upgrade = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
     const ask = async (method: string, path: string, body = '') => {
-      const headers = {
-        ...upgrade,
-        'content-type': 'application/json',
-        'content-length': String(body.length),
-      };
+      const headers = { ...upgrade, 'content-type': 'application/json', 'content-length': String(body.length) };
       const outgoing = httpRequest(`${served.flightsUrl}${path}`, { method, headers });
       outgoing.end(body);
       const [incoming] = await once(outgoing, 'response');
@@ -170,9 +166,7 @@ describe('farelock serve', () => {
     const { taken, port } = await freePortBeforeTaken();
     const served = await serveIn(home, ['--port', String(port)]);
     expect(portOf(served.rpcUrl)).toBe(port);
-    expect(served.log()).toMatch(
-      new RegExp(`Port ${port + 1} .*in use.*web3\\.js.*ws://127\\.0\\.0\\.1:${port}/rpc`),
-    );
+    expect(served.log()).toMatch(new RegExp(`Port ${port + 1} .*in use.*web3\\.js.*ws://127\\.0\\.0\\.1:${port}/rpc`));
     const socket = await open(wsOf(served.rpcUrl));
     socket.terminate();
     expect(await served.stop()).toBe(0);

@@ -114,9 +114,7 @@ test.runIf(postgresIsInstalled)(
     try {
       const args = ['partner', 'orders', 'list', '--json'];
       const runs = await Promise.all(
-        [1, 2].map(() =>
-          farelockIn({ FARELOCK_DATABASE_URL: server.url }, join(folder, `pg-${homes++}`)).run(args),
-        ),
+        [1, 2].map(() => farelockIn({ FARELOCK_DATABASE_URL: server.url }, join(folder, `pg-${homes++}`)).run(args)),
       );
       expect(runs.map(({ exitCode }) => exitCode).sort()).toEqual([0, 5]);
       const told = runs.find(({ exitCode }) => exitCode === 5)?.json<Told>().error;

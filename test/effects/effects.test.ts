@@ -35,9 +35,7 @@ async function openWorld() {
     already: async () => (await received()) > 0n,
     plan: async () => ({
       feePayer: payer,
-      instructions: [
-        getTransferSolInstruction({ source: payer, destination: to as Address, amount: AMOUNT }),
-      ],
+      instructions: [getTransferSolInstruction({ source: payer, destination: to as Address, amount: AMOUNT })],
     }),
   };
   const rows = () => store.selectFrom('effects').selectAll().orderBy('attempt').execute();
@@ -89,10 +87,7 @@ test('the signed bytes are on record before they are sent', async () => {
 test('an effect that was recorded as done while its signature was forgotten tells it once that is remembered', async () => {
   const { signature } = await world.effectsOver().chain(world.effect);
   // Given up meanwhile, by a person.
-  await world.store
-    .updateTable('effects')
-    .set({ state: 'failed', error: 'expired', live_key: null })
-    .execute();
+  await world.store.updateTable('effects').set({ state: 'failed', error: 'expired', live_key: null }).execute();
   world.clock.advance(13 * MINUTE_MS);
   const forgetful = world.effectsOver({ signatureStatus: async () => null });
   expect(await forgetful.chain(world.effect)).toEqual({ signature: null });
@@ -135,9 +130,7 @@ test('bytes that never left are sent again as they are, while their blockhash li
   const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
   await expect(dying.chain(world.effect)).rejects.toThrow();
   const [written] = await world.rows();
-  const done = await world
-    .effectsOver()
-    .chain({ ...world.effect, plan: () => Promise.reject(new Error('signed')) });
+  const done = await world.effectsOver().chain({ ...world.effect, plan: () => Promise.reject(new Error('signed')) });
   expect(done.signature).toBe(written?.signature);
   expect(await world.received()).toBe(AMOUNT);
 });
@@ -247,9 +240,7 @@ test('an attempt that waits for a person is given up by nobody else, though it c
   world.clock.advance(13 * MINUTE_MS);
   const effects = world.effectsOver();
   await effects.recover();
-  await expect(effects.chain(refunding())).rejects.toSatisfy((error) =>
-    isProblem(error, 'transaction_failed'),
-  );
+  await expect(effects.chain(refunding())).rejects.toSatisfy((error) => isProblem(error, 'transaction_failed'));
   expect((await world.rows()).map(({ state }) => state)).toEqual(['stuck']);
   expect(await effects.standing('refund', 'int_1', true)).toBe('none');
   await effects.chain(refunding());
@@ -276,10 +267,7 @@ test('a failure ends an attempt once it is final: on another fork the same bytes
   await unsent();
   const { send, sends } = counting();
   const failing = (confirmation: 'confirmed' | 'finalized') =>
-    world.effectsOver({
-      send,
-      signatureStatus: async () => ({ err: 'InsufficientFunds', confirmation, slot: 1n }),
-    });
+    world.effectsOver({ send, signatureStatus: async () => ({ err: 'InsufficientFunds', confirmation, slot: 1n }) });
   await expect(failing('confirmed').chain(world.effect)).rejects.toEqual(code('not_final'));
   expect(await world.rows()).toMatchObject([{ state: 'sent' }]);
   expect(await failing('finalized').standing('payout', 'int_1')).toBe('none');
@@ -320,15 +308,10 @@ test('a refusal at the door is kept, and proves nothing: the attempt stays alive
 
 test('an earlier attempt tells its signature once it is final, and one that was given up lately is waited for', async () => {
   const { signature } = await world.effectsOver().chain(world.effect);
-  await world.store
-    .updateTable('effects')
-    .set({ state: 'failed', error: 'expired', live_key: null })
-    .execute();
+  await world.store.updateTable('effects').set({ state: 'failed', error: 'expired', live_key: null }).execute();
   const shown = { ...world.effect, already: async () => true };
   const told = (confirmation: 'confirmed' | 'finalized' | null) =>
-    world.effectsOver({
-      signatureStatus: async () => confirmation && { err: null, confirmation, slot: 1n },
-    });
+    world.effectsOver({ signatureStatus: async () => confirmation && { err: null, confirmation, slot: 1n } });
   await expect(told('confirmed').chain(shown)).rejects.toEqual(code('not_final'));
   await expect(told(null).chain(shown)).rejects.toEqual(code('cluster_failed'));
   expect(await told('finalized').chain(shown)).toEqual({ signature });
@@ -403,10 +386,7 @@ function airline(answers: { create: () => Promise<Order>; find: () => Promise<Or
 const asksNobody = () => Promise.reject(new Error('nobody has to be asked'));
 
 test('an airline that did not answer is asked under our reference, and not ordered from twice', async () => {
-  const shop = airline({
-    create: () => Promise.reject(problem('provider_failed')),
-    find: async () => ({ id: 'A1' }),
-  });
+  const shop = airline({ create: () => Promise.reject(problem('provider_failed')), find: async () => ({ id: 'A1' }) });
   expect(await world.effectsOver().airline(shop.effect)).toEqual({ id: 'A1' });
   expect(await world.effectsOver().airline(shop.effect)).toEqual({ id: 'A1' });
   expect(shop.created()).toBe(1);
@@ -425,29 +405,18 @@ test('while an order may exist the attempt stays alive', async () => {
 });
 
 test('a refusal, and an order that was certainly never made, end the attempt', async () => {
-  const refusing = airline({
-    create: () => Promise.reject(problem('offer_unavailable')),
-    find: async () => null,
-  });
+  const refusing = airline({ create: () => Promise.reject(problem('offer_unavailable')), find: async () => null });
   await expect(world.effectsOver().airline(refusing.effect)).rejects.toThrow();
   expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('none');
-  const failing = airline({
-    create: () => Promise.reject(problem('provider_failed')),
-    find: async () => null,
-  });
+  const failing = airline({ create: () => Promise.reject(problem('provider_failed')), find: async () => null });
   await expect(world.effectsOver().airline(failing.effect)).rejects.toThrow();
   expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('none');
 });
 
 test('a refusal is kept with its code and the airline’s own words, and the next attempt is a new one', async () => {
   const told = () => ({ code: 'sold_out', request_id: 'req-7' });
-  const { effect } = airline({
-    create: () => Promise.reject(problem('offer_unavailable')),
-    find: asksNobody,
-  });
-  await expect(world.effectsOver().airline({ ...effect, told })).rejects.toMatchObject({
-    code: 'offer_unavailable',
-  });
+  const { effect } = airline({ create: () => Promise.reject(problem('offer_unavailable')), find: asksNobody });
+  await expect(world.effectsOver().airline({ ...effect, told })).rejects.toMatchObject({ code: 'offer_unavailable' });
   const reason = airline({ create: () => Promise.reject(new Error('no')), find: asksNobody });
   const refused = () => 'form_rejected';
   await expect(world.effectsOver().airline({ ...reason.effect, refused })).rejects.toThrow('no');
@@ -495,16 +464,11 @@ test('an airline that cannot know keeps the attempt alive: it is asked again, an
     find: async () => 'unknown',
   });
   for (let time = 0; time < 3; time++) {
-    await expect(world.effectsOver().airline(unknowing.effect)).rejects.toMatchObject({
-      code: 'provider_failed',
-    });
+    await expect(world.effectsOver().airline(unknowing.effect)).rejects.toMatchObject({ code: 'provider_failed' });
     expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('open');
   }
   expect(orders).toBe(1);
-  const found = airline({
-    create: () => Promise.reject(problem('provider_failed')),
-    find: async () => ({ id: 'A1' }),
-  });
+  const found = airline({ create: () => Promise.reject(problem('provider_failed')), find: async () => ({ id: 'A1' }) });
   expect(await world.effectsOver().airline(found.effect)).toEqual({ id: 'A1' });
 });
 
@@ -512,10 +476,7 @@ test('after a crash in the middle of an order the airline is asked first', async
   const dying = airline({ create: () => new Promise(() => undefined), find: async () => null });
   void world.effectsOver().airline(dying.effect);
   await expect.poll(world.rows).toHaveLength(1);
-  const after = airline({
-    create: () => Promise.reject(new Error('ordered twice')),
-    find: async () => ({ id: 'A1' }),
-  });
+  const after = airline({ create: () => Promise.reject(new Error('ordered twice')), find: async () => ({ id: 'A1' }) });
   expect(await world.effectsOver().airline(after.effect)).toEqual({ id: 'A1' });
 });
 

@@ -55,13 +55,7 @@ test.each<[string, Uint8Array]>([
 });
 
 test('an escrow is the program’s: bytes that somebody copied are none', async () => {
-  const account = (owner: Address) => ({
-    address: AT,
-    owner,
-    data: state(),
-    lamports: 1n,
-    executable: false,
-  });
+  const account = (owner: Address) => ({ address: AT, owner, data: state(), lamports: 1n, executable: false });
   expect(escrowIn(account(ESCROW_PROGRAM_ID), [ESCROW_PROGRAM_ID])?.address).toBe(AT);
   expect(escrowIn(account(OTHER), [ESCROW_PROGRAM_ID])).toBeNull();
   expect(escrowIn(null, [ESCROW_PROGRAM_ID])).toBeNull();

@@ -48,12 +48,7 @@ export async function createAttack() {
   /** The attack fails with that refusal, and no account that it could touch has changed. */
   async function refused(name: EscrowRefusalName, attack: Instruction, ...signers: Person[]): Promise<void> {
     const touched = new Set([
-      ...[escrow, other].flatMap((each) => [
-        each.escrow,
-        each.vault,
-        each.treasuryAccount,
-        each.refundAccount,
-      ]),
+      ...[escrow, other].flatMap((each) => [each.escrow, each.vault, each.treasuryAccount, each.refundAccount]),
       ...Object.values(decoys),
       ...(attack.accounts ?? []).map((account) => account.address),
     ]);

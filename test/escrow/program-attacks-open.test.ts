@@ -44,11 +44,7 @@ describe('open', () => {
 
   beforeAll(async () => {
     const place = await escrowAddress('int_fresh', { mint: world.mint, programId: ESCROW_PROGRAM_ID });
-    const [createVault] = await openInstructions({
-      programId: ESCROW_PROGRAM_ID,
-      ...terms(),
-      intentId: 'int_fresh',
-    });
+    const [createVault] = await openInstructions({ programId: ESCROW_PROGRAM_ID, ...terms(), intentId: 'int_fresh' });
     if (!createVault) throw new Error('no instruction');
     expect((await world.send([createVault], world.authority)).result).toBe('ok');
     fresh = { open: await openWith({}), vault: place.vault, escrow: place.address };
@@ -56,16 +52,8 @@ describe('open', () => {
 
   test('needs the authority and the payer to sign', async () => {
     const bothAre = withAccount(fresh.open, 1, world.stranger.address);
-    await refused(
-      'missing_signature',
-      withAccount(bothAre, 0, world.authority.address, READONLY),
-      world.stranger,
-    );
-    await refused(
-      'missing_signature',
-      withAccount(bothAre, 1, world.stranger.address, WRITABLE),
-      world.authority,
-    );
+    await refused('missing_signature', withAccount(bothAre, 0, world.authority.address, READONLY), world.stranger);
+    await refused('missing_signature', withAccount(bothAre, 1, world.stranger.address, WRITABLE), world.authority);
   });
   test('needs the payer and the state account writable', async () => {
     const other = withAccount(fresh.open, 1, world.stranger.address, 2);
@@ -96,12 +84,7 @@ describe('open', () => {
     };
     await refused(
       'already_open',
-      openInstruction({
-        ...stolen,
-        escrow: escrow.escrow,
-        vault: escrow.vault,
-        intentHash: escrow.intentHash,
-      }),
+      openInstruction({ ...stolen, escrow: escrow.escrow, vault: escrow.vault, intentHash: escrow.intentHash }),
       world.stranger,
     );
   });
@@ -124,8 +107,7 @@ describe('open', () => {
     const [fake, unborn] = [(await person('fake mint')).address, (await person('unborn mint')).address];
     world.put(fake, decoys.fakeProgram, mint);
     world.put(unborn, TOKEN_PROGRAM_ADDRESS, mint.with(45, 0));
-    for (const no of [fake, unborn])
-      await refused('wrong_mint', withAccount(fresh.open, 4, no), world.authority);
+    for (const no of [fake, unborn]) await refused('wrong_mint', withAccount(fresh.open, 4, no), world.authority);
     for (const no of [decoys.nobody, decoys.fakeTokenAccount, escrow.vault, world.traveller.address])
       await refused('wrong_mint', withAccount(fresh.open, 4, no), world.authority);
   });

@@ -46,9 +46,7 @@ describe('what has happened', () => {
     ]) {
       const before = world.snapshot([twice.escrow, twice.vault, twice.treasuryAccount, twice.refundAccount]);
       expect((await world.send(both, world.authority)).result).toBe(codeOf('not_open'));
-      expect(world.snapshot([twice.escrow, twice.vault, twice.treasuryAccount, twice.refundAccount])).toBe(
-        before,
-      );
+      expect(world.snapshot([twice.escrow, twice.vault, twice.treasuryAccount, twice.refundAccount])).toBe(before);
     }
   });
   test('close waits for the end, for 30 days and for the vault to be gone', async () => {

@@ -22,8 +22,7 @@ describe('any instruction', () => {
   test.each([6, 99, 255])('refuses the unknown tag %i', (tag) =>
     refused('unknown_instruction', withData(escrow.sweep, Uint8Array.of(tag))),
   );
-  test('refuses to have no data', () =>
-    refused('wrong_data_length', withData(escrow.sweep, new Uint8Array())));
+  test('refuses to have no data', () => refused('wrong_data_length', withData(escrow.sweep, new Uint8Array())));
   test('refuses data that is too long', async () => {
     for (const [each, tag, signers] of [
       [escrow.capture, 1, [world.authority]],
@@ -114,11 +113,7 @@ describe('the authority', () => {
   test('is not whoever signs', async () => {
     for (const each of [escrow.capture, escrow.refund, escrow.close])
       await refused('wrong_authority', withAccount(each, 0, world.stranger.address), world.stranger);
-    await refused(
-      'wrong_authority',
-      withAccount(escrow.capture, 0, world.traveller.address),
-      world.traveller,
-    );
+    await refused('wrong_authority', withAccount(escrow.capture, 0, world.traveller.address), world.traveller);
     await refused('wrong_authority', withAccount(escrow.capture, 0, world.treasury.address), world.treasury);
   });
   test('alone refunds before refund_after', async () => {
@@ -171,8 +166,7 @@ describe('the vault', () => {
   test('is no other token account of the escrow, however full', async () => {
     const second = (await person('second vault')).address;
     world.putToken(second, escrow.escrow, AMOUNT);
-    for (const [each, at] of all())
-      await refused('wrong_vault', withAccount(each, at, second), world.authority);
+    for (const [each, at] of all()) await refused('wrong_vault', withAccount(each, at, second), world.authority);
   });
 });
 
@@ -192,25 +186,13 @@ describe('the destination', () => {
   test('is not a token account of somebody else', async () => {
     for (const [each, at] of all())
       await refused('destination_wrong_owner', withAccount(each, at, decoys.strangerWallet), world.authority);
-    await refused(
-      'destination_wrong_owner',
-      withAccount(escrow.capture, 3, escrow.refundAccount),
-      world.authority,
-    );
+    await refused('destination_wrong_owner', withAccount(escrow.capture, 3, escrow.refundAccount), world.authority);
     for (const [each, at] of refunds())
-      await refused(
-        'destination_wrong_owner',
-        withAccount(each, at, escrow.treasuryAccount),
-        world.authority,
-      );
+      await refused('destination_wrong_owner', withAccount(each, at, escrow.treasuryAccount), world.authority);
     await refused('destination_wrong_owner', withAccount(escrow.refund, 3, other.vault), world.authority);
   });
   test('is not for another mint', async () => {
-    await refused(
-      'destination_wrong_mint',
-      withAccount(escrow.capture, 3, decoys.otherMintTreasury),
-      world.authority,
-    );
+    await refused('destination_wrong_mint', withAccount(escrow.capture, 3, decoys.otherMintTreasury), world.authority);
     for (const [each, at] of refunds())
       await refused('destination_wrong_mint', withAccount(each, at, decoys.otherMintWallet), world.authority);
   });
@@ -227,11 +209,7 @@ describe('the destination', () => {
     }
   });
   test('must be writable', async () => {
-    await refused(
-      'not_writable',
-      withAccount(escrow.capture, 3, escrow.treasuryAccount, READONLY),
-      world.authority,
-    );
+    await refused('not_writable', withAccount(escrow.capture, 3, escrow.treasuryAccount, READONLY), world.authority);
     for (const [each, at] of refunds())
       await refused('not_writable', withAccount(each, at, escrow.refundAccount, READONLY), world.authority);
   });

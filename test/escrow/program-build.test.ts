@@ -21,9 +21,7 @@ test.skipIf(!hasClang)('the committed program is what its source builds, byte fo
       encoding: 'utf8',
     });
     expect([built.status, built.stderr]).toEqual([0, '']);
-    expect(
-      readFileSync(join(folder, 'escrow.so')).equals(readFileSync(join(ROOT, 'program/escrow.so'))),
-    ).toBe(true);
+    expect(readFileSync(join(folder, 'escrow.so')).equals(readFileSync(join(ROOT, 'program/escrow.so')))).toBe(true);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -48,11 +46,11 @@ test('the built program has the form that clusters let anybody deploy: SBPF vers
   }));
   const [constants, code] = segments;
   if (!constants || !code) throw new Error('two segments');
-  expect({
-    version: elf.readUInt32LE(48),
-    segments: elf.readUInt16LE(56),
-    sections: elf.readUInt16LE(60),
-  }).toEqual({ version: 3, segments: 2, sections: 0 });
+  expect({ version: elf.readUInt32LE(48), segments: elf.readUInt16LE(56), sections: elf.readUInt16LE(60) }).toEqual({
+    version: 3,
+    segments: 2,
+    sections: 0,
+  });
   expect(constants).toMatchObject({ type: 1, flags: 4, offset: 176, address: 0n });
   expect(code).toMatchObject({ type: 1, flags: 1, offset: 176 + constants.size, address: 0x1_0000_0000n });
   expect(code.offset + code.size).toBe(elf.length);

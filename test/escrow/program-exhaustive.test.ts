@@ -26,9 +26,7 @@ const actsOn = (which: number): Act[] => [
   ...(['capture', 'captureAndLeave', 'refund', 'close'] as const).flatMap((name) =>
     PARTIES.map((by): Act => ({ do: name, which, by })),
   ),
-  ...(['refundByAnyone', 'sweep', 'recover'] as const).map(
-    (name): Act => ({ do: name, which, by: 'stranger' }),
-  ),
+  ...(['refundByAnyone', 'sweep', 'recover'] as const).map((name): Act => ({ do: name, which, by: 'stranger' })),
 ];
 const ALPHABET: readonly Act[] = [
   ...actsOn(0),
@@ -41,8 +39,7 @@ test('every short sequence over two escrows does what the rules say', async () =
   const cast = await createCast();
   const machine = openMachine(cast);
   const tally: Tally = new Map();
-  const digest = (state: State) =>
-    createHash('sha1').update(fingerprint(state, cast.initial)).digest('base64');
+  const digest = (state: State) => createHash('sha1').update(fingerprint(state, cast.initial)).digest('base64');
   const depth = rounds(3, 6) > 3 ? 6 : 3;
   const seen = new Set([digest(cast.initial)]);
   const lines: string[] = [];

@@ -74,11 +74,7 @@ test('the token account of the refund owner is created where money goes to it, a
   // The bank has no token account yet, so that the operator would pay the rent of one.
   const lists = { capture: captureInstructions, refund: refundInstructions, sweep: sweepInstructions };
   const run = async (intentId: string, pays: bigint, end: keyof typeof lists) => {
-    const escrow = await openEscrow(world, intentId, {
-      amount: AMOUNT,
-      refundOwner: world.bank.address,
-      pays,
-    });
+    const escrow = await openEscrow(world, intentId, { amount: AMOUNT, refundOwner: world.bank.address, pays });
     const list = await lists[end]({ ...partiesOf(escrow), observed: await observe(escrow) });
     expect((await world.send(list, world.authority)).result).toBe('ok');
     return world.tokensOf(escrow.refundAccount);

@@ -132,9 +132,7 @@ describe('recover', () => {
         ...{ programId: ESCROW_PROGRAM_ID, intentId, escrow, mint, refundOwner: traveller.address },
         ...{ payer: traveller.address, opensRefundAccount: false },
       };
-      expect((await world.send(await recoverInstructions(parties))).result).toBe(
-        codeOf('owner_not_committed'),
-      );
+      expect((await world.send(await recoverInstructions(parties))).result).toBe(codeOf('owner_not_committed'));
     }
   });
 
@@ -191,8 +189,7 @@ test('80 bits of an id are random, and only all of them lead from what the chain
   const owner = world.traveller.address;
   const id = idFor(owner);
   // The commitment follows from the owner, whom the chain shows; nothing else does.
-  const [, random = '', commitment = ''] =
-    /^int_([0-9a-hjkmnp-tv-z]{16})([0-9a-hjkmnp-tv-z]{16})$/.exec(id) ?? [];
+  const [, random = '', commitment = ''] = /^int_([0-9a-hjkmnp-tv-z]{16})([0-9a-hjkmnp-tv-z]{16})$/.exec(id) ?? [];
   expect(committedId(`int_${random}`, owner)).toBe(`int_${random}${commitment}`);
   for (let at = 0; at < random.length; at++) {
     const other = random[at] === '0' ? '1' : '0';
@@ -207,10 +204,6 @@ test('an id commits to one refund owner, as the program reads it', async () => {
   expect(new Set(ids).size).toBe(50);
   for (const id of ids) {
     expect(id).toMatch(/^int_[0-9a-hjkmnp-tv-z]{32}$/);
-    expect([commitsTo(id, one), commitsTo(id, other), commitsTo(id.toUpperCase(), one)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([commitsTo(id, one), commitsTo(id, other), commitsTo(id.toUpperCase(), one)]).toEqual([true, false, false]);
   }
 });

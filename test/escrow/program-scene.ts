@@ -43,10 +43,7 @@ export async function openEscrow(
     vault,
     intentHash,
     bump,
-  } = await escrowAddress(intentId, {
-    mint,
-    programId: ESCROW_PROGRAM_ID,
-  });
+  } = await escrowAddress(intentId, { mint, programId: ESCROW_PROGRAM_ID });
   const treasuryAccount = await world.walletOf(treasury);
   const refundAccount = await world.walletOf(refundOwner);
   if (world.found(treasuryAccount) === null) world.putToken(treasuryAccount, treasury, 0n);
@@ -117,22 +114,14 @@ export async function openEscrow(
 export type OpenEscrow = Awaited<ReturnType<typeof openEscrow>>;
 
 /** The instruction with the account at `index` replaced; roles stay unless one is given. */
-export const withAccount = (
-  instruction: Instruction,
-  index: number,
-  by: Address,
-  role?: number,
-): Instruction => ({
+export const withAccount = (instruction: Instruction, index: number, by: Address, role?: number): Instruction => ({
   ...instruction,
   accounts: (instruction.accounts ?? []).map((account, at) =>
     at === index ? { address: by, role: role ?? account.role } : account,
   ),
 });
 
-export const withData = (instruction: Instruction, data: Uint8Array): Instruction => ({
-  ...instruction,
-  data,
-});
+export const withData = (instruction: Instruction, data: Uint8Array): Instruction => ({ ...instruction, data });
 
 /** Only the first `count` accounts. */
 export const withFirst = (instruction: Instruction, count: number): Instruction => ({

@@ -41,10 +41,7 @@ const send = async (cluster: EmbeddedCluster, instructions: readonly Instruction
   );
 
 async function openOne(cluster: EmbeddedCluster, intentId: string, pays: bigint) {
-  const { address: escrow } = await escrowAddress(intentId, {
-    mint: DEVNET_USDC,
-    programId: ESCROW_PROGRAM_ID,
-  });
+  const { address: escrow } = await escrowAddress(intentId, { mint: DEVNET_USDC, programId: ESCROW_PROGRAM_ID });
   await send(
     cluster,
     await openInstructions({
@@ -88,10 +85,7 @@ test('escrows that an older program opened go on under the one that replaces it,
   await send(renewed, closes);
   expect(await readEscrow(renewed, unpaid, [ESCROW_PROGRAM_ID])).toBeNull();
   await send(renewed, await refundInstructions(await parties(renewed, paid)));
-  expect(await readEscrow(renewed, paid, [ESCROW_PROGRAM_ID])).toMatchObject({
-    state: 'refunded',
-    neverFunded: false,
-  });
+  expect(await readEscrow(renewed, paid, [ESCROW_PROGRAM_ID])).toMatchObject({ state: 'refunded', neverFunded: false });
   // A process that had compiled the older code runs the new one from now on.
   const another = await openOne(running, 'int_another', 0n);
   await send(running, await refundInstructions({ ...(await parties(running, another)), closes: true }));
@@ -103,9 +97,7 @@ test('escrows that an older program opened go on under the one that replaces it,
 });
 
 test('the program as SBPF version 0 is replaced too, and its escrows go on', async () => {
-  const before = await open(
-    () => new Uint8Array(readFileSync(new URL('./fixtures/escrow-sbpf0.so', import.meta.url))),
-  );
+  const before = await open(() => new Uint8Array(readFileSync(new URL('./fixtures/escrow-sbpf0.so', import.meta.url))));
   await before.airdropSol(authority.address, 10_000_000_000n);
   await before.airdropUsdc(traveller.address, 0n);
   const booked = await openOne(before, 'int_booked', AMOUNT);

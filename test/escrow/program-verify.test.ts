@@ -2,12 +2,7 @@ import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
-import {
-  type EscrowCheckName,
-  type ExpectedEscrow,
-  isVerified,
-  verifyEscrow,
-} from '../../src/escrow/verify.ts';
+import { type EscrowCheckName, type ExpectedEscrow, isVerified, verifyEscrow } from '../../src/escrow/verify.ts';
 import { type OpenEscrow, openEscrow } from './program-scene.ts';
 import { createWorld, person, START, tokenData, type World } from './program-world.ts';
 import { escrowRefusal, escrowRefusalIn } from './refusals.ts';
@@ -32,8 +27,7 @@ const told = (change: Partial<ExpectedEscrow> = {}): ExpectedEscrow => ({
   held: { max: 0n },
   ...change,
 });
-const verify = (change?: Partial<ExpectedEscrow>) =>
-  verifyEscrow({ cluster: world.cluster, ...told(change) });
+const verify = (change?: Partial<ExpectedEscrow>) => verifyEscrow({ cluster: world.cluster, ...told(change) });
 const failing = async (change?: Partial<ExpectedEscrow>): Promise<EscrowCheckName[]> =>
   (await verify(change)).filter((check) => !check.ok).map((check) => check.check);
 
@@ -60,9 +54,7 @@ describe('verifyEscrow', () => {
     expect(await failing({ authorities: [stranger] })).toEqual(['authority']);
     expect(await failing({ authorities: [stranger, world.authority.address] })).toEqual([]);
     expect(await failing({ authorities: undefined })).toEqual([]);
-    expect(await failing({ refundAfter: { min: 0n, max: escrow.refundAfter - 1n } })).toEqual([
-      'refund_after',
-    ]);
+    expect(await failing({ refundAfter: { min: 0n, max: escrow.refundAfter - 1n } })).toEqual(['refund_after']);
     const late = { min: escrow.refundAfter + 1n, max: 2n ** 60n };
     expect(await failing({ refundAfter: late })).toEqual(['refund_after']);
     expect(await failing({ vault: escrow.refundAccount })).toEqual(['vault']);

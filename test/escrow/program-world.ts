@@ -100,8 +100,7 @@ export async function createWorld(options: { features?: FeatureSet } = {}) {
   const treasury = await person('treasury');
   const traveller = await person('traveller');
   const stranger = await person('stranger');
-  for (const { address: to } of [bank, authority, traveller, stranger])
-    svm.airdrop(to, lamports(10_000_000_000n));
+  for (const { address: to } of [bank, authority, traveller, stranger]) svm.airdrop(to, lamports(10_000_000_000n));
 
   const mint = (await person('usdc')).address;
   const otherMint = (await person('other')).address;
@@ -150,11 +149,7 @@ export async function createWorld(options: { features?: FeatureSet } = {}) {
     const sent = svm.sendTransaction(signed);
     const failed = sent instanceof FailedTransactionMetadata;
     const meta = failed ? sent.meta() : sent;
-    return {
-      result: failed ? reasonOf(sent) : 'ok',
-      units: meta.computeUnitsConsumed(),
-      logs: meta.logs(),
-    };
+    return { result: failed ? reasonOf(sent) : 'ok', units: meta.computeUnitsConsumed(), logs: meta.logs() };
   }
 
   return {
@@ -176,9 +171,7 @@ export async function createWorld(options: { features?: FeatureSet } = {}) {
     lamportsOf: (of: Address): bigint => svm.getBalance(of) ?? 0n,
     tokensOf: (of: Address): bigint | null => {
       const account = found(of);
-      return account?.programAddress === TOKEN_PROGRAM_ADDRESS
-        ? getTokenDecoder().decode(account.data).amount
-        : null;
+      return account?.programAddress === TOKEN_PROGRAM_ADDRESS ? getTokenDecoder().decode(account.data).amount : null;
     },
     async pay(from: Person, vault: Address, amount: bigint): Promise<Outcome> {
       const transfer = getTransferInstruction({
@@ -194,13 +187,7 @@ export async function createWorld(options: { features?: FeatureSet } = {}) {
       JSON.stringify(
         of.map((each) => {
           const account = found(each);
-          return (
-            account && [
-              account.programAddress,
-              `${account.lamports}`,
-              Buffer.from(account.data).toString('hex'),
-            ]
-          );
+          return account && [account.programAddress, `${account.lamports}`, Buffer.from(account.data).toString('hex')];
         }),
       ),
   };

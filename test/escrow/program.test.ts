@@ -4,15 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ESCROW_PROGRAM_ID, intentHashOf } from '../../src/escrow/address.ts';
 import { escrowAddress, openInstructions } from '../../src/escrow/program.ts';
 import { openEscrow } from './program-scene.ts';
-import {
-  createWorld,
-  DAY,
-  START,
-  STATE_RENT,
-  SYSTEM_PROGRAM,
-  TOKEN_RENT,
-  type World,
-} from './program-world.ts';
+import { createWorld, DAY, START, STATE_RENT, SYSTEM_PROGRAM, TOKEN_RENT, type World } from './program-world.ts';
 
 const MONTH = 30n * DAY;
 const PAID = 1_000_000_000n;
@@ -57,10 +49,7 @@ describe.each([
       ['int_some', 1_000_000n, STATE_RENT],
       ['int_plenty', 5_000_000n, 5_000_000n],
     ] as const) {
-      const { address } = await escrowAddress(intentId, {
-        mint: world.mint,
-        programId: ESCROW_PROGRAM_ID,
-      });
+      const { address } = await escrowAddress(intentId, { mint: world.mint, programId: ESCROW_PROGRAM_ID });
       world.svm.airdrop(address, lamports(sent));
       const escrow = await openEscrow(world, intentId);
       expect(escrow.read()?.state).toBe('open');
@@ -209,10 +198,7 @@ describe.each([
     };
     const { result } = await world.send([escrow.close, revive], world.authority, world.stranger);
     expect(result).toBe('ok');
-    expect(world.found(escrow.escrow)).toMatchObject({
-      programAddress: SYSTEM_PROGRAM,
-      data: new Uint8Array(),
-    });
+    expect(world.found(escrow.escrow)).toMatchObject({ programAddress: SYSTEM_PROGRAM, data: new Uint8Array() });
   });
 
   test('after close the same intent can be opened anew, with an empty vault only', async () => {
@@ -242,11 +228,7 @@ describe.each([
       space: 0n,
     });
     expect((await world.send(again, world.stranger)).result).toBe('ok');
-    expect(escrow.read()).toMatchObject({
-      state: 'open',
-      authority: world.stranger.address,
-      openedAt: START + MONTH,
-    });
+    expect(escrow.read()).toMatchObject({ state: 'open', authority: world.stranger.address, openedAt: START + MONTH });
   });
 
   // Measured with today's token program: Open 6,500 and 1,500 for each bump tried, Capture 4,900 (3,300 without

@@ -24,16 +24,18 @@ test('a message that was put off is sent', async () => {
       forget: async () => undefined,
     }),
   });
-  await world.store.transaction().execute((tx) =>
-    outbox.enqueue(tx, {
-      kind: 'page',
-      dedupKey: 'page:x',
-      intentId: null,
-      event: 'booking_stuck',
-      text: 'Look.',
-      fields: {},
-    }),
-  );
+  await world.store
+    .transaction()
+    .execute((tx) =>
+      outbox.enqueue(tx, {
+        kind: 'page',
+        dedupKey: 'page:x',
+        intentId: null,
+        event: 'booking_stuck',
+        text: 'Look.',
+        fields: {},
+      }),
+    );
   const later = world.clock.now() + AHEAD_MS;
   await world.store.updateTable('outbox').set({ next_at_ms: later, lease_until_ms: later }).execute();
   expect(await outbox.deliverDue()).toMatchObject({ sent: 1 });
@@ -45,10 +47,7 @@ test('an upkeep task that was put off is done', async () => {
   const made = await world.intent('off_1');
   await world.book(made);
   await world.work();
-  await world.cluster.airdropUsdc(
-    made.escrow.address as Parameters<typeof world.cluster.airdropUsdc>[0],
-    7_000_000n,
-  );
+  await world.cluster.airdropUsdc(made.escrow.address as Parameters<typeof world.cluster.airdropUsdc>[0], 7_000_000n);
   const later = world.clock.now() + AHEAD_MS;
   await world.store
     .updateTable('upkeep')
@@ -130,10 +129,7 @@ describe('a pay-out to an affiliate', () => {
     await Promise.all(Array.from({ length: 5 }, () => counting().worker.runDue()));
     expect(await world.usdc(wallet)).toBe(BigInt(AMOUNT));
     expect(sends).toBe(1);
-    const row = await world.store
-      .selectFrom('affiliate_payouts')
-      .select(['fence', 'state'])
-      .executeTakeFirst();
+    const row = await world.store.selectFrom('affiliate_payouts').select(['fence', 'state']).executeTakeFirst();
     expect(row).toEqual({ fence: 1, state: 'paid' });
   });
 

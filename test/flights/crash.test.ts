@@ -24,12 +24,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** One request of a client that signs once and repeats what it signed until it knows how it ended. */
-async function insist(
-  path: string,
-  body: object,
-  first: World['call'],
-  then: World['call'],
-): Promise<Answered> {
+async function insist(path: string, body: object, first: World['call'], then: World['call']): Promise<Answered> {
   let headers: Record<string, string> | undefined;
   let call = first;
   for (let tries = 0; tries < 12; tries++) {
@@ -53,11 +48,7 @@ async function journey(offerId: string, diesAt: number): Promise<{ died: boolean
   const next = world.service();
   const created = await insist(
     '/air/intents',
-    {
-      funding_wallet: world.wallet.address,
-      refund_wallet: world.refundWallet.address,
-      offer_id: offerId,
-    },
+    { funding_wallet: world.wallet.address, refund_wallet: world.refundWallet.address, offer_id: offerId },
     doomed.call,
     next.call,
   );

@@ -59,13 +59,7 @@ test('404 operator_key_not_found: POST /operator/keys/{key_id}/revoke, and no ke
 
 test('200: GET /operator/stuck lists what waits for a person, and nothing else', async () => {
   const { world, ask } = desk;
-  const nothing = {
-    bookings: [],
-    effects: [],
-    refund_requests: [],
-    affiliate_payouts: [],
-    partner_orders: [],
-  };
+  const nothing = { bookings: [], effects: [], refund_requests: [], affiliate_payouts: [], partner_orders: [] };
   const empty = await ask('/stuck');
   expect([empty.status, empty.body]).toEqual([200, nothing]);
   await desk.requested();

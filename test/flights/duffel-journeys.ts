@@ -5,11 +5,7 @@ import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { HttpResponse } from '../../src/kernel/http.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
-import {
-  ORDER_BEHAVIOURS,
-  type OrderBehaviour,
-  type OrderBehaviourName,
-} from '../../src/sandbox/duffel/behaviours.ts';
+import { ORDER_BEHAVIOURS, type OrderBehaviour, type OrderBehaviourName } from '../../src/sandbox/duffel/behaviours.ts';
 import type { CreatedIntent } from '../../src/wire/flights/index.ts';
 import { type ServedDuffel, searched, serveDuffel } from '../sandbox/duffel/served.ts';
 import type { Books } from '../sandbox/duffel/shapes.ts';
@@ -76,8 +72,7 @@ export async function openStage(
       timeoutMs: 5_000,
     }),
   });
-  const service = (wrap: (ports: Ports) => Ports = (ports) => ports) =>
-    world.service((ports) => selling(wrap(ports)));
+  const service = (wrap: (ports: Ports) => Ports = (ports) => ports) => world.service((ports) => selling(wrap(ports)));
   const ports = selling({
     store: world.store,
     cluster: world.cluster,
@@ -165,28 +160,20 @@ async function play(playing: Playing, fault: Fault, at: number): Promise<Ended> 
   });
   const { wrap, died } = mortal(fault.diesAt ?? Number.POSITIVE_INFINITY);
   const workers = [service(wrap), ...(fault.isRaced ? [service()] : [])];
-  await whileToldOf(duffel, () =>
-    Promise.all(workers.map(({ worker }) => worker.runDue().catch(unlessDied))),
-  );
+  await whileToldOf(duffel, () => Promise.all(workers.map(({ worker }) => worker.runDue().catch(unlessDied))));
   // The others' leases run out, the webhooks come, and time does the rest.
   for (const ms of [1, 61_000, 30 * 60_000]) {
     clock.advance(ms);
     await duffel.runDue();
     await world.work(undefined, next.worker);
   }
-  await duffel.admin('/behaviours', {
-    order: 'normal',
-    offer: 'normal',
-    order_read: 'normal',
-    webhook: 'normal',
-  });
+  await duffel.admin('/behaviours', { order: 'normal', offer: 'normal', order_read: 'normal', webhook: 'normal' });
   const booking = await store
     .selectFrom('bookings')
     .select(['state', 'last_error', 'refund_reason'])
     .where('intent_id', '=', made.intent_id)
     .executeTakeFirstOrThrow();
-  const returned =
-    booking.state === 'booked' ? await played(playing, { made, familyName, after: fault.after }) : null;
+  const returned = booking.state === 'booked' ? await played(playing, { made, familyName, after: fault.after }) : null;
   const escrow = await readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID]);
   return {
     fault,
@@ -201,11 +188,7 @@ async function play(playing: Playing, fault: Fault, at: number): Promise<Ended> 
   };
 }
 
-async function intentOf(
-  world: World,
-  { call }: ReturnType<World['service']>,
-  offerId: string,
-): Promise<CreatedIntent> {
+async function intentOf(world: World, { call }: ReturnType<World['service']>, offerId: string): Promise<CreatedIntent> {
   const answer = await world.paid<CreatedIntent>(
     '/air/intents',
     { funding_wallet: world.wallet.address, refund_wallet: world.refundWallet.address, offer_id: offerId },
@@ -216,8 +199,7 @@ async function intentOf(
 }
 
 /** A number as letters: nobody has digits in his name. */
-const letters = (at: number): string =>
-  [...String(at)].map((digit) => 'abcdefghij'.charAt(Number(digit))).join('');
+const letters = (at: number): string => [...String(at)].map((digit) => 'abcdefghij'.charAt(Number(digit))).join('');
 
 /** A fault for every journey: each order behaviour in turn, the rest by chance. */
 export function faultOf(at: number, chance: () => number): Fault {
@@ -238,16 +220,8 @@ export function faultOf(at: number, chance: () => number): Fault {
       'unauthorized_made_later',
     ]),
     webhook: pick(['normal', 'normal', 'late', 'twice', 'shuffled', 'lost']),
-    offer:
-      chance() < 0.75 ? null : pick(['internal_error', 'html', 'rate_limited', 'price_up', 'gone', 'cut']),
-    reads: pick([
-      [],
-      [],
-      ['internal_error', 'html', 'cut'],
-      ['empty', 'empty'],
-      ['rate_limited'],
-      ['not_found'],
-    ]),
+    offer: chance() < 0.75 ? null : pick(['internal_error', 'html', 'rate_limited', 'price_up', 'gone', 'cut']),
+    reads: pick([[], [], ['internal_error', 'html', 'cut'], ['empty', 'empty'], ['rate_limited'], ['not_found']]),
     diesAt: chance() < 0.6 ? 1 + Math.floor(chance() * 90) : null,
     isRaced: chance() < 0.3,
     after: AFTERS[at % AFTERS.length] ?? 'flown',
@@ -267,18 +241,12 @@ export function disagreements(ended: Ended, books: Books): string[] {
     ['a ticket is captured, and a capture has its ticket', (escrow === 'captured') === (state === 'booked')],
     ['what is booked is at the airline', state !== 'booked' || orders.length === 1],
     ['what is booked was paid to the unit', state !== 'booked' || paidUnits(orders) === amount],
-    [
-      'a ticket lives until it is given back',
-      state !== 'booked' || (live.length === 0) === (returned !== null),
-    ],
+    ['a ticket lives until it is given back', state !== 'booked' || (live.length === 0) === (returned !== null)],
     ...(returned ? wrongReturns(returned, amount, orders[0]) : []),
     ['a refund leaves no order behind', state !== 'refunded' || (live.length === 0 && escrow === 'refunded')],
     ['what nobody knows is not refunded', state !== 'refunded' || !attempts.some(isOpenOutcome)],
     ['what waits for a person keeps its money', state !== 'stuck' || vault === amount],
-    [
-      'what the airline shows waits for nobody',
-      state !== 'stuck' || !live.some(({ is_listed }) => is_listed),
-    ],
+    ['what the airline shows waits for nobody', state !== 'stuck' || !live.some(({ is_listed }) => is_listed)],
     ['a certain refusal waits for nobody', state !== 'stuck' || !wasDefinite || ended.died || fault.isRaced],
     [
       'a second order follows a certain refusal alone',
@@ -305,15 +273,9 @@ const isDenied = ({ behaviour }: { behaviour: OrderBehaviourName | null }, { rea
 /** An answer after which there may be an order, whatever the airline really did. */
 const isOpenOutcome = ({ behaviour }: { behaviour: OrderBehaviourName | null }): boolean =>
   behaviour !== null &&
-  [
-    'cut',
-    'html',
-    'html_401',
-    'text_403',
-    'internal_server_error',
-    'airline_unknown',
-    'gateway_timeout_error',
-  ].includes(ORDER_BEHAVIOURS[behaviour].answer);
+  ['cut', 'html', 'html_401', 'text_403', 'internal_server_error', 'airline_unknown', 'gateway_timeout_error'].includes(
+    ORDER_BEHAVIOURS[behaviour].answer,
+  );
 
 const paidUnits = (orders: Books['orders']): bigint =>
   orders.reduce((sum, { total_amount }) => sum + unitsOf(total_amount), 0n);

@@ -53,10 +53,7 @@ export async function openRefunds(playing: Playing) {
     const { made, familyName } = await paidFor(playing, next, at);
     await world.work(undefined, next.worker);
     const body = { intent_id: made.intent_id, reason: 'I broke a leg.' };
-    const support = {
-      'X-Customer-Support-Code': made.customer_support_code,
-      'X-Passenger-Family-Name': familyName,
-    };
+    const support = { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': familyName };
     const asked = await world.paid('/air/refund-requests', body, { headers: support, call: next.call });
     if (asked.status !== 202) throw new Error(JSON.stringify(asked.body));
     const wanted = 1_000_000n + BigInt(at);

@@ -6,14 +6,7 @@ import type { Playing } from './duffel-journeys.ts';
 
 /** How booked journeys end: their airline cancels, or their travellers do, and its quote changes before it is taken. */
 
-export const AFTERS = [
-  'flown',
-  'airline_cancels',
-  'airline_cancels_late',
-  'cheaper',
-  'dearer',
-  'voucher',
-] as const;
+export const AFTERS = ['flown', 'airline_cancels', 'airline_cancels_late', 'cheaper', 'dearer', 'voucher'] as const;
 export type After = (typeof AFTERS)[number];
 
 export interface Returned {
@@ -56,10 +49,7 @@ export async function played(
   };
 
   if (after === 'airline_cancels') await cancel();
-  const support = {
-    'X-Customer-Support-Code': made.customer_support_code,
-    'X-Passenger-Family-Name': familyName,
-  };
+  const support = { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': familyName };
   const body = { intent_id: made.intent_id, reason: 'I broke a leg.' };
   const asked = await world.paid('/air/refund-requests', body, { headers: support, call });
   if (asked.status !== 202) throw new Error(JSON.stringify(asked.body));
@@ -75,8 +65,7 @@ export async function played(
     approve<{ code?: string }>({ ...more, ...(quote && { quote_id: quote.quote_id }) });
 
   // The first look is at an ordinary quote, by the operator's own terms where the fare's rule may say nothing.
-  const seen =
-    after === 'airline_cancels' ? null : (await approve<RefundPlan>({ ...override, dry_run: true })).body;
+  const seen = after === 'airline_cancels' ? null : (await approve<RefundPlan>({ ...override, dry_run: true })).body;
   let overtaken: string | null = null;
   if (after === 'airline_cancels_late') {
     await cancel();

@@ -45,9 +45,7 @@ function free(cases: readonly Case[]) {
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
     if (detail !== undefined) expect(answer.body.detail).toEqual(detail);
     for (const [name, value] of Object.entries(headers ?? {})) {
-      expect(answer.headers.get(name)).toEqual(
-        value instanceof RegExp ? expect.stringMatching(value) : value,
-      );
+      expect(answer.headers.get(name)).toEqual(value instanceof RegExp ? expect.stringMatching(value) : value);
     }
     const spent = before - (await world.usdc(world.wallet.address));
     expect(spent).toBe(0n);
@@ -62,12 +60,7 @@ const fails = (code: Parameters<typeof problem>[0], retryAfter?: number) => () =
 describe('ground rules', () => {
   const big = JSON.stringify({ offer_id: 'x'.repeat(70_000) });
   free([
-    {
-      title: 'an unknown path',
-      status: 404,
-      code: 'not_found',
-      act: () => world.call('/air/nothing'),
-    },
+    { title: 'an unknown path', status: 404, code: 'not_found', act: () => world.call('/air/nothing') },
     {
       title: 'a method that the path does not have',
       status: 405,
@@ -88,12 +81,7 @@ describe('ground rules', () => {
       code: 'invalid_json',
       act: () => world.call('/air/search', '{"origin_iata":'),
     },
-    {
-      title: 'an empty body',
-      status: 400,
-      code: 'invalid_json',
-      act: () => world.call('/air/book', ''),
-    },
+    { title: 'an empty body', status: 400, code: 'invalid_json', act: () => world.call('/air/book', '') },
     {
       title: 'an unknown field, named',
       status: 400,
@@ -106,8 +94,7 @@ describe('ground rules', () => {
       status: 400,
       code: 'invalid_request',
       detail: issue('passengers.0.nickname'),
-      act: () =>
-        world.call('/air/book', { intent_id: 'int_1', passengers: [{ ...PASSENGER, nickname: 'A' }] }),
+      act: () => world.call('/air/book', { intent_id: 'int_1', passengers: [{ ...PASSENGER, nickname: 'A' }] }),
     },
     {
       title: 'a filter in the query, where it would be ignored',
@@ -179,11 +166,7 @@ describe('ground rules', () => {
       broken.call('/affiliates', { wallet: world.wallet.address }),
     ];
     for (const answer of await Promise.all(calls)) {
-      expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
-        503,
-        'not_ready',
-        '5',
-      ]);
+      expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([503, 'not_ready', '5']);
     }
   });
 });
@@ -198,12 +181,7 @@ async function chunked(path: string, text: string): Promise<Answered> {
       sent += 4096;
     },
   });
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-    duplex: 'half' as const,
-  };
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' as const };
   const response = await world.app.fetch(new Request(`http://flights.test${path}`, init));
   return {
     status: response.status,
@@ -267,14 +245,7 @@ describe('POST /air/search', () => {
     wrong('an airport that is not known', { origin_iata: 'ZZZ' }, 'origin_iata'),
     {
       ...wrong('the code of a city', { origin_iata: 'LON' }, 'origin_iata'),
-      detail: {
-        issues: [
-          {
-            path: 'origin_iata',
-            message: expect.stringContaining('is a city code (London)'),
-          },
-        ],
-      },
+      detail: { issues: [{ path: 'origin_iata', message: expect.stringContaining('is a city code (London)') }] },
     },
     wrong('the same airport twice', { destination_iata: 'LIS' }, 'destination_iata'),
     wrong('a date that does not exist', { depart_date: '2027-02-30' }, 'depart_date'),
@@ -378,18 +349,8 @@ describe('POST /air/intents', () => {
       code: 'offer_unsupported',
       act: scripted({ currency: 'EUR' }),
     },
-    {
-      title: 'a price below 10.00',
-      status: 409,
-      code: 'offer_unsupported',
-      act: scripted({ price: '9.99' }),
-    },
-    {
-      title: 'a price above 10000.00',
-      status: 409,
-      code: 'offer_unsupported',
-      act: scripted({ price: '10000.01' }),
-    },
+    { title: 'a price below 10.00', status: 409, code: 'offer_unsupported', act: scripted({ price: '9.99' }) },
+    { title: 'a price above 10000.00', status: 409, code: 'offer_unsupported', act: scripted({ price: '10000.01' }) },
     {
       title: 'an offer that is sold out',
       status: 409,
@@ -543,10 +504,7 @@ describe('POST /air/book', () => {
       code: 'travel_document_expired',
       detail: issue('passengers.0.passport_expiry'),
       act: async () =>
-        answerTo(
-          await bookable({ documents: true }),
-          passengers({ ...documents, passport_expiry: '2026-11-20' }),
-        ),
+        answerTo(await bookable({ documents: true }), passengers({ ...documents, passport_expiry: '2026-11-20' })),
     },
     {
       title: 'an intent that is not known',
@@ -707,12 +665,7 @@ describe('GET /air/orders/{order_id}', () => {
     });
 
   free([
-    {
-      title: 'no support code',
-      status: 401,
-      code: 'support_code_required',
-      act: () => read(orderId),
-    },
+    { title: 'no support code', status: 401, code: 'support_code_required', act: () => read(orderId) },
     {
       title: 'an order that is not known, whatever the code',
       status: 404,

@@ -51,18 +51,10 @@ test('journeys over a flaky node pass at the first try', async () => {
     const offer = found.offers[run];
     const made = await world.paid<CreatedIntent>(
       '/air/intents',
-      {
-        funding_wallet: world.wallet.address,
-        refund_wallet: world.refundWallet.address,
-        offer_id: offer?.offer_id,
-      },
+      { funding_wallet: world.wallet.address, refund_wallet: world.refundWallet.address, offer_id: offer?.offer_id },
       { call },
     );
-    const booked = await world.paid(
-      '/air/book',
-      { intent_id: made.body.intent_id, passengers: [PASSENGER] },
-      { call },
-    );
+    const booked = await world.paid('/air/book', { intent_id: made.body.intent_id, passengers: [PASSENGER] }, { call });
     await world.work(undefined, service.worker);
     const { status } = made.status === 201 ? await world.show(made.body) : { status: 'none' };
     if (made.status !== 201 || booked.status !== 200 || status !== 'booked') {

@@ -58,11 +58,7 @@ test.each([
   expect(bought).toBe(moment === 'begun' ? 2 : 1);
   const amount = BigInt(made.escrow.amount);
   const after = await world.sums(made);
-  expect([before.wallet - after.wallet, after.treasury - before.treasury, after.vault]).toEqual([
-    amount,
-    amount,
-    0n,
-  ]);
+  expect([before.wallet - after.wallet, after.treasury - before.treasury, after.vault]).toEqual([amount, amount, 0n]);
 });
 
 test('a worker that dies at any moment of a purchase buys once, and captures once', async () => {

@@ -29,10 +29,7 @@ test('the order of the fares changes between visits, and each fare is found by w
     );
     for (const fare of page(number + 100).fares) {
       const asked = { fare, amountDecimal: decimalOf(fare.totalCents), passengers: [] };
-      expect(goToTill(page(number), asked)).toEqual({
-        kind: 'ready_to_pay',
-        totalDecimal: decimalOf(fare.totalCents),
-      });
+      expect(goToTill(page(number), asked)).toEqual({ kind: 'ready_to_pay', totalDecimal: decimalOf(fare.totalCents) });
     }
   }
   expect(orders.size).toBeGreaterThan(3);
@@ -67,7 +64,7 @@ test('the table of routes in docs/sandbox.md is the one that is played', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
   const [, section = ''] = page.split('## The low-cost carriers');
   const rows = [...section.matchAll(/^\| (\w{3}) to (\w{3}) \| `(\w+)` \|/gm)];
-  expect(
-    rows.map(([, origin = '', destination = '', scenario = '']) => ({ origin, destination, scenario })),
-  ).toEqual(LOWCOST_ROUTES);
+  expect(rows.map(([, origin = '', destination = '', scenario = '']) => ({ origin, destination, scenario }))).toEqual(
+    LOWCOST_ROUTES,
+  );
 });

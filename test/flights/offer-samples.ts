@@ -96,9 +96,7 @@ export const offers: fc.Arbitrary<Offer[]> = fc
       cents: fc.constantFrom(4999, 5000, 12_050, 12_051, 40_000),
       currency: fc.constantFrom('USD', 'USD', 'USD', 'EUR'),
       stops: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 2 }),
-      departingAt: fc
-        .constantFrom('06:00', '09:00', '12:30', '18:45', '23:55')
-        .map((at) => `2026-12-20T${at}:00`),
+      departingAt: fc.constantFrom('06:00', '09:00', '12:30', '18:45', '23:55').map((at) => `2026-12-20T${at}:00`),
       minutes: fc.constantFrom(60, 195, 195, 1600),
       emissions: fc.constantFrom(null, 80, 120, 120.5),
       conditions: fc.constantFrom(null, FREE_CHANGE),

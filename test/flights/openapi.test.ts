@@ -84,12 +84,9 @@ test('every reference leads somewhere, every operation is named once, and every 
 });
 
 test('the headers of paid calls and every status of the specification are in it', () => {
-  const statuses = (path: string, method: string) =>
-    Object.keys(document.paths[path]?.[method]?.responses ?? {});
+  const statuses = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {});
   expect(statuses('/air/search', 'post')).toEqual(expect.arrayContaining(['200', '400', '402', '501']));
-  expect(statuses('/air/intents', 'post')).toEqual(
-    expect.arrayContaining(['201', '400', '402', '409', '502', '503']),
-  );
+  expect(statuses('/air/intents', 'post')).toEqual(expect.arrayContaining(['201', '400', '402', '409', '502', '503']));
   expect(statuses('/air/book', 'post')).toEqual(
     expect.arrayContaining(['200', '400', '402', '404', '409', '501', '503']),
   );

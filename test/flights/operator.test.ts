@@ -55,12 +55,7 @@ async function requested(fare: Fare = { refund_allowed: true, refund_penalty_amo
   const answer = await world.paid(
     '/air/refund-requests',
     { intent_id: made.intent_id, reason: 'I broke a leg.', contact: 'ada@elsewhere.example' },
-    {
-      headers: {
-        'X-Customer-Support-Code': made.customer_support_code,
-        'X-Passenger-Family-Name': 'Lovelace',
-      },
-    },
+    { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
   );
   expect(answer.status).toBe(202);
   return made;
@@ -71,9 +66,7 @@ describe('operator keys', () => {
     const none = await world.call('/operator/refund-requests');
     expect([none.status, none.body.code]).toEqual([401, 'operator_key_required']);
     expect(none.headers.get('www-authenticate')).toBe('Bearer');
-    expect((await desk('/refund-requests', undefined, 'flk_op_guess')).body.code).toBe(
-      'operator_key_invalid',
-    );
+    expect((await desk('/refund-requests', undefined, 'flk_op_guess')).body.code).toBe('operator_key_invalid');
     expect((await desk('/nowhere', undefined, 'flk_op_guess')).status).toBe(401);
     const issued = await desk<{ key: string; key_id: string }>('/keys', { name: 'cleo' });
     expect(issued.status).toBe(201);
@@ -124,9 +117,7 @@ describe('operator keys', () => {
       expect(key).toMatch(/^flk_op_[\w-]{32}$/);
       const keys = createOperatorKeys(ports);
       const operator = await keys.authenticate(`Bearer ${key}`);
-      await expect(keys.revoke(operator, operator.keyId, 'req_1')).rejects.toMatchObject({
-        code: 'operator_key_last',
-      });
+      await expect(keys.revoke(operator, operator.keyId, 'req_1')).rejects.toMatchObject({ code: 'operator_key_last' });
     } finally {
       await other.close();
       rmSync(home, { recursive: true, force: true });
@@ -194,11 +185,7 @@ describe('the queue and a case', () => {
   test('notes are kept in order, sealed', async () => {
     const made = await requested();
     await desk(`/refund-requests/${made.intent_id}/note`, { text: 'Called the airline.' });
-    const { body } = await desk<RefundCase>(
-      `/refund-requests/${made.intent_id}/note`,
-      { text: 'They agree.' },
-      ben,
-    );
+    const { body } = await desk<RefundCase>(`/refund-requests/${made.intent_id}/note`, { text: 'They agree.' }, ben);
     expect(body.notes.map((note) => [note.by, note.text])).toEqual([
       ['ana', 'Called the airline.'],
       ['ben', 'They agree.'],
@@ -227,10 +214,7 @@ describe('approval', () => {
     const wrong = await desk(`${path}/approve`, { expected_payout_amount: 1 });
     expect([wrong.status, wrong.body.code]).toEqual([409, 'plan_changed']);
     const approved = await desk<RefundCase>(`${path}/approve`, { expected_payout_amount: 100_000_000 });
-    expect(approved.body).toMatchObject({
-      status: 'refunded',
-      decision: { by: 'ana', payout_amount: 100_000_000 },
-    });
+    expect(approved.body).toMatchObject({ status: 'refunded', decision: { by: 'ana', payout_amount: 100_000_000 } });
     const after = await world.sums(made);
     expect(after.refund - before.refund).toBe(100_000_000n);
     expect(before.treasury - after.treasury).toBe(100_000_000n);
@@ -303,9 +287,7 @@ describe('approval', () => {
     const before = await world.sums(made);
     const path = `/operator/refund-requests/${made.intent_id}/approve`;
     await Promise.all(
-      [ana, ben, ana].map((key) =>
-        world.service().call(path, {}, { headers: { Authorization: `Bearer ${key}` } }),
-      ),
+      [ana, ben, ana].map((key) => world.service().call(path, {}, { headers: { Authorization: `Bearer ${key}` } })),
     );
     world.clock.advance(61_000);
     await world.work();
@@ -324,10 +306,7 @@ describe('approval', () => {
     const granted = answers.filter(({ status }) => status === 200);
     expect(granted).toHaveLength(1);
     const refused = answers.find(({ status }) => status !== 200);
-    expect([refused?.status, refused?.body]).toEqual([
-      409,
-      expect.objectContaining({ code: 'case_already_decided' }),
-    ]);
+    expect([refused?.status, refused?.body]).toEqual([409, expect.objectContaining({ code: 'case_already_decided' })]);
     await world.work();
     const paid = (await world.sums(made)).refund - before.refund;
     expect(paid).toBe(BigInt(amounts[answers.findIndex(({ status }) => status === 200)] ?? 0));
@@ -360,12 +339,7 @@ describe('approval', () => {
     const again = await world.paid(
       '/air/refund-requests',
       { intent_id: made.intent_id, reason: 'New facts.' },
-      {
-        headers: {
-          'X-Customer-Support-Code': made.customer_support_code,
-          'X-Passenger-Family-Name': 'Lovelace',
-        },
-      },
+      { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
     );
     expect(again.status).toBe(202);
   });
@@ -392,10 +366,7 @@ test('the audit trail is read a page at a time, newest first, each entry once', 
 test('the booking switch stops new intents, is audited, and can be turned on again', async () => {
   expect((await desk('/switches')).body).toEqual({ booking: 'on', lowcost: 'on' });
   expect((await desk('/switches', { booking: 'off' })).body).toEqual({ booking: 'off', lowcost: 'on' });
-  const refused = await world.paid('/air/intents', {
-    funding_wallet: world.wallet.address,
-    offer_id: 'off_switch',
-  });
+  const refused = await world.paid('/air/intents', { funding_wallet: world.wallet.address, offer_id: 'off_switch' });
   expect([refused.status, refused.body.code]).toEqual([503, 'booking_disabled']);
   expect((await desk('/switches', { booking: 'on' })).body).toEqual({ booking: 'on', lowcost: 'on' });
   expect((await desk('/switches', {})).status).toBe(400);

@@ -128,13 +128,7 @@ describe('a worker whose lease was lost', () => {
     ['orders nothing at the airline', 'ordering', 'ordering', '151.20', 'booked'],
     ['captures nothing', 'capturing', 'capturing', '151.20', 'booked'],
     ['refunds nothing', 'refunding', 'refunding', '160.00', 'refunded'],
-    [
-      'refunds nothing that it was about to sign',
-      'after cluster.latestBlockhash',
-      'refunding',
-      '160.00',
-      'refunded',
-    ],
+    ['refunds nothing that it was about to sign', 'after cluster.latestBlockhash', 'refunding', '160.00', 'refunded'],
   ])('%s', async (_what, moment, state, price, status) => {
     const at = await open({ airline: 'scripted' });
     const made = await at.intent('off_1');
@@ -218,9 +212,6 @@ describe('a worker whose lease on a refund request was lost', () => {
     expect((await desk.world.sums(made)).refund - before).toBe(PAYOUT);
     const { status, effects } = await ended(desk.world, made);
     expect(status).toBe('refunded');
-    expect(effects.filter((one) => /payout|cancel/.test(one))).toEqual([
-      'airline_cancel done',
-      'payout done',
-    ]);
+    expect(effects.filter((one) => /payout|cancel/.test(one))).toEqual(['airline_cancel done', 'payout done']);
   });
 });

@@ -38,12 +38,7 @@ const askedFor = (made: CreatedIntent) =>
   desk.world.paid(
     '/air/refund-requests',
     { intent_id: made.intent_id, reason: 'I broke a leg.' },
-    {
-      headers: {
-        'X-Customer-Support-Code': made.customer_support_code,
-        'X-Passenger-Family-Name': 'Lovelace',
-      },
-    },
+    { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
   );
 const decide = (made: CreatedIntent, act: 'approve' | 'reject', body: object) =>
   desk.ask<RefundCase>(`/refund-requests/${made.intent_id}/${act}`, body);

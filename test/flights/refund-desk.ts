@@ -33,8 +33,7 @@ export async function openDesk(airline: 'scripted' | 'quoting' = 'scripted') {
       path: string,
       body?: object,
       call: World['call'] = world.call,
-    ): Promise<Answered<T>> =>
-      call<T>(`/operator${path}`, body, { headers: { Authorization: `Bearer ${key}` } }),
+    ): Promise<Answered<T>> => call<T>(`/operator${path}`, body, { headers: { Authorization: `Bearer ${key}` } }),
 
     /** A booked intent with a refund request on it. */
     async requested(of: object = {}): Promise<CreatedIntent> {
@@ -44,12 +43,7 @@ export async function openDesk(airline: 'scripted' | 'quoting' = 'scripted') {
       const asked = await world.paid(
         '/air/refund-requests',
         { intent_id: made.intent_id, reason: 'I broke a leg.' },
-        {
-          headers: {
-            'X-Customer-Support-Code': made.customer_support_code,
-            'X-Passenger-Family-Name': 'Lovelace',
-          },
-        },
+        { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
       );
       if (asked.status !== 202) throw new Error(JSON.stringify(asked.body));
       return made;

@@ -30,18 +30,11 @@ test('an approval of more than the treasury holds is refused and changes nothing
   const refused = await ask(path, {});
   for (const answer of [refused, await ask(path, {})]) {
     expect([answer.status, answer.body.code]).toEqual([409, 'treasury_insufficient']);
-    expect(answer.body.detail).toEqual({
-      treasury_amount: Number(PAYOUT - 1n),
-      payout_amount: Number(PAYOUT),
-    });
+    expect(answer.body.detail).toEqual({ treasury_amount: Number(PAYOUT - 1n), payout_amount: Number(PAYOUT) });
   }
   await world.work();
   expect(await world.sums(made)).toEqual(before);
-  expect(await caseOf(made.intent_id)).toMatchObject({
-    status: 'received',
-    decision: null,
-    claimed_by: null,
-  });
+  expect(await caseOf(made.intent_id)).toMatchObject({ status: 'received', decision: null, claimed_by: null });
   expect((await world.show(made)).status).toBe('booked');
   expect([...world.airline.orders.values()].at(-1)?.status).toBe('ticketed');
 

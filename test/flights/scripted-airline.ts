@@ -72,9 +72,7 @@ export function scriptedAirline(nowMs: () => number) {
     name: 'scripted',
     isSandbox: true,
     airport: (iata) =>
-      ['LIS', 'BER'].includes(iata)
-        ? { name: iata, city: iata, country: 'PT', timeZone: 'Europe/Lisbon' }
-        : null,
+      ['LIS', 'BER'].includes(iata) ? { name: iata, city: iata, country: 'PT', timeZone: 'Europe/Lisbon' } : null,
     search: () => told('search', () => [live('off_1').offer]),
     offer: (offerId, moment) =>
       told('offer', () => {

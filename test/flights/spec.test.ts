@@ -96,21 +96,8 @@ const DISCLOSED = {
     ...['total_emissions_kg', 'supported_loyalty_programmes', 'technical_stops', 'duration'],
   ],
   segment: [
-    ...[
-      'departing_at',
-      'arriving_at',
-      'origin_time_zone',
-      'destination_time_zone',
-      'duration',
-      'aircraft_name',
-    ],
-    ...[
-      'origin_terminal',
-      'destination_terminal',
-      'technical_stops',
-      'carrier_name',
-      'marketing_carrier_name',
-    ],
+    ...['departing_at', 'arriving_at', 'origin_time_zone', 'destination_time_zone', 'duration', 'aircraft_name'],
+    ...['origin_terminal', 'destination_terminal', 'technical_stops', 'carrier_name', 'marketing_carrier_name'],
     ...['flight_number', 'operating_flight_number', 'fare_basis_code'],
   ],
   conditions: [
@@ -142,9 +129,7 @@ test('base and tax add up to the total of every offer that discloses them', asyn
   const itemised = (await world.search()).offers.filter((offer) => offer.base_amount_decimal !== null);
   expect(itemised.length).toBeGreaterThan(3);
   for (const { base_amount_decimal, tax_amount_decimal, total_amount_decimal } of itemised) {
-    expect(cents(base_amount_decimal ?? '') + cents(tax_amount_decimal ?? '')).toBe(
-      cents(total_amount_decimal),
-    );
+    expect(cents(base_amount_decimal ?? '') + cents(tax_amount_decimal ?? '')).toBe(cents(total_amount_decimal));
   }
 });
 
@@ -210,11 +195,7 @@ test('every paid answer carries PAYMENT-RESPONSE: the settlement, in base64', as
     await told.paid('/air/intents', { offer_id: nextOffer() }),
     await told.paid('/air/book', { intent_id: next.intent_id, passengers: [PASSENGER] }),
     await told.paid(`/air/orders/${shown.order_id}`, undefined, { headers: identity }),
-    await told.paid(
-      '/air/refund-requests',
-      { intent_id: made.intent_id, reason: 'Ill.' },
-      { headers: identity },
-    ),
+    await told.paid('/air/refund-requests', { intent_id: made.intent_id, reason: 'Ill.' }, { headers: identity }),
   ];
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 201, 200, 200, 202]);
   for (const { headers } of answers) {

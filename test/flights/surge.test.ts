@@ -135,10 +135,7 @@ test('the constants of the surge can be set', async () => {
 });
 
 test('a search costs no more than its highest price, whatever the other constants are', async () => {
-  const own = await openWorld({
-    airline: 'scripted',
-    options: { searchesPerStep: 1, searchPrice: 3_000_000n },
-  });
+  const own = await openWorld({ airline: 'scripted', options: { searchesPerStep: 1, searchPrice: 3_000_000n } });
   for (const expected of [3_000_000, 3_000_000, 5_000_000]) {
     expect(await price(own.call)).toBe(expected);
     await own.search();

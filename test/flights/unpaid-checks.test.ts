@@ -82,15 +82,11 @@ test('while the airline asks us to slow down, unpaid calls leave it in peace and
 });
 
 test('many unpaid calls about one offer ask the airline once, at the same moment and within seconds', async () => {
-  await Promise.all(
-    Array.from({ length: 20 }, (_, n) => from(`203.0.113.${n}`, '/air/intents', intentOn('off_1'))),
-  );
+  await Promise.all(Array.from({ length: 20 }, (_, n) => from(`203.0.113.${n}`, '/air/intents', intentOn('off_1'))));
   for (let n = 0; n < 20; n++) await from('198.51.100.7', '/air/intents', intentOn('off_1'));
   expect(asked).toEqual(['offer']);
   for (let n = 0; n < 20; n++) {
-    expect((await from('198.51.100.7', '/air/intents', intentOn('gone'))).body.code).toBe(
-      'offer_unavailable',
-    );
+    expect((await from('198.51.100.7', '/air/intents', intentOn('gone'))).body.code).toBe('offer_unavailable');
   }
   expect(asked).toEqual(['offer', 'offer']);
 });
@@ -120,11 +116,7 @@ test('many addresses together do not reach the airline without end, and shut nob
   world = await openWorld({ airline: 'scripted', options: { freeChecksPerMinute: 1 } });
   world.airline.script.before = { offer: () => void asked.push('offer') };
   for (let n = 0; n < 100; n++) {
-    const answer = await from(
-      `10.${n >> 8}.${n & 255}.9`,
-      '/air/intents',
-      intentOn(n % 2 ? `off_${n}` : `no_${n}`),
-    );
+    const answer = await from(`10.${n >> 8}.${n & 255}.9`, '/air/intents', intentOn(n % 2 ? `off_${n}` : `no_${n}`));
     expect([402, 409]).toContain(answer.status);
   }
   expect(asked.length).toBeLessThanOrEqual(3);
@@ -162,9 +154,7 @@ test('a payment that is none is no way around the limit', async () => {
   for (let n = 0; n < 45; n++) {
     const body = intentOn(`off_${n}`);
     const challenge = await from(`192.0.2.${n}`, '/air/search', TRIP);
-    const headers = {
-      'PAYMENT-SIGNATURE': n % 2 ? other : await world.sign(challenge as never, poor),
-    };
+    const headers = { 'PAYMENT-SIGNATURE': n % 2 ? other : await world.sign(challenge as never, poor) };
     expect((await from('203.0.113.5', '/air/intents', body, headers)).status).toBe(402);
   }
   expect(asked.length).toBeLessThanOrEqual(32);
@@ -201,11 +191,7 @@ test.each(['/air/book', '/air/offer-details'])(
   'every unpaid call that has the airline asked is limited: %s',
   async (path) => {
     await world.close();
-    world = await openWorld({
-      airline: 'scripted',
-      lowcostMs: 60_000,
-      options: { freeChecksPerClient: 3 },
-    });
+    world = await openWorld({ airline: 'scripted', lowcostMs: 60_000, options: { freeChecksPerClient: 3 } });
     world.airline.script.before = { offer: () => void asked.push('offer') };
     const intents = [await world.intent('off_1'), await world.intent('off_2'), await world.intent('off_3')];
     // Those were asked from elsewhere.
@@ -214,8 +200,7 @@ test.each(['/air/book', '/air/offer-details'])(
     asked = [];
     const statuses: number[] = [];
     for (const [n, { intent_id }] of intents.entries()) {
-      const body =
-        path === '/air/book' ? { intent_id, passengers: [PASSENGER] } : { offer_id: `lowcost:unknown_${n}` };
+      const body = path === '/air/book' ? { intent_id, passengers: [PASSENGER] } : { offer_id: `lowcost:unknown_${n}` };
       statuses.push((await from('203.0.113.5', path, body)).status);
     }
     // The one that is left is asked; the others are challenged without a question.

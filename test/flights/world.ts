@@ -22,13 +22,7 @@ import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, decodeMint } from '../../src/solana/token.ts';
-import type {
-  BookResponse,
-  CreatedIntent,
-  Intent,
-  Passenger,
-  SearchResponse,
-} from '../../src/wire/flights/index.ts';
+import type { BookResponse, CreatedIntent, Intent, Passenger, SearchResponse } from '../../src/wire/flights/index.ts';
 import { webOf } from '../web.ts';
 import { quotingAirline, type ScriptedAirline, scriptedAirline } from './scripted-airline.ts';
 import { worldDatabase } from './world-database.ts';
@@ -80,12 +74,7 @@ export interface Answered<T = Record<string, unknown>> {
 
 interface Challenge {
   readonly resource: unknown;
-  readonly accepts: {
-    amount: string;
-    payTo: string;
-    asset: string;
-    extra: { feePayer: string; memo: string };
-  }[];
+  readonly accepts: { amount: string; payTo: string; asset: string; extra: { feePayer: string; memo: string } }[];
 }
 
 /** The same program at another address, for services that move. */
@@ -357,10 +346,6 @@ function callerOf(fetch: (request: Request) => Response | Promise<Response>) {
       }),
     );
     const text = await response.text();
-    return {
-      status: response.status,
-      body: (text === '' ? null : JSON.parse(text)) as T,
-      headers: response.headers,
-    };
+    return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as T, headers: response.headers };
   };
 }

@@ -100,8 +100,7 @@ async function ask(path: string, init: RequestInit & { duplex?: 'half' } = {}, f
 }
 const post = (body: unknown) =>
   ask('/things', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
-const issuesOf = (body: Record<string, unknown> | null) =>
-  (body?.detail as { issues?: object[] } | undefined)?.issues;
+const issuesOf = (body: Record<string, unknown> | null) => (body?.detail as { issues?: object[] } | undefined)?.issues;
 
 beforeEach(() => {
   loaded = [];
@@ -180,11 +179,7 @@ describe('what is asked is checked', () => {
   });
 
   test('another type is 415, no JSON 400, too much 413, also where the length is not told', async () => {
-    const plain = await ask('/things', {
-      method: 'POST',
-      body: '{}',
-      headers: { 'content-type': 'text/plain' },
-    });
+    const plain = await ask('/things', { method: 'POST', body: '{}', headers: { 'content-type': 'text/plain' } });
     expect(plain.status).toBe(415);
     expect((await post('{')).body).toMatchObject({ code: 'invalid_json' });
     expect((await post('')).body).toMatchObject({ code: 'invalid_json' });
@@ -215,8 +210,5 @@ test('a code or a status that the route does not declare is told; what it declar
   expect(undeclared).toEqual([]);
   for (const name of ['dear', 'odd']) await post({ name });
   // Taken out: this test is not to fail by them.
-  expect(undeclared.splice(0)).toEqual([
-    'POST /things answered 409 offer_expired',
-    'POST /things answered 418',
-  ]);
+  expect(undeclared.splice(0)).toEqual(['POST /things answered 409 offer_expired', 'POST /things answered 418']);
 });

@@ -23,13 +23,10 @@ describe.runIf(isBuilt)('any Solana tool against farelock serve', () => {
     home.close();
   });
 
-  test.each(ALL.map((call) => [call.client, call.name, call] as const))(
-    '%s: %s',
-    async (_client, _name, call) => {
-      if (call.refused) return expect(call.run(scene)).rejects.toThrow();
-      await call.run(scene);
-    },
-  );
+  test.each(ALL.map((call) => [call.client, call.name, call] as const))('%s: %s', async (_client, _name, call) => {
+    if (call.refused) return expect(call.run(scene)).rejects.toThrow();
+    await call.run(scene);
+  });
 });
 
 test('at least 95 of the calls of wallets and dApps work', () => {

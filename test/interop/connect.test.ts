@@ -35,10 +35,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${listening.port}`;
   stop = listening.close;
   const find = servicesOf(['farelock/core/v1/partner.proto', 'farelock/core/v1/customer.proto']);
-  services = {
-    partner: find('farelock.core.v1.partner.Service'),
-    customer: find('farelock.core.v1.customer.Service'),
-  };
+  services = { partner: find('farelock.core.v1.partner.Service'), customer: find('farelock.core.v1.customer.Service') };
 });
 afterAll(async () => {
   await stop();
@@ -67,10 +64,7 @@ async function call(
   const described = services[service];
   const method = described.methods.find(({ name }) => name === operation);
   if (!method) throw new Error(`${operation} is in no .proto`);
-  const client = createClient(described, transport) as unknown as Record<
-    string,
-    (input: Message) => Promise<Message>
-  >;
+  const client = createClient(described, transport) as unknown as Record<string, (input: Message) => Promise<Message>>;
   // Checked against the .proto: a field or an enum value that it does not have fails here.
   const answer = await client[method.localName]?.(fromJson(method.input, input));
   if (!answer) throw new Error(`${operation} gave no answer`);
@@ -121,11 +115,7 @@ test('every operation is answered in a form that the stock client reads', async 
   expect((listed.orders as { id: string }[]).map((one) => one.id)).toContain(id);
   expect(await call('partner', 'GetOrders', {})).toMatchObject({ totalCount: expect.any(Number) });
 
-  const added = await call('partner', 'AddCustomerRequirement', {
-    customerId: EVA,
-    maxAgeDays: 30,
-    data: 'SELFIE',
-  });
+  const added = await call('partner', 'AddCustomerRequirement', { customerId: EVA, maxAgeDays: 30, data: 'SELFIE' });
   expect(added.requirementId).toEqual(expect.any(String));
   const eva = { token: await stack.issueToken(EVA) };
   const asks = await call('customer', 'GetOnboardingRequirements', {}, eva);
@@ -161,10 +151,7 @@ describe('errors are what a Connect client expects', () => {
       Code.Unauthenticated,
       () => failure('customer', 'GetOnboardingRequirements', {}, { token: null }),
     ],
-    'a missing field is invalid_argument': [
-      Code.InvalidArgument,
-      () => failure('partner', 'GetOrderDetails', {}),
-    ],
+    'a missing field is invalid_argument': [Code.InvalidArgument, () => failure('partner', 'GetOrderDetails', {})],
     'an unknown order is not_found': [
       Code.NotFound,
       () => failure('partner', 'GetOrderDetails', { orderId: 'ord_nothing' }),
@@ -179,32 +166,20 @@ describe('errors are what a Connect client expects', () => {
     ],
     'an unknown customer is not_found': [
       Code.NotFound,
-      () =>
-        failure('partner', 'AddCustomerRequirement', {
-          customerId: 'cus_nothing',
-          data: 'SELFIE',
-        }),
+      () => failure('partner', 'AddCustomerRequirement', { customerId: 'cus_nothing', data: 'SELFIE' }),
     ],
     'an invalid transition is aborted': [
       Code.Aborted,
       async () => {
         const { id } = await stack.order();
-        return failure('partner', 'UpdateOrder', {
-          orderId: id,
-          status: 'REFUNDED',
-        });
+        return failure('partner', 'UpdateOrder', { orderId: id, status: 'REFUNDED' });
       },
     ],
     'a stale version is aborted': [
       Code.Aborted,
       async () => {
         const { id } = await stack.order();
-        return failure(
-          'partner',
-          'UpdateOrder',
-          { orderId: id, toAmount: '1' },
-          { more: { 'If-Match': '"99"' } },
-        );
+        return failure('partner', 'UpdateOrder', { orderId: id, toAmount: '1' }, { more: { 'If-Match': '"99"' } });
       },
     ],
     'what a partner refuses is failed_precondition': [
@@ -251,9 +226,7 @@ describe('errors are what a Connect client expects', () => {
   });
 
   test('a deadline, a compressed answer and an unknown operation', async () => {
-    expect(await call('partner', 'GetOrders', {}, { more: { 'Connect-Timeout-Ms': '5000' } })).toHaveProperty(
-      'orders',
-    );
+    expect(await call('partner', 'GetOrders', {}, { more: { 'Connect-Timeout-Ms': '5000' } })).toHaveProperty('orders');
     const unknown = await fetch(`${url}/farelock.core.v1.partner.Service/GetEverything`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': stack.key },

@@ -94,11 +94,7 @@ const ATTACKS: readonly [name: string, body: () => string, leastTurns?: number][
     () => batch(2, call('getProgramAccounts', TOKEN_PROGRAM, { filters: [{ dataSize: 7 }] })),
     4000,
   ],
-  [
-    'the accounts of a holder',
-    () => batch(20, call('getTokenAccountsByOwner', busy, { mint: DEVNET_USDC })),
-    20,
-  ],
+  ['the accounts of a holder', () => batch(20, call('getTokenAccountsByOwner', busy, { mint: DEVNET_USDC })), 20],
   ['the largest holders', () => batch(2, call('getTokenLargestAccounts', DEVNET_USDC)), 4000],
   [
     'programs, 100 at a time',
@@ -106,19 +102,11 @@ const ATTACKS: readonly [name: string, body: () => string, leastTurns?: number][
     2500,
   ],
   ['a block with everything in it', () => batch(12, call('getBlock', 0, EVERYTHING)), 18000],
-  [
-    'a block of signatures',
-    () => batch(12, call('getBlock', 0, { transactionDetails: 'signatures' })),
-    36000,
-  ],
+  ['a block of signatures', () => batch(12, call('getBlock', 0, { transactionDetails: 'signatures' })), 36000],
   ['half a million blocks', () => batch(2, call('getBlocks', 0, 500_000))],
   ['the supply', () => batch(2, call('getSupply')), 80],
   ['the largest accounts', () => batch(2, call('getLargestAccounts')), 80],
-  [
-    'what is delegated',
-    () => batch(2, call('getTokenAccountsByDelegate', busy, { programId: TOKEN_PROGRAM })),
-    4000,
-  ],
+  ['what is delegated', () => batch(2, call('getTokenAccountsByDelegate', busy, { programId: TOKEN_PROGRAM })), 4000],
   ['the schedule of leaders', () => batch(2, call('getLeaderSchedule'))],
   ['leaders, 5,000 at a time', () => batch(20, call('getSlotLeaders', 0, 5_000)), 20],
   ['12 hours of samples', () => batch(12, call('getRecentPerformanceSamples', 720)), 12],
@@ -134,9 +122,7 @@ const ATTACKS: readonly [name: string, body: () => string, leastTurns?: number][
     'a long memcmp',
     () =>
       JSON.stringify(
-        call('getProgramAccounts', SYSTEM, {
-          filters: [{ memcmp: { offset: 0, bytes: '9'.repeat(200_000) } }],
-        }),
+        call('getProgramAccounts', SYSTEM, { filters: [{ memcmp: { offset: 0, bytes: '9'.repeat(200_000) } }] }),
       ),
   ],
   [
@@ -193,9 +179,7 @@ describe('the JSON-RPC under heavy calls', () => {
   });
 
   test('an answer that is too large says how to ask for less', async () => {
-    const answer = await send(
-      JSON.stringify(call('getProgramAccounts', TOKEN_PROGRAM, { encoding: 'base64' })),
-    );
+    const answer = await send(JSON.stringify(call('getProgramAccounts', TOKEN_PROGRAM, { encoding: 'base64' })));
     expect(JSON.parse(answer.text)).toMatchObject({
       error: { code: -32005, message: expect.stringMatching(/dataSlice/) },
     });

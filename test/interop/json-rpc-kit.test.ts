@@ -61,8 +61,7 @@ describe('@solana/kit, unmodified, against the JSON-RPC', () => {
     });
     return { ...signed, wire: toBase64(signed.wire), bytes: signed.wire };
   };
-  const toBase64 = (bytes: Uint8Array) =>
-    Buffer.from(bytes).toString('base64') as Base64EncodedWireTransaction;
+  const toBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64') as Base64EncodedWireTransaction;
 
   it('reads the chain with 64-bit integers', async () => {
     expect(await rpc.getHealth().send()).toBe('ok');
@@ -106,9 +105,7 @@ describe('@solana/kit, unmodified, against the JSON-RPC', () => {
     expect((await rpc.getTokenAccountBalance(aliceUsdc).send()).value.amount).toBe('10000000');
     expect((await rpc.getTokenSupply(DEVNET_USDC).send()).value.amount).toBe('10000001');
     expect(
-      await rpc
-        .getProgramAccounts(TOKEN_PROGRAM, { encoding: 'base64', filters: [{ dataSize: 165n }] })
-        .send(),
+      await rpc.getProgramAccounts(TOKEN_PROGRAM, { encoding: 'base64', filters: [{ dataSize: 165n }] }).send(),
     ).toHaveLength(2);
   });
 
@@ -127,12 +124,8 @@ describe('@solana/kit, unmodified, against the JSON-RPC', () => {
       })
       .send();
     expect(value.err).toBeNull();
-    expect(value.replacementBlockhash.blockhash).toBe(
-      (await rpc.getLatestBlockhash().send()).value.blockhash,
-    );
-    expect(value.accounts[0]?.data).toMatchObject({
-      parsed: { info: { tokenAmount: { amount: '2000001' } } },
-    });
+    expect(value.replacementBlockhash.blockhash).toBe((await rpc.getLatestBlockhash().send()).value.blockhash);
+    expect(value.accounts[0]?.data).toMatchObject({ parsed: { info: { tokenAmount: { amount: '2000001' } } } });
     expect((await rpc.getTokenAccountBalance(bobUsdc).send()).value.amount).toBe('1');
   });
 
@@ -164,9 +157,7 @@ describe('@solana/kit, unmodified, against the JSON-RPC', () => {
     );
     const [latest] = await rpc.getSignaturesForAddress(bobUsdc, { limit: 1 }).send();
     expect(latest?.signature).toBe(signature);
-    const raw = await rpc
-      .getTransaction(signature, { encoding: 'base64', maxSupportedTransactionVersion: 0 })
-      .send();
+    const raw = await rpc.getTransaction(signature, { encoding: 'base64', maxSupportedTransactionVersion: 0 }).send();
     expect(raw?.transaction[0]).toBe(wire);
   });
 
@@ -187,11 +178,7 @@ describe('@solana/kit, unmodified, against the JSON-RPC', () => {
     expect(await codeOf(rpc.sendTransaction(tooMuch.wire, { encoding: 'base64' }).send())).toBe(
       SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
     );
-    expect(await codeOf(rpc.getBalance('nobody' as Address).send())).toBe(
-      SOLANA_ERROR__JSON_RPC__INVALID_PARAMS,
-    );
-    expect(
-      await rpc.getTransaction(`${'1'.repeat(64)}` as Signature, { encoding: 'json' }).send(),
-    ).toBeNull();
+    expect(await codeOf(rpc.getBalance('nobody' as Address).send())).toBe(SOLANA_ERROR__JSON_RPC__INVALID_PARAMS);
+    expect(await rpc.getTransaction(`${'1'.repeat(64)}` as Signature, { encoding: 'json' }).send()).toBeNull();
   });
 });

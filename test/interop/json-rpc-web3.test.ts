@@ -32,11 +32,7 @@ describe('@solana/web3.js, unmodified, against the JSON-RPC', () => {
 
   const transfer = async (lamports: number) => {
     const { blockhash } = await connection.getLatestBlockhash();
-    const instruction = SystemProgram.transfer({
-      fromPubkey: alice.publicKey,
-      toPubkey: bob.publicKey,
-      lamports,
-    });
+    const instruction = SystemProgram.transfer({ fromPubkey: alice.publicKey, toPubkey: bob.publicKey, lamports });
     const message = new TransactionMessage({
       payerKey: alice.publicKey,
       recentBlockhash: blockhash,
@@ -53,11 +49,7 @@ describe('@solana/web3.js, unmodified, against the JSON-RPC', () => {
     endpoint.clock.advance(4_000);
     expect(await connection.getSlot()).toBe(10);
     expect(await connection.getBlockHeight()).toBe(10);
-    expect(await connection.getEpochInfo()).toMatchObject({
-      absoluteSlot: 10,
-      epoch: 0,
-      slotsInEpoch: 432000,
-    });
+    expect(await connection.getEpochInfo()).toMatchObject({ absoluteSlot: 10, epoch: 0, slotsInEpoch: 432000 });
     const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
     expect(lastValidBlockHeight).toBe(160);
     expect((await connection.isBlockhashValid(blockhash)).value).toBe(true);
@@ -73,11 +65,7 @@ describe('@solana/web3.js, unmodified, against the JSON-RPC', () => {
     expect(await connection.getAccountInfo(bob.publicKey)).toBeNull();
     const wallet = await connection.getAccountInfo(alice.publicKey);
     expect(wallet?.owner.toBase58()).toBe(SystemProgram.programId.toBase58());
-    const [program, nobody, mint] = await connection.getMultipleAccountsInfo([
-      TOKEN_PROGRAM,
-      bob.publicKey,
-      USDC,
-    ]);
+    const [program, nobody, mint] = await connection.getMultipleAccountsInfo([TOKEN_PROGRAM, bob.publicKey, USDC]);
     expect(program?.executable).toBe(true);
     expect(nobody).toBeNull();
     expect(mint?.data).toHaveLength(82);
@@ -136,10 +124,7 @@ describe('@solana/web3.js, unmodified, against the JSON-RPC', () => {
     const parsed = await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 });
     expect(parsed?.transaction.message.instructions[0]).toMatchObject({
       program: 'system',
-      parsed: {
-        type: 'transfer',
-        info: { lamports: LAMPORTS_PER_SOL, destination: bob.publicKey.toBase58() },
-      },
+      parsed: { type: 'transfer', info: { lamports: LAMPORTS_PER_SOL, destination: bob.publicKey.toBase58() } },
     });
     await expect(connection.getTransaction(signature)).rejects.toThrow('maxSupportedTransactionVersion');
     const history = await connection.getSignaturesForAddress(alice.publicKey, { limit: 1 });

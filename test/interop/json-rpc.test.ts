@@ -47,14 +47,7 @@ describe('the JSON-RPC on the wire', () => {
 
   it('refuses what is no request', async () => {
     expect((await post('{"jsonrpc": "2.0"')).json).toEqual(failure(-32700));
-    for (const body of [
-      '[]',
-      '5',
-      'null',
-      '"getSlot"',
-      '{}',
-      '{"jsonrpc":"1.0","id":1,"method":"getSlot"}',
-    ]) {
+    for (const body of ['[]', '5', 'null', '"getSlot"', '{}', '{"jsonrpc":"1.0","id":1,"method":"getSlot"}']) {
       expect((await post(body)).json).toEqual(failure(-32600));
     }
     expect((await post(`[${Array(101).fill('{}').join(',')}]`)).json).toEqual(failure(-32600));
@@ -123,9 +116,7 @@ describe('the JSON-RPC on the wire', () => {
   });
 
   it('refuses base58 for an account that is too large for it', async () => {
-    expect(await call('getAccountInfo', ['ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'])).toEqual(
-      failure(-32600),
-    );
+    expect(await call('getAccountInfo', ['ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'])).toEqual(failure(-32600));
   });
 
   it('mints test USDC, which no real cluster does', async () => {
@@ -156,10 +147,7 @@ describe('the JSON-RPC on the wire', () => {
   it('shows no more bytes of accounts after a simulation than an answer may have', async () => {
     await endpoint.cluster.airdropSol(carol.address, 10_000_000_000n);
     const large = await programDataOf(TOKEN_2022_PROGRAM);
-    const others = Array.from(
-      { length: 20 },
-      (_, n) => signerFromSeed(new Uint8Array(32).fill(100 + n)).address,
-    );
+    const others = Array.from({ length: 20 }, (_, n) => signerFromSeed(new Uint8Array(32).fill(100 + n)).address);
     const transfer = getTransferSolInstruction({ source: carol, destination: carol.address, amount: 1n });
     const accounts = [large, ...others].map((address) => ({ address, role: AccountRole.READONLY }));
     const { wire } = buildTransaction({
@@ -174,8 +162,6 @@ describe('the JSON-RPC on the wire', () => {
       ]);
     expect(await simulated([large])).toMatchObject({ result: { value: { err: null, accounts: [{}] } } });
     expect(await simulated(Array(20).fill(large))).toEqual(failure(-32005));
-    expect(await simulated(Array(24).fill(large))).toEqual(
-      failure(-32602, expect.stringContaining('max 23')),
-    );
+    expect(await simulated(Array(24).fill(large))).toEqual(failure(-32602, expect.stringContaining('max 23')));
   });
 });

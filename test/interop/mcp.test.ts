@@ -52,9 +52,7 @@ interface Offer {
 const offerIn = (answer: Answer): Offer => {
   const found = (answer.document.offers as Offer[]).find(
     (offer) =>
-      offer.total_currency === 'USD' &&
-      Number(offer.total_amount_decimal) > 5 &&
-      offer.offer_id.startsWith('off_'),
+      offer.total_currency === 'USD' && Number(offer.total_amount_decimal) > 5 && offer.offer_id.startsWith('off_'),
   );
   if (!found) throw new Error('no offer in dollars');
   return found;
@@ -74,9 +72,7 @@ test('lists its tools with their input, and says which only read', async () => {
   const search = tools.find(({ name }) => name === 'search');
   expect(search?.inputSchema.required).toEqual(['from', 'to', 'depart']);
   expect(search?.inputSchema.properties?.adults).toMatchObject({ type: 'integer', minimum: 1, maximum: 9 });
-  expect(tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name)).toContain(
-    'status',
-  );
+  expect(tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name)).toContain('status');
   expect(client.getInstructions()).toContain('no spending was allowed');
 });
 
@@ -85,10 +81,7 @@ test('without an allowance it reads, and refuses to pay and to change', async ()
   const before = await balance();
   expect(await call(client, 'wallet_balance')).toMatchObject({ isError: false });
   expect(await call(client, 'search', SEARCH)).toMatchObject({ isError: true, code: 'payment_above_cap' });
-  expect(await call(client, 'affiliate_create')).toMatchObject({
-    isError: true,
-    code: 'changes_not_allowed',
-  });
+  expect(await call(client, 'affiliate_create')).toMatchObject({ isError: true, code: 'changes_not_allowed' });
   expect(await balance()).toBe(before);
 });
 
@@ -106,10 +99,7 @@ test('searches and locks; a booking above the cap is refused, and costs nothing'
   const intent = await call(client, 'intent_create', { offer_id: offerIn(searched).offer_id });
   expect(intent.document).toMatchObject({ status: 'active', customer_support_code: null });
   const before = await balance();
-  const booked = await call(client, 'book', {
-    intent_id: intent.document.intent_id,
-    passengers: [PASSENGER],
-  });
+  const booked = await call(client, 'book', { intent_id: intent.document.intent_id, passengers: [PASSENGER] });
   expect(booked).toMatchObject({ isError: true, code: 'payment_above_cap' });
   expect(await balance()).toBe(before);
 });
@@ -120,10 +110,7 @@ test('books within the cap, and the allowance is for all payments together', asy
   const price = Number(offer.total_amount_decimal);
   const client = await connect('--allow-spending', (price + 0.15).toFixed(2));
   const intent = await call(client, 'intent_create', { offer_id: offer.offer_id });
-  const booked = await call(client, 'book', {
-    intent_id: intent.document.intent_id,
-    passengers: [PASSENGER],
-  });
+  const booked = await call(client, 'book', { intent_id: intent.document.intent_id, passengers: [PASSENGER] });
   expect(booked.document).toMatchObject({ status: 'booked' });
   const more = await call(client, 'search', SEARCH);
   expect(more).toMatchObject({ isError: true, code: 'payment_above_cap' });
@@ -146,9 +133,7 @@ test('a search is continued for free, or waits for every seller by itself', asyn
   expect(await balance()).toBe(before);
   const whole = await call(client, 'search', { ...asked, depart: '+43d', wait: true, limit: 500 });
   expect(whole.document).toMatchObject({ status: 'complete' });
-  expect((whole.document.offers as Offer[]).some(({ offer_id }) => offer_id.startsWith('lowcost:'))).toBe(
-    true,
-  );
+  expect((whole.document.offers as Offer[]).some(({ offer_id }) => offer_id.startsWith('lowcost:'))).toBe(true);
 });
 
 test('the plan of a booking names fare, passengers and the wallet that a refund goes to', async () => {
@@ -215,9 +200,7 @@ test('calls at once that together exceed the allowance: only those that fit are 
   const client = await connect('--allow-spending', '0.25');
   const before = await balance();
   const answers = await Promise.all(
-    [60, 61, 62, 63, 64].map((day) =>
-      call(client, 'search', { ...SEARCH, depart: `+${day}d`, no_wait: true }),
-    ),
+    [60, 61, 62, 63, 64].map((day) => call(client, 'search', { ...SEARCH, depart: `+${day}d`, no_wait: true })),
   );
   const codes = answers.filter(({ isError }) => isError).map(({ code }) => code);
   expect(codes).toEqual(['payment_above_cap', 'payment_above_cap', 'payment_above_cap']);
@@ -236,9 +219,7 @@ test('a dry run needs no permission, pays nothing and changes nothing', async ()
     isError: false,
   });
   expect((await tool.run(['switch', '--json'])).json()).toMatchObject({ booking: 'on' });
-  expect(await call(client, 'wallet_airdrop', { usdc: '5', dry_run: true })).toMatchObject({
-    isError: false,
-  });
+  expect(await call(client, 'wallet_airdrop', { usdc: '5', dry_run: true })).toMatchObject({ isError: false });
   expect(await balance()).toBe(before);
 });
 
@@ -264,10 +245,7 @@ test('a list that its command gives whole comes in part, and says how much is le
   const { schemas: left = 0 } = document.left_out as { schemas?: number };
   expect([schemas.length, left]).toEqual([20, expect.any(Number)]);
   const more = await call(client, 'schema', { limit: 20 + left });
-  expect([(more.document.schemas as unknown[]).length, more.document.left_out]).toEqual([
-    20 + left,
-    undefined,
-  ]);
+  expect([(more.document.schemas as unknown[]).length, more.document.left_out]).toEqual([20 + left, undefined]);
 });
 
 test('no tool reaches limits, settings, keys or saved travellers', async () => {
@@ -311,9 +289,9 @@ describe('in a home of its own', () => {
     const intent = await call(client, 'intent_create', { offer_id: offer.offer_id });
     const before = await held();
     await limit('--booking', '5');
-    expect(
-      await call(client, 'book', { intent_id: intent.document.intent_id, passengers: [PASSENGER] }),
-    ).toMatchObject({ isError: true, code: 'payment_above_cap' });
+    expect(await call(client, 'book', { intent_id: intent.document.intent_id, passengers: [PASSENGER] })).toMatchObject(
+      { isError: true, code: 'payment_above_cap' },
+    );
     await limit('--per-call', '0.05');
     const { limit: _many, ...days } = SEARCH;
     for (const given of [SEARCH, { ...days, flex: 1 }]) {
@@ -322,10 +300,7 @@ describe('in a home of its own', () => {
       expect(JSON.stringify(refused.document)).not.toContain('--');
     }
     await limit('--per-call', 'none', '--per-day', '0.25');
-    expect(await call(client, 'search', SEARCH)).toMatchObject({
-      isError: true,
-      code: 'daily_limit_reached',
-    });
+    expect(await call(client, 'search', SEARCH)).toMatchObject({ isError: true, code: 'daily_limit_reached' });
     const restarted = await connectTo(own, '--allow-spending', '900');
     expect(await call(restarted, 'search', SEARCH)).toMatchObject({ code: 'daily_limit_reached' });
     await limit('--per-day', 'none', '--booking', 'none');
@@ -354,9 +329,7 @@ describe('in a home of its own', () => {
       .json<{ offers: (Offer & { conditions: { refund_allowed: boolean | null } | null })[] }>()
       .offers.find(
         (one) =>
-          one.conditions?.refund_allowed === true &&
-          one.total_currency === 'USD' &&
-          one.offer_id.startsWith('off_'),
+          one.conditions?.refund_allowed === true && one.total_currency === 'USD' && one.offer_id.startsWith('off_'),
       );
     const made = await own.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
     const { intent_id: id } = made.json<{ intent_id: string }>();
@@ -412,8 +385,7 @@ describe('in a home of its own', () => {
     await ask('refund_claim', { id: intent_id });
     await ask('refund_note', { id: intent_id, text: 'Called' });
     await ask('refund_reject', { id: intent_id, reason: 'Rules' });
-    for (const name of ['wallet_show', 'wallet_balance', 'wallet_history', 'wallet_limits_show'])
-      await ask(name);
+    for (const name of ['wallet_show', 'wallet_balance', 'wallet_history', 'wallet_limits_show']) await ask(name);
     await ask('wallet_show', { qr: '25' });
     const [first] = (await ask('payments_list')).payments as { payment_id: string }[];
     await ask('payments_show', { payment_id: first?.payment_id });
@@ -444,8 +416,6 @@ describe('in a home of its own', () => {
     // These need an order of a partner, a booking that is stuck, a fare that is refunded, or a customer's own key.
     const others =
       /^(partner_orders_(show|create|update)|stuck_(show|resolve)|refund_approve|requirements_accept_terms)$/;
-    expect(tools.map(({ name }) => name).filter((name) => !answered.has(name) && !others.test(name))).toEqual(
-      [],
-    );
+    expect(tools.map(({ name }) => name).filter((name) => !answered.has(name) && !others.test(name))).toEqual([]);
   });
 });

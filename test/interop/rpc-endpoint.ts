@@ -25,9 +25,8 @@ export async function openRpcEndpoint(
   const cluster = await openEmbeddedCluster({ path, clock, programs });
   const rpc = webOf(createJsonRpc(cluster));
   const server = await new Promise<{ port: number; close: () => Promise<void> }>((resolve) => {
-    const listening = serve(
-      { fetch: (request) => rpc(request), port: 0, hostname: '127.0.0.1' },
-      ({ port }) => resolve({ port, close: () => new Promise((done) => listening.close(() => done())) }),
+    const listening = serve({ fetch: (request) => rpc(request), port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve({ port, close: () => new Promise((done) => listening.close(() => done())) }),
     );
   });
   return {

@@ -32,11 +32,7 @@ async function serving(env: Record<string, string> = {}, args: readonly string[]
 
 async function onAnotherCluster(): Promise<Served> {
   const bare = await serving({}, ['--cluster-only', '--without-program']);
-  const place = {
-    FARELOCK_RPC_URL: bare.rpcUrl,
-    FARELOCK_NETWORK: 'devnet',
-    FARELOCK_GENESIS: bare.genesis ?? '',
-  };
+  const place = { FARELOCK_RPC_URL: bare.rpcUrl, FARELOCK_NETWORK: 'devnet', FARELOCK_GENESIS: bare.genesis ?? '' };
   const operator = farelockIn(place);
   closing.push(operator.close);
   for (const command of ['fund', 'deploy --final --yes', 'check'])
@@ -77,11 +73,7 @@ async function paid<T>(method: string, path: string, body?: unknown, headers: Re
   const ask = (extra: Record<string, string>) =>
     fetch(served.flightsUrl + path, {
       method,
-      headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-        ...extra,
-      },
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers, ...extra },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   const challenge = await ask({});
@@ -135,9 +127,7 @@ describe.each([
 
     const polled = async (): Promise<Intent> => {
       for (let i = 0; i < 100; i++) {
-        const now = (await (
-          await fetch(`${served.flightsUrl}/air/intents/${intent.intent_id}`)
-        ).json()) as Intent;
+        const now = (await (await fetch(`${served.flightsUrl}/air/intents/${intent.intent_id}`)).json()) as Intent;
         if (now.status !== 'active') return now;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
@@ -155,9 +145,7 @@ describe.each([
     expect(before - (await holds(me.publicKey))).toBe(100_000 + 100_000 + intent.escrow.amount + 10_000);
     expect(await chain.getAccountInfo(new PublicKey(intent.escrow.vault_address))).toBeNull();
     expect((await chain.getTokenSupply(USDC)).value.amount).toBe(supply);
-    const capture = await chain.getTransaction(done.capture_tx_hash ?? '', {
-      maxSupportedTransactionVersion: 0,
-    });
+    const capture = await chain.getTransaction(done.capture_tx_hash ?? '', { maxSupportedTransactionVersion: 0 });
     expect(capture?.meta?.err).toBeNull();
   });
 });

@@ -52,15 +52,11 @@ test('whatever order answers, failures and patience come in, the first answer wi
       expect(asked).toEqual(ends.map((_, place) => place).slice(0, asked.length));
       if (first) {
         expect(ended).toEqual(
-          first.end === 'answers'
-            ? { kind: 'answer', value: first.place }
-            : { kind: 'error', value: 'final' },
+          first.end === 'answers' ? { kind: 'answer', value: first.place } : { kind: 'error', value: 'final' },
         );
         const open = asked.filter((place) => !settled.some((one) => one.place === place));
         expect([...stopped].sort()).toEqual(open);
-        expect(overtaken.sort()).toEqual(
-          first.end === 'answers' ? open.filter((place) => place < first.place) : [],
-        );
+        expect(overtaken.sort()).toEqual(first.end === 'answers' ? open.filter((place) => place < first.place) : []);
       } else if (ends.every((end) => end === 'fails')) {
         expect(ended).toEqual({ kind: 'error', value: 'fails' });
         expect(asked).toHaveLength(ends.length);

@@ -3,8 +3,7 @@ import { firstAnswer } from '../../src/kernel/first-answer.ts';
 
 const RULES = { patienceMs: 20, isFinal: (error: unknown) => error === 'final' };
 const never = () => new Promise<never>(() => undefined);
-const after = (ms: number, answer: string) => () =>
-  new Promise<string>((resolve) => setTimeout(resolve, ms, answer));
+const after = (ms: number, answer: string) => () => new Promise<string>((resolve) => setTimeout(resolve, ms, answer));
 const fails = (error: string) => () => Promise.reject(error);
 
 test('the first that answers is enough: the others are not asked', async () => {

@@ -34,12 +34,9 @@ describe('money', () => {
     expect(formatUsdc(-1500000n)).toBe('-1.50');
   });
 
-  test.each(['', '1.', '.5', '-1', '1e3', '1.1234567', '1,5', ' ', '0x10', '9999999999999'])(
-    'refuses %j',
-    (text) => {
-      expect(() => parseUsdc(text)).toThrow(/is not an amount/);
-    },
-  );
+  test.each(['', '1.', '.5', '-1', '1e3', '1.1234567', '1,5', ' ', '0x10', '9999999999999'])('refuses %j', (text) => {
+    expect(() => parseUsdc(text)).toThrow(/is not an amount/);
+  });
 
   test('an amount is an integer, never a float', () => {
     expect(() => atomic(0.1)).toThrow();
@@ -68,14 +65,11 @@ describe('secrets', () => {
     }
   });
 
-  test.each([[{ toString: 1 }], [7], [['x']], [null], ['short']])(
-    'a ring with the secret %j is damaged',
-    (secret) => {
-      const damaged = join(mkdtempSync(join(folder, 'ring-')), 'ring.json');
-      writeFileSync(damaged, JSON.stringify({ keys: [{ id: '15319aad', secret }] }));
-      expect(() => openSecrets(damaged)).toThrow(expect.objectContaining({ code: 'storage_damaged' }));
-    },
-  );
+  test.each([[{ toString: 1 }], [7], [['x']], [null], ['short']])('a ring with the secret %j is damaged', (secret) => {
+    const damaged = join(mkdtempSync(join(folder, 'ring-')), 'ring.json');
+    writeFileSync(damaged, JSON.stringify({ keys: [{ id: '15319aad', secret }] }));
+    expect(() => openSecrets(damaged)).toThrow(expect.objectContaining({ code: 'storage_damaged' }));
+  });
 
   test('the key ring is private, and is never written over', () => {
     openSecrets(path);

@@ -20,29 +20,14 @@ const runOn = (system: string, processor: string) => {
 afterEach(() => runOn(platform, arch));
 
 test.each([
-  [
-    'linux',
-    'x64',
-    /^Install farelock again with its optional packages: npm install --include=optional farelock\.$/,
-  ],
+  ['linux', 'x64', /^Install farelock again with its optional packages: npm install --include=optional farelock\.$/],
   ['darwin', 'arm64', /^Install farelock again /],
-  [
-    'win32',
-    'x64',
-    /^There is no build for Windows\. Run farelock in WSL \(wsl --install\), with its own Node\.$/,
-  ],
+  ['win32', 'x64', /^There is no build for Windows\. Run farelock in WSL \(wsl --install\), with its own Node\.$/],
   ['win32', 'arm64', /WSL/],
-  [
-    'freebsd',
-    'x64',
-    /^There is no build for freebsd-x64\. Run farelock on Linux or macOS, on x64 or arm64\.$/,
-  ],
-])(
-  'on %s-%s the advice for a missing native package is one that can help there',
-  (system, processor, fix) => {
-    runOn(system, processor);
-    expect(nativeFix()).toMatch(fix);
-    const error = new Error(`Cannot find module '@libsql/${system}-${processor}'`);
-    expect(missingNative(error)?.fix).toBe(nativeFix());
-  },
-);
+  ['freebsd', 'x64', /^There is no build for freebsd-x64\. Run farelock on Linux or macOS, on x64 or arm64\.$/],
+])('on %s-%s the advice for a missing native package is one that can help there', (system, processor, fix) => {
+  runOn(system, processor);
+  expect(nativeFix()).toMatch(fix);
+  const error = new Error(`Cannot find module '@libsql/${system}-${processor}'`);
+  expect(missingNative(error)?.fix).toBe(nativeFix());
+});

@@ -87,9 +87,6 @@ test('says of what failed whether it was ever sent', async () => {
 
 test('no reason repeats what was sent', async () => {
   const secret = { headers: { authorization: 'Bearer se\ncret' } };
-  const failure = await overNetwork()({ ...get('http://127.0.0.1:1/'), ...secret }).then(
-    () => null,
-    networkFailure,
-  );
+  const failure = await overNetwork()({ ...get('http://127.0.0.1:1/'), ...secret }).then(() => null, networkFailure);
   expect(failure).toEqual({ kind: 'lost', reason: 'TypeError' });
 });

@@ -109,9 +109,7 @@ function conditionsOn(node, names) {
     if (ts.isBinaryExpression(one)) return COMPARES.has(one.operatorToken.kind);
     return isTruthTested(one) && !ts.isBinaryExpression(one) && !ts.isParenthesizedExpression(one);
   });
-  return fits.filter(
-    (one) => !fits.some((other) => other !== one && one.pos <= other.pos && other.end <= one.end),
-  );
+  return fits.filter((one) => !fits.some((other) => other !== one && one.pos <= other.pos && other.end <= one.end));
 }
 
 function isTruthTested(one) {

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,10 +45,7 @@ test.each([
     mkdirSync(join(folder, 'node_modules'), { recursive: true });
     if (!existsSync(join(folder, 'node_modules/vitest')))
       symlinkSync(fileURLToPath(new URL('node_modules/vitest', ROOT)), join(folder, 'node_modules/vitest'));
-    writeFileSync(
-      join(folder, 'one.test.js'),
-      `import { beforeAll, expect, test } from "vitest";\n${text}\n`,
-    );
+    writeFileSync(join(folder, 'one.test.js'), `import { beforeAll, expect, test } from "vitest";\n${text}\n`);
     const found = await runTests(folder, ['one.test.js'], 60_000);
     expect(found?.counts ?? null, found?.by).toBe(counts);
   },

@@ -1,27 +1,9 @@
 /** The sharpest deliberate bugs: each would move money that must not move, or lose what was paid for. */
 export const MUTANTS = [
   // Charging
-  m(
-    'a payment pays another request, too',
-    'payments',
-    'again',
-    { ignores: 'request_digest' },
-    'payments/paywall',
-  ),
-  m(
-    'a challenge for one body pays for another',
-    'payments',
-    'bind',
-    { ignores: 'requestDigest' },
-    'payments/paywall',
-  ),
-  m(
-    'a challenge for another payee is honoured',
-    'payments',
-    'first',
-    { ignores: 'payTo' },
-    'payments/paywall',
-  ),
+  m('a payment pays another request, too', 'payments', 'again', { ignores: 'request_digest' }, 'payments/paywall'),
+  m('a challenge for one body pays for another', 'payments', 'bind', { ignores: 'requestDigest' }, 'payments/paywall'),
+  m('a challenge for another payee is honoured', 'payments', 'first', { ignores: 'payTo' }, 'payments/paywall'),
   m(
     'a payment that cannot be charged is not undone',
     'payments',
@@ -29,13 +11,7 @@ export const MUTANTS = [
     { without: 'visit.call.undo' },
     'payments/outcome',
   ),
-  m(
-    'money moves before what has to be on record is',
-    'payments',
-    'sign',
-    { without: 'prepare' },
-    'payments/paywall',
-  ),
+  m('money moves before what has to be on record is', 'payments', 'sign', { without: 'prepare' }, 'payments/paywall'),
   m('an answered call is done once more', 'payments', 'deliver', { ignores: 'answered' }, 'payments/paywall'),
   m(
     'the payer’s signature is not checked',
@@ -45,13 +21,7 @@ export const MUTANTS = [
     'payments/attacks',
   ),
   // Effects and the chain
-  m(
-    'two attempts of one effect are alive',
-    'effects',
-    'attemptAt',
-    { leaves: 'live_key' },
-    'effects/effects',
-  ),
+  m('two attempts of one effect are alive', 'effects', 'attemptAt', { leaves: 'live_key' }, 'effects/effects'),
   m(
     'a transaction is sent before it is written down',
     'effects',
@@ -73,28 +43,10 @@ export const MUTANTS = [
     { without: 'find', times: 2 },
     'effects/effects',
   ),
-  m(
-    'money that leaves for good is gone below finalized',
-    'effects',
-    'ENDS_FINALIZED',
-    { is: '[]' },
-    'effects/effects',
-  ),
-  m(
-    'the history of the fee payer is not asked',
-    'solana',
-    'fateOf',
-    { believes: 'isAbsent' },
-    'payments/landing',
-  ),
+  m('money that leaves for good is gone below finalized', 'effects', 'ENDS_FINALIZED', { is: '[]' }, 'effects/effects'),
+  m('the history of the fee payer is not asked', 'solana', 'fateOf', { believes: 'isAbsent' }, 'payments/landing'),
   // Storage
-  m(
-    'an act is let through whose row was overtaken',
-    'store',
-    'checkHeld',
-    { ignores: 'fence' },
-    'store/queue',
-  ),
+  m('an act is let through whose row was overtaken', 'store', 'checkHeld', { ignores: 'fence' }, 'store/queue'),
   m('a write waits for no disk', 'store', 'mustLast', { gives: 'false' }, 'store/syncs'),
   m(
     'a reader sees what may still be undone',
@@ -103,21 +55,9 @@ export const MUTANTS = [
     { without: 'untilCommitted' },
     'store/libsql/group-commit',
   ),
-  m(
-    'a sealed value opens in another row',
-    'kernel',
-    'secretsFrom',
-    { without: 'setAAD', times: 2 },
-    'kernel/kernel',
-  ),
+  m('a sealed value opens in another row', 'kernel', 'secretsFrom', { without: 'setAAD', times: 2 }, 'kernel/kernel'),
   // Bookings
-  m(
-    'a stranger takes a payer’s lock',
-    'flights',
-    'prepare',
-    { ignores: 'funding_wallet' },
-    'flights/base/wallets',
-  ),
+  m('a stranger takes a payer’s lock', 'flights', 'prepare', { ignores: 'funding_wallet' }, 'flights/base/wallets'),
   m(
     'more is locked in a day than the operator takes',
     'flights',
@@ -175,13 +115,7 @@ export const MUTANTS = [
     { without: 'cancel' },
     'flights/operator',
   ),
-  m(
-    'a decided case is approved once more',
-    'flights',
-    'checkUndecided',
-    { gives: 'undefined' },
-    'flights/operator',
-  ),
+  m('a decided case is approved once more', 'flights', 'checkUndecided', { gives: 'undefined' }, 'flights/operator'),
   m(
     'a second pay-out is signed without a look at the history',
     'flights',
@@ -204,21 +138,9 @@ export const MUTANTS = [
     { believes: 'isSoldToAnother' },
     'airlines/duffel/create-order',
   ),
-  m(
-    'the till may ask for any price',
-    'airlines',
-    'priceDiffers',
-    { gives: 'null' },
-    'sandbox/carrier-site/scenarios',
-  ),
+  m('the till may ask for any price', 'airlines', 'priceDiffers', { gives: 'null' }, 'sandbox/carrier-site/scenarios'),
   // The tool
-  m(
-    'a payment is given up while it can still land',
-    'client',
-    'deliver',
-    { believes: 'blocksLeft' },
-    'client/payer',
-  ),
+  m('a payment is given up while it can still land', 'client', 'deliver', { believes: 'blocksLeft' }, 'client/payer'),
   m(
     'the daily limit is passed by one payment',
     'client',
@@ -226,20 +148,8 @@ export const MUTANTS = [
     { ignores: 'spent perDay amount' },
     'client/base/spending',
   ),
-  m(
-    '--yes spends real money',
-    'client',
-    'mayBeAgreedTo isRealMoney',
-    { is: 'false' },
-    'client/base/spending',
-  ),
-  m(
-    'an escrow that holds the money is paid once more',
-    'client',
-    'checkEscrow',
-    { leaves: 'held' },
-    'client/booking',
-  ),
+  m('--yes spends real money', 'client', 'mayBeAgreedTo isRealMoney', { is: 'false' }, 'client/base/spending'),
+  m('an escrow that holds the money is paid once more', 'client', 'checkEscrow', { leaves: 'held' }, 'client/booking'),
   m(
     'the tool pays into an escrow that refunds a stranger',
     'client',
@@ -248,13 +158,7 @@ export const MUTANTS = [
     'client/booking',
   ),
   // Partners
-  m(
-    'a stale If-Match writes',
-    'partner',
-    'updateOrder',
-    { believes: 'expected version' },
-    'partner/orders/orders',
-  ),
+  m('a stale If-Match writes', 'partner', 'updateOrder', { believes: 'expected version' }, 'partner/orders/orders'),
   m(
     'a partner reads another partner’s order',
     'partner',
@@ -269,13 +173,7 @@ export const MUTANTS = [
     { ignores: 'lost' },
     'partner/platforms/outbound',
   ),
-  m(
-    'a name that turns to a private address is called',
-    'partner',
-    'exchange',
-    { leaves: 'lookup' },
-    'partner/ssrf',
-  ),
+  m('a name that turns to a private address is called', 'partner', 'exchange', { leaves: 'lookup' }, 'partner/ssrf'),
 ];
 
 /** @param name what goes wrong @param by the test that has to fail, below `test` */

@@ -5,8 +5,7 @@ import { join, relative } from 'node:path';
 /** What Vitest writes of a test that it ended by its time-out: the error has no message in the report. */
 const TIMED_OUT = /STACK_TRACE_ERROR|timed out in \d+ms/;
 /** The changed file does not even load. */
-const NOT_LOADED =
-  /^(?:SyntaxError|ReferenceError)\b|Cannot find module|Failed to (?:load|resolve)|Transform failed/;
+const NOT_LOADED = /^(?:SyntaxError|ReferenceError)\b|Cannot find module|Failed to (?:load|resolve)|Transform failed/;
 
 /** Runs files of tests of a folder until the first failure. Returns null when all are green. */
 export async function runTests(folder, files, mostMs, started = () => {}) {

@@ -5,13 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { jsonLog } from '../../src/kernel/log.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
-import type {
-  MailMessage,
-  Message,
-  NotifySettings,
-  PageMessage,
-  Transports,
-} from '../../src/notify/message.ts';
+import type { MailMessage, Message, NotifySettings, PageMessage, Transports } from '../../src/notify/message.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { checkSettings } from '../../src/notify/settings.ts';
 import { createTransports } from '../../src/notify/transports.ts';
@@ -276,11 +270,7 @@ test('a message that nobody takes for a week waits for a person', async () => {
 
 test('a mail that its server refuses does not hold up the next one', async () => {
   const { smtp, box } = await receivers();
-  await write(
-    box,
-    { ...MAIL, to: { name: '', address: 'a@b, c@example.org' } },
-    { ...MAIL, dedupKey: 'mail:2' },
-  );
+  await write(box, { ...MAIL, to: { name: '', address: 'a@b, c@example.org' } }, { ...MAIL, dedupKey: 'mail:2' });
   await box.deliverDue();
   expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.org']]);
 });

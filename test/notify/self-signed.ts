@@ -14,10 +14,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
     sequence(time('20200101000000Z'), time('21200101000000Z')),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(
-      0xa3,
-      sequence(sequence(oid('55 1d 11'), der(0x04, san)), sequence(oid('55 1d 13'), der(0x04, isCa))),
-    ),
+    der(0xa3, sequence(sequence(oid('55 1d 11'), der(0x04, san)), sequence(oid('55 1d 13'), der(0x04, isCa)))),
   );
   const signature = der(0x03, Buffer.from([0]), sign('sha256', body, privateKey));
   const bytes = sequence(body, ECDSA_SHA256, signature).toString('base64');
@@ -32,8 +29,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
-  const size =
-    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 const sequence = (...parts: readonly Buffer[]) => der(0x30, ...parts);

@@ -43,10 +43,6 @@ test('with a trusted certificate the mail is handed over, encrypted', async () =
   expect(receiver.url).toMatch(/^smtps:/);
   expect(await send(receiver.url, trusted)).toBe('sent');
   expect(receiver.mails).toMatchObject([
-    {
-      from: 'desk@example.com',
-      to: ['ada@example.org'],
-      raw: expect.stringContaining('Your ticket is issued.'),
-    },
+    { from: 'desk@example.com', to: ['ada@example.org'], raw: expect.stringContaining('Your ticket is issued.') },
   ]);
 });

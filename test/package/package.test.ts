@@ -4,16 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
-import {
-  demo,
-  emptyFolder,
-  install,
-  installWithPnpm,
-  type Packed,
-  pack,
-  ROOT,
-  registryProblem,
-} from './packed.ts';
+import { demo, emptyFolder, install, installWithPnpm, type Packed, pack, ROOT, registryProblem } from './packed.ts';
 
 const built = isHere('the built tool', existsSync(join(ROOT, 'dist/main.cjs')));
 const folder = emptyFolder();
@@ -141,15 +132,10 @@ describe.runIf(built)('installed from the tarball alone', () => {
     const bare = await install(tarball, inside('bare'), ['--omit=optional']);
     const env = { PATH: process.env.PATH, FARELOCK_HOME: inside('bare home'), NO_COLOR: '1' };
     const said = (...args: string[]) =>
-      spawnSync(process.execPath, [join(bare, 'farelock/bin/farelock.js'), ...args], {
-        env,
-        encoding: 'utf8',
-      });
+      spawnSync(process.execPath, [join(bare, 'farelock/bin/farelock.js'), ...args], { env, encoding: 'utf8' });
     const search = said('search', 'LIS', 'BER', '--depart', '+30d');
     expect(search.status).toBe(1);
-    expect(search.stderr).toMatch(
-      /^✗ @libsql\/\S+, a native package that this machine needs, is not installed\./m,
-    );
+    expect(search.stderr).toMatch(/^✗ @libsql\/\S+, a native package that this machine needs, is not installed\./m);
     expect(search.stderr).toContain('--include=optional');
     const looked = said('doctor');
     expect(looked.stdout).toMatch(/failed\tnative_packages\tNot installed: @libsql\/\S+, litesvm-/);
@@ -187,9 +173,7 @@ describe.runIf(built)('installed from the tarball alone', () => {
       const node = await install(`${binaries}@${version}`, inside(`node ${version}`));
       const binary = join(node, binaries, 'bin/node');
       const home = inside(`home ${version}`);
-      expect(execFileSync(binary, ['--version'], { encoding: 'utf8' })).toMatch(
-        new RegExp(`^v${version}[.\\n]`),
-      );
+      expect(execFileSync(binary, ['--version'], { encoding: 'utf8' })).toMatch(new RegExp(`^v${version}[.\\n]`));
       expect(await demo({ node: binary, modules, home })).toMatch(/✓ Booked: booking reference/);
     },
     240_000,

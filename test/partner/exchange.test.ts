@@ -104,9 +104,9 @@ describe('the wallet of an order is on the network of its crypto currency', () =
       'customerWalletDataId',
     );
     const lower = ETHEREUM_ADDRESS.toLowerCase();
-    expect(
-      (await create({ partnerId: OWN_REDIRECT, customerIp: '203.0.113.7', walletAddress: lower })).status,
-    ).toBe(200);
+    expect((await create({ partnerId: OWN_REDIRECT, customerIp: '203.0.113.7', walletAddress: lower })).status).toBe(
+      200,
+    );
     expect(platform.received.at(-1)?.body.network).toBe('ETHEREUM');
   });
 
@@ -151,12 +151,7 @@ describe('the wallet of an order is on the network of its crypto currency', () =
     // As a version without the check has left it: begun, perhaps sent, its answer lost.
     await store
       .updateTable('partner_orders')
-      .set({
-        creation: 'creating',
-        status: null,
-        customer_wallet_data_id: wallets.SOLANA ?? '',
-        due_at_ms: 1,
-      })
+      .set({ creation: 'creating', status: null, customer_wallet_data_id: wallets.SOLANA ?? '', due_at_ms: 1 })
       .where('order_id', '=', order.id)
       .execute();
     await store.deleteFrom('partner_order_changes').where('order_id', '=', order.id).execute();
@@ -176,10 +171,7 @@ describe('ONRAMP is from fiat to crypto, OFFRAMP from crypto to fiat', () => {
   type Sides = { rampType: 'ONRAMP' | 'OFFRAMP'; fromCurrency: string; toCurrency: string; network?: string };
   const WRONG: readonly [Sides, string][] = [
     [{ rampType: 'ONRAMP', fromCurrency: 'SOLANA_EURC', toCurrency: 'SOLANA_USDC' }, 'fromCurrency'],
-    [
-      { rampType: 'ONRAMP', fromCurrency: 'SOLANA_USDC', toCurrency: 'EUR', network: 'SOLANA' },
-      'fromCurrency',
-    ],
+    [{ rampType: 'ONRAMP', fromCurrency: 'SOLANA_USDC', toCurrency: 'EUR', network: 'SOLANA' }, 'fromCurrency'],
     [{ rampType: 'ONRAMP', fromCurrency: 'EUR', toCurrency: 'USD' }, 'toCurrency'],
     [{ rampType: 'ONRAMP', fromCurrency: 'EUR', toCurrency: 'USD', network: 'SOLANA' }, 'toCurrency'],
     [{ rampType: 'OFFRAMP', fromCurrency: 'EUR', toCurrency: 'SOLANA_USDC' }, 'fromCurrency'],
@@ -262,8 +254,6 @@ describe('codes', () => {
   test('countries of customers and of offerings are on the ISO list', async () => {
     await expect(stack.operator('customers', { country: 'ZZZ' })).rejects.toThrow(/400.*country/);
     const rails = [{ ...railOf('ONRAMP', 'BRL', 'SOLANA_USDC', 'BRA_PIX'), countries: ['ZZZ'] }];
-    await expect(platform.partner(stack, 'par_wrong', 'INTEGRATION', rails)).rejects.toThrow(
-      /400.*countries/,
-    );
+    await expect(platform.partner(stack, 'par_wrong', 'INTEGRATION', rails)).rejects.toThrow(/400.*countries/);
   });
 });

@@ -44,10 +44,7 @@ describe('paths and methods', () => {
     ]) {
       const answer = await raw(path, { body: '{}' });
       expect([path, answer.status]).toEqual([path, 404]);
-      expect(await answer.json()).toMatchObject({
-        code: 'not_found',
-        detail: { reason: 'unknown_procedure' },
-      });
+      expect(await answer.json()).toMatchObject({ code: 'not_found', detail: { reason: 'unknown_procedure' } });
     }
   });
 
@@ -105,11 +102,7 @@ describe('bodies', () => {
     const answer = await raw(pathOf('partner', 'UpdateOrder'), { body });
     expect([answer.status, await answer.json()]).toMatchObject([
       400,
-      {
-        detail: {
-          issues: [{ path: 'depositInstructions.amount', message: 'is given twice: give it once.' }],
-        },
-      },
+      { detail: { issues: [{ path: 'depositInstructions.amount', message: 'is given twice: give it once.' }] } },
     ]);
   });
 

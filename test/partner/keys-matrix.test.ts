@@ -27,9 +27,7 @@ const ALL = [
   ...OPERATIONS.partner.map((name) => ['partner', name] as const),
   ...OPERATIONS.customer.map((name) => ['customer', name] as const),
 ];
-const CONCERN_ONE = ALL.filter(
-  ([service, name]) => service === 'customer' && name !== 'GetAvailablePartners',
-);
+const CONCERN_ONE = ALL.filter(([service, name]) => service === 'customer' && name !== 'GetAvailablePartners');
 
 /** A body that each operation takes, so that nothing but the key can be what is refused. */
 const bodyOf = (operation: string): object =>
@@ -140,10 +138,7 @@ describe('calls that concern one customer', () => {
       const answer = await stack.customer<Failure>(
         'GetOnboardingRequirements',
         {},
-        {
-          token: null,
-          headers: { authorization: `${scheme} ${stack.token}`.trim() },
-        },
+        { token: null, headers: { authorization: `${scheme} ${stack.token}`.trim() } },
       );
       expectRefusal(scheme, answer);
     }
@@ -151,23 +146,19 @@ describe('calls that concern one customer', () => {
 
   test('a token alone, without a key, is not enough; partner calls need no token', async () => {
     for (const [service, operation] of CONCERN_ONE) {
-      const answer = await stack.call<Failure>(pathOf(service, operation), bodyOf(operation), {
-        token: stack.token,
-      });
+      const answer = await stack.call<Failure>(pathOf(service, operation), bodyOf(operation), { token: stack.token });
       expectRefusal(operation, answer);
     }
     expect((await stack.partner('GetOrders', {})).status).toBe(200);
-    expect(
-      (await stack.customer('GetAvailablePartners', bodyOf('GetAvailablePartners'), { token: null })).status,
-    ).toBe(200);
+    expect((await stack.customer('GetAvailablePartners', bodyOf('GetAvailablePartners'), { token: null })).status).toBe(
+      200,
+    );
   });
 });
 
 test('a rotated key works through its overlap, the new one at once, and the old one no longer after it', async () => {
   const old = await stack.issueKey(BANK);
-  const rotated = await stack.operator<{ key: string }>(`partner-keys/${old.key_id}/rotate`, {
-    overlap_hours: 2,
-  });
+  const rotated = await stack.operator<{ key: string }>(`partner-keys/${old.key_id}/rotate`, { overlap_hours: 2 });
   const ask = async (key: string) => (await stack.partner('GetOrders', {}, { key })).status;
   expect([await ask(old.key), await ask(rotated.key)]).toEqual([200, 200]);
   stack.clock.advance(2 * 3_600_000 - 60_000);
@@ -227,10 +218,7 @@ test('a token of a customer whom the key’s partner does not know is as one tha
   };
   for (const [operation, body] of Object.entries(bodies)) {
     for (const headers of [{}, { 'idempotency-key': 'once' }]) {
-      const nobody = await stack.customer<Failure>(operation, body, {
-        token: 'flk_cus_demo_nobody',
-        headers,
-      });
+      const nobody = await stack.customer<Failure>(operation, body, { token: 'flk_cus_demo_nobody', headers });
       const foreign = await stack.customer<Failure>(operation, body, { token, headers });
       expect([operation, foreign.status, foreign.body]).toEqual([operation, 401, nobody.body]);
       expect(foreign.body.detail?.reason).toBe('customer_token_invalid');
@@ -239,11 +227,7 @@ test('a token of a customer whom the key’s partner does not know is as one tha
     const own = await stack.customer<Failure>(operation, body, { token, key: pix });
     expect([operation, own.status]).not.toEqual([operation, 401]);
   }
-  const asked = await stack.customer<{ requirements: unknown[] }>(
-    'GetOnboardingRequirements',
-    {},
-    { token, key: pix },
-  );
+  const asked = await stack.customer<{ requirements: unknown[] }>('GetOnboardingRequirements', {}, { token, key: pix });
   expect(asked.status).toBe(200);
 });
 

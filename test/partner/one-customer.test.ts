@@ -24,9 +24,9 @@ interface Erased {
 const of = <T>(customerId: string, act: string, body: object = {}) =>
   stack.operator<T>(`customers/${customerId}${act}`, body);
 const audited = async (action: string) =>
-  (
-    await stack.operator<{ entries: { action: string; detail: Record<string, unknown> }[] }>('audit')
-  ).entries.filter((entry) => entry.action === action);
+  (await stack.operator<{ entries: { action: string; detail: Record<string, unknown> }[] }>('audit')).entries.filter(
+    (entry) => entry.action === action,
+  );
 
 test('a change of country and links is audited with before and after, and holds at once', async () => {
   const token = await stack.issueToken(BO);

@@ -33,9 +33,7 @@ test('every operation is described, with its request, its answer and its refusal
   for (const service of ['partner', 'customer'] as const) {
     for (const operation of OPERATIONS[service]) {
       const { post } = document.paths[pathOf(service, operation)] ?? {};
-      expect(Object.keys(post?.responses ?? {})).toEqual(
-        expect.arrayContaining(['200', '400', '401', '500']),
-      );
+      expect(Object.keys(post?.responses ?? {})).toEqual(expect.arrayContaining(['200', '400', '401', '500']));
     }
   }
 });

@@ -57,10 +57,7 @@ test('a certificate for another name, or of nobody we trust, is refused before a
     requests++;
     response.end();
   });
-  expect(await post('platform.example.com', port)).toEqual({
-    kind: 'unsent',
-    reason: 'ERR_TLS_CERT_ALTNAME_INVALID',
-  });
+  expect(await post('platform.example.com', port)).toEqual({ kind: 'unsent', reason: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   expect(await post('localhost', port, selfSigned().cert)).toMatchObject({ kind: 'unsent' });
   expect(requests).toBe(0);
 });

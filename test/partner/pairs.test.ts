@@ -23,11 +23,7 @@ const SITUATIONS: readonly {
     path: ['IN_REVIEW'],
     to: ['AWAITING_FUNDS', 'FUNDS_RECEIVED', 'ERROR', 'CANCELED'],
   },
-  {
-    name: 'IN_REVIEW with funds',
-    path: ['FUNDS_RECEIVED', 'IN_REVIEW'],
-    to: ['FUNDS_RECEIVED', 'ERROR', 'REFUNDING'],
-  },
+  { name: 'IN_REVIEW with funds', path: ['FUNDS_RECEIVED', 'IN_REVIEW'], to: ['FUNDS_RECEIVED', 'ERROR', 'REFUNDING'] },
   {
     name: 'FUNDS_RECEIVED',
     path: ['FUNDS_RECEIVED'],
@@ -38,19 +34,11 @@ const SITUATIONS: readonly {
     path: ['FUNDS_RECEIVED', 'PAYMENT_SUBMITTED'],
     to: ['PAYMENT_PROCESSED', 'REFUNDING', 'ERROR'],
   },
-  {
-    name: 'PAYMENT_PROCESSED',
-    path: ['FUNDS_RECEIVED', 'PAYMENT_SUBMITTED', 'PAYMENT_PROCESSED'],
-    to: ['REFUNDING'],
-  },
+  { name: 'PAYMENT_PROCESSED', path: ['FUNDS_RECEIVED', 'PAYMENT_SUBMITTED', 'PAYMENT_PROCESSED'], to: ['REFUNDING'] },
   { name: 'REFUNDING', path: ['FUNDS_RECEIVED', 'REFUNDING'], to: ['REFUNDED', 'ERROR'] },
   { name: 'CANCELED', path: ['CANCELED'], to: ['REFUNDING'] },
   { name: 'ERROR without funds', path: ['ERROR'], to: ['IN_REVIEW', 'CANCELED'] },
-  {
-    name: 'ERROR with funds',
-    path: ['FUNDS_RECEIVED', 'ERROR'],
-    to: ['IN_REVIEW', 'FUNDS_RECEIVED', 'REFUNDING'],
-  },
+  { name: 'ERROR with funds', path: ['FUNDS_RECEIVED', 'ERROR'], to: ['IN_REVIEW', 'FUNDS_RECEIVED', 'REFUNDING'] },
   { name: 'REFUNDED', path: ['FUNDS_RECEIVED', 'REFUNDING', 'REFUNDED'], to: [] },
 ];
 
@@ -70,8 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-const update = (orderId: string, body: object) =>
-  stack.partner<OrderAnswer>('UpdateOrder', { orderId, ...body });
+const update = (orderId: string, body: object) => stack.partner<OrderAnswer>('UpdateOrder', { orderId, ...body });
 
 async function orderAt(path: readonly string[]): Promise<{ id: string; status: string }> {
   const { id } = await stack.order();
@@ -129,12 +116,7 @@ describe('what goes with a move', () => {
       { status: 'REFUNDING', returnDetails: {} },
       'returnDetails',
     ],
-    [
-      'CANCELED to REFUNDING without sourceTransactionId',
-      ['CANCELED'],
-      { status: 'REFUNDING' },
-      'sourceTransactionId',
-    ],
+    ['CANCELED to REFUNDING without sourceTransactionId', ['CANCELED'], { status: 'REFUNDING' }, 'sourceTransactionId'],
   ] as const)('%s is 400 that names the field, and nothing moves', async (_, path, body, field) => {
     const { id, status } = await orderAt(path);
     const answer = await update(id, body);

@@ -60,12 +60,7 @@ export async function openPlatform() {
       answers = words;
     },
     /** Makes a partner whose platform this is. */
-    partner: (
-      { operator }: Stack,
-      partner_id: string,
-      type: 'INTEGRATION' | 'REDIRECT',
-      rails: readonly object[],
-    ) =>
+    partner: ({ operator }: Stack, partner_id: string, type: 'INTEGRATION' | 'REDIRECT', rails: readonly object[]) =>
       operator('partners', {
         partner_id,
         name: partner_id,

@@ -59,12 +59,7 @@ beforeAll(async () => {
   });
   url = await new Promise((resolve) => {
     const server = serve(
-      {
-        fetch: (request) => webOf(app.fetch)(request),
-        hostname: '127.0.0.1',
-        port: 0,
-        overrideGlobalObjects: false,
-      },
+      { fetch: (request) => webOf(app.fetch)(request), hostname: '127.0.0.1', port: 0, overrideGlobalObjects: false },
       ({ port }) => resolve(`http://127.0.0.1:${port}`),
     );
     close = () =>
@@ -89,12 +84,7 @@ const post = async (path: string, body: object, headers: Record<string, string> 
     redirect: 'manual',
   });
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: () => JSON.parse(text) as unknown,
-  };
+  return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) as unknown };
 };
 const order = (more: object = {}) => ({ ...ORDER, orderId: `ord_${++numbered}`, ...more });
 
@@ -129,10 +119,7 @@ describe('Create Order', () => {
       const answer = await post('/bank/create-order', order({ fromAmount }));
       expect(answer.status).toBe(422);
       expect(answer.json()).toMatchObject({
-        error: {
-          reason: expect.any(String),
-          customerFacingReason: 'The amount must be between 10 to 10000 EUR.',
-        },
+        error: { reason: expect.any(String), customerFacingReason: 'The amount must be between 10 to 10000 EUR.' },
       });
     }
     for (const fromAmount of ['10', '10000', '10.00'])
@@ -154,9 +141,7 @@ describe('Redirect Order', () => {
   test('gives an https address; its errors are a text', async () => {
     const answer = await post('/redirect/redirect-order', REDIRECTION, { 'idempotency-key': 'r1' });
     expect(redirectOrderAnswer.parse(answer.json()).redirectUrl).toMatch(/^https:/);
-    expect((await post('/redirect/redirect-order', REDIRECTION, { 'idempotency-key': 'r1' })).text).toBe(
-      answer.text,
-    );
+    expect((await post('/redirect/redirect-order', REDIRECTION, { 'idempotency-key': 'r1' })).text).toBe(answer.text);
     const refused = await post('/redirect/redirect-order', { ...REDIRECTION, fromAmount: '1' });
     expect(refused.status).toBe(422);
     expect(refused.json()).toEqual({ error: 'The amount must be between 100 to 10000 BRL.' });
@@ -213,9 +198,7 @@ describe('switches', () => {
     const body = order({ fromAmount: '150.5021' });
     expect((await post('/bank/create-order', body)).status).toBe(502);
     expect((await post('/bank/create-order', body)).status).toBe(200);
-    const listed = (await (await fetch(`${url}/admin/orders/bank`)).json()) as {
-      orders: { orderId: string }[];
-    };
+    const listed = (await (await fetch(`${url}/admin/orders/bank`)).json()) as { orders: { orderId: string }[] };
     expect(listed.orders.filter(({ orderId }) => orderId === body.orderId)).toHaveLength(1);
   });
 });
@@ -228,15 +211,13 @@ describe('signatures', () => {
       const text = JSON.stringify(body);
       expect((await post('/bank/create-order', body)).status).toBe(401);
       const at = { id: body.orderId, atMs: Date.now(), body: text };
-      expect(
-        (await post('/bank/create-order', body, { ...signWebhook([newWebhookSecret()], at) })).status,
-      ).toBe(401);
-      expect(
-        (await post('/bank/create-order', body, { ...signWebhook([secret], { ...at, body: '{}' }) })).status,
-      ).toBe(401);
-      expect(
-        (await post('/bank/create-order', body, { ...signWebhook([secret], { ...at, atMs: 0 }) })).status,
-      ).toBe(401);
+      expect((await post('/bank/create-order', body, { ...signWebhook([newWebhookSecret()], at) })).status).toBe(401);
+      expect((await post('/bank/create-order', body, { ...signWebhook([secret], { ...at, body: '{}' }) })).status).toBe(
+        401,
+      );
+      expect((await post('/bank/create-order', body, { ...signWebhook([secret], { ...at, atMs: 0 }) })).status).toBe(
+        401,
+      );
       expect((await post('/bank/create-order', body, { ...signWebhook([secret], at) })).status).toBe(200);
     } finally {
       secret = null;

@@ -35,11 +35,10 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
     const seen: string[] = [];
     let pageToken: string | undefined;
     do {
-      const { body } = await stack.partner<{
-        orders: SeenOrder[];
-        totalCount: number;
-        nextPageToken?: string;
-      }>('GetOrders', { pageSize: 3, ...(pageToken ? { pageToken } : {}) });
+      const { body } = await stack.partner<{ orders: SeenOrder[]; totalCount: number; nextPageToken?: string }>(
+        'GetOrders',
+        { pageSize: 3, ...(pageToken ? { pageToken } : {}) },
+      );
       seen.push(...body.orders.map(({ id }) => id));
       pageToken = body.nextPageToken;
       if (!pageToken) expect(body.totalCount).toBe(seen.length);
@@ -50,9 +49,7 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
   test('fifty writers at once on one order: one version each, none lost, and no failure inside', async () => {
     const { id, version } = await stack.order();
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) =>
-        update(id, { toAmount: `1.${String(index + 1).padStart(3, '0')}` }),
-      ),
+      Array.from({ length: 50 }, (_, index) => update(id, { toAmount: `1.${String(index + 1).padStart(3, '0')}` })),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
     expect(new Set(answers.map(({ body }) => body.order.version)).size).toBe(50);
@@ -77,12 +74,8 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
 
   test('requirements are added, asked of the customer and fulfilled', async () => {
     const asked = async () =>
-      (
-        await stack.customer<{ requirements: object[]; complianceStatus: string }>(
-          'GetOnboardingRequirements',
-          {},
-        )
-      ).body;
+      (await stack.customer<{ requirements: object[]; complianceStatus: string }>('GetOnboardingRequirements', {}))
+        .body;
     expect((await asked()).complianceStatus).toBe('COMPLIANCE_STATUS_SUCCESS');
     const added = await stack.partner<{ requirementId: string } & Failure>('AddCustomerRequirement', {
       customerId: ANA,
@@ -95,10 +88,7 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
     const given = await stack.customer('SubmitCustomerData', {
       data: [{ lastOccupation: { code: '251101' } }, { email: { value: 'ana@example.org' } }],
     });
-    expect([given.status, given.body]).toMatchObject([
-      200,
-      { complianceStatus: 'COMPLIANCE_STATUS_PROCESSING' },
-    ]);
+    expect([given.status, given.body]).toMatchObject([200, { complianceStatus: 'COMPLIANCE_STATUS_PROCESSING' }]);
     for (let round = 0; round < 3; round++) {
       await stack.service.worker.runDue();
       stack.clock.advance(5_000);

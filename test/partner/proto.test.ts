@@ -40,8 +40,7 @@ const isZero = (value: string) => value.endsWith('_UNSPECIFIED');
 
 function differences(at: string, type: protobuf.ReflectionObject | null, given: Schema): string[] {
   const schema = given.$ref ? (schemas[given.$ref.split('/').at(-1) ?? ''] ?? {}) : given;
-  if (schema.anyOf)
-    return schema.anyOf.flatMap((one) => (one.type === 'null' ? [] : differences(at, type, one)));
+  if (schema.anyOf) return schema.anyOf.flatMap((one) => (one.type === 'null' ? [] : differences(at, type, one)));
   if (schema.type === 'array') return differences(`${at}[]`, type, schema.items ?? {});
   if (type instanceof protobuf.Enum) {
     const named = Object.keys(type.values)

@@ -81,9 +81,7 @@ test('of two source transactions at once one stays; the other is refused', async
   const { id } = await stack.order();
   const given = ['source-a', 'source-b'];
   const answers = await Promise.all(
-    given.map((sourceTransactionId) =>
-      stack.partner<OrderAnswer>('UpdateOrder', { orderId: id, sourceTransactionId }),
-    ),
+    given.map((sourceTransactionId) => stack.partner<OrderAnswer>('UpdateOrder', { orderId: id, sourceTransactionId })),
   );
   const taken = given.filter((_, index) => answers[index]?.status === 200);
   expect(taken).toHaveLength(1);

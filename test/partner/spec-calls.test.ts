@@ -32,25 +32,8 @@ const ALL = [
 ];
 
 const DATA_TYPES = [
-  ...[
-    'EMAIL',
-    'PHONE',
-    'NAME',
-    'ID_DOCUMENT',
-    'OCCUPATION',
-    'BANK_ACCOUNT',
-    'SELFIE',
-    'BIRTH_DATE',
-    'NATIONALITY',
-  ],
-  ...[
-    'TAX_ID',
-    'CRYPTO_WALLET',
-    'RESIDENTIAL_ADDRESS',
-    'INTERMEDIARY',
-    'EMPLOYMENT_STATUS',
-    'ACCOUNT_PURPOSE',
-  ],
+  ...['EMAIL', 'PHONE', 'NAME', 'ID_DOCUMENT', 'OCCUPATION', 'BANK_ACCOUNT', 'SELFIE', 'BIRTH_DATE', 'NATIONALITY'],
+  ...['TAX_ID', 'CRYPTO_WALLET', 'RESIDENTIAL_ADDRESS', 'INTERMEDIARY', 'EMPLOYMENT_STATUS', 'ACCOUNT_PURPOSE'],
   ...['EXPECTED_MONTHLY_PAYMENTS', 'SOURCE_OF_FUNDS', 'LAST_OCCUPATION', 'PROOF_OF_ADDRESS'],
 ];
 const ATTESTATIONS = [
@@ -60,10 +43,7 @@ const ATTESTATIONS = [
 
 describe('AddCustomerRequirement', () => {
   const add = (body: object) =>
-    stack.partner<{ requirementId: string } & Failure>('AddCustomerRequirement', {
-      customerId: EVA,
-      ...body,
-    });
+    stack.partner<{ requirementId: string } & Failure>('AddCustomerRequirement', { customerId: EVA, ...body });
 
   test('takes each of the nineteen data types and the seven attestations, and answers with requirementId', async () => {
     expect([DATA_TYPES.length, ATTESTATIONS.length]).toEqual([19, 7]);
@@ -75,11 +55,7 @@ describe('AddCustomerRequirement', () => {
     }
     for (const attestation of ATTESTATIONS) {
       const answer = await add({ attestation });
-      expect([attestation, answer.status, typeof answer.body.requirementId]).toEqual([
-        attestation,
-        200,
-        'string',
-      ]);
+      expect([attestation, answer.status, typeof answer.body.requirementId]).toEqual([attestation, 200, 'string']);
     }
   });
 
@@ -122,20 +98,14 @@ describe('GetOnboardingRequirements', () => {
       expect(Object.keys(one)).toHaveLength(1);
       if (one.attestationRequirement) {
         expect(one.attestationRequirement).toEqual({
-          terms: {
-            termsUrl: expect.stringMatching(/^https:/),
-            privacyPolicyUrl: expect.stringMatching(/^https:/),
-          },
+          terms: { termsUrl: expect.stringMatching(/^https:/), privacyPolicyUrl: expect.stringMatching(/^https:/) },
         });
       } else {
         expect(DATA_TYPES).toContain(one.dataRequirement?.type);
         expect(Array.isArray(one.dataRequirement?.data)).toBe(true);
       }
     }
-    expectNamed(
-      await stack.customer<Failure>('GetOnboardingRequirements', { customerId: ANA }),
-      'customerId',
-    );
+    expectNamed(await stack.customer<Failure>('GetOnboardingRequirements', { customerId: ANA }), 'customerId');
   });
 });
 
@@ -222,11 +192,7 @@ describe('CreateOrder', () => {
       paymentMethod: ORDER.paymentMethod,
     });
     expect(Object.keys(order.depositInstructions ?? {}).length).toBeGreaterThan(0);
-    expect(await stack.show(order.id)).toEqual({
-      ...order,
-      customerId: ANA,
-      externalId: expect.any(String),
-    });
+    expect(await stack.show(order.id)).toEqual({ ...order, customerId: ANA, externalId: expect.any(String) });
   });
 
   test('shows its customer neither customerId, externalId nor reason', async () => {
@@ -263,12 +229,7 @@ describe('CreateOrder', () => {
     const unknown = await create({ partnerId: 'par_nobody' });
     expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
     for (const field of Object.keys(ORDER)) expectNamed(await create({ [field]: undefined }), field);
-    for (const wrong of [
-      { fromAmount: '0' },
-      { fromAmount: 5 },
-      { countryCode: 'BR' },
-      { rampType: 'SWAP' },
-    ]) {
+    for (const wrong of [{ fromAmount: '0' }, { fromAmount: 5 }, { countryCode: 'BR' }, { rampType: 'SWAP' }]) {
       expectNamed(await create(wrong), Object.keys(wrong)[0] ?? '');
     }
     for (const other of ['customerPaymentDetailsDataId', 'customerWalletDataId']) {
@@ -300,10 +261,7 @@ describe('the wire', () => {
   test('an unknown field is refused by its name, wherever it lies and however it is spelled', async () => {
     const { id } = await stack.order();
     expectNamed(await stack.partner<Failure>('UpdateOrder', { orderId: id, statsu: 'ERROR' }), 'statsu');
-    const nested = await stack.partner<Failure>('UpdateOrder', {
-      order_id: id,
-      return_details: { refund_id: 'x' },
-    });
+    const nested = await stack.partner<Failure>('UpdateOrder', { order_id: id, return_details: { refund_id: 'x' } });
     expect(nested.status).toBe(400);
     expect(JSON.stringify(nested.body)).toMatch(/refund_id|refundId/);
     for (const name of ['__proto__', 'constructor', 'toString']) {
@@ -323,11 +281,7 @@ describe('the wire', () => {
       const path = pathOf(service, operation);
       const { key, token } = stack;
       for (const method of ['GET', 'PUT', 'DELETE']) {
-        const answer = await stack.call<Failure>(path, method === 'GET' ? undefined : {}, {
-          key,
-          token,
-          method,
-        });
+        const answer = await stack.call<Failure>(path, method === 'GET' ? undefined : {}, { key, token, method });
         expect([operation, method, answer.status, answer.headers.get('allow')]).toEqual([
           operation,
           method,
@@ -335,17 +289,8 @@ describe('the wire', () => {
           'POST',
         ]);
       }
-      for (const type of [
-        'application/proto',
-        'text/plain',
-        'application/grpc',
-        'application/connect+json',
-      ]) {
-        const answer = await stack.call<Failure>(path, '{}', {
-          key,
-          token,
-          headers: { 'content-type': type },
-        });
+      for (const type of ['application/proto', 'text/plain', 'application/grpc', 'application/connect+json']) {
+        const answer = await stack.call<Failure>(path, '{}', { key, token, headers: { 'content-type': type } });
         expect([operation, type, answer.status]).toEqual([operation, type, 415]);
       }
       for (const broken of ['{', '[]', 'null', '"x"', '{}{}']) {

@@ -48,11 +48,7 @@ const INSTRUCTIONS = {
 
 describe('what an order shows', () => {
   test('its partner sees every field, under the names of the specification, in their forms', async () => {
-    await updated({
-      status: 'FUNDS_RECEIVED',
-      sourceTransactionId: 'src',
-      depositInstructions: INSTRUCTIONS,
-    });
+    await updated({ status: 'FUNDS_RECEIVED', sourceTransactionId: 'src', depositInstructions: INSTRUCTIONS });
     await updated({ status: 'ERROR', reason: 'inner words', customerFacingReason: 'outer words' });
     const order = await updated({
       status: 'REFUNDING',
@@ -88,13 +84,7 @@ describe('what an order shows', () => {
 
   test('what is not set is left out, and nothing is null', async () => {
     const text = JSON.stringify(await stack.show(id));
-    for (const unset of [
-      'reason',
-      'returnDetails',
-      'sourceTransactionId',
-      'destinationTransactionId',
-      'null',
-    ]) {
+    for (const unset of ['reason', 'returnDetails', 'sourceTransactionId', 'destinationTransactionId', 'null']) {
       expect(text).not.toContain(`"${unset}"`);
     }
     expect(text).not.toContain(':null');
@@ -135,10 +125,7 @@ describe('details', () => {
     }
     for (const blank of ['', ' ', '\t\n', '\u00a0\u3000', '\u200b', '\u2800', '\u3164']) {
       expectNamed(await update({ depositInstructions: { iban: blank } }), 'depositInstructions.iban');
-      expectNamed(
-        await update({ depositInstructions: { reference: blank } }),
-        'depositInstructions.reference',
-      );
+      expectNamed(await update({ depositInstructions: { reference: blank } }), 'depositInstructions.reference');
       expectNamed(await update({ returnDetails: { reason: blank } }), 'returnDetails.reason');
       expectNamed(await update({ status: 'ERROR', reason: blank }), 'reason');
     }
@@ -148,12 +135,7 @@ describe('details', () => {
   });
 
   test("the sample's keys are synonyms; both names of one field at once are refused", async () => {
-    const sample = {
-      bankName: 'Sandbank',
-      accountNumber: '1234567',
-      routingNumber: '021000021',
-      reference: 'FL-1',
-    };
+    const sample = { bankName: 'Sandbank', accountNumber: '1234567', routingNumber: '021000021', reference: 'FL-1' };
     expect((await updated({ depositInstructions: sample })).depositInstructions).toEqual({
       bankName: 'Sandbank',
       bankAccountNumber: '1234567',
@@ -188,20 +170,7 @@ describe('details', () => {
   );
 
   test.each([
-    ...[
-      '-1',
-      '1e3',
-      '1,5',
-      '.5',
-      '1.',
-      ' 1',
-      '0x10',
-      'NaN',
-      '',
-      '٣',
-      `1${'0'.repeat(18)}`,
-      `0.${'0'.repeat(18)}1`,
-    ],
+    ...['-1', '1e3', '1,5', '.5', '1.', ' 1', '0x10', 'NaN', '', '٣', `1${'0'.repeat(18)}`, `0.${'0'.repeat(18)}1`],
     ...[10, 0.1, true, {}],
   ])('toAmount %j is none', async (toAmount) => {
     expectNamed(await update({ toAmount }), 'toAmount');
@@ -235,9 +204,9 @@ describe('moves', () => {
     const body = { status: 'FUNDS_RECEIVED', toAmount: '1.50', depositInstructions: { iban: 'x', bic: 'y' } };
     const first = await updated(body);
     expect(await updated(body)).toEqual(first);
-    expect(
-      await updated({ toAmount: '1.5', depositInstructions: { bic: 'y', iban: 'x', clabe: null } }),
-    ).toEqual(first);
+    expect(await updated({ toAmount: '1.5', depositInstructions: { bic: 'y', iban: 'x', clabe: null } })).toEqual(
+      first,
+    );
     expect(await updated({})).toEqual(first);
     const patched = await updated({ status: 'FUNDS_RECEIVED', sourceTransactionId: 'later' });
     expect(patched).toMatchObject({ version: first.version + 1, sourceTransactionId: 'later' });
@@ -248,17 +217,13 @@ describe('moves', () => {
     const answer = await update({ sourceTransactionId: 'second' });
     expect([answer.status, answer.body.code]).toEqual([409, 'aborted']);
     expect(await stack.show(id)).toEqual(set);
-    expect((await updated({ status: 'FUNDS_RECEIVED', sourceTransactionId: 'first' })).status).toBe(
-      'FUNDS_RECEIVED',
-    );
+    expect((await updated({ status: 'FUNDS_RECEIVED', sourceTransactionId: 'first' })).status).toBe('FUNDS_RECEIVED');
   });
 
   test('a destination transaction may change until the payment is processed, and never after', async () => {
     await updated({ status: 'FUNDS_RECEIVED' });
     await updated({ status: 'PAYMENT_SUBMITTED', destinationTransactionId: 'd1' });
-    expect(await updated({ destinationTransactionId: 'd2' })).toMatchObject({
-      destinationTransactionId: 'd2',
-    });
+    expect(await updated({ destinationTransactionId: 'd2' })).toMatchObject({ destinationTransactionId: 'd2' });
     await updated({ status: 'PAYMENT_PROCESSED', destinationTransactionId: 'd3' });
     const answer = await update({ destinationTransactionId: 'd4' });
     expect([answer.status, answer.body.code]).toEqual([409, 'aborted']);
@@ -300,9 +265,7 @@ describe('versions', () => {
     expect((await stack.show(id)).status).toBe('PAYMENT_SUBMITTED');
     stack.clock.advance(2 * 3_600_000);
     expect((await update({ status: 'FUNDS_RECEIVED' }, headers)).status).toBe(409);
-    expect(
-      (await update({ status: 'PAYMENT_PROCESSED' }, { ...headers, 'idempotency-key': 'new' })).status,
-    ).toBe(200);
+    expect((await update({ status: 'PAYMENT_PROCESSED' }, { ...headers, 'idempotency-key': 'new' })).status).toBe(200);
   });
 
   test('a key of one partner says nothing about the same key of another', async () => {
@@ -334,9 +297,7 @@ describe('GetOrders', () => {
     expect(failed.orders.map((one) => one.id)).toContain(id);
     expect(new Set(failed.orders.map((one) => one.status))).toEqual(new Set(['ERROR']));
     expect(failed.totalCount).toBe(all.orders.filter((one) => one.status === 'ERROR').length);
-    expect(await list({ status: 'PAYMENT_PROCESSED', pageSize: 1 })).toMatchObject({
-      totalCount: expect.any(Number),
-    });
+    expect(await list({ status: 'PAYMENT_PROCESSED', pageSize: 1 })).toMatchObject({ totalCount: expect.any(Number) });
     expectNamed(await stack.partner<Failure>('GetOrders', { status: 'LOST' }), 'status');
   });
 
@@ -374,7 +335,5 @@ test('GetOrderDetails takes orderId and gives the order; without one, or with on
   const unknown = await stack.partner<Failure>('GetOrderDetails', { orderId: 'ord_nothing' });
   expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
   expectNamed(await update({ orderId: undefined }), 'orderId');
-  expect((await stack.partner('UpdateOrder', { orderId: 'ord_nothing', status: 'CANCELED' })).status).toBe(
-    404,
-  );
+  expect((await stack.partner('UpdateOrder', { orderId: 'ord_nothing', status: 'CANCELED' })).status).toBe(404);
 });

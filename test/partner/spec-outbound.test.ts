@@ -160,16 +160,9 @@ test('while the signing secret rotates a request has two signatures, then the ne
   expect([both.signatures, both.by(before), both.by(second)]).toEqual([2, true, true]);
   const third = (await rotated(0)).webhook_secret;
   const alone = await signed(2);
-  expect([alone.signatures, alone.by(before), alone.by(second), alone.by(third)]).toEqual([
-    1,
-    false,
-    false,
-    true,
-  ]);
+  expect([alone.signatures, alone.by(before), alone.by(second), alone.by(third)]).toEqual([1, false, false, true]);
   secrets.par_own = third;
-  await expect(stack.operator('partners/par_nobody/rotate-secret', { overlap_hours: 1 })).rejects.toThrow(
-    '404',
-  );
+  await expect(stack.operator('partners/par_nobody/rotate-secret', { overlap_hours: 1 })).rejects.toThrow('404');
 });
 
 const redirection = (more: object) =>
@@ -180,20 +173,15 @@ const redirection = (more: object) =>
     ...more,
   });
 
-test.each([
-  undefined,
-  '',
-  'localhost',
-  '203.0.113',
-  '203.0.113.7, 6.6.6.6',
-  'fe80::1%eth0',
-  '203.0.113.7\r\nx: y',
-])('without the end user’s address (%j) nothing is sent to a redirect partner', async (customerIp) => {
-  const before = received.length;
-  const { status, body } = await redirection({ customerIp });
-  expect([status, body.detail?.issues?.[0]?.path]).toEqual([400, 'customerIp']);
-  expect(received).toHaveLength(before);
-});
+test.each([undefined, '', 'localhost', '203.0.113', '203.0.113.7, 6.6.6.6', 'fe80::1%eth0', '203.0.113.7\r\nx: y'])(
+  'without the end user’s address (%j) nothing is sent to a redirect partner',
+  async (customerIp) => {
+    const before = received.length;
+    const { status, body } = await redirection({ customerIp });
+    expect([status, body.detail?.issues?.[0]?.path]).toEqual([400, 'customerIp']);
+    expect(received).toHaveLength(before);
+  },
+);
 
 test.each([
   ['2001:db8::7', '2001:db8::7'],
@@ -222,9 +210,7 @@ test('a redirect partner is told the address of the wallet that the customer nam
     const { status, body } = await redirection({ customerWalletDataId, walletAddress });
     expect([status, body.detail?.issues?.[0]?.path]).toEqual([400, 'walletAddress']);
   }
-  expect((await redirection({ walletAddress: '0xabc' })).body.detail?.issues?.[0]?.path).toBe(
-    'walletAddress',
-  );
+  expect((await redirection({ walletAddress: '0xabc' })).body.detail?.issues?.[0]?.path).toBe('walletAddress');
   expect(received).toHaveLength(before);
 });
 
@@ -237,21 +223,18 @@ test.each([
   ['INTEGRATION', 503, '42', '42'],
   ['INTEGRATION', 429, '7', '7'],
   ['INTEGRATION', 500, '42', '42'],
-])(
-  '%s: with %i and Retry-After %s, the customer is told to wait %s seconds',
-  async (type, status, given, told) => {
-    next = { status, body: {}, ...(given === undefined ? {} : { headers: { 'retry-after': given } }) };
-    const answer = await stack.customer<Failure>('CreateOrder', {
-      ...ORDER,
-      partnerId: type === 'REDIRECT' ? 'par_own_redirect' : 'par_own',
-      customerIp: '203.0.113.7',
-    });
-    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
-    // A second may have gone by since the platform said it.
-    const waits = Number(answer.headers.get('retry-after'));
-    expect([Number(told), Number(told) - 1]).toContain(waits);
-  },
-);
+])('%s: with %i and Retry-After %s, the customer is told to wait %s seconds', async (type, status, given, told) => {
+  next = { status, body: {}, ...(given === undefined ? {} : { headers: { 'retry-after': given } }) };
+  const answer = await stack.customer<Failure>('CreateOrder', {
+    ...ORDER,
+    partnerId: type === 'REDIRECT' ? 'par_own_redirect' : 'par_own',
+    customerIp: '203.0.113.7',
+  });
+  expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
+  // A second may have gone by since the platform said it.
+  const waits = Number(answer.headers.get('retry-after'));
+  expect([Number(told), Number(told) - 1]).toContain(waits);
+});
 
 test.each([
   ['without externalOrderId', { externalOrderId: undefined }],
@@ -264,19 +247,13 @@ test.each([
 ])('an answer %s is not an order that anybody pays into', async (_, wrong) => {
   const good = { externalOrderId: `OWN-${received.length}`, status: 'AWAITING_FUNDS', toAmount: '10.5' };
   next = { status: 200, body: { ...good, depositInstructions: { bankName: 'Own' }, ...wrong } };
-  const answer = await stack.customer<OrderAnswer & Failure>('CreateOrder', {
-    ...ORDER,
-    partnerId: 'par_own',
-  });
+  const answer = await stack.customer<OrderAnswer & Failure>('CreateOrder', { ...ORDER, partnerId: 'par_own' });
   expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
   expect(answer.body).not.toHaveProperty('order');
 });
 
 test('the partner’s 422 is failed_precondition with the words for the customer; the inner reason goes no further', async () => {
-  next = {
-    status: 422,
-    body: { error: { reason: 'inner-words', customerFacingReason: 'Too much for today.' } },
-  };
+  next = { status: 422, body: { error: { reason: 'inner-words', customerFacingReason: 'Too much for today.' } } };
   const answer = await stack.customer<Failure>('CreateOrder', { ...ORDER, partnerId: 'par_own' });
   expect([answer.status, answer.body.code]).toEqual([400, 'failed_precondition']);
   expect(answer.body.detail?.customerFacingReason).toBe('Too much for today.');

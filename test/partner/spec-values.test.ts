@@ -46,7 +46,5 @@ test.each(['accountPurpose', 'employmentStatus', 'expectedMonthlyPayments', 'sou
 );
 
 test('there are twenty-seven sources of funds, and five categories of monthly payments', () => {
-  expect([VALUES.sourceOfFunds?.values.length, VALUES.expectedMonthlyPayments?.values.length]).toEqual([
-    27, 5,
-  ]);
+  expect([VALUES.sourceOfFunds?.values.length, VALUES.expectedMonthlyPayments?.values.length]).toEqual([27, 5]);
 });

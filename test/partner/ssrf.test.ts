@@ -114,17 +114,13 @@ describe('an address as it resolves', () => {
         code: 'partner_url_refused',
       });
     }
-    await expect(pinnedAddresses(guarded, answering())).rejects.toMatchObject({
-      code: 'partner_url_refused',
-    });
+    await expect(pinnedAddresses(guarded, answering())).rejects.toMatchObject({ code: 'partner_url_refused' });
     expect(await pinnedAddresses(guarded, answering('8.8.8.8', '2606:4700::1111'))).toHaveLength(2);
   });
 
   test('localhost in demo must be loopback and nothing else', async () => {
     const local = checkPartnerUrl('http://localhost:8080', { environment: 'demo' });
-    await expect(pinnedAddresses(local, answering('8.8.8.8'))).rejects.toMatchObject({
-      code: 'partner_url_refused',
-    });
+    await expect(pinnedAddresses(local, answering('8.8.8.8'))).rejects.toMatchObject({ code: 'partner_url_refused' });
     expect(await pinnedAddresses(local, answering('127.0.0.1', '::1'))).toHaveLength(2);
   });
 });
@@ -145,10 +141,7 @@ describe('the connection', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  const post = (
-    base: string,
-    options: { resolve?: Resolver; limits?: object; remainingMs?: number } = {},
-  ) => {
+  const post = (base: string, options: { resolve?: Resolver; limits?: object; remainingMs?: number } = {}) => {
     const guarded = checkPartnerUrl(base, { environment: 'demo', extraPorts: [Number(new URL(base).port)] });
     return guardedRequest(
       {
@@ -156,11 +149,7 @@ describe('the connection', () => {
         limits: { ...outboundLimits, ...options.limits },
       },
       guarded,
-      {
-        url: new URL(`${base}/create-order`),
-        headers: { 'content-type': 'application/json' },
-        body: '{"a":1}',
-      },
+      { url: new URL(`${base}/create-order`), headers: { 'content-type': 'application/json' }, body: '{"a":1}' },
       options.remainingMs ?? 5_000,
     );
   };
@@ -176,18 +165,14 @@ describe('the connection', () => {
       // First a public address that nobody has, from then on this machine.
       resolve: async (name) => {
         asked.push(name);
-        return asked.length === 1
-          ? [{ address: '2000::1', family: 6 }]
-          : [{ address: '127.0.0.1', family: 4 }];
+        return asked.length === 1 ? [{ address: '2000::1', family: 6 }] : [{ address: '127.0.0.1', family: 4 }];
       },
       limits: { connectMs: 100 },
     });
     expect(attempt.kind).toBe('unsent');
     expect(asked).toEqual(['rebind.example.com']);
     expect(inside).toBe(0);
-    await expect(post(`https://rebind.example.com:${port}`)).rejects.toMatchObject({
-      code: 'partner_url_refused',
-    });
+    await expect(post(`https://rebind.example.com:${port}`)).rejects.toMatchObject({ code: 'partner_url_refused' });
     expect(inside).toBe(0);
   });
 
@@ -200,9 +185,7 @@ describe('the connection', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     try {
-      const attempt = await post(`http://localhost:${port}`, {
-        resolve: async () => [{ address: '::1', family: 6 }],
-      });
+      const attempt = await post(`http://localhost:${port}`, { resolve: async () => [{ address: '::1', family: 6 }] });
       expect(attempt.kind).toBe('unsent');
       expect(connections).toBe(0);
     } finally {
@@ -268,10 +251,7 @@ describe('the connection', () => {
 
   test('silence, a torn answer and a closed door are told apart: lost, lost, unsent', async () => {
     const silent = await listen(() => undefined);
-    expect(await post(`http://127.0.0.1:${silent}`, { remainingMs: 150 })).toEqual({
-      kind: 'lost',
-      reason: 'timeout',
-    });
+    expect(await post(`http://127.0.0.1:${silent}`, { remainingMs: 150 })).toEqual({ kind: 'lost', reason: 'timeout' });
     const torn = await listen((_request, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"externalOrderId"');
@@ -290,9 +270,6 @@ describe('the connection', () => {
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
     });
-    expect(await post(`http://127.0.0.1:${drip}`, { remainingMs: 200 })).toEqual({
-      kind: 'lost',
-      reason: 'timeout',
-    });
+    expect(await post(`http://127.0.0.1:${drip}`, { remainingMs: 200 })).toEqual({ kind: 'lost', reason: 'timeout' });
   });
 });

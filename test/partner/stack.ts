@@ -88,11 +88,7 @@ export function callerOf(fetch: WebFetch, baseUrl = BASE_URL) {
       }),
     );
     const text = await response.text();
-    return {
-      status: response.status,
-      body: (text === '' ? null : JSON.parse(text)) as T,
-      headers: response.headers,
-    };
+    return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as T, headers: response.headers };
   };
 }
 
@@ -120,13 +116,7 @@ export const ORDER = {
 /** The operations, by service. */
 export const OPERATIONS = {
   partner: ['AddCustomerRequirement', 'UpdateOrder', 'GetOrders', 'GetOrderDetails'],
-  customer: [
-    'GetOnboardingRequirements',
-    'GetAvailablePartners',
-    'CreateOrder',
-    'SubmitCustomerData',
-    'AcceptTerms',
-  ],
+  customer: ['GetOnboardingRequirements', 'GetAvailablePartners', 'CreateOrder', 'SubmitCustomerData', 'AcceptTerms'],
 } as const;
 
 export const pathOf = (service: 'partner' | 'customer', operation: string, name = 'farelock'): string =>
@@ -246,8 +236,7 @@ export async function openStack(given: StackOptions = {}) {
 
     async show(orderId: string): Promise<SeenOrder> {
       const seen = await partner<OrderAnswer>('GetOrderDetails', { orderId });
-      if (seen.status !== 200)
-        throw new Error(`GetOrderDetails: ${seen.status} ${JSON.stringify(seen.body)}`);
+      if (seen.status !== 200) throw new Error(`GetOrderDetails: ${seen.status} ${JSON.stringify(seen.body)}`);
       return seen.body.order;
     },
 

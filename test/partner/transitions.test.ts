@@ -49,11 +49,7 @@ describe('the transition table', () => {
 
   test('funds decide where the table says so', () => {
     expect(allowedFrom({ status: 'ERROR', funds: false })).toEqual(['IN_REVIEW', 'CANCELED']);
-    expect(allowedFrom({ status: 'ERROR', funds: true })).toEqual([
-      'IN_REVIEW',
-      'FUNDS_RECEIVED',
-      'REFUNDING',
-    ]);
+    expect(allowedFrom({ status: 'ERROR', funds: true })).toEqual(['IN_REVIEW', 'FUNDS_RECEIVED', 'REFUNDING']);
     expect(allowedFrom({ status: 'IN_REVIEW', funds: false })).not.toContain('REFUNDING');
     expect(allowedFrom({ status: 'IN_REVIEW', funds: true })).not.toContain('CANCELED');
     expect(allowedFrom({ status: 'REFUNDED', funds: true })).toEqual([]);

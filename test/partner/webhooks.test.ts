@@ -25,20 +25,9 @@ interface Document {
   readonly components: { readonly schemas: Record<string, { readonly properties?: object }> };
 }
 
-const RAILS = [
-  railOf('ONRAMP', 'BRL', 'SOLANA_USDC', 'BRA_PIX'),
-  railOf('OFFRAMP', 'SOLANA_USDC', 'BRL', 'BRA_PIX'),
-];
+const RAILS = [railOf('ONRAMP', 'BRL', 'SOLANA_USDC', 'BRA_PIX'), railOf('OFFRAMP', 'SOLANA_USDC', 'BRL', 'BRA_PIX')];
 /** What HTTP itself and the two clients of HTTP add. */
-const OF_HTTP = [
-  'accept',
-  'accept-encoding',
-  'connection',
-  'content-length',
-  'content-type',
-  'host',
-  'user-agent',
-];
+const OF_HTTP = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent'];
 
 let stack: Stack;
 let platform: Platform;

@@ -7,9 +7,7 @@ const worker = (nextDueAtMs: number | null, worked = 0) => {
   const rounds = { count: 0 };
   return { rounds, runDue: async () => ({ worked, nextDueAtMs, round: ++rounds.count }) };
 };
-const broken = {
-  runDue: () => Promise.reject(new Error('the cluster is away')),
-};
+const broken = { runDue: () => Promise.reject(new Error('the cluster is away')) };
 
 test('what is due next is the sooner of both', async () => {
   expect(await bothRuns(worker(5, 1), worker(3, 2))).toEqual({ worked: 3, nextDueAtMs: 3 });

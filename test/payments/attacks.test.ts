@@ -71,14 +71,7 @@ function unitPrice(microLamports: bigint): Instruction {
 }
 
 const transfer = (amount = 100_000n, authority: Signer = world.wallet, to = vault): Instruction =>
-  getTransferCheckedInstruction({
-    source: ata,
-    mint: DEVNET_USDC,
-    destination: to,
-    authority,
-    amount,
-    decimals: 6,
-  });
+  getTransferCheckedInstruction({ source: ata, mint: DEVNET_USDC, destination: to, authority, amount, decimals: 6 });
 
 const memo = (text?: string): Instruction => ({
   programAddress: MEMO_PROGRAM,
@@ -111,11 +104,7 @@ async function forged(
 }
 
 const wrapped = (wire: Buffer): string =>
-  encoded({
-    x402Version: 2,
-    accepted: challenge.accepts[0],
-    payload: { transaction: wire.toString('base64') },
-  });
+  encoded({ x402Version: 2, accepted: challenge.accepts[0], payload: { transaction: wire.toString('base64') } });
 
 const wireOf = (header: string): Buffer =>
   Buffer.from(decoded<{ payload: { transaction: string } }>(header).payload.transaction, 'base64');
@@ -136,20 +125,14 @@ const attacks: Record<string, [() => Promise<string>, RegExp]> = {
     /recipient_mismatch/,
   ],
   'another coin': [
-    () =>
-      payHeader(world.cluster, world.wallet, challenge, {
-        asset: 'So11111111111111111111111111111111111111112',
-      }),
+    () => payHeader(world.cluster, world.wallet, challenge, { asset: 'So11111111111111111111111111111111111111112' }),
     /another asset/,
   ],
   'another fee payer': [
     () => payHeader(world.cluster, world.wallet, challenge, { feePayer: thief.address }),
     /fee payer/,
   ],
-  'another memo': [
-    () => payHeader(world.cluster, world.wallet, challenge, { memo: 'pay_other' }),
-    /no challenge/,
-  ],
+  'another memo': [() => payHeader(world.cluster, world.wallet, challenge, { memo: 'pay_other' }), /no challenge/],
   'no memo': [() => forged([unitLimit(20_000), unitPrice(1n), transfer()]), /no challenge/],
   'two memos': [() => forged([...base(), memo()]), /no challenge/],
   'no compute limit': [() => forged([unitPrice(1n), transfer(), memo()]), /compute/],
@@ -167,11 +150,7 @@ const attacks: Record<string, [() => Promise<string>, RegExp]> = {
     () =>
       forged([
         ...base(),
-        getTransferSolInstruction({
-          source: world.feePayer,
-          destination: thief.address,
-          amount: 500_000_000n,
-        }),
+        getTransferSolInstruction({ source: world.feePayer, destination: thief.address, amount: 500_000_000n }),
       ]),
     /touches the fee payer/,
   ],
@@ -276,12 +255,7 @@ test('a transaction with an address lookup table is refused', async () => {
   challenge = await challengeOf(shop, '/search', {});
   const wire = wireOf(await good());
   // The message ends with the number of its lookup tables: one, of which nothing is used.
-  const tables = Buffer.concat([
-    wire.subarray(0, -1),
-    Buffer.from([1]),
-    Buffer.alloc(32, 7),
-    Buffer.from([0, 0]),
-  ]);
+  const tables = Buffer.concat([wire.subarray(0, -1), Buffer.from([1]), Buffer.alloc(32, 7), Buffer.from([0, 0])]);
   const { messageBytes } = getTransactionDecoder().decode(tables);
   tables.set(world.wallet.sign(new Uint8Array(messageBytes)), 65);
   const response = await shop.fetch(request('/search', {}, wrapped(tables)));

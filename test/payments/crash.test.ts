@@ -70,9 +70,7 @@ test.each(['/search', '/book'])(
   'when nobody comes back after a death during %s, recovery tells paid from unpaid for certain',
   async (path) => {
     const keys = async () =>
-      (await world.store.selectFrom('settlements').select('payment_key').execute()).map(
-        (row) => row.payment_key,
-      );
+      (await world.store.selectFrom('settlements').select('payment_key').execute()).map((row) => row.payment_key);
     const ends = new Set<string>();
     for (let n = 1; ; n++) {
       const earlier = await keys();

@@ -1,13 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  forgetting,
-  type Lie,
-  openLyingCluster,
-  said,
-  sentSignature,
-  told,
-  troubled,
-} from '../solana/lying-rpc.ts';
+import { forgetting, type Lie, openLyingCluster, said, sentSignature, told, troubled } from '../solana/lying-rpc.ts';
 import {
   type Challenge,
   challengeOf,
@@ -188,9 +180,7 @@ test('a payment that never arrived fails once the history of the fee payer prove
 test.each([-32005, -32016, -32004, -32014, -32603, -32429])(
   'a node in trouble (%i) makes a payment pending, not invalid',
   async (code) => {
-    const shop = openLied((call, honest) =>
-      call.method === 'simulateTransaction' ? troubled(call, code) : honest(),
-    );
+    const shop = openLied((call, honest) => (call.method === 'simulateTransaction' ? troubled(call, code) : honest()));
     const body = { trouble: code };
     const payment = await pay(world, openShop(world), '/book', body);
     await expect(shop.fetch(request('/book', body, payment))).rejects.toMatchObject(pending);
@@ -223,8 +213,7 @@ test('a call whose own look at the cluster fails is pending when it was paid for
   liar.tell = (_call, honest) => (away ? Response.error() : honest());
   await expect(shop.fetch(request('/book', { check: 1 }, payment))).rejects.toMatchObject(pending);
   shop.check = async () => undefined;
-  liar.tell = (call, honest) =>
-    away && call.method === 'getEpochInfo' ? new Response('', { status: 429 }) : honest();
+  liar.tell = (call, honest) => (away && call.method === 'getEpochInfo' ? new Response('', { status: 429 }) : honest());
   await expect(shop.fetch(request('/book', { check: 1 }, payment))).rejects.toMatchObject(pending);
   away = false;
   expect((await shop.fetch(request('/book', { check: 1 }, payment))).status).toBe(200);

@@ -2,16 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { problem } from '../../src/kernel/problems.ts';
 import { LEASE_MS } from '../../src/payments/journal.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
-import {
-  type Challenge,
-  openShop,
-  openWorld,
-  pay,
-  request,
-  type Shop,
-  shiftedClock,
-  type World,
-} from './world.ts';
+import { type Challenge, openShop, openWorld, pay, request, type Shop, shiftedClock, type World } from './world.ts';
 
 const clock = shiftedClock();
 let world: World;
@@ -67,11 +58,7 @@ test.each(['/search', '/book'])(
         retryAfter: expect.any(Number),
       });
     }
-    const [row] = await world.store
-      .selectFrom('settlements')
-      .selectAll()
-      .where('state', '=', 'settling')
-      .execute();
+    const [row] = await world.store.selectFrom('settlements').selectAll().where('state', '=', 'settling').execute();
     expect(await blind.paywall.outcome(row?.payment_key ?? '')).toBe('unknown');
     const seeing = openShop(world);
     expect((await seeing.fetch(request(path, {}, payment))).status).toBe(200);
@@ -88,9 +75,7 @@ test('a settlement that never left is sent again, the same bytes', async () => {
     },
   });
   const payment = await pay(world, deaf, '/search', {});
-  await expect(deaf.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-    code: 'payment_pending',
-  });
+  await expect(deaf.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
   expect(await charged()).toBe(0n);
   const healed = faulty({
     send: async (wire) => {
@@ -106,19 +91,13 @@ test('a settlement that never left is sent again, the same bytes', async () => {
 test('unknown becomes failed only when the blockhash is dead and the chain does not know the payment', async () => {
   const deaf = faulty({ send: outage });
   const payment = await pay(world, deaf, '/search', {});
-  await expect(deaf.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-    code: 'payment_pending',
-  });
+  await expect(deaf.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
   clock.shift(40_000);
-  await expect(deaf.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-    code: 'payment_pending',
-  });
+  await expect(deaf.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
   expect(deaf.undone).toEqual([]);
   clock.shift(60_000);
   const blind = faulty({ signatureStatus: outage });
-  await expect(blind.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-    code: 'payment_pending',
-  });
+  await expect(blind.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
   const response = await deaf.fetch(request('/search', {}, payment));
   expect(response.status).toBe(402);
   expect(((await response.json()) as Challenge).error).toMatch(/^payment_settlement_failed: /);
@@ -158,17 +137,13 @@ test('a refusal after an earlier send that may have landed is not taken for a fa
     signatureStatus: outage,
   });
   const payment = await pay(world, shop, '/search', {});
-  await expect(shop.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-    code: 'payment_pending',
-  });
+  await expect(shop.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
   // A node that lags: it does not know the signature yet, and refuses the bytes.
   const lagging = faulty({
     send: () => Promise.reject(problem('transaction_failed', { detail: { error: 'InsufficientFunds' } })),
     signatureStatus: async () => null,
   });
-  await expect(lagging.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-    code: 'payment_pending',
-  });
+  await expect(lagging.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
   expect(lagging.undone).toEqual([]);
   expect((await openShop(world).fetch(request('/search', {}, payment))).status).toBe(200);
   expect(await charged()).toBe(100_000n);
@@ -178,9 +153,7 @@ test('a cluster that cannot be asked makes a payment pending, not invalid', asyn
   for (const fault of [{ simulate: outage }, { latestBlockhash: outage }]) {
     const shop = faulty(fault);
     const payment = await pay(world, openShop(world), '/search', {});
-    await expect(shop.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-      code: 'payment_pending',
-    });
+    await expect(shop.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
     expect((await openShop(world).fetch(request('/search', {}, payment))).status).toBe(200);
   }
 });
@@ -197,9 +170,7 @@ test('a copy that comes while the first is at work waits, and is told to come ba
   };
   const first = shop.fetch(request('/search', {}, payment));
   await expect.poll(() => shop.performed.length).toBe(1);
-  await expect(shop.fetch(request('/search', {}, payment))).rejects.toMatchObject({
-    code: 'payment_pending',
-  });
+  await expect(shop.fetch(request('/search', {}, payment))).rejects.toMatchObject({ code: 'payment_pending' });
   finish();
   expect((await first).status).toBe(200);
   expect(await (await shop.fetch(request('/search', {}, payment))).json()).toBe('done');

@@ -101,9 +101,7 @@ test.each([
 test('a transaction that is garbage is 400', async () => {
   const [accepted] = (await challengeOf(shop, '/search', { a: 1 })).accepts;
   for (const transaction of ['', '====', 'AAAA', Buffer.alloc(2000).toString('base64')]) {
-    await expect(
-      sendPaid(encoded({ x402Version: 2, accepted, payload: { transaction } })),
-    ).rejects.toMatchObject({
+    await expect(sendPaid(encoded({ x402Version: 2, accepted, payload: { transaction } }))).rejects.toMatchObject({
       code: 'invalid_payment_signature',
     });
   }
@@ -208,10 +206,7 @@ test('a challenge for a payee that has changed since is out of date, and charges
 });
 
 test('a kept answer opens in the row of its own payment alone', async () => {
-  const [mine, theirs] = [
-    await pay(world, shop, '/search', { a: 1 }),
-    await pay(world, shop, '/search', { b: 2 }),
-  ];
+  const [mine, theirs] = [await pay(world, shop, '/search', { a: 1 }), await pay(world, shop, '/search', { b: 2 })];
   await sendPaid(mine);
   await sendPaid(theirs, '/search', { b: 2 });
   const [first, second] = await world.store

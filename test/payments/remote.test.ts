@@ -36,9 +36,7 @@ beforeAll(async () => {
           signers: {},
         });
       }
-      const { paymentPayload } = (await incoming.json()) as {
-        paymentPayload: { payload: { transaction: string } };
-      };
+      const { paymentPayload } = (await incoming.json()) as { paymentPayload: { payload: { transaction: string } } };
       if (pathname === '/verify') return Response.json({ isValid: true, payer: world.wallet.address });
       return Response.json({ network, ...(await settle(paymentPayload.payload.transaction)) });
     },
@@ -105,21 +103,13 @@ test('a lost answer of a remote facilitator leaves the payment pending until it 
 test('a refusal before sending is final, one afterwards is not', async () => {
   const shop = openRemoteShop();
   const payment = await pay(world, shop, '/search', { refused: 1 });
-  settle = async () => ({
-    success: false,
-    errorReason: 'invalid_exact_svm_payload_amount_mismatch',
-    transaction: '',
-  });
+  settle = async () => ({ success: false, errorReason: 'invalid_exact_svm_payload_amount_mismatch', transaction: '' });
   const response = await shop.fetch(request('/search', { refused: 1 }, payment));
   expect(((await response.json()) as Challenge).error).toMatch(/^payment_settlement_failed: /);
   expect(shop.undone).toHaveLength(1);
 
   const unsure = await pay(world, shop, '/search', { unsure: 1 });
-  settle = async () => ({
-    success: false,
-    errorReason: 'invalid_exact_svm_transaction_failed',
-    transaction: '',
-  });
+  settle = async () => ({ success: false, errorReason: 'invalid_exact_svm_transaction_failed', transaction: '' });
   await expect(shop.fetch(request('/search', { unsure: 1 }, unsure))).rejects.toMatchObject({
     code: 'payment_pending',
   });

@@ -44,10 +44,7 @@ test.each(['/search', '/book'])('the stock x402 client pays %s over HTTP', async
     });
   const challenge = await post();
   expect(challenge.status).toBe(402);
-  const required = x402.getPaymentRequiredResponse(
-    (name) => challenge.headers.get(name),
-    await challenge.json(),
-  );
+  const required = x402.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
   const headers = x402.encodePaymentSignatureHeader(await x402.createPaymentPayload(required));
   const answer = await post(headers);
   expect(answer.status).toBe(200);

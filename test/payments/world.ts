@@ -36,11 +36,7 @@ export async function openWorld(
 ) {
   const clock = options.clock ?? systemClock;
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'farelock-payments-'));
-  const cluster = await openEmbeddedCluster({
-    path: join(home, 'ledger.db'),
-    clock,
-    programs: options.programs ?? [],
-  });
+  const cluster = await openEmbeddedCluster({ path: join(home, 'ledger.db'), clock, programs: options.programs ?? [] });
   const store = await openStore(join(home, 'service.db'));
   const secrets = openSecrets(join(home, 'keys.json'));
   const operator = options.seed ?? randomBytes(8).toString('hex');
@@ -70,10 +66,7 @@ export async function openWorld(
     wallet,
     usdc: async (owner: Signer | string) =>
       (await cluster.tokenBalance(
-        await associatedTokenAddress(
-          (typeof owner === 'string' ? owner : owner.address) as never,
-          DEVNET_USDC,
-        ),
+        await associatedTokenAddress((typeof owner === 'string' ? owner : owner.address) as never, DEVNET_USDC),
       )) ?? 0n,
     sol: async (owner: Signer) => (await cluster.accounts([owner.address]))[0]?.lamports ?? 0n,
     close: async () => {
@@ -160,8 +153,7 @@ export interface Challenge {
   }[];
 }
 
-export const decoded = <T>(header: string | null): T =>
-  JSON.parse(Buffer.from(header ?? '', 'base64').toString()) as T;
+export const decoded = <T>(header: string | null): T => JSON.parse(Buffer.from(header ?? '', 'base64').toString()) as T;
 
 export const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 

@@ -11,20 +11,7 @@ import { closeTerminals, KEYS, openScreen } from './terminal.ts';
 let tool: Runner;
 const at = { intent: '', offer: '', lowcost: '', payment: '', request: '', order: '', code: '' };
 
-const pay = [
-  '--country',
-  'PT',
-  '--ramp',
-  'on',
-  '--from',
-  'EUR',
-  '--to',
-  'USDC',
-  '--amount',
-  '100',
-  '--method',
-  'sepa',
-];
+const pay = ['--country', 'PT', '--ramp', 'on', '--from', 'EUR', '--to', 'USDC', '--amount', '100', '--method', 'sepa'];
 
 /** Arguments with which each command can be run again and again. `null`: it goes on by itself, and is looked at below. */
 const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
@@ -39,14 +26,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   book: () => [at.intent],
   status: () => [at.intent],
   order: () => [at.intent],
-  'refund request': () => [
-    at.intent,
-    '--reason',
-    'Plans have changed',
-    '--contact',
-    'ana@example.com',
-    '--dry-run',
-  ],
+  'refund request': () => [at.intent, '--reason', 'Plans have changed', '--contact', 'ana@example.com', '--dry-run'],
   'refund queue': () => [],
   'refund desk': null,
   'refund show': () => [at.request],
@@ -139,31 +119,26 @@ beforeAll(async () => {
   const passengers = join(tool.home, 'passengers.json');
   writeFileSync(passengers, JSON.stringify([PASSENGER]), { mode: 0o600 });
   writeFileSync(join(tool.home, 'updates.csv'), 'order_id,status\nord_gone,PARTNER_ORDER_STATUS_COMPLETED\n');
-  const found = await json<{
-    offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[];
-  }>('search', 'LIS', 'BER', '--depart', '+30d', '--no-wait', '--all-fares');
+  const found = await json<{ offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[] }>(
+    'search',
+    'LIS',
+    'BER',
+    '--depart',
+    '+30d',
+    '--no-wait',
+    '--all-fares',
+  );
   at.offer =
-    found.offers.find((one) => one.total_currency === 'USD' && Number(one.total_amount_decimal) >= 10)
-      ?.offer_id ?? '';
+    found.offers.find((one) => one.total_currency === 'USD' && Number(one.total_amount_decimal) >= 10)?.offer_id ?? '';
   at.intent = (await json<{ intent_id: string }>('intent', 'create', at.offer)).intent_id;
   await json('book', at.intent, '--passengers', passengers, '--yes');
-  const asked = [
-    'refund',
-    'request',
-    at.intent,
-    '--reason',
-    'Plans have changed',
-    '--contact',
-    'ana@example.com',
-  ];
+  const asked = ['refund', 'request', at.intent, '--reason', 'Plans have changed', '--contact', 'ana@example.com'];
   await json(...asked, '--yes');
   const queue = await json<{ refund_requests: { request_id: string }[] }>('refund', 'queue');
   at.request = queue.refund_requests[0]?.request_id ?? '';
-  at.payment =
-    (await json<{ payments: { payment_id: string }[] }>('payments', 'list')).payments[0]?.payment_id ?? '';
+  at.payment = (await json<{ payments: { payment_id: string }[] }>('payments', 'list')).payments[0]?.payment_id ?? '';
   at.code = (await json<{ code: string }>('affiliate', 'create')).code;
-  at.order =
-    (await json<{ orders: { id: string }[] }>('partner', 'orders', 'list')).orders[0]?.id ?? 'ord_gone';
+  at.order = (await json<{ orders: { id: string }[] }>('partner', 'orders', 'list')).orders[0]?.id ?? 'ord_gone';
   await tool.run(['travellers', 'add', 'ana', passengers]);
   await tool.run(['config', 'profile', 'add', 'work', '--flights-url', 'http://127.0.0.1:9']);
 });
@@ -190,16 +165,8 @@ test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
   const onTerminal = async (columns: number, NO_COLOR: string | undefined) => {
     const screen = openScreen(args, { columns, env: { ...tool.env, NO_COLOR }, cwd: tool.home });
     const exitCode = await screen.ended();
-    const wide = FOR_PROGRAMS.includes(name)
-      ? []
-      : screen.brokenLines().filter((line) => !TO_COPY.test(line));
-    return {
-      exitCode,
-      wide,
-      hasCursor: screen.hasCursor(),
-      coloured: COLOURS.test(screen.raw()),
-      text: screen.text(),
-    };
+    const wide = FOR_PROGRAMS.includes(name) ? [] : screen.brokenLines().filter((line) => !TO_COPY.test(line));
+    return { exitCode, wide, hasCursor: screen.hasCursor(), coloured: COLOURS.test(screen.raw()), text: screen.text() };
   };
   const [narrow, wide, piped] = await Promise.all([
     onTerminal(80, undefined),
@@ -222,13 +189,7 @@ test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
 const GO_ON: Readonly<
   Record<
     string,
-    {
-      args: readonly string[];
-      until: RegExp | null;
-      code: number;
-      piped: readonly string[];
-      pipedCode: number;
-    }
+    { args: readonly string[]; until: RegExp | null; code: number; piped: readonly string[]; pipedCode: number }
   >
 > = {
   guided: { args: [], until: /From: a city/, code: 130, piped: ['guided'], pipedCode: 2 },

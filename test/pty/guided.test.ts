@@ -25,9 +25,7 @@ const statuses = async () =>
   (await tool.run(['intent', 'list', '--json'])).json<{ intents: { status: string }[] }>().intents;
 
 const bookingsPaid = async () => {
-  const { payments } = (await tool.run(['payments', 'list', '--json'])).json<{
-    payments: { amount: string }[];
-  }>();
+  const { payments } = (await tool.run(['payments', 'list', '--json'])).json<{ payments: { amount: string }[] }>();
   return payments.filter(({ amount }) => Number(amount) >= 10).length;
 };
 
@@ -92,9 +90,7 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   expect(seen.match(/Which flight\?/g)).toHaveLength(1);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);
-  expect(screen.text()).toMatch(
-    /Interrupted\. Paid so far: the search \(0\.10 USDC\); nothing is\s+locked\./,
-  );
+  expect(screen.text()).toMatch(/Interrupted\. Paid so far: the search \(0\.10 USDC\); nothing is\s+locked\./);
   expect(screen.text()).toMatch(/ 1 .*[\s\S]*\$ farelock offer 1\n/);
 });
 
@@ -279,9 +275,7 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
   await later.shows(new RegExp(`\\n1–\\d+ of ${total}\\n[\\s\\S]*Ctrl-C quit$`));
   later.type(KEYS.ctrlC);
   expect(await later.ended()).toBe(130);
-  const { payments } = (await tool.run(['payments', 'list', '--json'], { env })).json<{
-    payments: unknown[];
-  }>();
+  const { payments } = (await tool.run(['payments', 'list', '--json'], { env })).json<{ payments: unknown[] }>();
   expect(payments).toHaveLength(1);
 });
 

@@ -14,16 +14,7 @@ let offers: string[];
 beforeAll(async () => {
   tool = farelockIn();
   writeFileSync(join(tool.home, 'passengers.json'), JSON.stringify([PASSENGER]), { mode: 0o600 });
-  const found = await tool.run([
-    'search',
-    'LIS',
-    'BER',
-    '--depart',
-    '+30d',
-    '--all-fares',
-    '--json',
-    '--no-wait',
-  ]);
+  const found = await tool.run(['search', 'LIS', 'BER', '--depart', '+30d', '--all-fares', '--json', '--no-wait']);
   offers = found
     .json<{ offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[] }>()
     .offers.filter((offer) => offer.total_currency === 'USD' && Number(offer.total_amount_decimal) >= 10)
@@ -81,25 +72,17 @@ test('at the questions for a passenger: nothing was paid, and saved travellers s
 
 test('while a booking waits for its ticket: the money is named, and the command that follows it', async () => {
   const intent = await newIntent();
-  const screen = start(['book', intent, '--passengers', 'passengers.json'], {
-    FARELOCK_TICKETING_MS: '60000',
-  });
+  const screen = start(['book', intent, '--passengers', 'passengers.json'], { FARELOCK_TICKETING_MS: '60000' });
   await screen.shows(/Pay [\d.]+ USDC and book\?/);
   screen.type(KEYS.enter);
   await screen.shows(/Ticketing/);
   screen.type(KEYS.ctrlC);
-  await leavesWell(
-    screen,
-    /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*farelock status int_\w+ --watch/,
-  );
+  await leavesWell(screen, /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*farelock status int_\w+ --watch/);
 
   const watch = start(['status', intent, '--watch'], { FARELOCK_TICKETING_MS: '60000' });
   await watch.shows(/ticketing/i);
   watch.type(KEYS.ctrlC);
-  await leavesWell(
-    watch,
-    /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*farelock status int_\w+ --watch/,
-  );
+  await leavesWell(watch, /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*farelock status int_\w+ --watch/);
 });
 
 test('while slower offers land: the search is not lost, and its list is not left in pieces', async () => {
@@ -144,10 +127,7 @@ test('at the question of an operator nothing was paid out or changed', async () 
   const screen = start(['refund', 'approve', intent, '--amount', '1', '--note', 'Goodwill']);
   await screen.shows(/Pay out [\d.]+ USDC\?/);
   screen.type(KEYS.ctrlC);
-  await leavesWell(
-    screen,
-    /Interrupted at a question\. Nothing changed\.[\s\S]*\$ farelock refund approve int_/,
-  );
+  await leavesWell(screen, /Interrupted at a question\. Nothing changed\.[\s\S]*\$ farelock refund approve int_/);
   const after = await tool.run(['refund', 'show', intent, '--json']);
   expect(after.json()).toMatchObject({ status: 'received' });
 });
@@ -157,46 +137,35 @@ test('a server of tools that a person stops says that nothing is half done', asy
   await typed.shows(/A program starts it; Ctrl-C stops\./);
   typed.type(KEYS.ctrlC);
   expect(await typed.ended(), typed.text()).toBe(0);
-  expect(typed.text()).toMatch(
-    /Stopped between two calls; nothing is half done\. To start again: farelock mcp/,
-  );
+  expect(typed.text()).toMatch(/Stopped between two calls; nothing is half done\. To start again: farelock mcp/);
   expect(typed.text()).toMatch(/stty: isig icanon echo$/);
 });
 
 test('a second Ctrl-C does not wait for what the first one lets finish', async () => {
   const screen = start(['serve', '--port', '0'], { FARELOCK_HOME: join(tool.home, 'forced') });
-  const [, port = ''] =
-    /Listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(await screen.shows(/Ctrl-C stops/)) ?? [];
+  const [, port = ''] = /Listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(await screen.shows(/Ctrl-C stops/)) ?? [];
   // A request that never ends: the drain would wait for it.
   const client = connect(Number(port), '127.0.0.1');
   client.on('error', () => undefined);
   await new Promise<void>((resolve) => client.once('connect', resolve));
-  client.write(
-    'POST /air/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
-  );
+  client.write('POST /air/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{');
   screen.type(KEYS.ctrlC);
   await screen.shows(/Stopping after current work\. Press Ctrl-C again to stop now\./);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended(5_000)).toBe(130);
-  expect(screen.text()).toMatch(
-    /✗ Stopped immediately\. Signed payments are on record: farelock payments list/,
-  );
+  expect(screen.text()).toMatch(/✗ Stopped immediately\. Signed payments are on record: farelock payments list/);
   client.destroy();
 });
 
 test('Ctrl-C twice in one breath: exit 130 at once, and the money is where it was', async () => {
   const intent = await newIntent();
-  const screen = start(['book', intent, '--passengers', 'passengers.json', '--yes'], {
-    FARELOCK_TICKETING_MS: '3000',
-  });
+  const screen = start(['book', intent, '--passengers', 'passengers.json', '--yes'], { FARELOCK_TICKETING_MS: '3000' });
   await screen.shows(/Ticketing/);
   screen.type(KEYS.ctrlC + KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);
   expect(screen.text()).toMatch(/stty: isig icanon echo$/);
   expect(screen.hasCursor()).toBe(true);
-  const again = await tool.run(['status', intent, '--watch', '--json'], {
-    env: { FARELOCK_TICKETING_MS: '100' },
-  });
+  const again = await tool.run(['status', intent, '--watch', '--json'], { env: { FARELOCK_TICKETING_MS: '100' } });
   expect(again.stdout).toContain('"status":"booked"');
 });
 
@@ -228,9 +197,7 @@ test('SIGTERM is like Ctrl-C, and SIGHUP too: the terminal is gone', async () =>
     env: { FARELOCK_TICKETING_MS: '60000' },
   });
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
-    const screen = openScreen(['status', intent, '--watch'], {
-      env: { ...tool.env, FARELOCK_TICKETING_MS: '60000' },
-    });
+    const screen = openScreen(['status', intent, '--watch'], { env: { ...tool.env, FARELOCK_TICKETING_MS: '60000' } });
     await screen.shows(/ticketing/i);
     screen.kill(signal);
     expect([signal, await screen.ended()]).toEqual([signal, 130]);

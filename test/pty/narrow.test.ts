@@ -34,16 +34,7 @@ async function run(args: readonly string[], question?: RegExp): Promise<string> 
 }
 
 test('a booking and its refund cut no word at 60 columns', async () => {
-  const found = await tool.run([
-    'search',
-    'LIS',
-    'BER',
-    '--depart',
-    '+30d',
-    '--all-fares',
-    '--json',
-    '--no-wait',
-  ]);
+  const found = await tool.run(['search', 'LIS', 'BER', '--depart', '+30d', '--all-fares', '--json', '--no-wait']);
   const { offers } = found.json<{
     offers: {
       offer_id: string;

@@ -11,14 +11,10 @@ beforeAll(() => {
 afterAll(() => tool.close());
 
 const shell = (line: string) =>
-  execa(
-    '/bin/bash',
-    ['-o', 'pipefail', '-c', line.replaceAll('farelock', `"${process.execPath}" "${BIN}"`)],
-    {
-      env: tool.env,
-      reject: false,
-    },
-  );
+  execa('/bin/bash', ['-o', 'pipefail', '-c', line.replaceAll('farelock', `"${process.execPath}" "${BIN}"`)], {
+    env: tool.env,
+    reject: false,
+  });
 
 test.each([
   ['a reader that has seen enough', 'farelock help --json | head -c 1 > /dev/null'],

@@ -66,9 +66,7 @@ const leaves = async (screen: Screen, key: string, code: number) => {
   expect(screen.text()).toMatch(/stty: isig icanon echo$/);
   expect(screen.hasCursor()).toBe(true);
   // Back on the terminal's own screen.
-  expect(screen.raw().lastIndexOf('\u001b[?1049l')).toBeGreaterThan(
-    screen.raw().lastIndexOf('\u001b[?1049h'),
-  );
+  expect(screen.raw().lastIndexOf('\u001b[?1049l')).toBeGreaterThan(screen.raw().lastIndexOf('\u001b[?1049h'));
   expect(screen.brokenLines()).toEqual([]);
 };
 

@@ -14,10 +14,7 @@ let tool: Runner;
 let served: Served;
 let gate: Server;
 /** Whether paid requests reach the service, and what becomes of their answers. */
-const held: { kind: 'none' | 'request' | 'answer'; arrived(): void } = {
-  kind: 'none',
-  arrived: () => undefined,
-};
+const held: { kind: 'none' | 'request' | 'answer'; arrived(): void } = { kind: 'none', arrived: () => undefined };
 
 beforeAll(async () => {
   server = farelockIn();
@@ -66,11 +63,7 @@ const spent = async (): Promise<number> => {
 
 /** Runs a command on a terminal until its payment is signed and held, and presses Ctrl-C. */
 async function cutOff(args: readonly string[], kind: 'request' | 'answer') {
-  const screen = openScreen(args, {
-    env: { ...tool.env, NO_COLOR: undefined },
-    cwd: tool.home,
-    thenStty: true,
-  });
+  const screen = openScreen(args, { env: { ...tool.env, NO_COLOR: undefined }, cwd: tool.home, thenStty: true });
   await new Promise<void>((resolve) => Object.assign(held, { kind, arrived: resolve }));
   screen.type(KEYS.ctrlC);
   const code = await screen.ended();
@@ -89,18 +82,14 @@ test('a search, a lock and a booking that were signed and not answered', async (
   expect(searched.text).toMatch(
     /Interrupted\. A payment of 0\.10 USDC for the search was signed and may have been taken\./,
   );
-  expect(searched.text).toMatch(
-    /\$ farelock search LIS BER --depart \+30d[\s\S]*\$ farelock payments resume pay_\w+/,
-  );
+  expect(searched.text).toMatch(/\$ farelock search LIS BER --depart \+30d[\s\S]*\$ farelock payments resume pay_\w+/);
   expect(await spent()).toBeCloseTo(0.1);
   // The same command sends the same payment: one that is not shown anywhere else is found, and nothing more is paid.
   const found = (await tool.run([...search, '--json'])).json<{
     offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[];
   }>();
   expect(await spent()).toBeCloseTo(0.1);
-  const offer = found.offers.find(
-    (one) => one.total_currency === 'USD' && Number(one.total_amount_decimal) >= 10,
-  );
+  const offer = found.offers.find((one) => one.total_currency === 'USD' && Number(one.total_amount_decimal) >= 10);
 
   const lock = ['intent', 'create', offer?.offer_id ?? ''];
   const locked = await cutOff(lock, 'answer');
@@ -108,10 +97,7 @@ test('a search, a lock and a booking that were signed and not answered', async (
   expect(locked.text).toMatch(/A payment of 0\.10 USDC for the lock was signed and may have been taken\./);
   expect(locked.text).not.toMatch(/SIGINT/);
   expect(locked.text).toMatch(/it sends that payment, never a second one/);
-  const intent = (await tool.run([...lock, '--json'])).json<{
-    intent_id: string;
-    escrow: { amount: number };
-  }>();
+  const intent = (await tool.run([...lock, '--json'])).json<{ intent_id: string; escrow: { amount: number } }>();
   expect(await spent()).toBeCloseTo(0.2);
 
   const booked = await cutOff(['book', intent.intent_id, '--traveller', 'ana', '--yes'], 'request');
@@ -145,11 +131,7 @@ test('a call of a tool that is cut off is answered with where its money is, befo
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const arrived = new Promise<void>((resolve) => Object.assign(held, { kind: 'request', arrived: resolve }));
   const clientInfo = { name: 'test', version: '1' };
-  send({
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
-  });
+  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } });
   send({ method: 'notifications/initialized' });
   const args = { from: 'LIS', to: 'OPO', depart: '+30d' };
   send({ id: 2, method: 'tools/call', params: { name: 'search', arguments: args } });
@@ -158,9 +140,7 @@ test('a call of a tool that is cut off is answered with where its money is, befo
   expect(await ended, written.stderr).toBe(130);
   Object.assign(held, { kind: 'none', arrived: () => undefined });
   const answer = written.stdout.split('\n').find((line) => line.includes('"id":2')) ?? '';
-  expect(answer, written.stdout).toMatch(
-    /A payment of 0\.10 USDC for the search was signed and may have been taken/,
-  );
+  expect(answer, written.stdout).toMatch(/A payment of 0\.10 USDC for the search was signed and may have been taken/);
   expect(answer).toContain('farelock/exit-code":130');
   expect(written.stderr).toMatch(/Stopped in the middle of 1 call, answered with where the money is/);
 });

@@ -13,16 +13,7 @@ let intents: string[];
 beforeAll(async () => {
   tool = farelockIn();
   writeFileSync(join(tool.home, 'passengers.json'), JSON.stringify([PASSENGER]), { mode: 0o600 });
-  const found = await tool.run([
-    'search',
-    'LIS',
-    'BER',
-    '--depart',
-    '+30d',
-    '--all-fares',
-    '--json',
-    '--no-wait',
-  ]);
+  const found = await tool.run(['search', 'LIS', 'BER', '--depart', '+30d', '--all-fares', '--json', '--no-wait']);
   const offers = found
     .json<{ offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[] }>()
     .offers.filter((offer) => offer.total_currency === 'USD' && Number(offer.total_amount_decimal) >= 10);
@@ -89,8 +80,5 @@ test('a command that never settles does not end with 0, whatever has emptied the
     encoding: 'utf8',
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  expect([ended.status, ended.stderr]).toEqual([
-    130,
-    expect.stringMatching(/Interrupted|Stopped immediately/),
-  ]);
+  expect([ended.status, ended.stderr]).toEqual([130, expect.stringMatching(/Interrupted|Stopped immediately/)]);
 });

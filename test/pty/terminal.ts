@@ -149,9 +149,7 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
     text,
     raw: () => raw,
     brokenLines: () =>
-      lines().flatMap((line, at) =>
-        line?.isWrapped ? [lines()[at - 1]?.translateToString(true) ?? ''] : [],
-      ),
+      lines().flatMap((line, at) => (line?.isWrapped ? [lines()[at - 1]?.translateToString(true) ?? ''] : [])),
     hasCursor: () => raw.lastIndexOf('\u001b[?25l') <= raw.lastIndexOf('\u001b[?25h'),
     shows: (wanted, withinMs = 20_000) =>
       until(() => (wanted.test(text()) ? text() : undefined), `${wanted} never showed`, withinMs),

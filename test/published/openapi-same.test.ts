@@ -88,10 +88,7 @@ function operationMeaning(document: Fields, operation: Json): Fields {
 function operationsOf(document: Fields): Record<string, Fields> {
   return Object.fromEntries(
     Object.entries(fieldsOf(document.paths)).flatMap(([path, methods]) =>
-      Object.entries(fieldsOf(methods)).map(([method, one]) => [
-        `${method} ${path}`,
-        operationMeaning(document, one),
-      ]),
+      Object.entries(fieldsOf(methods)).map(([method, one]) => [`${method} ${path}`, operationMeaning(document, one)]),
     ),
   );
 }
@@ -131,10 +128,7 @@ function contains(now: Json | undefined, was: Json): boolean {
     return Array.isArray(now) && was.every((one) => now.some((later) => contains(later, one)));
   }
   if (!isFields(was)) return now === was;
-  return (
-    isFields(now) &&
-    Object.entries(was).every(([name, one]) => name === 'summary' || contains(now[name], one))
-  );
+  return isFields(now) && Object.entries(was).every(([name, one]) => name === 'summary' || contains(now[name], one));
 }
 
 /** Calls that came since. */
@@ -166,8 +160,7 @@ function added(before: Fields, after: Fields): Record<string, string[]> {
     const more = (refusals as string[]).filter((one) => !(told as string[]).includes(one));
     if (more.length > 0) listed[name] = more;
   }
-  for (const part of ['info', 'openapi', 'servers', 'jsonSchemaDialect'])
-    expect(after[part]).toEqual(before[part]);
+  for (const part of ['info', 'openapi', 'servers', 'jsonSchemaDialect']) expect(after[part]).toEqual(before[part]);
   expect(fieldsOf(after.components).securitySchemes).toEqual(fieldsOf(before.components).securitySchemes);
   return listed;
 }
@@ -181,13 +174,7 @@ const STORAGE = [
   'storage_damaged',
   'too_many_open_files',
 ];
-const PAID = [
-  '/air/search',
-  '/air/offer-details',
-  '/air/book',
-  '/air/refund-requests',
-  '/air/orders/{order_id}',
-];
+const PAID = ['/air/search', '/air/offer-details', '/air/book', '/air/refund-requests', '/air/orders/{order_id}'];
 const APPROVES = ['/operator/refund-requests/{request_id}/approve', '/operator/stuck/{id}/resolve'];
 const REJECTS = '/operator/refund-requests/{request_id}/reject';
 const NO_DATABASE = ['/health', '/ready', '/openapi.json'];

@@ -37,27 +37,20 @@ test('every command that pays or changes something has a plan for --dry-run', ()
 test('the files are those that the sources make: npm run schemas', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(Object.keys(schemas).sort());
   for (const [file, schema] of Object.entries(schemas)) {
-    expect(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')), file).toEqual(
-      JSON.parse(JSON.stringify(schema)),
-    );
+    expect(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')), file).toEqual(JSON.parse(JSON.stringify(schema)));
   }
 });
 
 test('they ship with the package', () => {
-  const { files } = JSON.parse(readFileSync(join(FOLDER, '../../package.json'), 'utf8')) as {
-    files: string[];
-  };
+  const { files } = JSON.parse(readFileSync(join(FOLDER, '../../package.json'), 'utf8')) as { files: string[] };
   expect(files).toContain('docs/schemas/**/*.json');
 });
 
-test.each(Object.entries(schemas))(
-  '%s is a schema of draft 2020-12 that a strict validator takes',
-  (_file, schema) => {
-    const ajv = new Ajv2020({ strict: true, strictTypes: false, validateFormats: false });
-    expect(ajv.validateSchema(schema)).toBe(true);
-    expect(() => ajv.compile(schema)).not.toThrow();
-  },
-);
+test.each(Object.entries(schemas))('%s is a schema of draft 2020-12 that a strict validator takes', (_file, schema) => {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, validateFormats: false });
+  expect(ajv.validateSchema(schema)).toBe(true);
+  expect(() => ajv.compile(schema)).not.toThrow();
+});
 
 /** The names of the properties of an object, or of any of several. */
 function propertiesOf(schema: unknown): string[] {
@@ -79,13 +72,10 @@ describe('the fields that --json can choose are those of the schema', () => {
     const chosen = list
       ? propertiesOf((document as { properties: Record<string, { items: unknown }> }).properties[list]?.items)
       : propertiesOf(document);
-    const planned = ['plan', ...Object.keys(others)].flatMap((form) =>
-      propertiesOf(file.$defs?.[form] ?? {}),
-    );
+    const planned = ['plan', ...Object.keys(others)].flatMap((form) => propertiesOf(file.$defs?.[form] ?? {}));
     const fields = fieldsOf({ name, result });
     expect(chosen.filter((field) => !fields.includes(field))).toEqual([]);
-    const rowsOfPlan =
-      name === 'partner orders apply' ? ['row', 'line', 'orderId', 'from', 'to', 'kind', 'why'] : [];
+    const rowsOfPlan = name === 'partner orders apply' ? ['row', 'line', 'orderId', 'from', 'to', 'kind', 'why'] : [];
     const known = [...chosen, ...planned, ...rowsOfPlan];
     expect(fields.filter((field) => !known.includes(field))).toEqual([]);
   });

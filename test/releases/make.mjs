@@ -71,11 +71,7 @@ const run = promisify(execFile);
 /** Runs a command of the release to its end. @returns its JSON document, also of a failure */
 async function tool(environment, words, killAfterMs = 0) {
   const env = { ...process.env, ...clock, ...environment };
-  const options = {
-    env,
-    maxBuffer: 1 << 28,
-    ...(killAfterMs ? { timeout: killAfterMs, killSignal: 'SIGKILL' } : {}),
-  };
+  const options = { env, maxBuffer: 1 << 28, ...(killAfterMs ? { timeout: killAfterMs, killSignal: 'SIGKILL' } : {}) };
   try {
     return JSON.parse((await run(process.execPath, [BIN, ...words, '--json'], options)).stdout);
   } catch (error) {
@@ -122,9 +118,7 @@ async function journeys(environment, scenario, actsAs = []) {
   states.doubtful = doubtful;
   await scenario('none');
   const whole = await ask(...'search LIS BER --depart +30d --all-fares --limit 500 --wait'.split(' '));
-  const cheap = whole.offers.filter(
-    (one) => one.offer_id.startsWith('lowcost:') && one.total_currency === 'USD',
-  );
+  const cheap = whole.offers.filter((one) => one.offer_id.startsWith('lowcost:') && one.total_currency === 'USD');
   const lockCheap = async () => (await ask('intent', 'create', cheap.pop().offer_id)).intent_id;
   states.lowcost_booked = await lockCheap();
   const booked = await tool(await scenario('none'), book(states.lowcost_booked));
@@ -177,20 +171,9 @@ function keep(made, home, states, dump) {
   settle(join(home, 'customer'));
   const out = join(HERE, name, made);
   mkdirSync(out, { recursive: true });
-  execFileSync('tar', [
-    '-czf',
-    join(out, 'home.tgz'),
-    '--exclude=*.db-wal',
-    '--exclude=*.db-shm',
-    '-C',
-    home,
-    '.',
-  ]);
+  execFileSync('tar', ['-czf', join(out, 'home.tgz'), '--exclude=*.db-wal', '--exclude=*.db-shm', '-C', home, '.']);
   const passedMs = Number((process.hrtime.bigint() - startedNs) / 1_000_000n);
-  writeFileSync(
-    join(out, 'states.json'),
-    `${JSON.stringify({ leftAtMs: STARTS_MS + passedMs, states }, null, 2)}\n`,
-  );
+  writeFileSync(join(out, 'states.json'), `${JSON.stringify({ leftAtMs: STARTS_MS + passedMs, states }, null, 2)}\n`);
   if (dump) writeFileSync(join(out, 'dump.sql.gz'), gzipSync(dump, { level: 9 }));
 }
 
@@ -225,11 +208,7 @@ async function embedded() {
   await tool(await scenario('none', slow), book(queued, '--no-wait'));
   // The platform hears of it a moment after its row is written.
   const inDoubt = () => answerOf(home, IN_DOUBT);
-  await killedWhen(
-    environment,
-    orderOf('61.0002', ACTS_AS),
-    async () => inDoubt() && pause(1_500).then(inDoubt),
-  );
+  await killedWhen(environment, orderOf('61.0002', ACTS_AS), async () => inDoubt() && pause(1_500).then(inDoubt));
   states.ramp_doubt = inDoubt();
   // The next command would go on with it: this comes last.
   for (let times = 0; times < 12 && !states.capturing && left.length > 0; times++) {
@@ -287,14 +266,9 @@ async function onPostgres() {
     child = spawn(
       process.execPath,
       [BIN, 'serve', '--port', '0', '--database-url', server.url, '--scenario', scenario, '--json'],
-      {
-        env: { ...process.env, ...clock, ...more, FARELOCK_HOME: home },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
+      { env: { ...process.env, ...clock, ...more, FARELOCK_HOME: home }, stdio: ['ignore', 'pipe', 'inherit'] },
     );
-    const said = await new Promise((line) =>
-      child.stdout.once('data', (chunk) => line(JSON.parse(String(chunk)))),
-    );
+    const said = await new Promise((line) => child.stdout.once('data', (chunk) => line(JSON.parse(String(chunk)))));
     environment = {
       FARELOCK_HOME: join(home, 'customer'),
       FARELOCK_FLIGHTS_URL: said.flights_url,
@@ -329,11 +303,7 @@ async function onPostgres() {
   const cheapQueued = await lockCheap();
   const inDoubt = () => valueIn(server.url, IN_DOUBT);
   await tool(environment, book(cheapQueued, '--no-wait'));
-  await killedWhen(
-    environment,
-    orderOf('61.0002'),
-    async () => (await inDoubt()) && pause(1_500).then(inDoubt),
-  );
+  await killedWhen(environment, orderOf('61.0002'), async () => (await inDoubt()) && pause(1_500).then(inDoubt));
   await tool(environment, book(queued, '--no-wait'));
   await stop('SIGKILL');
   states.ramp_doubt = await inDoubt();

@@ -110,9 +110,7 @@ async function finish(runner: Runner, states: States, startUsdc: number, isEmbed
   // Paid at the carrier's till or not: only a person finds out.
   const pressed = states.lowcost_pressed as string;
   const stuck = async () => (await ask<{ bookings: { intent_id: string }[] }>('stuck')).bookings;
-  await expect
-    .poll(stuck, { timeout: 60_000 })
-    .toContainEqual(expect.objectContaining({ intent_id: pressed }));
+  await expect.poll(stuck, { timeout: 60_000 }).toContainEqual(expect.objectContaining({ intent_id: pressed }));
   await ask(`stuck resolve ${pressed} not-ticketed --yes`);
   await expect.poll(async () => (await show(pressed)).status, { timeout: 60_000 }).toBe('refunded');
 
@@ -149,9 +147,7 @@ async function holdsWhatItMust(runner: Runner, all: readonly Intent[], startUsdc
   const ask = async <T>(words: string) => ok<T>(await runner.run([...words.split(' '), '--json']));
   const payments = await ask<{ payments: { amount: string; state: string }[] }>('payments list --limit 500');
   const atomic = (usdc: string) => Math.round(Number(usdc) * 1_000_000);
-  const paid = payments.payments
-    .filter(({ state }) => state === 'answered')
-    .map(({ amount }) => atomic(amount));
+  const paid = payments.payments.filter(({ state }) => state === 'answered').map(({ amount }) => atomic(amount));
   const back = all.flatMap((one) => [
     one.refund_tx_hash !== null && one.capture_tx_hash === null ? one.escrow.amount : 0,
     one.refund_request?.payout_amount ?? 0,
@@ -173,8 +169,7 @@ async function finishRamp(runner: Runner, states: States, acting: string): Promi
     expect((await ask<Ramp>(`partner orders show ${id}`)).status).toBe(updates.at(-1) ?? status);
   }
   const doubt = states.ramp_doubt as string;
-  const ended = async () =>
-    (await runner.run(`partner orders show ${doubt} ${acting}`.split(' '))).json<Ramp>();
+  const ended = async () => (await runner.run(`partner orders show ${doubt} ${acting}`.split(' '))).json<Ramp>();
   await expect.poll(async () => (await ended()).status, { timeout: 60_000 }).toBe('PAYMENT_PROCESSED');
 }
 
@@ -192,8 +187,7 @@ describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) 
     closing.push(runner.close);
     const show = async (id: string) => (await runner.run(['status', id, '--json'])).json<Intent>();
     const ids = Object.values(states);
-    for (const id of ids)
-      await expect.poll(async () => (await show(id)).status, { timeout: 60_000 }).toBe('refunded');
+    for (const id of ids) await expect.poll(async () => (await show(id)).status, { timeout: 60_000 }).toBe('refunded');
     await holdsWhatItMust(runner, await Promise.all(ids.map(show)), 10_000);
   });
 

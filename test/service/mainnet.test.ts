@@ -11,11 +11,7 @@ const KEY = 'FLKFgRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
 
 test.each([
   ['an invented airline', { sellers: [SANDBOX, null], isMeant: true, caps: CAPS }, 'sandbox_on_mainnet'],
-  [
-    'an invented second tier',
-    { sellers: [AIRLINE, SANDBOX], isMeant: true, caps: CAPS },
-    'sandbox_on_mainnet',
-  ],
+  ['an invented second tier', { sellers: [AIRLINE, SANDBOX], isMeant: true, caps: CAPS }, 'sandbox_on_mainnet'],
   ['nobody who sells', { sellers: [null, null], isMeant: true, caps: CAPS }, 'sandbox_on_mainnet'],
   ['nobody who said so', { sellers: [AIRLINE, null], isMeant: false, caps: CAPS }, 'mainnet_not_confirmed'],
   ['no cap at all', { sellers: [AIRLINE, null], isMeant: true, caps: undefined }, 'mainnet_not_confirmed'],

@@ -55,8 +55,7 @@ async function write(table: string, number: number, same: Record<string, string>
 
 test.each(ONE)('%s is there once: %s.%s', async (_what, table, column) => {
   const count = async () =>
-    (await sql<{ rows: number }>`select count(*) as rows from ${sql.table(table)}`.execute(store)).rows[0]
-      ?.rows;
+    (await sql<{ rows: number }>`select count(*) as rows from ${sql.table(table)}`.execute(store)).rows[0]?.rows;
   const before = Number(await count());
   const number = ONE.findIndex((one) => one[1] === table && one[2] === column) * 10 + 1_000;
   await write(table, number, { [column]: `shared ${number}` });

@@ -17,8 +17,7 @@ const ZONES = ['UTC', 'Europe/Lisbon', 'America/New_York', 'Asia/Kolkata', 'Paci
 const IN_THE_GATE = ['a year’s last minutes', 'a leap day', 'summer time ends in Europe'];
 const DATES = calendarDates(WORLD_STARTS_MS)
   .filter(
-    ({ name }) =>
-      !['today', 'in 2 days', 'in 7 days', 'in 40 days', 'summer time ends in America'].includes(name),
+    ({ name }) => !['today', 'in 2 days', 'in 7 days', 'in 40 days', 'summer time ends in America'].includes(name),
   )
   .map((date, index) => ({
     ...date,
@@ -66,8 +65,7 @@ type Home = ReturnType<typeof newHome>;
 
 const PASSENGERS = { stdin: JSON.stringify([ANA]) };
 const search = 'search LIS BER --depart +30d --no-wait --all-fares --limit 500';
-const usdc = async ({ json }: Home) =>
-  Number((await json<{ usdc_atomic: string }>('wallet balance')).usdc_atomic);
+const usdc = async ({ json }: Home) => Number((await json<{ usdc_atomic: string }>('wallet balance')).usdc_atomic);
 const sold = ({ offers }: SearchResponse): Offer => {
   const found = offers.find((offer) => offer.total_currency === 'USD' && !offer.identity_documents_required);
   if (!found) throw new Error('nothing is sold in USD');
@@ -95,9 +93,7 @@ describe.each(DATES)('$name ($at, $zone)', (date) => {
     home.later(61_000);
     const far = await home.json<DaysDocument>('search LIS VIE --depart +359d --flex 1 --no-wait');
     expect(far.days.map(({ status }) => status).filter((status) => status === 'failed')).toEqual([]);
-    const plan = await home.json<{ searches: number }>(
-      'search LIS HEL --depart +45d --cheapest-day --dry-run',
-    );
+    const plan = await home.json<{ searches: number }>('search LIS HEL --depart +45d --cheapest-day --dry-run');
     expect([28, 29, 30, 31]).toContain(plan.searches);
   });
 

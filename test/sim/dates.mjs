@@ -38,10 +38,7 @@ export function calendarDates(nowMs) {
     { name: 'a leap day', ms: Date.UTC(2028, 1, 29, 12) },
     { name: 'summer time begins in Europe', ms: next(nowMs, (year) => lastSunday(year, 2) + minutes(58)) },
     { name: 'summer time ends in Europe', ms: next(nowMs, (year) => lastSunday(year, 9) + minutes(58)) },
-    {
-      name: 'summer time begins in America',
-      ms: next(nowMs, (year) => nthSunday(year, 2, 2) + minutes(418)),
-    },
+    { name: 'summer time begins in America', ms: next(nowMs, (year) => nthSunday(year, 2, 2) + minutes(418)) },
     { name: 'summer time ends in America', ms: next(nowMs, (year) => nthSunday(year, 10, 1) + minutes(358)) },
   ];
 }

@@ -31,8 +31,7 @@ const told = ({ method, path, headers, body }: Ask) =>
 const NEED_NOTHING = ['/health', '/ready', '/openapi.json'];
 
 /** An airline that sends messages: where none does, the call for them is not there. */
-const writing = <P extends object>(provider: P | null) =>
-  provider && { ...provider, receive: async () => ['int_1'] };
+const writing = <P extends object>(provider: P | null) => provider && { ...provider, receive: async () => ['int_1'] };
 
 describe('every call of the document', () => {
   const bare = (operation: Operation, change: Partial<Ask> = {}): Ask => ({
@@ -236,8 +235,7 @@ test('a valid call that is paid is answered in its form and costs what its chall
     }),
     { seed: SEED, numRuns: PAID, endOnFailure: true },
   );
-  for (const { name } of scene.operations.filter((one) => one.paid))
-    expect(good.get(name), name).toBeGreaterThan(0);
+  for (const { name } of scene.operations.filter((one) => one.paid)) expect(good.get(name), name).toBeGreaterThan(0);
   await scene.world.work();
 }, 1_800_000);
 

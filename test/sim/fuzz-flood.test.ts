@@ -29,18 +29,14 @@ test.each(SURFACES)(
     const count = rounds(short, long);
     const surface = await open(createMutator(SEED), SEED);
     try {
-      const { answers, slowestMs, grownBytes, cpuSeconds } = await flood(surface, count).catch(
-        (error: unknown) => {
-          // At once: a long run may be stopped before its end.
-          if (isProof) process.stdout.write(`${name}, seed ${SEED}: ${String(error).slice(0, 4_000)}\n`);
-          throw new Error(`${name}, seed ${SEED}`, { cause: error });
-        },
-      );
+      const { answers, slowestMs, grownBytes, cpuSeconds } = await flood(surface, count).catch((error: unknown) => {
+        // At once: a long run may be stopped before its end.
+        if (isProof) process.stdout.write(`${name}, seed ${SEED}: ${String(error).slice(0, 4_000)}\n`);
+        throw new Error(`${name}, seed ${SEED}`, { cause: error });
+      });
       expect([...answers.values()].reduce((sum, times) => sum + times, 0)).toBe(count);
       if (isProof) {
-        const told = [...answers]
-          .sort(([, a], [, b]) => b - a)
-          .map(([answer, times]) => `${answer} ${times}`);
+        const told = [...answers].sort(([, a], [, b]) => b - a).map(([answer, times]) => `${answer} ${times}`);
         const grown = `${(grownBytes / 1024 / 1024).toFixed(1)} MB`;
         process.stdout.write(
           `${name}: ${count} inputs, ${cpuSeconds.toFixed(0)} s of CPU, the slowest ${slowestMs.toFixed(0)} ms, heap ${grown}\n  ${told.join(', ')}\n`,

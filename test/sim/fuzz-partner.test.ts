@@ -28,11 +28,7 @@ afterAll(() => stack.close());
 
 async function send(ask: Ask): Promise<Answer<unknown>> {
   const response = await stack.service.fetch(
-    new Request(`http://service.test${ask.operation.path}`, {
-      method: 'POST',
-      headers: ask.headers,
-      body: ask.body,
-    }),
+    new Request(`http://service.test${ask.operation.path}`, { method: 'POST', headers: ask.headers, body: ask.body }),
   );
   return { status: response.status, body: (await response.json()) as unknown, headers: response.headers };
 }
@@ -41,24 +37,21 @@ test('whatever is sent, the answer is a documented one, nothing fails inside, an
   const wrongWith = conformance(document);
   const seen = new Map<string, Set<number>>();
   await fc.assert(
-    fc.asyncProperty(
-      asksOf({ document, operations, names, key: stack.key, token: stack.token }),
-      async (ask) => {
-        const answer = await send(ask);
-        const told = `${ask.operation.name} ${JSON.stringify(ask.headers)} ${String(ask.body).slice(0, 2000)}\n${JSON.stringify(answer.body).slice(0, 2000)}`;
-        const wrong = wrongWith(ask.operation, answer);
-        if (wrong !== null) throw new Error(`${wrong}\n${told}`);
-        const { detail } = answer.body as Failure;
-        if (answer.status === 400 && detail?.reason === 'invalid_request') {
-          expect(detail.issues?.length, told).toBeGreaterThan(0);
-          for (const { message } of detail.issues ?? []) expect(message, told).toMatch(/\w/);
-        }
-        const text = JSON.stringify(answer.body);
-        for (const secret of [stack.key, stack.token]) expect(text.includes(secret), told).toBe(false);
-        const statuses = seen.get(ask.operation.name) ?? new Set();
-        seen.set(ask.operation.name, statuses.add(answer.status));
-      },
-    ),
+    fc.asyncProperty(asksOf({ document, operations, names, key: stack.key, token: stack.token }), async (ask) => {
+      const answer = await send(ask);
+      const told = `${ask.operation.name} ${JSON.stringify(ask.headers)} ${String(ask.body).slice(0, 2000)}\n${JSON.stringify(answer.body).slice(0, 2000)}`;
+      const wrong = wrongWith(ask.operation, answer);
+      if (wrong !== null) throw new Error(`${wrong}\n${told}`);
+      const { detail } = answer.body as Failure;
+      if (answer.status === 400 && detail?.reason === 'invalid_request') {
+        expect(detail.issues?.length, told).toBeGreaterThan(0);
+        for (const { message } of detail.issues ?? []) expect(message, told).toMatch(/\w/);
+      }
+      const text = JSON.stringify(answer.body);
+      for (const secret of [stack.key, stack.token]) expect(text.includes(secret), told).toBe(false);
+      const statuses = seen.get(ask.operation.name) ?? new Set();
+      seen.set(ask.operation.name, statuses.add(answer.status));
+    }),
     { seed: SEED, numRuns: RUNS, endOnFailure: true },
   );
   for (const { name } of operations) expect([...(seen.get(name) ?? [])], name).toContain(200);

@@ -10,18 +10,8 @@ function worldOf(culprits: readonly string[]) {
   return async (schedule: Schedule): Promise<Outcome> => {
     const chance = createChance(schedule, () => 0);
     const broken = PLACES.filter((place) => chance.happens('place', place, ODDS) !== null);
-    const violation = culprits.every((one) => broken.includes(one))
-      ? { rule: 'it holds', why: 'it does not' }
-      : null;
-    return {
-      violation,
-      story: [],
-      changes: chance.changes,
-      seen: new Map(),
-      steps: 0,
-      tookMs: 0,
-      digest: '',
-    };
+    const violation = culprits.every((one) => broken.includes(one)) ? { rule: 'it holds', why: 'it does not' } : null;
+    return { violation, story: [], changes: chance.changes, seen: new Map(), steps: 0, tookMs: 0, digest: '' };
   };
 }
 
@@ -32,11 +22,7 @@ test('a failing schedule shrinks to what it takes, and a part of a schedule is t
   const [first = '', , , fourth = ''] = broken;
   expect(broken.length).toBeGreaterThan(8);
   const play = worldOf([first, fourth]);
-  const { schedule, outcome } = await shrink(
-    play,
-    { schedule: whole, outcome: await play(whole) },
-    () => undefined,
-  );
+  const { schedule, outcome } = await shrink(play, { schedule: whole, outcome: await play(whole) }, () => undefined);
   expect(outcome.changes.map(({ key }) => key)).toEqual([`place: ${first}`, `place: ${fourth}`]);
   expect(schedule.noise).toBe(false);
   expect((await play(schedule)).violation).toEqual({ rule: 'it holds', why: 'it does not' });

@@ -62,7 +62,6 @@ async function bundle() {
 function doAtOnce() {
   const load = createRequire(import.meta.url);
   const zlib = load('node:zlib');
-  zlib.brotliCompress = (data, options, done) =>
-    process.nextTick(done, null, zlib.brotliCompressSync(data, options));
+  zlib.brotliCompress = (data, options, done) => process.nextTick(done, null, zlib.brotliCompressSync(data, options));
   load('node:fs').fdatasync = (_file, done) => process.nextTick(done, null);
 }

@@ -166,8 +166,7 @@ export async function openBadNetwork(upstream: string, seed: number, share = { f
     const chance = chanceOf(call.method);
     const fault = chance() < share.faults ? NAMES[Math.floor(chance() * NAMES.length)] : undefined;
     if (fault) count(fault);
-    const tell: Fault =
-      fault === undefined ? async (one) => say(one.outgoing, await one.forward()) : FAULTS[fault];
+    const tell: Fault = fault === undefined ? async (one) => say(one.outgoing, await one.forward()) : FAULTS[fault];
     await tell({
       call,
       forward,

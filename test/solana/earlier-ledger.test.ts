@@ -16,8 +16,7 @@ import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
 const FIRST_RELEASE = new URL('./fixtures/ledger-0.1.0.db.gz', import.meta.url);
 const WRITTEN_MS = Date.UTC(2026, 10, 23, 14, 22);
 const TRAVELLER = '3dmeaLNzFdXG699DLadBb8cjQB2VnbThMw6dvV2XJe1n' as Address;
-const FUNDED =
-  '2KgYTJKScM93x9EircEn1yfVt49pRBe9uqNJH8sKYkBRVcoeLz2QPoaJURPHyozpnUYJDRdDssUQKrNZqZy8Q8cU' as Signature;
+const FUNDED = '2KgYTJKScM93x9EircEn1yfVt49pRBe9uqNJH8sKYkBRVcoeLz2QPoaJURPHyozpnUYJDRdDssUQKrNZqZy8Q8cU' as Signature;
 const FUNDED_MEMO = 'pay_01m84chdxxab25x49a4erka99p';
 
 let folder: string;
@@ -47,9 +46,7 @@ describe('a ledger of the first release keeps its history', () => {
         "[16] e3c77dc75fc9dc43",
       ]
     `);
-    const ofAccount = await rpc
-      .getSignaturesForAddress(await associatedTokenAddress(TRAVELLER, DEVNET_USDC))
-      .send();
+    const ofAccount = await rpc.getSignaturesForAddress(await associatedTokenAddress(TRAVELLER, DEVNET_USDC)).send();
     expect(ofAccount.length).toBeGreaterThan(0);
     for (const { signature } of listed) {
       const found = await rpc
@@ -61,10 +58,7 @@ describe('a ledger of the first release keeps its history', () => {
 
   it('finds a payment by its memo, and does not take it for one that never landed', async () => {
     const account = await associatedTokenAddress(TRAVELLER, DEVNET_USDC);
-    for (const cluster of [
-      endpoint.cluster,
-      await openRpcCluster({ urls: [endpoint.url], clock: endpoint.clock }),
-    ]) {
+    for (const cluster of [endpoint.cluster, await openRpcCluster({ urls: [endpoint.url], clock: endpoint.clock })]) {
       expect(await cluster.signaturesWithMemo(FUNDED_MEMO, account)).toEqual([FUNDED]);
       expect(await cluster.isAbsent({ memo: FUNDED_MEMO }, { account, sinceS: 0 })).toBe(false);
     }

@@ -63,11 +63,7 @@ describe('sending', () => {
     expect(await cluster.send(wire)).toBe(signature);
     expect(await lamports(bob)).toBe(SOL / 2n);
     expect(await lamports(alice)).toBe(SOL / 2n - 5000n);
-    expect(await cluster.signatureStatus(signature)).toEqual({
-      slot: 0n,
-      err: null,
-      confirmation: 'finalized',
-    });
+    expect(await cluster.signatureStatus(signature)).toEqual({ slot: 0n, err: null, confirmation: 'finalized' });
     const kept = await cluster.transaction(signature);
     expect(kept?.transaction).toEqual(wire);
     expect(kept?.logs.at(-1)).toContain('success');
@@ -211,9 +207,7 @@ describe('the executor', () => {
     const all = (await lamports(bob)) - 5000n;
     await other.send((await transfer(all, { from: bob, to: alice, on: other })).wire);
     expect(await lamports(bob)).toBe(0n);
-    expect(await refusal(cluster.send((await transfer(5n, { from: bob, to: alice })).wire))).toBe(
-      'AccountNotFound',
-    );
+    expect(await refusal(cluster.send((await transfer(5n, { from: bob, to: alice })).wire))).toBe('AccountNotFound');
     await other.close();
   });
 

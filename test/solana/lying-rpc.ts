@@ -74,14 +74,9 @@ export const sentSignature = ({ params }: RpcCall): string =>
   signatureOf(new Uint8Array(Buffer.from(String(params[0]), 'base64')));
 
 /** An answer with a context, to be changed in place. */
-export const told = <T = unknown[]>(answer: RpcAnswer) =>
-  answer.result as { context: { slot: number }; value: T };
+export const told = <T = unknown[]>(answer: RpcAnswer) => answer.result as { context: { slot: number }; value: T };
 
-export const said = (call: RpcCall, result: unknown): RpcAnswer => ({
-  jsonrpc: '2.0',
-  id: call.id,
-  result,
-});
+export const said = (call: RpcCall, result: unknown): RpcAnswer => ({ jsonrpc: '2.0', id: call.id, result });
 export const troubled = (call: RpcCall, code: number, message = 'trouble'): RpcAnswer => ({
   jsonrpc: '2.0',
   id: call.id,

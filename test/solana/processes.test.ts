@@ -42,9 +42,7 @@ interface Started {
 }
 
 function start(...parameters: string[]): Started {
-  const child = spawn(process.execPath, [program.path, path, ...parameters], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [program.path, path, ...parameters], { stdio: ['pipe', 'pipe', 'inherit'] });
   running.add(child);
   const lines: string[] = [];
   const output = createInterface({ input: child.stdout });
@@ -56,8 +54,7 @@ function start(...parameters: string[]): Started {
   return { child, lines, printed, ended };
 }
 
-const balance = async (cluster: EmbeddedCluster) =>
-  (await cluster.accounts([bob.address]))[0]?.lamports ?? 0n;
+const balance = async (cluster: EmbeddedCluster) => (await cluster.accounts([bob.address]))[0]?.lamports ?? 0n;
 const amountsOf = (lines: readonly string[]) => lines.map((line) => BigInt(line.split(' ')[1] ?? 0));
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
 
@@ -82,9 +79,7 @@ describe('several processes on one ledger', () => {
     await Promise.all(senders.map(({ printed }) => printed(1)));
     const { wire, signature } = buildTransaction({
       feePayer: alice,
-      instructions: [
-        getTransferSolInstruction({ source: alice, destination: bob.address, amount: 5_000_000n }),
-      ],
+      instructions: [getTransferSolInstruction({ source: alice, destination: bob.address, amount: 5_000_000n })],
       blockhash: await cluster.latestBlockhash(),
     });
     for (const { child } of senders) child.stdin?.end(Buffer.from(wire).toString('base64'));

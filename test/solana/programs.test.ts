@@ -144,11 +144,7 @@ describe('an address lookup table', () => {
       recentSlot: cluster.ledger.now().slot - 1,
     });
     table = lookupTable;
-    const extend = AddressLookupTableProgram.extendLookupTable({
-      ...who,
-      lookupTable,
-      addresses: [bob.publicKey],
-    });
+    const extend = AddressLookupTableProgram.extendLookupTable({ ...who, lookupTable, addresses: [bob.publicKey] });
     await send([create, extend]);
   });
 
@@ -192,18 +188,12 @@ describe('an address lookup table', () => {
       'AddressLookupTableNotFound',
     );
     expect(await errorOf(cluster.send(await loading(one, bob.publicKey)))).toBe('AddressLookupTableNotFound');
-    expect(await errorOf(cluster.send(await loading(one, alice.publicKey)))).toBe(
-      'InvalidAddressLookupTableOwner',
-    );
+    expect(await errorOf(cluster.send(await loading(one, alice.publicKey)))).toBe('InvalidAddressLookupTableOwner');
     expect(await errorOf(cluster.send(await loading({ writable: [200], readonly: [] })))).toBe(
       'InvalidAddressLookupTableIndex',
     );
-    expect(await errorOf(cluster.send(await loading({ writable: [0], readonly: [0] })))).toBe(
-      'AccountLoadedTwice',
-    );
-    expect(await errorOf(cluster.send(await loading({ writable: [], readonly: [] })))).toBe(
-      'SanitizeFailure',
-    );
+    expect(await errorOf(cluster.send(await loading({ writable: [0], readonly: [0] })))).toBe('AccountLoadedTwice');
+    expect(await errorOf(cluster.send(await loading({ writable: [], readonly: [] })))).toBe('SanitizeFailure');
   });
 
   test('whose loan is read-only cannot be written to', async () => {
@@ -222,9 +212,7 @@ describe('an address lookup table', () => {
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
         const bad = wire.slice();
         for (const { at, to } of changes) bad[at] = to;
-        const tried = await cluster.ledger
-          .tryOut(bad, { replaceBlockhash: true })
-          .catch((error: unknown) => error);
+        const tried = await cluster.ledger.tryOut(bad, { replaceBlockhash: true }).catch((error: unknown) => error);
         expect(tried).toBeDefined();
       }),
       { numRuns: 300 },

@@ -59,8 +59,7 @@ const told = (method: string) =>
   heard.filter((one) => one.method === method).map((one) => one.params?.result as Record<string, unknown>);
 const build = async (...instructions: Instruction[]) =>
   buildTransaction({ feePayer: alice, instructions, blockhash: await cluster.latestBlockhash() });
-const transfer = (amount = SOL) =>
-  getTransferSolInstruction({ source: alice, destination: bob.address, amount });
+const transfer = (amount = SOL) => getTransferSolInstruction({ source: alice, destination: bob.address, amount });
 const someAddress = (number: number) => signerFromSeed(new Uint8Array(32).fill(number)).address;
 const quiet = () => new Promise((wake) => setTimeout(wake, 120));
 
@@ -85,9 +84,7 @@ describe('a subscription', () => {
     await ask('signatureSubscribe', [signature]);
     await cluster.ledger.submit(wire, { skipPreflight: true });
     await expect.poll(() => told('signatureNotification')).toHaveLength(1);
-    expect(told('signatureNotification')[0]?.value).toEqual({
-      err: { InstructionError: [0, { Custom: 1 }] },
-    });
+    expect(told('signatureNotification')[0]?.value).toEqual({ err: { InstructionError: [0, { Custom: 1 }] } });
   });
 
   test('to an account tells what it has become, and of its end without null', async () => {
@@ -137,10 +134,7 @@ describe('a subscription', () => {
       ({ value }) => (value as { signature: string }).signature === signature,
     );
     expect(mentioned).toHaveLength(2);
-    expect(mentioned[0]?.value).toMatchObject({
-      err: null,
-      logs: expect.arrayContaining([expect.any(String)]),
-    });
+    expect(mentioned[0]?.value).toMatchObject({ err: null, logs: expect.arrayContaining([expect.any(String)]) });
   });
 
   test('to slots tells each of them', async () => {
@@ -267,9 +261,7 @@ describe('a connection', () => {
   test('shares a thousand subscriptions with the others of its client, and takes none from other clients', async () => {
     const connect = (client: string) => pubSub.connect({ client, send: () => undefined });
     const subscribe = (to: Line, account: number) =>
-      to.receive(
-        JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'accountSubscribe', params: [someAddress(account)] }),
-      );
+      to.receive(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'accountSubscribe', params: [someAddress(account)] }));
     const greedy = Array.from({ length: 11 }, () => connect('greedy'));
     for (const one of greedy) for (let account = 0; account < 100; account++) await subscribe(one, account);
     expect(greedy.map((one) => one.count())).toEqual([...Array(10).fill(100), 0]);

@@ -26,10 +26,7 @@ type Liar = Awaited<ReturnType<typeof openLyingCluster>>;
 let liar: Liar;
 const opened: Liar[] = [];
 const open = async (tell?: Lie): Promise<Liar> => {
-  const one = await openLyingCluster(endpoint, endpoint.clock.advance, {
-    urls: URLS,
-    ...(tell && { tell }),
-  });
+  const one = await openLyingCluster(endpoint, endpoint.clock.advance, { urls: URLS, ...(tell && { tell }) });
   opened.push(one);
   return one;
 };
@@ -67,24 +64,20 @@ describe('an address that gives no answer', () => {
     ['has not reached the slot (-32016)', (call) => troubled(call, -32016)],
     ['is broken (-32603)', (call) => troubled(call, -32603)],
     ['is broken (502)', async () => new Response('<html>', { status: 502 })],
-  ] satisfies [string, Lie][])(
-    '%s: the other is asked at once, and it is left aside',
-    async (_how, trouble) => {
-      const startedMs = endpoint.clock.now();
-      liar.tell = (call, honest, host) =>
-        host === 'first.test' ? (trouble as Lie)(call, honest, host) : honest();
-      for (let n = 0; n < 4; n++) expect(await liar.cluster.minimumRent(n)).toBeGreaterThan(0n);
-      expect(hosts()).toEqual(['first.test', ...Array(4).fill('second.test')]);
-      expect(endpoint.clock.now()).toBe(startedMs);
-      // Later it gets another chance, and is preferred again.
-      endpoint.clock.advance(5_000);
-      liar.tell = (_call, honest) => honest();
-      liar.heard.length = 0;
-      await liar.cluster.minimumRent(1);
-      await liar.cluster.minimumRent(1);
-      expect(hosts()).toEqual(['first.test', 'first.test']);
-    },
-  );
+  ] satisfies [string, Lie][])('%s: the other is asked at once, and it is left aside', async (_how, trouble) => {
+    const startedMs = endpoint.clock.now();
+    liar.tell = (call, honest, host) => (host === 'first.test' ? (trouble as Lie)(call, honest, host) : honest());
+    for (let n = 0; n < 4; n++) expect(await liar.cluster.minimumRent(n)).toBeGreaterThan(0n);
+    expect(hosts()).toEqual(['first.test', ...Array(4).fill('second.test')]);
+    expect(endpoint.clock.now()).toBe(startedMs);
+    // Later it gets another chance, and is preferred again.
+    endpoint.clock.advance(5_000);
+    liar.tell = (_call, honest) => honest();
+    liar.heard.length = 0;
+    await liar.cluster.minimumRent(1);
+    await liar.cluster.minimumRent(1);
+    expect(hosts()).toEqual(['first.test', 'first.test']);
+  });
 
   it('never answers: the other is asked beside it soon, and at once from then on', async () => {
     liar.tell = (_call, honest, host) => (host === 'first.test' ? silent() : honest());
@@ -207,10 +200,7 @@ describe('an address that comes to mean another cluster', () => {
   });
 
   it('as the only one is asked for nothing until it leads back', async () => {
-    const alone = await openLyingCluster(endpoint, endpoint.clock.advance, {
-      urls: URLS.slice(0, 1),
-      genesis: DEVNET,
-    });
+    const alone = await openLyingCluster(endpoint, endpoint.clock.advance, { urls: URLS.slice(0, 1), genesis: DEVNET });
     opened.push(alone);
     const read = () => alone.cluster.accounts([bob.address]);
     await read();

@@ -6,9 +6,7 @@ import { createFreshness, createMember, NoAnswer } from '../../src/solana/rpc/me
 import { createLifetimes } from '../../src/solana/rpc/send.ts';
 import { racing, turn } from '../racing.ts';
 
-const ANSWER = z
-  .looseObject({ context: z.looseObject({ slot: z.int() }) })
-  .transform(({ context }) => context.slot);
+const ANSWER = z.looseObject({ context: z.looseObject({ slot: z.int() }) }).transform(({ context }) => context.slot);
 const clock = { now: () => 1_800_000_000_000, sleep: async () => undefined };
 
 /** Nodes behind two addresses: each answers of the slot that is its turn. */
@@ -64,8 +62,7 @@ test('a blockhash of ours is over from the height on that it was given out with,
       async read(method: string) {
         await turn(s, method);
         if (method === 'getEpochInfo') return { absoluteSlot: height, blockHeight: height };
-        if (method === 'getLatestBlockhash')
-          return { blockhash: `hash ${height}`, lastValidBlockHeight: height + 3n };
+        if (method === 'getLatestBlockhash') return { blockhash: `hash ${height}`, lastValidBlockHeight: height + 3n };
         return true;
       },
     };

@@ -29,8 +29,7 @@ beforeEach(async () => {
   cluster = liar.cluster;
 });
 
-const pay = (amount: bigint) =>
-  getTransferSolInstruction({ source: alice, destination: bob.address, amount });
+const pay = (amount: bigint) => getTransferSolInstruction({ source: alice, destination: bob.address, amount });
 const transfer = async (amount: bigint, blockhash = cluster.latestBlockhash()) =>
   buildTransaction({ feePayer: alice, instructions: [pay(amount)], blockhash: await blockhash });
 const problemOf = async (promise: Promise<unknown>) => {
@@ -40,8 +39,7 @@ const problemOf = async (promise: Promise<unknown>) => {
   );
   return isProblem(error) ? { code: error.code, error: error.detail?.error } : error;
 };
-const sends = () =>
-  liar.heard.filter(({ call }) => call.method === 'sendTransaction').map(({ call }) => call);
+const sends = () => liar.heard.filter(({ call }) => call.method === 'sendTransaction').map(({ call }) => call);
 const held = async () => (await endpoint.cluster.accounts([bob.address]))[0]?.lamports ?? 0n;
 
 describe('sending', () => {
@@ -64,9 +62,7 @@ describe('sending', () => {
     };
     const before = await held();
     expect(await cluster.send(wire)).toBe(signature);
-    expect(new Set(sends().map(({ params }) => params[0]))).toEqual(
-      new Set([Buffer.from(wire).toString('base64')]),
-    );
+    expect(new Set(sends().map(({ params }) => params[0]))).toEqual(new Set([Buffer.from(wire).toString('base64')]));
     expect(at.slice(1).map((ms, place) => ms - (at[place] ?? 0))).toEqual(Array(5).fill(2_000));
     expect((await held()) - before).toBe(1_000_000n);
   });
@@ -178,10 +174,7 @@ describe('a memo in a history', () => {
     expect(await cluster.isAbsent({ memo: 'farelock payout x' }, { ...from, sinceS: 0 })).toBe(false);
     const { wire } = buildTransaction({
       feePayer: alice,
-      instructions: [
-        pay(1_800_000n),
-        { programAddress: MEMO_PROGRAM, data: Buffer.from('farelock payout x') },
-      ],
+      instructions: [pay(1_800_000n), { programAddress: MEMO_PROGRAM, data: Buffer.from('farelock payout x') }],
       blockhash: await cluster.latestBlockhash(),
     });
     const signature = await cluster.send(wire);
@@ -209,8 +202,7 @@ describe('the bid of our own transactions', () => {
     const [limit, price] = parseTransaction(wire).instructions.map(({ data }) => Buffer.from(data));
     return { units: limit?.readUInt32LE(1) ?? 0, price: price?.readBigUInt64LE(1) ?? 0n };
   }
-  const signed = (on: Cluster = cluster) =>
-    signPriced(on, { feePayer: alice, instructions: [pay(1_900_000n)] });
+  const signed = (on: Cluster = cluster) => signPriced(on, { feePayer: alice, instructions: [pay(1_900_000n)] });
 
   it('is what three of four blocks took, for a fifth more units than it used', async () => {
     liar.tell = market([9_000, 1_000, 5_000, 7_000, 3_000, 8_000, 2_000, 6_000]);

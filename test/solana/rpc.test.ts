@@ -76,9 +76,7 @@ describe('the port over JSON-RPC', () => {
     endpoint.clock.advance(300 * 400);
     expect(await cluster.send(wire)).toBe(signature);
     expect((await cluster.accounts([bob.address]))[0]?.lamports).toBe(SOL);
-    expect(await cluster.signatureStatus(signature)).toEqual(
-      await endpoint.cluster.signatureStatus(signature),
-    );
+    expect(await cluster.signatureStatus(signature)).toEqual(await endpoint.cluster.signatureStatus(signature));
     expect(await cluster.transaction(signature)).toEqual(await endpoint.cluster.transaction(signature));
   });
 
@@ -91,17 +89,11 @@ describe('the port over JSON-RPC', () => {
     expect((await cluster.simulate(tooMuch.wire)).err).toEqual({ InstructionError: [0, { Custom: 1 }] });
     const { wire } = await transfer(SOL);
     const forged = wire.slice().fill(0, 1, 65);
-    expect(await problemOf(cluster.send(forged))).toEqual({
-      code: 'transaction_failed',
-      error: 'SignatureFailure',
-    });
+    expect(await problemOf(cluster.send(forged))).toEqual({ code: 'transaction_failed', error: 'SignatureFailure' });
     expect((await cluster.simulate(forged)).err).toBeNull();
     expect((await cluster.simulate(forged, { verifySignatures: true })).err).toBe('SignatureFailure');
     endpoint.clock.advance(151 * 400);
-    expect(await problemOf(cluster.send(wire))).toEqual({
-      code: 'transaction_failed',
-      error: 'BlockhashNotFound',
-    });
+    expect(await problemOf(cluster.send(wire))).toEqual({ code: 'transaction_failed', error: 'BlockhashNotFound' });
   });
 });
 
@@ -127,17 +119,9 @@ describe('a network that fails', () => {
     if (step === 'lost') throw new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
     return response;
   };
-  const patient = {
-    now: () => endpoint.clock.now(),
-    sleep: async (ms: number) => endpoint.clock.advance(ms),
-  };
+  const patient = { now: () => endpoint.clock.now(), sleep: async (ms: number) => endpoint.clock.advance(ms) };
   const open = () =>
-    openRpcCluster({
-      urls: [endpoint.url],
-      clock: patient,
-      fetch: unreliable,
-      network: SOLANA_NETWORKS.devnet,
-    });
+    openRpcCluster({ urls: [endpoint.url], clock: patient, fetch: unreliable, network: SOLANA_NETWORKS.devnet });
   beforeEach(() => {
     asked = [];
     script = [];
@@ -233,9 +217,7 @@ describe('a node that lies', () => {
     };
     expect(await liar.cluster.signatureStatus(signature)).toMatchObject({ err: null });
     old = 100;
-    expect(await problemOf(liar.cluster.signatureStatus(signature))).toMatchObject({
-      code: 'cluster_failed',
-    });
+    expect(await problemOf(liar.cluster.signatureStatus(signature))).toMatchObject({ code: 'cluster_failed' });
     expect(
       await problemOf(
         landingOf(
@@ -247,32 +229,26 @@ describe('a node that lies', () => {
     ).toMatchObject({ code: 'cluster_failed' });
   });
 
-  it.each(['processed', null, 'finalized'])(
-    'knows no status below confirmed (%s)',
-    async (confirmationStatus) => {
-      const liar = await open();
-      const { signature } = await transfer(1n);
-      for (const err of [null, { InstructionError: [0, { Custom: 1 }] }]) {
-        liar.tell = async (call, honest) => {
-          const answer = await honest();
-          if (call.method === 'getSignatureStatuses')
-            told(answer).value = [{ slot: 1, confirmations: 0, err, confirmationStatus }];
-          return answer;
-        };
-        const status = await liar.cluster.signatureStatus(signature);
-        expect(status).toEqual(
-          confirmationStatus === 'processed' ? null : { slot: 1n, err, confirmation: 'finalized' },
-        );
-      }
-    },
-  );
+  it.each(['processed', null, 'finalized'])('knows no status below confirmed (%s)', async (confirmationStatus) => {
+    const liar = await open();
+    const { signature } = await transfer(1n);
+    for (const err of [null, { InstructionError: [0, { Custom: 1 }] }]) {
+      liar.tell = async (call, honest) => {
+        const answer = await honest();
+        if (call.method === 'getSignatureStatuses')
+          told(answer).value = [{ slot: 1, confirmations: 0, err, confirmationStatus }];
+        return answer;
+      };
+      const status = await liar.cluster.signatureStatus(signature);
+      expect(status).toEqual(confirmationStatus === 'processed' ? null : { slot: 1n, err, confirmation: 'finalized' });
+    }
+  });
 
   it('proves that a transaction never landed only with a history that reaches back to before it', async () => {
     const liar = await open();
     const { wire, signature } = await transfer(SOL / 7n);
     const nowS = Math.floor(endpoint.clock.now() / 1000);
-    const absent = (sinceS: number) =>
-      liar.cluster.isAbsent({ signature }, { account: alice.address, sinceS });
+    const absent = (sinceS: number) => liar.cluster.isAbsent({ signature }, { account: alice.address, sinceS });
     expect(await absent(nowS + 60)).toBe(true);
     expect(await absent(0)).toBe(false);
     await endpoint.cluster.send(wire);

@@ -70,9 +70,7 @@ describe('what a transaction did', () => {
     expect(meta?.preTokenBalances).toEqual([]);
     expect(meta?.postTokenBalances).toMatchObject([{ owner: bob.address, amount: '5', decimals: 6 }]);
     expect(
-      cluster.ledger
-        .accountsPage({ by: 'token_owner', is: alice.address }, '', 10)
-        .map(({ address }) => address),
+      cluster.ledger.accountsPage({ by: 'token_owner', is: alice.address }, '', 10).map(({ address }) => address),
     ).toEqual([usdc]);
   });
 });
@@ -96,9 +94,7 @@ describe('transactions made to do harm', () => {
         const refused = await cluster.send(bad).catch((error: unknown) => error);
         expect(isProblem(refused, 'transaction_failed')).toBe(true);
         // Without a look at the signatures it reaches the virtual machine.
-        const tried = await cluster.ledger
-          .tryOut(bad, { replaceBlockhash: true })
-          .catch((error: unknown) => error);
+        const tried = await cluster.ledger.tryOut(bad, { replaceBlockhash: true }).catch((error: unknown) => error);
         expect(isSolanaError(tried)).toBe(false);
       }),
       { numRuns: 400 },

@@ -78,9 +78,7 @@ test('a program whose code was closed runs no more, and says so', async () => {
   expect(await call(other, first)).toBe('taken');
   const programData = await programDataOf(first.program);
   const close = closeBuffer(programData, payer.address, payer.address);
-  await scene.send([
-    { ...close, accounts: [...(close.accounts ?? []), { address: first.program, role: 1 }] },
-  ]);
+  await scene.send([{ ...close, accounts: [...(close.accounts ?? []), { address: first.program, role: 1 }] }]);
   expect(scene.lamports(programData)).toBe(0n);
   expect([await call(other, first), await call(scene.cluster, first)]).toEqual(['refused', 'refused']);
 });

@@ -63,13 +63,9 @@ test('a booking waits for the disk with each thing that was signed, that landed,
   expect(booking.syncs).toEqual([
     ...['the escrow is signed', 'it has landed', 'its payment is signed', 'it has landed'].map(fileOf),
     ...['the intent is answered', 'the fare is signed', 'it has landed', 'the booking is queued'].map(fileOf),
-    ...[
-      'the order is planned',
-      'it is made',
-      'the capture is signed',
-      'it has landed',
-      'the ticket is shown',
-    ].map(fileOf),
+    ...['the order is planned', 'it is made', 'the capture is signed', 'it has landed', 'the ticket is shown'].map(
+      fileOf,
+    ),
   ]);
 });
 

@@ -48,9 +48,7 @@ test(`a database of before with ${MUCH} is brought up to date`, async () => {
   fill(home, Date.UTC(2026, 10, 21), /partner_order_counts/);
   const store = await openStore(path);
   closing.push(() => store.destroy());
-  const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'index'`.execute(
-    store,
-  );
+  const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'index'`.execute(store);
   expect(rows.map(({ name }) => name)).toContain('settlements_open');
   const kept = await store
     .selectFrom('bookings')

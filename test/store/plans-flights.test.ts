@@ -26,9 +26,7 @@ afterAll(async () => {
 test('no statement of the service, its worker and its sweeps looks through a table that grows', async () => {
   const { world, ask, requested } = desk;
   statements.listen(true);
-  const { body: affiliate } = await world.call<Affiliate>('/affiliates', {
-    wallet: world.newWallet().address,
-  });
+  const { body: affiliate } = await world.call<Affiliate>('/affiliates', { wallet: world.newWallet().address });
   const found = await world.call('/air/search-updates', { search_id: 'sch_none' });
   expect(found.status).toBe(404);
   // A journey that is booked and credited, one that fails, one that nobody books, one that is refunded by an operator.
@@ -78,9 +76,7 @@ test('no statement of the service, its worker and its sweeps looks through a tab
   // Of a tier that this world does not have.
   await endCards({ ...world, log: silentLog, settings: { cards: createSandboxCards() } });
   statements.listen(false);
-  expect(await world.store.selectFrom('affiliate_payouts').select('state').execute()).toEqual([
-    { state: 'paid' },
-  ]);
+  expect(await world.store.selectFrom('affiliate_payouts').select('state').execute()).toEqual([{ state: 'paid' }]);
   expect(statements.count()).toBeGreaterThan(100);
   expect(await statements.slow()).toEqual([]);
 }, 120_000);

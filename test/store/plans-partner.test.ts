@@ -44,8 +44,7 @@ test('no statement of the partner service, nor of the embedded chain, looks thro
   await operator('attestations');
   const rpc = callerOf(service.fetch);
   const wallet = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
-  const ask = (method: string, ...params: unknown[]) =>
-    rpc('/rpc', { jsonrpc: '2.0', id: 1, method, params });
+  const ask = (method: string, ...params: unknown[]) => rpc('/rpc', { jsonrpc: '2.0', id: 1, method, params });
   const airdrop = await ask('requestAirdrop', wallet, 1_000_000_000);
   const signature = String((airdrop.body as { result: string }).result);
   await ask('farelock_airdropUsdc', wallet, 5_000_000);

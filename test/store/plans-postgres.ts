@@ -54,11 +54,7 @@ export function hearPostgres(isListening: () => boolean, small: Readonly<Record<
     };
     if (isListening() && /^\s*(with|select|insert|update|delete)\b/i.test(text) && !heard.has(text)) {
       const { host, port, user, database = '' } = this as unknown as Place;
-      heard.set(text, {
-        text,
-        values: Array.isArray(values) ? values : [],
-        at: { host, port, user, database },
-      });
+      heard.set(text, { text, values: Array.isArray(values) ? values : [], at: { host, port, user, database } });
     }
     return query.apply(this, given);
   } as Run as never);
@@ -126,5 +122,4 @@ const relationsOf = (plan: Plan): string[] => [
 
 /** Of what is below, each part is limited. */
 const isBounded = (plan: Plan): boolean =>
-  plan['Node Type'] === 'Limit' ||
-  ((plan.Plans?.length ?? 0) > 0 && (plan.Plans ?? []).every((one) => isBounded(one)));
+  plan['Node Type'] === 'Limit' || ((plan.Plans?.length ?? 0) > 0 && (plan.Plans ?? []).every((one) => isBounded(one)));

@@ -29,10 +29,7 @@ export function hearStatements({ atOnce = false } = {}) {
     const plan = planOf(database, sql);
     return () => plan;
   };
-  const spy = vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(function (
-    this: Sqlite.Database,
-    sql: string,
-  ) {
+  const spy = vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(function (this: Sqlite.Database, sql: string) {
     const statement = prepare.call(this, sql);
     if (!/^\s*(with|select|insert|update|delete)\b/i.test(sql)) return statement;
     for (const name of ['all', 'get', 'run'] as const) {
@@ -103,9 +100,7 @@ const SUMS_UP = /^select (?:count|sum)\(/;
  * which finds all that is done.
  */
 function slowSteps({ plan, sql }: { readonly plan: readonly string[]; readonly sql: string }): string[] {
-  const isOfFew = Object.keys(FEW).some((key) =>
-    plan.some((step) => step.startsWith('SEARCH') && step.includes(key)),
-  );
+  const isOfFew = Object.keys(FEW).some((key) => plan.some((step) => step.startsWith('SEARCH') && step.includes(key)));
   const tables = plan.flatMap((step) => /^(?:SCAN|SEARCH) (\S+)/.exec(step)?.[1] ?? []);
   const isOfSmall = tables.length > 0 && tables.every((table) => table in SMALL);
   return plan.filter((step) => {

@@ -30,8 +30,7 @@ export async function startPostgres({ settings = ['-F'], log = null } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-pg-'));
   const cluster = join(folder, 'data');
   // The server refuses to run as root: there it runs as the system's `postgres` user.
-  const asUser =
-    userInfo().uid === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
+  const asUser = userInfo().uid === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
   if (asUser.length > 0) execFileSync('chown', ['postgres', folder]);
   const [init, ...initArgs] = [
     ...asUser,
@@ -45,9 +44,7 @@ export async function startPostgres({ settings = ['-F'], log = null } = {}) {
     ...['-D', cluster, '-k', folder, '-c', 'listen_addresses=', ...settings],
   ];
   const begin = () =>
-    spawn(serve, serveArgs, {
-      stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'a')],
-    });
+    spawn(serve, serveArgs, { stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'a')] });
   const url = `postgres://farelock@localhost/postgres?host=${encodeURIComponent(folder)}`;
   const end = async (signal) => {
     const ended = new Promise((resolve) => server.once('exit', resolve));

@@ -22,14 +22,7 @@ const QUEUE: Queue<ServiceTables, 'affiliate_payouts'> = {
   mostMs: 20_000,
   farthestMs: 60_000,
   counts: 'failures',
-  retry: {
-    firstMs: 1_000,
-    factor: 2,
-    mostMs: 60_000,
-    jitter: 'none',
-    tellAfter: null,
-    giveUp: { after: 'never' },
-  },
+  retry: { firstMs: 1_000, factor: 2, mostMs: 60_000, jitter: 'none', tellAfter: null, giveUp: { after: 'never' } },
 };
 
 const home = mkdtempSync(join(tmpdir(), 'farelock-races-'));

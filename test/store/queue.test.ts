@@ -315,10 +315,7 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
       const row = await queue.claim();
       if (!row) throw new Error('nothing was claimed');
       const error = problem('upstream_rate_limited', { retryAfter });
-      await queue.postpone(row, error, ({ code }) => ({
-        change: { last_error: code },
-        log: () => undefined,
-      }));
+      await queue.postpone(row, error, ({ code }) => ({ change: { last_error: code }, log: () => undefined }));
       expect(await read(row.payout_id)).toMatchObject({
         due_at_ms: NOW_MS + waitedMs,
         last_error: 'upstream_rate_limited',
@@ -331,8 +328,7 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
     for (let row = 0; row < 3; row++) await add(`row ${row}`, NOW_MS - 9 + row);
     await add('later', NOW_MS + 700);
     const work = {
-      perform: async (row: Payout) =>
-        void (await queue.finish(row, { state: 'paid', last_error: undefined })),
+      perform: async (row: Payout) => void (await queue.finish(row, { state: 'paid', last_error: undefined })),
       failed: (_row: Payout, error: unknown) => Promise.reject(error),
     };
     expect(await queue.runDue(work, 2)).toEqual({ worked: 2, dueAtMs: NOW_MS - 7 });

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  checkRetryPolicy,
-  isGivenUp,
-  pollPauseMs,
-  type RetryPolicy,
-  retryDelayMs,
-} from '../../src/store/retry.ts';
+import { checkRetryPolicy, isGivenUp, pollPauseMs, type RetryPolicy, retryDelayMs } from '../../src/store/retry.ts';
 
 const POLICY: RetryPolicy = {
   firstMs: 500,
@@ -38,11 +32,7 @@ describe('a retry policy', () => {
       true,
       true,
     ]);
-    expect([9, 10, 11].map((ageMs) => givenUp({ after: 'age', ms: 10 }, 99, ageMs))).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    expect([9, 10, 11].map((ageMs) => givenUp({ after: 'age', ms: 10 }, 99, ageMs))).toEqual([false, true, true]);
   });
 
   test.each<[string, Partial<RetryPolicy>]>([

@@ -42,21 +42,16 @@ describe.each(['sqlite', 'postgres'])('the store on %s', (kind) => {
     await Promise.all(stores.map((store) => store.destroy()));
   });
 
-  test.runIf(available)(
-    'integers come back as the numbers that went in, and a unique live key holds',
-    async () => {
-      const store = await openStore(where());
-      await store.insertInto('effects').values(effect('eff_1', 'capture:int_1')).execute();
-      const rows = await store.selectFrom('effects').selectAll().execute();
-      expect(rows).toEqual([effect('eff_1', 'capture:int_1')]);
-      await expect(
-        store.insertInto('effects').values(effect('eff_2', 'capture:int_1')).execute(),
-      ).rejects.toThrow();
-      await store.insertInto('effects').values(effect('eff_3', null)).execute();
-      await store.insertInto('effects').values(effect('eff_4', null)).execute();
-      await store.destroy();
-    },
-  );
+  test.runIf(available)('integers come back as the numbers that went in, and a unique live key holds', async () => {
+    const store = await openStore(where());
+    await store.insertInto('effects').values(effect('eff_1', 'capture:int_1')).execute();
+    const rows = await store.selectFrom('effects').selectAll().execute();
+    expect(rows).toEqual([effect('eff_1', 'capture:int_1')]);
+    await expect(store.insertInto('effects').values(effect('eff_2', 'capture:int_1')).execute()).rejects.toThrow();
+    await store.insertInto('effects').values(effect('eff_3', null)).execute();
+    await store.insertInto('effects').values(effect('eff_4', null)).execute();
+    await store.destroy();
+  });
 
   test.runIf(available)('a transaction that throws leaves nothing behind', async () => {
     const store = await openStore(where());
@@ -74,25 +69,15 @@ describe.each(['sqlite', 'postgres'])('the store on %s', (kind) => {
     await stores[0]?.insertInto('meta').values({ key: 'count', value: '0' }).execute();
     const add = (store: Store) =>
       store.transaction().execute(async (tx) => {
-        const row = await tx
-          .selectFrom('meta')
-          .where('key', '=', 'count')
-          .select('value')
-          .executeTakeFirstOrThrow();
+        const row = await tx.selectFrom('meta').where('key', '=', 'count').select('value').executeTakeFirstOrThrow();
         await tx
           .updateTable('meta')
           .set({ value: String(Number(row.value) + 1) })
           .where('key', '=', 'count')
           .execute();
       });
-    await Promise.all(
-      Array.from({ length: 40 }, (_, i) => stores[i % 2]).map((store) => store && add(store)),
-    );
-    const row = await stores[1]
-      ?.selectFrom('meta')
-      .where('key', '=', 'count')
-      .select('value')
-      .executeTakeFirst();
+    await Promise.all(Array.from({ length: 40 }, (_, i) => stores[i % 2]).map((store) => store && add(store)));
+    const row = await stores[1]?.selectFrom('meta').where('key', '=', 'count').select('value').executeTakeFirst();
     expect(row?.value).toBe('40');
     await Promise.all(stores.map((store) => store.destroy()));
   });

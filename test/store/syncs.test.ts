@@ -60,13 +60,7 @@ test('SQLite waits for the disk at each commit, or, where a journal does that be
 });
 
 const payment = (call: number): NewPayment => ({
-  identity: {
-    baseUrl: 'http://shop.test',
-    resource: 'POST /air/search',
-    body: { call },
-    headers: {},
-    wallet: 'w',
-  },
+  identity: { baseUrl: 'http://shop.test', resource: 'POST /air/search', body: { call }, headers: {}, wallet: 'w' },
   payload: `payload ${call}`,
   amount: 100n,
   asset: 'usdc',
@@ -82,9 +76,7 @@ test("the payer's journal waits for the disk with each payment that it writes or
   const steps: Record<string, () => Promise<unknown>> = {
     written: async () => written.push((await store.write(payment(1)))?.id ?? ''),
     'written within a limit': async () =>
-      written.push(
-        (await store.write({ ...payment(2), budget: { limit: 1_000n, windowMs: 1_000 } }))?.id ?? '',
-      ),
+      written.push((await store.write({ ...payment(2), budget: { limit: 1_000n, windowMs: 1_000 } }))?.id ?? ''),
     'open already': () => store.write(payment(1)),
     'looked for': () => store.open(payment(1).identity),
     'about to be sent again': () => store.resent(written[0] ?? ''),

@@ -3,15 +3,7 @@ import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { PageEvidence } from '../../wire/flights/index.ts';
-import {
-  BrowserGone,
-  Misfit,
-  privateWords,
-  redacted,
-  Stopped,
-  showRedacted,
-  type Visit,
-} from './page/index.ts';
+import { BrowserGone, Misfit, privateWords, redacted, Stopped, showRedacted, type Visit } from './page/index.ts';
 import type { Shop } from './ports.ts';
 import type { Store } from './records/index.ts';
 
@@ -24,10 +16,7 @@ interface Ending {
 
 export function endingOf(error: unknown): Ending {
   if (error instanceof Stopped) {
-    return {
-      outcome: error.message,
-      step: typeof error.reason === 'string' ? '' : error.reason.rejected.join(' '),
-    };
+    return { outcome: error.message, step: typeof error.reason === 'string' ? '' : error.reason.rejected.join(' ') };
   }
   if (error instanceof Misfit) return { outcome: 'recipe_misfit', step: error.message };
   if (error instanceof BrowserGone) return { outcome: 'browser_gone', step: error.message };
@@ -65,9 +54,7 @@ export async function noteExit(shop: Shop, visit: Visit, exit: Exit): Promise<st
 
 /** No usable answer of a site, in our own words. */
 export const siteFailed = (step: string) =>
-  problem('provider_failed', {
-    message: `The carrier's web site could not be used: ${step || 'no answer'}.`,
-  });
+  problem('provider_failed', { message: `The carrier's web site could not be used: ${step || 'no answer'}.` });
 
 /** How the page stood where a visit ended: for the person who has to find out what happened there. */
 
@@ -130,16 +117,18 @@ export async function evidenceOf(
     .orderBy('at_ms', 'desc')
     .limit(MOST_SHOWN)
     .execute();
-  return rows.reverse().map((row) => ({
-    evidence_id: row.evidence_id,
-    at: instant(row.at_ms),
-    outcome: row.outcome,
-    step: row.step,
-    carrier: row.carrier,
-    recipe_version: row.recipe_version,
-    text: secrets.unseal(place(row.evidence_id, 'text'), row.text_sealed).toString('utf8'),
-    screenshot:
-      row.screenshot_sealed &&
-      secrets.unseal(place(row.evidence_id, 'screenshot'), row.screenshot_sealed).toString('base64'),
-  }));
+  return rows
+    .reverse()
+    .map((row) => ({
+      evidence_id: row.evidence_id,
+      at: instant(row.at_ms),
+      outcome: row.outcome,
+      step: row.step,
+      carrier: row.carrier,
+      recipe_version: row.recipe_version,
+      text: secrets.unseal(place(row.evidence_id, 'text'), row.text_sealed).toString('utf8'),
+      screenshot:
+        row.screenshot_sealed &&
+        secrets.unseal(place(row.evidence_id, 'screenshot'), row.screenshot_sealed).toString('base64'),
+    }));
 }

@@ -59,9 +59,7 @@ export async function quote(shop: Shop, query: OfferQuery, startedAtMs: number):
     .sort((a, b) => a.endedAtMs - b.endedAtMs)
     .flatMap(({ result }) => result as Offer[]);
   const isOver = found.every(({ state }) => state === 'done' || state === 'failed');
-  return isOver
-    ? { kind: 'quoted', offers }
-    : { kind: 'quoting', offers, nextAtMs: clock.now() + ASK_AGAIN_MS };
+  return isOver ? { kind: 'quoted', offers } : { kind: 'quoting', offers, nextAtMs: clock.now() + ASK_AGAIN_MS };
 }
 
 async function visitForOffers(shop: Shop, recipe: Recipe, query: OfferQuery): Promise<Offer[]> {
@@ -69,21 +67,13 @@ async function visitForOffers(shop: Shop, recipe: Recipe, query: OfferQuery): Pr
   const seen = await visitFor(shop, recipe, `${query.origin}-${query.destination}`, (visit) =>
     lookForFlights(visit, query),
   );
-  const found = offersOf(recipe, query, seen, {
-    quotedAtMs: clock.now(),
-    newId: () => looks.newOfferId(recipe),
-  });
+  const found = offersOf(recipe, query, seen, { quotedAtMs: clock.now(), newId: () => looks.newOfferId(recipe) });
   await looks.keepOffers(recipe, query, found);
   return found.map(({ offer }) => offer);
 }
 
 /** A visit that looks, and keeps what it saw where it ended otherwise. */
-const visitFor = <T>(
-  shop: Shop,
-  recipe: Recipe,
-  subject: string,
-  work: (visit: Visit) => Promise<T>,
-): Promise<T> =>
+const visitFor = <T>(shop: Shop, recipe: Recipe, subject: string, work: (visit: Visit) => Promise<T>): Promise<T> =>
   shop.visiting('looker', recipe, async (visit) => {
     try {
       return await work(visit);
@@ -110,13 +100,9 @@ export async function menu(shop: Shop, offerId: string, openedAtMs: number): Pro
   const kept = await shop.looks.offer(offerId);
   const recipe = kept && recipeOfCarrier(shop, kept.carrier);
   if (!kept || !recipe) return { kind: 'offer_gone' };
-  const look = await lookAt(shop, shop.looks.menuId(offerId, openedAtMs), () =>
-    visitForMenu(shop, recipe, kept),
-  );
+  const look = await lookAt(shop, shop.looks.menuId(offerId, openedAtMs), () => visitForMenu(shop, recipe, kept));
   if (look.state === 'failed') return { kind: 'check_failed', why: look.why };
-  return look.state === 'done'
-    ? (look.result as MenuOutcome)
-    : { kind: 'pending', pollAfterMs: ASK_AGAIN_MS };
+  return look.state === 'done' ? (look.result as MenuOutcome) : { kind: 'pending', pollAfterMs: ASK_AGAIN_MS };
 }
 
 async function visitForMenu(shop: Shop, recipe: Recipe, kept: KeptOffer): Promise<MenuOutcome> {

@@ -109,18 +109,15 @@ async function flawOf(
   if (SIGNED.some((name) => times(name) !== 1)) return 'headers_repeated';
   const { dkimVerify } = installed('mailauth/lib/dkim/verify.js');
   const { results } = await dkimVerify(raw, { resolver });
-  const flaws = results.map(
-    ({ status, signingDomain = '', signingHeaders, algo, canonBodyLengthLimited }) => {
-      if (status.result === 'none') return 'unsigned';
-      if (status.result !== 'pass') return 'signature_wrong';
-      const isOwn =
-        domain === signingDomain.toLowerCase() || domain.endsWith(`.${signingDomain.toLowerCase()}`);
-      if (!isOwn) return 'signature_foreign';
-      if (canonBodyLengthLimited || /sha1$/i.test(algo ?? '')) return 'signature_weak';
-      const keys = (signingHeaders?.keys ?? '').toLowerCase().split(/[\s:]+/);
-      return SIGNED.every((name) => keys.includes(name)) ? null : 'signature_weak';
-    },
-  );
+  const flaws = results.map(({ status, signingDomain = '', signingHeaders, algo, canonBodyLengthLimited }) => {
+    if (status.result === 'none') return 'unsigned';
+    if (status.result !== 'pass') return 'signature_wrong';
+    const isOwn = domain === signingDomain.toLowerCase() || domain.endsWith(`.${signingDomain.toLowerCase()}`);
+    if (!isOwn) return 'signature_foreign';
+    if (canonBodyLengthLimited || /sha1$/i.test(algo ?? '')) return 'signature_weak';
+    const keys = (signingHeaders?.keys ?? '').toLowerCase().split(/[\s:]+/);
+    return SIGNED.every((name) => keys.includes(name)) ? null : 'signature_weak';
+  });
   return flaws.includes(null) ? null : (flaws[0] ?? 'unsigned');
 }
 

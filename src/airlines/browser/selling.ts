@@ -117,8 +117,7 @@ async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Tri
   } catch (error) {
     const step = await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
     // Each visit gives the site the travellers' data again: one that stays as it is gets them no more.
-    const isChanged =
-      error instanceof Misfit && (await purchases.misfit(shop, reference, run)) >= MOST_MISFITS;
+    const isChanged = error instanceof Misfit && (await purchases.misfit(shop, reference, run)) >= MOST_MISFITS;
     if (!isChanged) throw siteFailed(step);
     await purchases.end(shop, reference, run, { kind: 'site_changed' });
   }

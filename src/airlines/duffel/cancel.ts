@@ -18,10 +18,7 @@ const quoteIdOf = (raw: Fields): string | null => {
  * The airline's own quote. It changes nothing but that Duffel confirms only the latest one of an order.
  * @returns null where the order can't be cancelled through Duffel
  */
-export async function cancellationQuote(
-  ports: OrderPorts,
-  providerOrderId: string,
-): Promise<CancellationQuote | null> {
+export async function cancellationQuote(ports: OrderPorts, providerOrderId: string): Promise<CancellationQuote | null> {
   const { canCancel } = await readOrder(ports, providerOrderId);
   return canCancel ? newQuote(ports, providerOrderId) : null;
 }
@@ -86,8 +83,7 @@ async function checkQuote({ transport }: OrderPorts, { order }: LiveOrder, quote
     method: 'GET',
     path: `/air/order_cancellations/${quoteId}`,
   });
-  if (answer.codes.includes('not_found') || dataOf(answer).order_id !== order.providerOrderId)
-    throw quoteGone();
+  if (answer.codes.includes('not_found') || dataOf(answer).order_id !== order.providerOrderId) throw quoteGone();
 }
 
 async function confirm(ports: OrderPorts, live: LiveOrder, quoteId: string): Promise<ProviderOrder> {
@@ -108,9 +104,7 @@ async function confirm(ports: OrderPorts, live: LiveOrder, quoteId: string): Pro
   // Duffel's word; the order may follow a moment later.
   if (confirmedAtMs !== null) return cancelledAt(now.order, confirmedAtMs);
   if (isStale) throw quoteGone();
-  throw answer.kind === 'answer'
-    ? failed(answer, 'The airline did not confirm the cancellation.')
-    : noAnswer(answer);
+  throw answer.kind === 'answer' ? failed(answer, 'The airline did not confirm the cancellation.') : noAnswer(answer);
 }
 
 const confirmedAt = (answer: Answer): number | null => instantMs(object(answer.data)?.confirmed_at);

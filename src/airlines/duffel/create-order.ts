@@ -29,12 +29,7 @@ export async function createOrder(ports: OrderingPorts, request: OrderRequest): 
   const { raw, saleKey: searchKey } = await pricedOffer(ports, request);
   const form = orderForm(raw, reference, request.passengers);
   await checkUnsold(ports, reference, searchKey);
-  const attempt = await ports.attempts.begin({
-    reference,
-    attempt: (last?.attempt ?? 0) + 1,
-    offerId,
-    searchKey,
-  });
+  const attempt = await ports.attempts.begin({ reference, attempt: (last?.attempt ?? 0) + 1, offerId, searchKey });
   if (!attempt) return beaten(ports, reference, searchKey);
   const answer = await ports.transport.send({
     operation: 'create_order',
@@ -42,9 +37,7 @@ export async function createOrder(ports: OrderingPorts, request: OrderRequest): 
     path: '/air/orders',
     body: form,
   });
-  return answer.kind === 'answer'
-    ? concluded(ports, request, attempt, answer)
-    : unanswered(ports, attempt, answer);
+  return answer.kind === 'answer' ? concluded(ports, request, attempt, answer) : unanswered(ports, attempt, answer);
 }
 
 /** A refusal that asking again can't change, and that a second POST would blur. */
@@ -61,10 +54,7 @@ async function checkUnsold(ports: OrderingPorts, reference: string, searchKey: s
 }
 
 /** @throws Problem `offer_repriced` with `detail.current_ticket_amount`, and of `freshOffer` */
-async function pricedOffer(
-  ports: OrderingPorts,
-  { offerId, expectedAmountDecimal, passengers }: OrderRequest,
-) {
+async function pricedOffer(ports: OrderingPorts, { offerId, expectedAmountDecimal, passengers }: OrderRequest) {
   const fresh = await freshOffer(ports, offerId);
   const { offer, passengerCount } = fresh;
   if (Date.parse(offer.expires_at) <= ports.clock.now()) throw problem('offer_expired');

@@ -25,11 +25,7 @@ export async function findOrder(ports: OrderPorts, reference: string, offer: str
 }
 
 /** The order of an attempt that is no longer on record; it goes on record again. */
-async function forgottenOrder(
-  ports: OrderPorts,
-  reference: string,
-  offer: string,
-): Promise<ProviderOrder | null> {
+async function forgottenOrder(ports: OrderPorts, reference: string, offer: string): Promise<ProviderOrder | null> {
   const found = offerId(offer) === null ? null : await seenOrder(ports, offer, reference);
   if (!found) return null;
   ports.log('error', 'duffel_order_forgotten', { reference, order_id: orderId(found.raw.id) });
@@ -50,8 +46,7 @@ async function refusedOrder(ports: OrderPorts, past: readonly Attempt[]): Promis
 
 /** Looks for the order of an attempt that has no verdict. */
 export async function look(ports: OrderPorts, attempt: Attempt): Promise<Standing> {
-  const found =
-    (await namedOrder(ports, attempt)) ?? (await seenOrder(ports, attempt.offer_id, attempt.reference));
+  const found = (await namedOrder(ports, attempt)) ?? (await seenOrder(ports, attempt.offer_id, attempt.reference));
   if (found) return foundOrder(ports, attempt, found);
   if (!(await isSoldToAnother(ports, attempt))) return 'unknown';
   await ports.attempts.endInNone(attempt, {});
@@ -135,8 +130,7 @@ export function orderWord(answer: Answer): OrderWord {
     const id = orderId(raw?.id);
     return raw && id !== null ? { kind: 'ordered', raw, id } : { kind: 'unknown' };
   }
-  const refused = (reason: string, mayPass: boolean) =>
-    none(new OrderRefused(reason, mayPass, failed(answer)));
+  const refused = (reason: string, mayPass: boolean) => none(new OrderRefused(reason, mayPass, failed(answer)));
   if (!isRefusal || status === 429) return { kind: 'unknown' };
   if (status === 401 || status === 403 || status === 503) return refused('provider_failed', true);
   if (status === 502 && codes.includes('order_not_created')) {

@@ -52,17 +52,13 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
     search: async (query) => (await import('./search.ts')).searchOffers(ports, query),
     offer: async (offerId) => (await import('./live-offer.ts')).unsoldOffer(ports, offerId),
     createOrder: async (request) => (await import('./create-order.ts')).createOrder(ports, request),
-    findOrder: async (reference, offerId) =>
-      (await import('./find-order.ts')).findOrder(ports, reference, offerId),
+    findOrder: async (reference, offerId) => (await import('./find-order.ts')).findOrder(ports, reference, offerId),
     order: async (id) => (await (await import('./orders.ts')).readOrder(ports, id)).order,
     cancel: async (id, quoteId) => (await import('./cancel.ts')).cancelOrder(ports, id, quoteId),
     cancellationQuote: async (id) => (await import('./cancel.ts')).cancellationQuote(ports, id),
     passengerIssues: duffelIssues,
     receive: async (message) =>
-      (await import('./webhooks.ts')).receiveWebhook(
-        { ...ports, secret: options.webhookSecret, isLive },
-        message,
-      ),
+      (await import('./webhooks.ts')).receiveWebhook({ ...ports, secret: options.webhookSecret, isLive }, message),
   };
 }
 

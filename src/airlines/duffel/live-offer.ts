@@ -51,18 +51,14 @@ export async function freshOffer({ transport, zones }: OfferPorts, id: string): 
 }
 
 /** Offers of one search, and the order of it, have the same travellers, by Duffel's ids. */
-export const saleKeyOf = (raw: Fields): string =>
-  text(object((list(raw.passengers) ?? [])[0])?.id) ?? String(raw.id);
+export const saleKeyOf = (raw: Fields): string => text(object((list(raw.passengers) ?? [])[0])?.id) ?? String(raw.id);
 
 /**
  * The same, for somebody who has no order on its search yet.
  * @throws Problem `offer_unavailable` where an order was made, or may have been made, from one of its offers; those of
  *   `freshOffer`
  */
-export async function unsoldOffer(
-  ports: OfferPorts & { readonly attempts: Attempts },
-  id: string,
-): Promise<LiveOffer> {
+export async function unsoldOffer(ports: OfferPorts & { readonly attempts: Attempts }, id: string): Promise<LiveOffer> {
   const { raw, ...live } = await freshOffer(ports, id);
   const attempts = await ports.attempts.bySearch(live.saleKey);
   if (attempts.some(({ verdict }) => verdict !== 'none')) throw problem('offer_unavailable');
@@ -97,8 +93,8 @@ export function readServices(offer: Fields): AvailableService[] {
     .flatMap((slice) => list(object(slice)?.segments) ?? [])
     .flatMap((segment) => text(object(segment)?.id) ?? []);
   const bags = (list(offer.available_services) ?? []).flatMap((one) => readBag(object(one)) ?? []);
-  const journeys = groups(bags, (bag) => keyOf(bag.passenger, bag.type, bag.weightKg, bag.currency)).flatMap(
-    (alike) => wholeWay(alike, new Set(whole)),
+  const journeys = groups(bags, (bag) => keyOf(bag.passenger, bag.type, bag.weightKg, bag.currency)).flatMap((alike) =>
+    wholeWay(alike, new Set(whole)),
   );
   return groups(journeys, (bag) => keyOf(bag.type, bag.weightKg, bag.price, bag.currency)).flatMap((same) => {
     const [bag] = same;
@@ -136,11 +132,7 @@ function readBag(raw: Fields | null): Bag | null {
   if (raw?.type !== 'baggage') return null;
   const [passenger, ...others] = (list(raw.passenger_ids) ?? []).flatMap((one) => text(one) ?? []);
   const segments = (list(raw.segment_ids) ?? []).flatMap((one) => text(one) ?? []);
-  const [price, of, most] = [
-    amount(raw.total_amount),
-    currency(raw.total_currency),
-    count(raw.maximum_quantity),
-  ];
+  const [price, of, most] = [amount(raw.total_amount), currency(raw.total_currency), count(raw.maximum_quantity)];
   if (passenger === undefined || others.length > 0 || segments.length === 0) return null;
   if (price === null || of === null || most === null || most === 0) return null;
   const about = object(raw.metadata);

@@ -65,9 +65,7 @@ export function readOffer(value: unknown, reading: Reading): Offer | null {
     conditions: conditionsOf(raw.conditions),
     ...price,
     total_emissions_kg: quantity(raw.total_emissions_kg),
-    supported_loyalty_programmes: (list(raw.supported_loyalty_programmes) ?? []).flatMap(
-      (one) => text(one) ?? [],
-    ),
+    supported_loyalty_programmes: (list(raw.supported_loyalty_programmes) ?? []).flatMap((one) => text(one) ?? []),
     identity_documents_required: documents,
     requires_instant_payment: instantPayment,
     expires_at: instant(expiresAtMs),

@@ -50,12 +50,7 @@ function identityDocuments(passenger: Passenger, rule: { required: boolean; supp
     if (rule.required) throw new OrderRefused('form_rejected', false);
     return {};
   }
-  const document = {
-    type: 'passport',
-    unique_identifier: number,
-    issuing_country_code: country,
-    expires_on: expiry,
-  };
+  const document = { type: 'passport', unique_identifier: number, issuing_country_code: country, expires_on: expiry };
   return { identity_documents: [document] };
 }
 
@@ -99,11 +94,11 @@ export function duffelIssues(passengers: readonly Passenger[], offer: Offer): Pa
   });
 }
 
-const issue = (
-  path: string,
-  message: string,
-  code: PassengerIssue['code'] = 'invalid_request',
-): PassengerIssue => ({ path, message, code });
+const issue = (path: string, message: string, code: PassengerIssue['code'] = 'invalid_request'): PassengerIssue => ({
+  path,
+  message,
+  code,
+});
 
 const nameIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
   (['given_name', 'family_name'] as const).flatMap((field) => {

@@ -62,12 +62,7 @@ export async function seenOrder(
     const query = new URLSearchParams({ offer_id: offer, limit: '200' });
     if (after !== '') query.set('after', after);
     const path = `/air/orders?${query}`;
-    const answer: Answer = await ports.transport.ask({
-      operation: 'orders',
-      method: 'GET',
-      path,
-      isQuick: true,
-    });
+    const answer: Answer = await ports.transport.ask({ operation: 'orders', method: 'GET', path, isQuick: true });
     const given = list(answer.data);
     if (!isOk(answer) || !given) throw failed(answer);
     const raw = objects(given).find((one) => referenceOf(one) === reference);

@@ -58,9 +58,7 @@ export function instantMs(value: unknown): number | null {
 /** `2026-03-20T07:25:00` on the clock of an airport; a time with a zone of its own is none. */
 export function localTime(value: unknown): string | null {
   const match =
-    typeof value === 'string'
-      ? /^(\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?(\.\d+)?$/.exec(value)
-      : null;
+    typeof value === 'string' ? /^(\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?(\.\d+)?$/.exec(value) : null;
   if (!match) return null;
   const time = `${match[1]}${match[3] ?? ':00'}`;
   const ms = Date.parse(`${time}Z`);

@@ -55,10 +55,7 @@ function checkPlaces({ status, pointers }: Answer): void {
     return [(slice === '0') === (end === 'origin') ? 'origin_iata' : 'destination_iata'];
   });
   if (paths.length === 0) return;
-  const issues = [...new Set(paths)].map((path) => ({
-    path,
-    message: 'is not an airport that the airlines know.',
-  }));
+  const issues = [...new Set(paths)].map((path) => ({ path, message: 'is not an airport that the airlines know.' }));
   throw problem('airport_unknown', { detail: { issues } });
 }
 
@@ -73,8 +70,7 @@ async function readPages({ transport, zones, clock, log }: SearchPorts, requestI
   const cursors = new Set<string>();
   for (let after: string | null = ''; after !== null && !cursors.has(after); ) {
     const leftMs = untilMs - clock.now();
-    if (leftMs <= 0 && offers.size === 0)
-      throw problem('provider_failed', { detail: { airline_code: 'too_slow' } });
+    if (leftMs <= 0 && offers.size === 0) throw problem('provider_failed', { detail: { airline_code: 'too_slow' } });
     if (leftMs <= 0 || cursors.size === MOST_PAGES) {
       log('warn', 'duffel_search_cut_off', { offer_request_id: requestId, offers: offers.size });
       break;

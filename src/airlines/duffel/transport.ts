@@ -147,15 +147,9 @@ function readAnswer({ status, body, headers }: HttpResponse): Answer {
 }
 
 /** The types that Duffel gives its errors. */
-const TYPES = [
-  'airline',
-  'api',
-  'authentication',
-  'invalid_request',
-  'invalid_state',
-  'rate_limit',
-  'validation',
-].map((kind) => `${kind}_error`);
+const TYPES = ['airline', 'api', 'authentication', 'invalid_request', 'invalid_state', 'rate_limit', 'validation'].map(
+  (kind) => `${kind}_error`,
+);
 
 /**
  * The errors of an answer in Duffel's own form: each with a type and a code of its own, and `meta` with the request's id

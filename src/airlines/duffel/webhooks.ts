@@ -75,8 +75,7 @@ function namesOf(event: Fields): Names {
   const about = object(object(event.data)?.object);
   const order = object(about?.order);
   return {
-    order:
-      orderId(about?.id) ?? orderId(about?.order_id) ?? orderId(order?.id) ?? orderId(event.idempotency_key),
+    order: orderId(about?.id) ?? orderId(about?.order_id) ?? orderId(order?.id) ?? orderId(event.idempotency_key),
     offer: offerId(about?.offer_id) ?? offerId(order?.offer_id),
     reference: text(object(about?.metadata)?.reference) ?? text(object(order?.metadata)?.reference),
   };

@@ -55,8 +55,7 @@ export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; iss
     }
     if (now) last.set(now.update.orderId, now);
     else if (update) last.delete(update.orderId);
-    const corrected =
-      written && meant.size > 0 && meant.size === wrong.length ? written.corrected(meant) : null;
+    const corrected = written && meant.size > 0 && meant.size === wrong.length ? written.corrected(meant) : null;
     issues.push(...wrong.map((issue) => ({ ...issue, corrected })));
     if (now && wrong.length === 0) checked.push(now);
   }
@@ -76,10 +75,7 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
   if (orderId === undefined) {
     const column = raw.written?.nameOf('orderId') ?? null;
     if (!raw.values.has('orderId'))
-      tell(
-        'orderId',
-        column === null ? 'is missing' : `is missing: the column ${column} is empty in this row`,
-      );
+      tell('orderId', column === null ? 'is missing' : `is missing: the column ${column} is empty in this row`);
     return null;
   }
   const status = statusOf(text('status'), tell);

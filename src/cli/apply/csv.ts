@@ -72,11 +72,7 @@ interface CsvRecord {
 /** Columns at the end that have neither a name nor a value: spreadsheets write them. */
 function withoutEmptyEnd(names: readonly string[], body: readonly CsvRecord[]): readonly string[] {
   let end = names.length;
-  while (
-    end > 0 &&
-    (names[end - 1] ?? '').trim() === '' &&
-    !body.some(({ record }) => isFilled(record, end - 1))
-  )
+  while (end > 0 && (names[end - 1] ?? '').trim() === '' && !body.some(({ record }) => isFilled(record, end - 1)))
     end -= 1;
   return names.slice(0, end);
 }
@@ -111,23 +107,16 @@ function brokenCsv(text: string, error: CsvError, lastLine: number, delimiter: s
     message: `is not CSV: ${why}; the rows after it were not read`,
     column: cells.findIndex((cell) => cell.includes('"')) + 1 || null,
     value: cells.find((cell) => cell.includes('"'))?.trim() ?? null,
-    corrected:
-      isWhole && error.code !== 'CSV_MAX_RECORD_SIZE' ? csvLine(cells.map(unquoted), delimiter) : null,
+    corrected: isWhole && error.code !== 'CSV_MAX_RECORD_SIZE' ? csvLine(cells.map(unquoted), delimiter) : null,
   };
 }
 
 const csvLine = (cells: readonly string[], delimiter: string): string =>
   cells
-    .map((cell) =>
-      /["\n]/.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell,
-    )
+    .map((cell) => (/["\n]/.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(delimiter);
 
-const writtenCsv = (
-  record: readonly string[],
-  columns: readonly Column[],
-  delimiter: string,
-): WrittenRow => ({
+const writtenCsv = (record: readonly string[], columns: readonly Column[], delimiter: string): WrittenRow => ({
   columnOf: (field) => columns.findIndex(({ path }) => path === field) + 1 || null,
   nameOf: (field) => columns.find(({ path }) => path === field)?.name ?? null,
   corrected: (values) =>
@@ -186,12 +175,7 @@ function strayCells(field: string, index: number, body: readonly CsvRecord[]): R
     isFilled(record, index) ? [{ row: at + 1, line, value: record[index]?.trim() ?? '' }] : [],
   );
   if (stray.length > MOST_STRAY_CELLS) return [];
-  return stray.map((one) => ({
-    ...one,
-    field,
-    column: index + 1,
-    message: 'is in a column that is not known',
-  }));
+  return stray.map((one) => ({ ...one, field, column: index + 1, message: 'is in a column that is not known' }));
 }
 
 const onlyOne = (names: readonly string[]): string | null => (names.length === 1 ? (names[0] ?? null) : null);

@@ -72,9 +72,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 const isRefusedFolder = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  ['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(String(error.code));
+  error instanceof Error && 'code' in error && ['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(String(error.code));
 
 /**
  * Lets one process at a time work on a result file. A lock whose process has died is taken over. Rows would not be

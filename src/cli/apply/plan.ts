@@ -75,8 +75,7 @@ function kindOf(order: OrderStanding, update: CheckedRow['update'], wasSent: boo
 
 function refusalWords(refusal: MoveRefusal): string {
   if (refusal.kind === 'fixed') {
-    const ends =
-      refusal.field === 'sourceTransactionId' ? 'never changes' : 'stays once the payment is processed';
+    const ends = refusal.field === 'sourceTransactionId' ? 'never changes' : 'stays once the payment is processed';
     return `the order already has another ${refusal.field}, which ${ends}`;
   }
   if (refusal.kind === 'finished') return `the order has ended, its ${refusal.field} is fixed`;

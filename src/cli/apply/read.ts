@@ -63,21 +63,14 @@ export function rowOf(
   const { values, unknown } = fieldsOf(given);
   return {
     rows: [{ ...at, values, hasUnknown: unknown.length > 0, ...(written && { written }) }],
-    issues: unknown.map((one) => ({
-      ...at,
-      ...(written && { column: written.columnOf(one.field) }),
-      ...one,
-    })),
+    issues: unknown.map((one) => ({ ...at, ...(written && { column: written.columnOf(one.field) }), ...one })),
   };
 }
 
 /** Where a line stops being JSON, and the line with a comma or quotes put right, if that is all. */
 function brokenJson(source: string): Pick<RowIssue, 'column' | 'corrected'> {
   const repairs = [source.replace(/,(\s*[}\]])/g, '$1'), `${source}}`, source.replaceAll("'", '"')];
-  return {
-    column: brokenAt(source),
-    corrected: repairs.find((one) => parsedLine(one) !== null)?.trim() ?? null,
-  };
+  return { column: brokenAt(source), corrected: repairs.find((one) => parsedLine(one) !== null)?.trim() ?? null };
 }
 
 function brokenAt(source: string): number | null {

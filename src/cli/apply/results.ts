@@ -55,8 +55,7 @@ export function readProgress(place: JournalPlace): Progress {
   const results = new Map<number, RowResult>();
   for (const line of wholeLines(place.resultsFile)) {
     if (!isResult(line)) throw foreign(place.resultsFile, 'has lines that are not results');
-    if (line.file !== place.digest)
-      throw foreign(place.resultsFile, 'belongs to another version of the file');
+    if (line.file !== place.digest) throw foreign(place.resultsFile, 'belongs to another version of the file');
     results.set(line.row, line);
   }
   const sent = new Map<number, SentRow>();

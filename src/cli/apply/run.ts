@@ -138,8 +138,7 @@ export async function runRows(task: RunTask, ports: RunPorts): Promise<RunEnd> {
       } catch (error) {
         if (!isProblem(error)) throw error;
         const isOurs = error.kind.exit === 4;
-        if (error.kind.retryable !== true)
-          return { problem: error, stops: isOurs || error.code === 'interrupted' };
+        if (error.kind.retryable !== true) return { problem: error, stops: isOurs || error.code === 'interrupted' };
         if (tries >= MOST_TRIES || isStopped()) {
           return { problem: error, stops: error.code !== 'internal_error' || isStopped() };
         }

@@ -1,13 +1,6 @@
 import type { Command as Commander, Option } from 'commander';
 import { harmless, type Streams } from '../../terminal/index.ts';
-import {
-  buildTree,
-  type CommandSpec,
-  loadSchemaFiles,
-  shapeOf,
-  specNamed,
-  type ToolSpec,
-} from '../spec/index.ts';
+import { buildTree, type CommandSpec, loadSchemaFiles, shapeOf, specNamed, type ToolSpec } from '../spec/index.ts';
 import { type Candidate, FILES, type Place, type Position } from './candidate.ts';
 import { valuesNamed } from './values.ts';
 
@@ -60,11 +53,7 @@ function rejoined(words: readonly string[]): string[] {
 }
 
 /** Commands, options and values that may stand where the cursor is. The last of the words is being typed. */
-async function candidatesFor(
-  words: readonly string[],
-  tool: ToolSpec,
-  place: Place,
-): Promise<readonly Candidate[]> {
+async function candidatesFor(words: readonly string[], tool: ToolSpec, place: Place): Promise<readonly Candidate[]> {
   const program = buildTree(tool, '', { write: () => undefined, width: 80 }, () => undefined);
   const at = positionOf(program, words);
   if (at.option) return prefixed(at, await valuesOfOption(at, tool, place));
@@ -107,9 +96,7 @@ const specAt = (tool: ToolSpec, path: string): CommandSpec | undefined =>
 
 function optionsAt({ command }: Position, everywhere: Position['command']['options']): Candidate[] {
   return [...command.options, ...everywhere]
-    .flatMap(({ long, description, hidden }) =>
-      long && !hidden ? [{ value: long, words: description }] : [],
-    )
+    .flatMap(({ long, description, hidden }) => (long && !hidden ? [{ value: long, words: description }] : []))
     .concat({ value: '--help', words: 'Print help' });
 }
 
@@ -120,9 +107,7 @@ const starting = (word: string, candidates: readonly Candidate[]): Candidate[] =
   candidates.filter((one) => one === FILES || one.value.toLowerCase().startsWith(word.toLowerCase()));
 
 const prefixed = (at: Position, candidates: readonly Candidate[]): Candidate[] =>
-  starting(at.word, candidates).map((one) =>
-    one === FILES ? one : { ...one, value: `${at.prefix}${one.value}` },
-  );
+  starting(at.word, candidates).map((one) => (one === FILES ? one : { ...one, value: `${at.prefix}${one.value}` }));
 
 /** @param words those after the name of the tool; the last one is being typed */
 function positionOf(program: Commander, words: readonly string[]): Position {

@@ -18,10 +18,7 @@ async function glance(at: Position, { environment, folder }: Place, home: string
   const used = await profileOf(environment, globals, home, folder);
   const isOurs = used.isEmbedded && used.partnerUrl === null;
   if (!isOurs) return null;
-  const [flights, partner] = await Promise.all([
-    import('../../flights/look.ts'),
-    import('../../partner/look.ts'),
-  ]);
+  const [flights, partner] = await Promise.all([import('../../flights/look.ts'), import('../../partner/look.ts')]);
   return { profile: used, ...flights, ...partner };
 }
 

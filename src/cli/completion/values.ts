@@ -149,9 +149,7 @@ const OPTIONS: Readonly<Record<string, Source>> = {
 /** The values of an argument, or of an option, by what its place is called. What a shell would take apart is left out. */
 export async function valuesNamed(name: string, at: Position, place: Place): Promise<readonly Candidate[]> {
   const found = await (await sourceOf(name, at))(at, resolve(homeOf(place.environment)), place);
-  return found.filter(
-    (one) => one === FILES || /^[\p{L}\p{N}_@%+=:,./-][\p{L}\p{N}_@%+=:,./#-]*$/u.test(one.value),
-  );
+  return found.filter((one) => one === FILES || /^[\p{L}\p{N}_@%+=:,./-][\p{L}\p{N}_@%+=:,./#-]*$/u.test(one.value));
 }
 
 async function sourceOf(name: string, at: Position): Promise<Source> {

@@ -179,8 +179,7 @@ const isFound = (day: DayPrice): day is FoundDay => day.status === 'found';
 export function cheapestDay(days: readonly DayPrice[], asked: JourneyDays): FoundDay | null {
   const found = days.filter(isFound);
   const currency = found.some((day) => day.total_currency === 'USD') ? 'USD' : found[0]?.total_currency;
-  const isAsked = (day: FoundDay) =>
-    day.depart_date === asked.depart_date && day.return_date === asked.return_date;
+  const isAsked = (day: FoundDay) => day.depart_date === asked.depart_date && day.return_date === asked.return_date;
   return (
     found
       .filter((day) => day.total_currency === currency)

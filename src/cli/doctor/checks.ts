@@ -117,8 +117,7 @@ async function examineOne({ run }: Check, signal: AbortSignal): Promise<Finding>
   const late = new Promise<Finding>((resolve) => {
     both.addEventListener(
       'abort',
-      () =>
-        resolve(failed(`It did not answer within ${CHECK_MS / 1000} seconds.`, 'Run farelock doctor again.')),
+      () => resolve(failed(`It did not answer within ${CHECK_MS / 1000} seconds.`, 'Run farelock doctor again.')),
       { once: true },
     );
   });

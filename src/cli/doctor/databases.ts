@@ -32,9 +32,7 @@ export function databaseChecks({ home, environment, profile, clock, full }: Pati
       : []),
     ...(profile.isEmbedded
       ? [
-          file('ledger_database', join(home, 'ledger.db'), async (path) =>
-            (await inspect()).inspectOther(path, full),
-          ),
+          file('ledger_database', join(home, 'ledger.db'), async (path) => (await inspect()).inspectOther(path, full)),
           file('airline_database', join(home, 'sandbox-airline.db'), async (path) =>
             (await inspect()).inspectOther(path, full),
           ),
@@ -64,10 +62,7 @@ function stateOf(path: string, state: FileState): Finding {
     );
   }
   if (newer.length > 0) {
-    return failed(
-      `${path} was created by a newer version of farelock (${newer.join(', ')})`,
-      'Update farelock.',
-    );
+    return failed(`${path} was created by a newer version of farelock (${newer.join(', ')})`, 'Update farelock.');
   }
   if (missing.length > 0) {
     return warning(`${path} is behind by ${missing.join(', ')}`, 'The next command brings it up to date.');
@@ -120,9 +115,7 @@ function postgresChecks(url: string, clock: Clock): Check[] {
     (finding: (state: PostgresState) => Finding): Check['run'] =>
     async (signal) => {
       const state = await look(signal);
-      return state?.kind === 'fine'
-        ? finding(state)
-        : warning('Not checked: the database refused the connection');
+      return state?.kind === 'fine' ? finding(state) : warning('Not checked: the database refused the connection');
     };
   return [
     { id: 'service_database', run: async (signal) => reached(await look(signal)) },
@@ -152,13 +145,9 @@ function reached(state: PostgresState | PostgresRefused | null): Finding {
   const { place, version, isEmpty, missing, newer } = state;
   const said = `PostgreSQL ${version}, ${wordsOf(place)}`;
   if (newer.length > 0) {
-    return failed(
-      `${said}, was brought up to date by a newer farelock (${newer.join(', ')})`,
-      'Update farelock.',
-    );
+    return failed(`${said}, was brought up to date by a newer farelock (${newer.join(', ')})`, 'Update farelock.');
   }
-  if (isEmpty)
-    return warning(`${said}, has no tables yet`, 'The next command that runs the services creates them.');
+  if (isEmpty) return warning(`${said}, has no tables yet`, 'The next command that runs the services creates them.');
   if (missing.length > 0) {
     return warning(
       `${said}, is behind by ${named(missing)}`,
@@ -186,11 +175,7 @@ function refused({ kind, said, place }: PostgresRefused): Finding {
         host.startsWith('/') ? `pg_isready -h ${host}` : `pg_isready -h ${host.replace(/:(\d+)$/, ' -p $1')}`,
       );
     case 'starting':
-      return failed(
-        `PostgreSQL at ${host} accepts no connections: ${said}`,
-        'Wait a moment.',
-        'farelock doctor',
-      );
+      return failed(`PostgreSQL at ${host} accepts no connections: ${said}`, 'Wait a moment.', 'farelock doctor');
     case 'full':
       return failed(
         `PostgreSQL at ${host} accepts no connections: ${said}`,
@@ -229,9 +214,7 @@ function writing({ writing, lacking, place, isEmpty }: PostgresState): Finding {
       `${place.user} may not write to ${named(lacking)}`,
       'Grant it the rights, or connect as the owner of the tables.',
       `grant create, usage on schema public to "${place.user}";`,
-      ...(isEmpty
-        ? []
-        : [`grant select, insert, update, delete on all tables in schema public to "${place.user}";`]),
+      ...(isEmpty ? [] : [`grant select, insert, update, delete on all tables in schema public to "${place.user}";`]),
     );
   }
   return ok(`${place.user} may write (checked without writing)`);

@@ -216,9 +216,11 @@ async function keys(home: string): Promise<Finding> {
 
 /** Keys that are there, and are not those that the services' own database was made with. */
 async function othersKeys(home: string, at: (name: string) => string): Promise<Finding | null> {
-  const [{ belongingIn, differences, RING_PURPOSE }, { openSecrets }, { readOwnKeypair }] = await Promise.all(
-    [loadClientInspect(), import('../../kernel/secrets.ts'), loadKeypair()],
-  );
+  const [{ belongingIn, differences, RING_PURPOSE }, { openSecrets }, { readOwnKeypair }] = await Promise.all([
+    loadClientInspect(),
+    import('../../kernel/secrets.ts'),
+    loadKeypair(),
+  ]);
   const kept = belongingIn(join(home, 'service.db'))?.identity;
   if (!kept) return null;
   const others = differences(kept, {
@@ -241,9 +243,7 @@ function isRing(text: string): boolean {
     return (
       Array.isArray(list) &&
       list.length > 0 &&
-      list.every(
-        (key: unknown) => Buffer.from(String((key as { secret?: unknown })?.secret), 'base64').length === 32,
-      )
+      list.every((key: unknown) => Buffer.from(String((key as { secret?: unknown })?.secret), 'base64').length === 32)
     );
   } catch {
     return false;

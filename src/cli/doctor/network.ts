@@ -95,9 +95,7 @@ async function embeddedLedger(home: string, clock: Clock): Promise<Finding> {
 async function embeddedClock(path: string, clock: Clock): Promise<Finding> {
   const { readLedger } = await loadEmbeddedInspect();
   const unixTime = readLedger(path, clock, ({ time }) => time.unixTime);
-  return unixTime === null
-    ? ok('No ledger to compare with yet')
-    : skew([{ who: 'the ledger', unixTime }], clock);
+  return unixTime === null ? ok('No ledger to compare with yet') : skew([{ who: 'the ledger', unixTime }], clock);
 }
 
 async function remoteCluster(
@@ -108,15 +106,11 @@ async function remoteCluster(
 ): Promise<Finding> {
   const host = rpcUrls.map(hostOf).join(' and ');
   const [rpcUrl = ''] = rpcUrls;
-  const name =
-    Object.entries(SOLANA_NETWORKS).find(([, id]) => id === cluster.network)?.[0] ?? cluster.network;
+  const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === cluster.network)?.[0] ?? cluster.network;
   const moniker = { 'mainnet-beta': 'mainnet', m: 'mainnet', d: 'devnet', t: 'testnet' }[rpcUrl] ?? rpcUrl;
   const named = GENESIS_HASHES[moniker as keyof typeof GENESIS_HASHES];
   if (named !== undefined && networkOfGenesis(named) !== cluster.network) {
-    return failed(
-      `${shownUrl(rpcUrl)} answers with the first block of ${name}`,
-      'Use another address for it.',
-    );
+    return failed(`${shownUrl(rpcUrl)} answers with the first block of ${name}`, 'Use another address for it.');
   }
   const silent = await silentAmong(rpcUrls, signal);
   if (silent.length > 0) {
@@ -150,8 +144,7 @@ async function silentAmong(rpcUrls: readonly string[], signal: AbortSignal): Pro
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth', params: [] }),
         signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
       });
-      if (answer.status !== 200 || !/"result"\s*:\s*"ok"/.test(answer.body ?? ''))
-        throw problem('cluster_failed');
+      if (answer.status !== 200 || !/"result"\s*:\s*"ok"/.test(answer.body ?? '')) throw problem('cluster_failed');
     }),
   );
   return rpcUrls.filter((_, place) => healthy[place]?.status === 'rejected').map(hostOf);
@@ -207,13 +200,7 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
     const [cluster, answer] = await Promise.all([
       open(),
       ask(
-        {
-          baseUrl: flightsUrl,
-          fetch: overNetwork(),
-          method: 'POST',
-          path: '/air/search',
-          body,
-        },
+        { baseUrl: flightsUrl, fetch: overNetwork(), method: 'POST', path: '/air/search', body },
         { timeoutMs: PATIENCE_MS, signal },
       ),
     ]);
@@ -259,18 +246,11 @@ async function paidHere(
   // Only where a service has asked for money; an embedded one never comes here.
   const { readChallenge } = await loadChallenge();
   try {
-    const { amount, feePayer, escrowProgram } = readChallenge(answer, {
-      network,
-      asset: usdcMint,
-      wallet: '',
-    });
+    const { amount, feePayer, escrowProgram } = readChallenge(answer, { network, asset: usdcMint, wallet: '' });
     const [account] = await cluster.accounts([feePayer]);
     // Two clusters of one name (two embedded ones, a fork) are told apart by who holds money on them.
     if (!account) {
-      return failed(
-        `The fee payer of the service has no account on this ${name}: it is another one`,
-        ...OTHER_CLUSTER,
-      );
+      return failed(`The fee payer of the service has no account on this ${name}: it is another one`, ...OTHER_CLUSTER);
     }
     const wrong = escrowProgram === null ? null : await untrusted(cluster, escrowProgram, profile);
     if (wrong !== null) return wrong;
@@ -297,11 +277,7 @@ async function keypair({ profile }: Patient, path: string): Promise<Finding> {
   if (path === '-') return ok('Read from standard input, by the commands that sign');
   if (!existsSync(path)) {
     return profile.isEmbedded && profile.keypair === null
-      ? warning(
-          'No wallet yet',
-          'The first paid command creates one, with play money.',
-          'farelock wallet show',
-        )
+      ? warning('No wallet yet', 'The first paid command creates one, with play money.', 'farelock wallet show')
       : failed(`No wallet at ${path}`, 'Create one, or use another.', 'farelock wallet new');
   }
   const { readKeypair } = await loadKeypair();
@@ -325,10 +301,7 @@ async function balance(patient: Patient, path: string, open: OpenCluster): Promi
   if (patient.profile.rpcUrls.length === 0) return ok('No cluster to ask');
   const cluster = await open();
   const tokenAccount = await associatedTokenAddress(address, cluster.usdcMint);
-  const [[account], usdc] = await Promise.all([
-    cluster.accounts([address]),
-    cluster.tokenBalance(tokenAccount),
-  ]);
+  const [[account], usdc] = await Promise.all([cluster.accounts([address]), cluster.tokenBalance(tokenAccount)]);
   return holds({ lamports: account?.lamports ?? null, usdc }, address, false);
 }
 
@@ -341,9 +314,5 @@ function holds(
   if ((usdc ?? 0n) >= LOW_USDC) return ok(said);
   return isPlayMoney
     ? warning(said, 'Get play money.', 'farelock wallet airdrop')
-    : warning(
-        said,
-        `Send USDC to ${address}, or get play money if the cluster has any.`,
-        'farelock wallet airdrop',
-      );
+    : warning(said, `Send USDC to ${address}, or get play money if the cluster has any.`, 'farelock wallet airdrop');
 }

@@ -58,8 +58,7 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (partnerUrl === null) return checks;
   checks.push({
     id: 'partner_service',
-    run: async (signal) =>
-      reaching(knocked(encrypted(partnerUrl, 'partner_url', profile), serviceName, signal)),
+    run: async (signal) => reaching(knocked(encrypted(partnerUrl, 'partner_url', profile), serviceName, signal)),
   });
   if (!isEncrypted(partnerUrl, 'partner_url')) return checks;
   if (apiKey) {
@@ -115,11 +114,7 @@ export async function reaching(finding: Promise<Finding>): Promise<Finding> {
     return await finding;
   } catch (error) {
     if (isProblem(error, 'timed_out')) {
-      return failed(
-        error.message,
-        'It is slow or unreachable: try again, then ask its operator.',
-        'farelock doctor',
-      );
+      return failed(error.message, 'It is slow or unreachable: try again, then ask its operator.', 'farelock doctor');
     }
     if (!isProblem(error, 'network_unreachable')) throw error;
     const why = WHY[codeOf(error) ?? ''];
@@ -153,10 +148,7 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
     if (ready.status === 404) return warning(`${host} answers, and has no /ready`);
     const trouble = troubleOf(ready.body, 'escrow_program');
     if (trouble !== null) {
-      return failed(
-        `${host} creates no intents: ${trouble}`,
-        'Pay nothing into it. Its operator deploys it again.',
-      );
+      return failed(`${host} creates no intents: ${trouble}`, 'Pay nothing into it. Its operator deploys it again.');
     }
     const refuses = troubleOf(ready.body, 'airline');
     if (refuses !== null) {

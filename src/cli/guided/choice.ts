@@ -1,11 +1,4 @@
-import {
-  fromTo,
-  harmlessDocument,
-  isSpoken,
-  type Screen,
-  type StepLine,
-  spokenPaint,
-} from '../../terminal/index.ts';
+import { fromTo, harmlessDocument, isSpoken, type Screen, type StepLine, spokenPaint } from '../../terminal/index.ts';
 import { fareOf, fareOfOption, shortOf } from '../session/index.ts';
 import {
   airlineText,
@@ -48,9 +41,7 @@ export const chooseItinerary: Step = async (walk) => {
     return {
       heading: suiting.length > 0 ? [...above, '', ...headings] : [...above, ''],
       lines: suiting.flatMap(({ fares: [fare] }, index) =>
-        fare
-          ? [{ name: (itineraries[index] ?? []).join('\n'), value: fare.offerId, number: fare.number }]
-          : [],
+        fare ? [{ name: (itineraries[index] ?? []).join('\n'), value: fare.offerId, number: fare.number }] : [],
       ),
     };
   };
@@ -186,8 +177,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;
   const open = await ask.choose({
-    message:
-      'This is a low-cost flight: its fares have to be looked up. That costs 0.10 USDC if they are found.',
+    message: 'This is a low-cost flight: its fares have to be looked up. That costs 0.10 USDC if they are found.',
     lines: [
       { name: 'Look them up', value: true },
       { name: 'Choose another fare', value: false },
@@ -219,11 +209,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
         }),
       };
     };
-    const answer = await ask.choose<string>({
-      message: 'Which fare from the menu?',
-      ...drawn(),
-      redrawn: drawn,
-    });
+    const answer = await ask.choose<string>({ message: 'Which fare from the menu?', ...drawn(), redrawn: drawn });
     await session.paidHere.shown();
     if (answer.kind === 'back') return null;
     const fare = menu.fares.find((one) => one.offer_id === answer.value);

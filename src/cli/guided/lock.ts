@@ -58,17 +58,11 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
     const { value } = await paidCall(walk, 'the lock', () =>
       flights.createIntent(
         { funding_wallet: address, offer_id: offerId },
-        {
-          signal,
-          onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the lock' : 'Locking the fare'),
-        },
+        { signal, onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the lock' : 'Locking the fare') },
       ),
     );
     terminal.settle();
-    await besides(
-      walk.context,
-      noteIntent(await session.store(), value, session.recentOffers.journey(offerId)),
-    );
+    await besides(walk.context, noteIntent(await session.store(), value, session.recentOffers.journey(offerId)));
     for (const line of createdIntentLines(harmlessDocument(value), clock.now(), terminal.asideScreen)) {
       terminal.note(line);
     }
@@ -84,8 +78,7 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
   }
 }
 
-const untilText = ({ context: { clock } }: Walk, intent: Intent): string =>
-  fromNow(intent.expires_at, clock.now());
+const untilText = ({ context: { clock } }: Walk, intent: Intent): string => fromNow(intent.expires_at, clock.now());
 
 /** True when the time to book a locked fare is over. */
 export const hasRunOut = ({ context: { clock } }: Pick<Walk, 'context'>, intent: Intent): boolean =>

@@ -143,14 +143,9 @@ function travellerText(saved: SavedTraveller, { documentsRequired, today }: Pass
 }
 
 /** A saved traveller; a passport that this flight needs and that is not there, or has expired, is asked for. */
-async function withDocuments(
-  walk: Walk,
-  saved: SavedTraveller,
-  rules: PassengerRules,
-): Promise<Member | 'back'> {
+async function withDocuments(walk: Walk, saved: SavedTraveller, rules: PassengerRules): Promise<Member | 'back'> {
   const { passport, missing } = travellerState(saved, rules.today);
-  const wanted: readonly PassengerField[] =
-    passport === 'expired' ? ['passport_number', 'passport_expiry'] : missing;
+  const wanted: readonly PassengerField[] = passport === 'expired' ? ['passport_number', 'passport_expiry'] : missing;
   if (!rules.documentsRequired || wanted.length === 0) {
     return { name: saved.name, fields: passengerFrom(saved.fields, rules) };
   }
@@ -182,11 +177,7 @@ async function askTyped(
  * Offers to save a person for the next time, under a name of their choice or again under the one they have. Answers the
  * name that they are saved under with exactly these fields, or null.
  */
-async function offerToSave(
-  walk: Walk,
-  fields: TravellerFields,
-  known: string | null,
-): Promise<string | null> {
+async function offerToSave(walk: Walk, fields: TravellerFields, known: string | null): Promise<string | null> {
   const { ask, context } = walk;
   const answer = await ask.choose({
     message: known === null ? 'Save this traveller, encrypted, for next time?' : `Save this for ${known}?`,
@@ -217,9 +208,7 @@ async function askName({ ask, context }: Walk): Promise<string | null> {
     message: 'Save as (such as ana)',
     async check(text) {
       try {
-        return (await travellers.find(travellerName(text)))
-          ? 'There is already a traveller with that name.'
-          : null;
+        return (await travellers.find(travellerName(text))) ? 'There is already a traveller with that name.' : null;
       } catch (error) {
         if (isProblem(error, 'usage')) return error.fix;
         throw error;
@@ -266,25 +255,14 @@ async function askField(
   const { ask, context } = walk;
   const message = `${who}. ${QUESTIONS[field]}`;
   if (field === 'title') {
-    return ask.choose<string>({
-      message,
-      lines: TITLES.map((title) => ({ name: title, value: title })),
-      preset,
-    });
+    return ask.choose<string>({ message, lines: TITLES.map((title) => ({ name: title, value: title })), preset });
   }
   if (field === 'gender') return ask.choose<string>({ message, lines: GENDER_CHOICES, preset });
   const nowMs = context.clock.now();
-  const answer = await ask.text({
-    message,
-    preset,
-    check: (text) => wrongField(field, text, rules, nowMs),
-  });
+  const answer = await ask.text({ message, preset, check: (text) => wrongField(field, text, rules, nowMs) });
   if (answer.kind === 'back') return answer;
   const [value = answer.value, ...others] = await bookableValues(field, answer.value, rules, nowMs);
   if (others.length === 0) return { kind: 'answer', value };
-  const chosen = await ask.choose({
-    message: whichDay(answer.value),
-    lines: dayChoices([value, ...others]),
-  });
+  const chosen = await ask.choose({ message: whichDay(answer.value), lines: dayChoices([value, ...others]) });
   return chosen.kind === 'answer' ? chosen : askField(walk, field, rules, who, preset);
 }

@@ -21,9 +21,7 @@ export const reviewStep: Step = async (walk) => {
   const { intent, party } = trip;
   if (!intent || !party) return 'back';
   if (hasRunOut(walk, intent)) {
-    context.terminal.note(
-      `The lock has expired: the fare could be booked until ${utcTime(intent.expires_at)}.`,
-    );
+    context.terminal.note(`The lock has expired: the fare could be booked until ${utcTime(intent.expires_at)}.`);
     return goOnWithoutLock(walk, intent, true);
   }
   const escrow = await escrowText(walk, intent);
@@ -71,8 +69,7 @@ async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
   const checks = await verifyIntent(context.session, intent);
   context.terminal.settle();
   const wrong = checks.filter((check) => !check.ok);
-  if (wrong.length === 0)
-    return `✓ matches the intent: ${checks.map(({ check }) => words(check)).join(', ')}`;
+  if (wrong.length === 0) return `✓ matches the intent: ${checks.map(({ check }) => words(check)).join(', ')}`;
   throw problem('escrow_mismatch', {
     detail: { checks: wrong.map(({ check }) => check) },
     next: [`farelock intent verify ${quoted(intent.intent_id)}`],
@@ -97,10 +94,7 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
     [
       ['Profile', session.isEmbedded ? 'play money on the embedded cluster' : session.profile.name],
       ['Wallet', `${formatUsdc(balance)} USDC${left < 0n ? '' : `, ${formatUsdc(left)} afterwards`}`],
-      [
-        'Fees',
-        fees === 0n ? 'none on top of the amount' : `none on top; ${formatUsdc(fees)} USDC so far (${paid})`,
-      ],
+      ['Fees', fees === 0n ? 'none on top of the amount' : `none on top; ${formatUsdc(fees)} USDC so far (${paid})`],
     ],
     screen.paint.dim,
   );
@@ -159,14 +153,7 @@ export async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
 
 /** Refusals of a booking before anything is paid for it: the fare is not there any more as it was locked. */
 const isFareGone = (error: unknown): error is Problem =>
-  isProblem(
-    error,
-    'intent_expired',
-    'offer_expired',
-    'offer_repriced',
-    'offer_unavailable',
-    'fare_menu_expired',
-  );
+  isProblem(error, 'intent_expired', 'offer_expired', 'offer_repriced', 'offer_unavailable', 'fare_menu_expired');
 
 /**
  * Goes on after a lock that has run out, or a fare that has changed since it was locked: the same fare once more, or

@@ -25,18 +25,13 @@ export const askTo: Step = async (walk) => {
 };
 
 /** By name, city or code. What may mean several airports is a choice; Esc in it asks for the name again. */
-async function askPlace(
-  walk: Walk,
-  label: string,
-  suits: (iata: string) => boolean,
-): Promise<Place | 'back'> {
+async function askPlace(walk: Walk, label: string, suits: (iata: string) => boolean): Promise<Place | 'back'> {
   for (;;) {
     const typed = await walk.ask.text({
       message: `${label}: a city, an airport or its code`,
       check: async (text) => {
         const found = await placesFor(text);
-        if (found.length === 0)
-          return `No airport matches ${harmless(text)}; any three-letter airport code works too.`;
+        if (found.length === 0) return `No airport matches ${harmless(text)}; any three-letter airport code works too.`;
         return found.some(({ iata }) => suits(iata)) ? null : 'That is where you are flying from.';
       },
     });
@@ -46,9 +41,7 @@ async function askPlace(
     if (found.length === 1 && only && !only.isGuess) return only;
     const chosen = await walk.ask.choose({
       message: `${label}: which one is ${harmless(typed.value)}?  ($ farelock airports ${quoted(typed.value)})`,
-      lines: found
-        .slice(0, MOST_CHOICES)
-        .map((place) => ({ name: `${place.iata}  ${place.said}`, value: place })),
+      lines: found.slice(0, MOST_CHOICES).map((place) => ({ name: `${place.iata}  ${place.said}`, value: place })),
     });
     if (chosen.kind === 'answer') return chosen.value;
   }
@@ -66,11 +59,7 @@ async function placesFor(text: string): Promise<Candidate[]> {
   const isCode = /^[a-z]{3}$/i.test(text.trim());
   const unknown = { iata: text.trim().toUpperCase(), said: 'not in our list of airports', isGuess: false };
   if (best.length === 0) return isCode ? [unknown] : [];
-  return best.map((one) => ({
-    iata: one.airport.iata,
-    said: placeOf(one.airport),
-    isGuess: isMistake(one),
-  }));
+  return best.map((one) => ({ iata: one.airport.iata, said: placeOf(one.airport), isGuess: isMistake(one) }));
 }
 
 const MOST_ADULTS = 9;
@@ -125,12 +114,7 @@ export const askAdults: Step = async (walk) => {
   return 'search';
 };
 
-async function wrongDate(
-  { context }: Walk,
-  text: string,
-  earliest: string,
-  tooEarly: string,
-): Promise<string | null> {
+async function wrongDate({ context }: Walk, text: string, earliest: string, tooEarly: string): Promise<string | null> {
   const read = readDate(text, { nowMs: context.clock.now(), from: earliest });
   if (read.kind === 'wrong') return `${read.message} ${read.fix}`;
   const days = read.kind === 'day' ? [read.day] : read.days;

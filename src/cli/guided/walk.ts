@@ -7,13 +7,7 @@ import {
   textWidth,
   wrap,
 } from '../../terminal/index.ts';
-import type {
-  Intent,
-  Offer,
-  Passenger,
-  SearchRequestInput,
-  SearchResponse,
-} from '../../wire/flights/index.ts';
+import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
 import type { Remembered } from '../days/index.ts';
 import type { ExitCode } from '../settings/index.ts';
 import type { CommandContext } from '../spec/index.ts';
@@ -124,11 +118,7 @@ interface Begun {
  * Goes from step to step until one of them ends it. Going back is to the step that was there before, and takes its lines
  * from the screen; what was paid since stays in sight.
  */
-export async function follow(
-  walk: Walk,
-  steps: Readonly<Record<StepName, Step>>,
-  start: StepName,
-): Promise<ExitCode> {
+export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>, start: StepName): Promise<ExitCode> {
   const { transcript, trip } = walk;
   const begin = (name: StepName): Begun => ({ name, mark: transcript.mark(), paid: trip.paid.length });
   const before: Begun[] = [];

@@ -11,21 +11,14 @@ export async function commandCutOff(
   failed: Failed,
 ): Promise<Problem> {
   const change = changeOf(cutOff, spec, failed);
-  const known = {
-    again: await again(failed),
-    ...(await paymentsOf(failed.session)),
-    ...(change && { change }),
-  };
+  const known = { again: await again(failed), ...(await paymentsOf(failed.session)), ...(change && { change }) };
   return told(cutOff, storyOf(known), cutOff);
 }
 
 /** The payments that were signed or sent again by this run. */
 export async function paymentsOf(session: Pick<Session, 'paidHere'> | null) {
   const payments = (await session?.paidHere.records()) ?? [];
-  return {
-    signed: payments.filter((one) => one.open),
-    paid: payments.filter(({ state }) => state === 'answered'),
-  };
+  return { signed: payments.filter((one) => one.open), paid: payments.filter(({ state }) => state === 'answered') };
 }
 
 function changeOf(
@@ -37,8 +30,5 @@ function changeOf(
   const isAtQuestion = code === 'interrupted' && message !== problem('interrupted').message;
   return effect === 'reads' || isAtQuestion
     ? { said: 'Nothing changed.', look: null }
-    : {
-        said: cutOff?.said ?? 'The change may have been made.',
-        look: cutOff ? lookOf(cutOff.look, failed) : null,
-      };
+    : { said: cutOff?.said ?? 'The change may have been made.', look: cutOff ? lookOf(cutOff.look, failed) : null };
 }

@@ -26,10 +26,7 @@ export async function demoCutOff(
     ...story,
     said: `${story.said} All of it is play money.`,
     fix: next.length > 0 ? 'Look at it, or start over.' : 'Start over whenever you like.',
-    next: [
-      ...next.map((one) => (home === null ? one : `FARELOCK_HOME=${quoted(home)} ${one}`)),
-      'farelock demo',
-    ],
+    next: [...next.map((one) => (home === null ? one : `FARELOCK_HOME=${quoted(home)} ${one}`)), 'farelock demo'],
   };
   return told(cutOff, inPlayMoney, error);
 }

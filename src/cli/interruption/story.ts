@@ -63,8 +63,7 @@ export function storyOf(known: Known): Story {
 
 function changeStory({ again, change, typed }: Known): Story {
   const said = change?.said ?? 'Nothing was paid.';
-  if (typed !== undefined)
-    return { said, fix: 'The first command has your answers.', next: [typed, ...again] };
+  if (typed !== undefined) return { said, fix: 'The first command has your answers.', next: [typed, ...again] };
   return change?.look
     ? { said, fix: 'Check before you run the same command again.', next: [change.look] }
     : { said, fix: `${SAME}.`, next: again };
@@ -74,22 +73,13 @@ function paidStory({ again, paid, found }: Known): Story {
   const said = `Paid so far: ${paid.map((one) => `${purposeOf(one)} (${one.amount} USDC)`).join(' and ')}`;
   if (found) return { ...found, said: `${said}; nothing is locked.` };
   return paid.some((one) => one.answer_kept)
-    ? {
-        said: `${said}; the answer is kept.`,
-        fix: `${SAME}: it shows the answer, and pays nothing more.`,
-        next: again,
-      }
+    ? { said: `${said}; the answer is kept.`, fix: `${SAME}: it shows the answer, and pays nothing more.`, next: again }
     : { said: `${said}.`, fix: 'The list of payments has it.', next: ['farelock payments list'] };
 }
 
-function signedStory(
-  { again, isGuided, signed }: Known,
-  { open, payment_id, resource }: PaymentRecord,
-): Story {
+function signedStory({ again, isGuided, signed }: Known, { open, payment_id, resource }: PaymentRecord): Story {
   const resume = `farelock payments resume ${payment_id}`;
-  const sums = signed.map(
-    (one) => `${one.amount} USDC ${one.resource === BOOK ? 'into' : 'for'} ${purposeOf(one)}`,
-  );
+  const sums = signed.map((one) => `${one.amount} USDC ${one.resource === BOOK ? 'into' : 'for'} ${purposeOf(one)}`);
   // What is found and looked up goes stale: a payment for it is taken up again for 10 minutes (client/flights.ts).
   const sends = /search|offer-details|orders/.test(resource)
     ? ' within 10 minutes: it sends that payment rather than a second one.'

@@ -17,10 +17,7 @@ export async function asCharged(error: Problem, session: Pick<Session, 'paidHere
   if (paid.length === 0) return error;
   const total = formatUsdc(paid.reduce((sum, { amount }) => sum + parseUsdc(amount), 0n));
   const said = (text: string) =>
-    text.replace(
-      NOTHING,
-      (words) => `${words.charAt(0)}othing more was charged than the ${total} USDC before`,
-    );
+    text.replace(NOTHING, (words) => `${words.charAt(0)}othing more was charged than the ${total} USDC before`);
   return reworded(error, { message: said(error.message), fix: said(error.fix) });
 }
 

@@ -35,12 +35,9 @@ const isNamed = ({ flags }: ParameterSpec, name: string): boolean =>
 const kebab = (field: string): string =>
   field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-');
 
-const camel = (name: string): string =>
-  name.replace(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
+const camel = (name: string): string => name.replace(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
 
 function typed(value: unknown): string | null {
   if (typeof value === 'bigint') return formatUsdc(value);
-  return typeof value === 'number' || (typeof value === 'string' && value !== '')
-    ? quoted(String(value))
-    : null;
+  return typeof value === 'number' || (typeof value === 'string' && value !== '') ? quoted(String(value)) : null;
 }

@@ -32,11 +32,7 @@ interface Understood {
 }
 
 /** @param lines the problem's own, as `farelock …` */
-export function nextStepsFor(
-  failed: CommandDescription,
-  lines: readonly string[],
-  tool: ToolGiven,
-): NextSteps {
+export function nextStepsFor(failed: CommandDescription, lines: readonly string[], tool: ToolGiven): NextSteps {
   const { commands } = tool.described;
   const steps = lines.map((line) => ({ line, understood: understand(line, tool) }));
   return {
@@ -112,11 +108,7 @@ function lineOf({ name, given }: Understood): string {
   const parts = positional.some((word) => word.startsWith('-'))
     ? [...options, '--', ...positional]
     : [...positional, ...options];
-  return [
-    'farelock',
-    ...name.split(' '),
-    ...parts.map((word) => (word.includes('…') ? word : quoted(word))),
-  ].join(' ');
+  return ['farelock', ...name.split(' '), ...parts.map((word) => (word.includes('…') ? word : quoted(word)))].join(' ');
 }
 
 function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean): NextCall {

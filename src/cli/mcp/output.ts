@@ -52,9 +52,7 @@ function shortened(schema: unknown): unknown {
 function portable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(portable);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([name, value]) => [name, portable(value)]),
-  );
+  const { type, ...rest } = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, portable(value)]));
   // A property may be called `type`: it has a schema, not a list of names.
   if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };
   return { anyOf: type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest })) };
@@ -84,8 +82,7 @@ function sharing(schema: { readonly type: 'object' } & Schema): { readonly type:
     if (Array.isArray(value)) return value.map((one) => written(one));
     if (typeof value !== 'object' || value === null) return value;
     const text = JSON.stringify(value);
-    const inside = () =>
-      Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, written(inner)]));
+    const inside = () => Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, written(inner)]));
     if (isRoot || !isWorthSharing(value) || (times.get(text) ?? 0) < 2) return inside();
     let known = shared.get(text);
     if (!known) {

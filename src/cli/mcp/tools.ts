@@ -1,10 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
-import {
-  type CommandDescription,
-  type ParameterDescription,
-  readSchema,
-  type ToolDescription,
-} from '../spec/index.ts';
+import { type CommandDescription, type ParameterDescription, readSchema, type ToolDescription } from '../spec/index.ts';
 import { formsOf, listsOf, outputSchemaOf } from './output.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
@@ -47,8 +42,7 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
       minItems: 1,
       maxItems: 9,
       items: { type: 'object' },
-      description:
-        'The passengers, each with given_name, family_name, born_on, title, gender, email, phone_number.',
+      description: 'The passengers, each with given_name, family_name, born_on, title, gender, email, phone_number.',
     },
   },
 };
@@ -104,8 +98,7 @@ const NOT_TOOLS =
 /** This machine's own files, a person's limits and keypair among them, are no tool's to change. */
 const TOOL_EFFECTS: ReadonlySet<CommandDescription['effect']> = new Set(['reads', 'pays', 'changes']);
 
-const isTool = ({ name, effect }: CommandDescription): boolean =>
-  TOOL_EFFECTS.has(effect) && !NOT_TOOLS.test(name);
+const isTool = ({ name, effect }: CommandDescription): boolean => TOOL_EFFECTS.has(effect) && !NOT_TOOLS.test(name);
 
 /** The commands that a program may call, in the order of the help. */
 export const toolCommands = (tool: ToolDescription): CommandDescription[] => tool.commands.filter(isTool);
@@ -123,9 +116,7 @@ export function toolOf(command: CommandDescription): McpTool {
       properties: Object.fromEntries(
         parameters.map((parameter) => [
           keyOf(parameter),
-          parameter.name === inline?.parameter
-            ? inline.schema
-            : schemaOf(parameter, presetOf(command, parameter)),
+          parameter.name === inline?.parameter ? inline.schema : schemaOf(parameter, presetOf(command, parameter)),
         ]),
       ),
       required: parameters.filter((parameter) => parameter.required).map(keyOf),
@@ -147,10 +138,7 @@ export function toolOf(command: CommandDescription): McpTool {
  * The command line of a call.
  * @throws Problem `usage` for a parameter that the tool does not have, or one that is missing
  */
-export function commandLineOf(
-  command: CommandDescription,
-  given: Readonly<Record<string, unknown>>,
-): CommandLine {
+export function commandLineOf(command: CommandDescription, given: Readonly<Record<string, unknown>>): CommandLine {
   const parameters = parametersOf(command);
   const known = new Map(parameters.map((parameter) => [keyOf(parameter), parameter]));
   const unknown = Object.keys(given).filter((key) => !known.has(key));
@@ -160,9 +148,7 @@ export function commandLineOf(
       fix: `It has ${[...known.keys()].join(', ') || 'none'}.`,
     });
   }
-  const missing = parameters.filter(
-    (parameter) => parameter.required && given[keyOf(parameter)] === undefined,
-  );
+  const missing = parameters.filter((parameter) => parameter.required && given[keyOf(parameter)] === undefined);
   if (missing.length > 0) {
     throw problem('usage', {
       message: `${toolName(command)} needs ${missing.map(keyOf).join(', ')}.`,
@@ -231,9 +217,7 @@ const DRY_RUN: ParameterDescription = {
 };
 
 export const parametersOf = (command: CommandDescription): ParameterDescription[] => [
-  ...[...command.arguments, ...command.options].filter(
-    ({ name }) => !LEFT_OUT.test(name) || isInline(command, name),
-  ),
+  ...[...command.arguments, ...command.options].filter(({ name }) => !LEFT_OUT.test(name) || isInline(command, name)),
   ...(wholeLists(command).length > 0 ? [LIMIT] : []),
   ...(command.effect === 'reads' ? [] : [DRY_RUN]),
 ];

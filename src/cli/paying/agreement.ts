@@ -20,11 +20,7 @@ export async function standingOf(
   pays = false,
 ): Promise<Standing> {
   const { baseUrl, ...agreement } = await agreementOf(session, intent.intent_id, named, pays);
-  return {
-    ...agreement,
-    isFromHere: baseUrl === session.baseUrl,
-    disagreements: disagreements(intent, agreement),
-  };
+  return { ...agreement, isFromHere: baseUrl === session.baseUrl, disagreements: disagreements(intent, agreement) };
 }
 
 /** The agreement of this home about an intent, and the service it is with; null: it did not create it. */
@@ -44,8 +40,7 @@ export async function agreementOf(
 }
 
 /** True when this home created an intent and would pay it as it is: only such a one is offered as the person's own. */
-export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean =>
-  isFromHere && differs.length === 0;
+export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean => isFromHere && differs.length === 0;
 
 /** The address of the wallet that would pay; null where there is none, or it can't be read just to look. */
 async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promise<string | null> {

@@ -43,9 +43,7 @@ export async function agreementTo(context: CommandContext, intent: Intent): Prom
     amount: spending.amount,
     isAgreed: verdict.act === 'pay',
     mustType: verdict.act === 'ask' && verdict.mustType,
-    overLimit: isOver
-      ? `Your limit for a booking is ${formatUsdc(spender.limits.booking ?? 0n)} USDC.`
-      : null,
+    overLimit: isOver ? `Your limit for a booking is ${formatUsdc(spender.limits.booking ?? 0n)} USDC.` : null,
   };
 }
 
@@ -71,9 +69,7 @@ export async function confirmBooking(
   terminal.review(reviewLines(review, clock.now(), terminal.asideScreen));
   if (overLimit !== null) terminal.review([overLimit]);
   if (mustType) await prompts.text(...typedAmount(amount));
-  else if (
-    !(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, !isRefundedElsewhere(review)))
-  ) {
+  else if (!(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, !isRefundedElsewhere(review)))) {
     throw problem('payment_declined');
   }
   return agreed;
@@ -92,12 +88,7 @@ export async function reviewOf(
 }
 
 /** The question for an amount that is to be typed, and its check. */
-export function typedAmount(
-  amount: bigint,
-): [message: string, check: (typed: string) => Promise<string | null>] {
+export function typedAmount(amount: bigint): [message: string, check: (typed: string) => Promise<string | null>] {
   const said = formatUsdc(amount);
-  return [
-    `Type ${said} to pay it`,
-    async (typed) => (typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`),
-  ];
+  return [`Type ${said} to pay it`, async (typed) => (typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`)];
 }

@@ -5,19 +5,12 @@ import type { CommandContext } from '../spec/index.ts';
 import type { Linked } from '../view/index.ts';
 
 /** Text that leads to the page of an explorer, on terminals that open links. */
-export type Explorer = (
-  paint: Paint,
-  text: string,
-  kind: 'tx' | 'address',
-  network: string,
-  id?: string,
-) => string;
+export type Explorer = (paint: Paint, text: string, kind: 'tx' | 'address', network: string, id?: string) => string;
 
 /** For the lines under a result: a transaction on the cluster of the profile. */
 export function linkedOf({ session, terminal }: Pick<CommandContext, 'session' | 'terminal'>): Linked {
   const explorer = explorerOf(session.profile);
-  return (text, transaction, network) =>
-    explorer(terminal.asideScreen.paint, text, 'tx', network, transaction);
+  return (text, transaction, network) => explorer(terminal.asideScreen.paint, text, 'tx', network, transaction);
 }
 
 const EXPLORER = 'https://explorer.solana.com';
@@ -27,8 +20,7 @@ const EXPLORER = 'https://explorer.solana.com';
  * no explorer knows it: a test network is only linked where the profile's RPC is Solana's own.
  */
 export function explorerOf({ isEmbedded, rpcUrls }: Pick<Profile, 'isEmbedded' | 'rpcUrls'>): Explorer {
-  const isPublic =
-    rpcUrls.length > 0 && rpcUrls.every((one) => /(^|\.)solana\.com$/.test(new URL(one).hostname));
+  const isPublic = rpcUrls.length > 0 && rpcUrls.every((one) => /(^|\.)solana\.com$/.test(new URL(one).hostname));
   const clusterOf = (network: string): string | null => {
     if (isEmbedded) return null;
     if (network === SOLANA_NETWORKS.mainnet) return '';
@@ -38,8 +30,6 @@ export function explorerOf({ isEmbedded, rpcUrls }: Pick<Profile, 'isEmbedded' |
   };
   return (paint, text, kind, network, id = text) => {
     const cluster = clusterOf(network);
-    return cluster === null
-      ? text
-      : paint.link(text, `${EXPLORER}/${kind}/${encodeURIComponent(id)}${cluster}`);
+    return cluster === null ? text : paint.link(text, `${EXPLORER}/${kind}/${encodeURIComponent(id)}${cluster}`);
   };
 }

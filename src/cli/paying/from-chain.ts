@@ -10,8 +10,7 @@ import type { CommandContext } from '../spec/index.ts';
 import { nextLines } from '../view/index.ts';
 
 /** The cluster can be asked without the service: a remote profile may name none. */
-export const knowsCluster = (session: Session): boolean =>
-  session.isEmbedded || session.profile.rpcUrls.length > 0;
+export const knowsCluster = (session: Session): boolean => session.isEmbedded || session.profile.rpcUrls.length > 0;
 
 /**
  * True when the service said nothing of the intent: it is away, it fails, or it does not know the intent (any more).
@@ -93,9 +92,7 @@ export const recordFromChain = ({ intent_id, escrow }: ChainStatus): Intent =>
 export const isFromChain = (found: Intent | ChainStatus): found is ChainStatus =>
   'source' in found && found.source === 'chain';
 
-const chainView: View<ChainStatus> = {
-  lines: (shown, screen) => fromChainLines(shown, screen),
-};
+const chainView: View<ChainStatus> = { lines: (shown, screen) => fromChainLines(shown, screen) };
 
 /** Shows what the chain says, and how the money comes back once that needs nobody any more. */
 export function showFromChain({ terminal, clock }: CommandContext, chain: ChainStatus): 0 {
@@ -141,8 +138,7 @@ function said(escrow: ChainStatus['escrow']): string[] {
   const { state, held, amount, refund_wallet: owner, refund_after: refundAfter, ended_at: endedAt } = escrow;
   const at = endedAt === null ? '' : ` on ${utcTime(endedAt)}`;
   const late = held > 0 ? [`${usdc(held)} arrived after that; anyone can send it to ${owner}.`] : [];
-  if (state === 'captured')
-    return [`${usdc(amount)} went to the operator${at}: the ticket was issued.`, ...late];
+  if (state === 'captured') return [`${usdc(amount)} went to the operator${at}: the ticket was issued.`, ...late];
   if (state === 'refunded') return [`The money went back to ${owner}${at}.`, ...late];
   if (held === 0) return [`It holds none of the ${usdc(amount)}: nothing was paid.`];
   return [

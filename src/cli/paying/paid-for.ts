@@ -38,9 +38,7 @@ export async function paidForWords(store: ClientStore, payment: PaymentRecord): 
       return `refund request${about(await byId(said('intent_id')), said('intent_id'))}`;
     default: {
       const order = /^\/air\/orders\/([^/]+)$/.exec(path)?.[1];
-      return order === undefined
-        ? payment.resource
-        : `order details${about(await by('order', order), order)}`;
+      return order === undefined ? payment.resource : `order details${about(await by('order', order), order)}`;
     }
   }
 }

@@ -41,14 +41,12 @@ export async function airportCode(
   if (!terminal.canAsk && isGuess) throw guessed(flag, text, best);
   const city = takesCities && area && best.length > 1 && !isGuess ? area : null;
   const isNamed = city?.code === text.toUpperCase();
-  if (city && isNamed && !terminal.canAsk && (globals.yes || globals.maxPayment !== undefined))
-    return city.code;
+  if (city && isNamed && !terminal.canAsk && (globals.yes || globals.maxPayment !== undefined)) return city.code;
   if (!terminal.canAsk && best.length > 1) throw ambiguous(flag, text, best, isNamed);
   if (best.length > 1) {
-    const airports = best.slice(0, MOST_CHOICES).map(({ airport }) => ({
-      name: `${airport.iata}  ${placeOf(airport)}`,
-      value: airport.iata,
-    }));
+    const airports = best
+      .slice(0, MOST_CHOICES)
+      .map(({ airport }) => ({ name: `${airport.iata}  ${placeOf(airport)}`, value: airport.iata }));
     const any = `${city?.code}  any of them (up to ${best.length} searches)`;
     const choices = city ? [...airports, { name: any, value: city.code }] : airports;
     return terminal.ask(flag).choose(`${harmless(text)}: which airport?`, choices);
@@ -74,9 +72,7 @@ function ambiguous(flag: string, text: string, best: readonly FoundAirport[], is
   return problem('usage', {
     message: `${flag} ${text}: that matches ${counted(best.length, 'airport')}.`,
     fix: `Give one of ${listed.join('; ')}${isCity ? `, or add --yes or --max-payment to search them all` : ''}.`,
-    detail: {
-      candidates: best.map(({ airport: { iata, name, city, country } }) => ({ iata, name, city, country })),
-    },
+    detail: { candidates: best.map(({ airport: { iata, name, city, country } }) => ({ iata, name, city, country })) },
     next: [`farelock airports ${quoted(text)}`],
   });
 }

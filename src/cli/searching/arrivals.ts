@@ -53,15 +53,13 @@ export async function followArrivals(
       const cutMeanwhile = cutOff(signal);
       if (cutMeanwhile) return cutMeanwhile;
       if (!isProblem(error)) throw error;
-      if (error.kind.retryable !== true || ++failures >= MOST_FAILURES)
-        return { kind: 'failed', problem: error };
+      if (error.kind.retryable !== true || ++failures >= MOST_FAILURES) return { kind: 'failed', problem: error };
       pauseMs = error.retryAfter === undefined ? pauseMs * 2 : error.retryAfter * 1000;
     }
   }
 }
 
-const fareIds = (offer: Offer): string[] =>
-  offer.fare_options?.map((fare) => fare.offer_id) ?? [offer.offer_id];
+const fareIds = (offer: Offer): string[] => offer.fare_options?.map((fare) => fare.offer_id) ?? [offer.offer_id];
 
 function cutOff(signal: AbortSignal): ArrivalsEnd | null {
   if (!signal.aborted) return null;

@@ -60,11 +60,7 @@ export function readDate(text: string, rules: DateRules): ReadDate {
   }
   const why = read.find((one) => typeof one !== 'string');
   const example = rules.needsYear ? '2026-12-20 or 20 Dec 2026' : '2026-12-20, 20 Dec, tomorrow, +30d or fri';
-  return {
-    kind: 'wrong',
-    message: why ? why.wrong : `"${text}" is not a date.`,
-    fix: `Write it as ${example}.`,
-  };
+  return { kind: 'wrong', message: why ? why.wrong : `"${text}" is not a date.`, fix: `Write it as ${example}.` };
 }
 
 /**
@@ -113,9 +109,7 @@ function dayAhead(wanted: string, { nowMs, from }: DateRules): string | null {
   if (ahead) {
     const [, many = '', unit = ''] = ahead;
     const count = /^\d/.test(many) ? Number(many) : 1;
-    return unit.startsWith('m')
-      ? monthsFrom(nowMs, count)
-      : dayFrom(nowMs, count * (unit[0] === 'w' ? 7 : 1));
+    return unit.startsWith('m') ? monthsFrom(nowMs, count) : dayFrom(nowMs, count * (unit[0] === 'w' ? 7 : 1));
   }
   const weekday = weekdayOf(wanted.replace(/^(next|this|on) /, ''));
   if (weekday === null) return null;

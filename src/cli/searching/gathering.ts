@@ -65,8 +65,7 @@ function showQuoting(context: CommandContext, title: SearchTitle): Quoting {
   };
 }
 
-const quotingText = (landed: number): string =>
-  `Still quoting lowcost…${landed > 0 ? ` ${landed} more so far` : ''}`;
+const quotingText = (landed: number): string => `Still quoting lowcost…${landed > 0 ? ` ${landed} more so far` : ''}`;
 
 function liveQuoting(context: CommandContext, title: SearchTitle): Quoting {
   const { terminal, streams } = context;
@@ -86,9 +85,7 @@ function liveQuoting(context: CommandContext, title: SearchTitle): Quoting {
 /** A line for each direction of an itinerary: its fare families unfold when the list is final. */
 const compact = (response: SearchResponse): SearchResponse => ({
   ...response,
-  offers: response.offers.map(
-    ({ fare_options: _options, fare_options_count: _count, ...offer }): Offer => offer,
-  ),
+  offers: response.offers.map(({ fare_options: _options, fare_options_count: _count, ...offer }): Offer => offer),
 });
 
 function fitted(lines: readonly string[], room: number, dim: (text: string) => string): string[] {

@@ -25,14 +25,7 @@ import { scenarioNamed } from './scenarios.ts';
 /** Options of `serve` beyond the environment. */
 export type LocalOptions = Pick<
   ServiceOptions,
-  | 'scenario'
-  | 'airlines'
-  | 'log'
-  | 'databaseUrl'
-  | 'cluster'
-  | 'isMainnetMeant'
-  | 'facilitatorUrl'
-  | 'stopping'
+  'scenario' | 'airlines' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl' | 'stopping'
 > & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
@@ -78,12 +71,7 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) =>
         (await rooms()).openPlatform(platformOptions(given, home, options)),
       openCarrierSite: async (options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>) =>
-        (await rooms()).openCarrierSite({
-          home,
-          clock,
-          seed: environment.FARELOCK_SEED || undefined,
-          ...options,
-        }),
+        (await rooms()).openCarrierSite({ home, clock, seed: environment.FARELOCK_SEED || undefined, ...options }),
       openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
         (await rooms()).openDuffelSandbox({
           path: join(home, 'sandbox-duffel.db'),
@@ -161,10 +149,7 @@ function takingCaps(environment: Environment): TakingCaps {
     const text = environment[name];
     if (!text) return null;
     if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return parseUsdc(text);
-    throw problem('usage', {
-      message: `${name} is not an amount of USDC.`,
-      fix: 'Set it to one such as 2000.',
-    });
+    throw problem('usage', { message: `${name} is not an amount of USDC.`, fix: 'Set it to one such as 2000.' });
   };
   return { perPayment: read('FARELOCK_CAP_PER_BOOKING'), perDay: read('FARELOCK_CAP_PER_DAY') };
 }
@@ -252,10 +237,7 @@ export function partnerSettings(
 }
 
 const refused = (name: string, given: string, wanted: string, example: string) =>
-  problem('usage', {
-    message: `${name} is not ${wanted}: ${given}.`,
-    fix: `Set it to ${example}, or unset it.`,
-  });
+  problem('usage', { message: `${name} is not ${wanted}: ${given}.`, fix: `Set it to ${example}, or unset it.` });
 
 function milliseconds(environment: Environment, name: string, example: number): number | undefined {
   const given = environment[name] || undefined;

@@ -48,10 +48,7 @@ export function utf8Of(bytes: Uint8Array, source: string): string {
 export async function readJson(context: Surroundings, source: string): Promise<unknown> {
   const text = utf8Of(await readSource(context, source), source).replace(/^\uFEFF/, '');
   const refused = (why: string) =>
-    problem('file_unreadable', {
-      message: `${sourceName(source)} ${why}.`,
-      fix: 'Correct it, and try again.',
-    });
+    problem('file_unreadable', { message: `${sourceName(source)} ${why}.`, fix: 'Correct it, and try again.' });
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

@@ -47,7 +47,4 @@ function bytesOf(path: string): Buffer | null {
 }
 
 const unreadable = (path: string, why: string): Problem =>
-  problem('key_file_unreadable', {
-    message: `The key file ${path} cannot be used: ${why}.`,
-    detail: { path },
-  });
+  problem('key_file_unreadable', { message: `The key file ${path} cannot be used: ${why}.`, detail: { path } });

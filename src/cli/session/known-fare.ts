@@ -74,9 +74,7 @@ export const keptFare = (value: unknown): KnownFare | null => (isKept(value) ? v
 const isKept = (value: unknown): value is KnownFare =>
   isRecord(value) &&
   Array.isArray(value.slices) &&
-  value.slices.every(
-    (slice) => isRecord(slice) && Array.isArray(slice.segments) && slice.segments.every(isRecord),
-  ) &&
+  value.slices.every((slice) => isRecord(slice) && Array.isArray(slice.segments) && slice.segments.every(isRecord)) &&
   (value.conditions === null || isRecord(value.conditions)) &&
   ['owner_name', 'cabin_class', 'total_amount_decimal', 'total_currency'].every(
     (name) => typeof value[name] === 'string',

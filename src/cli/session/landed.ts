@@ -10,9 +10,7 @@ import { asked, type ClusterDoor, connectWallet } from './wallet-connection.ts';
 const MOST_SIGNATURES = 1000;
 
 /** Looks a memo up in the history of a token account, which is read once. */
-export function memoFinder(
-  session: ClusterDoor,
-): (tokenAccount: string, memo: string) => Promise<string | null> {
+export function memoFinder(session: ClusterDoor): (tokenAccount: string, memo: string) => Promise<string | null> {
   const histories = new Map<string, Promise<readonly { signature: string; memo: string | null }[]>>();
   const read = async (tokenAccount: string) => {
     const { connection, key } = await connectWallet(session);
@@ -34,11 +32,7 @@ const SLACK_S = 60;
  * @throws Problem `cluster_failed`, `network_unreachable`
  */
 export async function hasNeverLanded(
-  session: ClusterDoor & {
-    readonly clock: Clock;
-    cluster(): Promise<Cluster>;
-    store(): Promise<ClientStore>;
-  },
+  session: ClusterDoor & { readonly clock: Clock; cluster(): Promise<Cluster>; store(): Promise<ClientStore> },
   paymentId: string,
 ): Promise<boolean> {
   const signed = await (await session.store()).signedPayment(paymentId);

@@ -11,8 +11,7 @@ interface Notebook<T> {
 export function openNotebook<T extends object>(path: string, warn: (text: string) => void): Notebook<T> {
   let isTold = false;
   const failed = (what: string, error: unknown) => {
-    if (!isTold)
-      warn(`${path} could not be ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    if (!isTold) warn(`${path} could not be ${what}: ${error instanceof Error ? error.message : String(error)}`);
     isTold = true;
   };
   return {

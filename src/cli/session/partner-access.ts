@@ -100,10 +100,7 @@ export async function openPartnerDesk(given: PartnerAccessGiven): Promise<Partne
   return deskAt(given, await placeOf(given));
 }
 
-async function deskAt(
-  { environment, profile, timeoutMs }: PartnerAccessGiven,
-  place: Place,
-): Promise<PartnerDesk> {
+async function deskAt({ environment, profile, timeoutMs }: PartnerAccessGiven, place: Place): Promise<PartnerDesk> {
   const { createPartnerDesk } = await loadPartnerDesk();
   const operatorKey =
     environment.FARELOCK_OPERATOR_KEY?.trim() ||
@@ -114,11 +111,7 @@ async function deskAt(
 }
 
 /** --partner, FARELOCK_API_KEY, the profile's file; embedded the sandbox bank's. @throws Problem `no_api_key` */
-async function apiKeyOf(
-  given: PartnerAccessGiven,
-  place: Place,
-  partner: string | undefined,
-): Promise<string> {
+async function apiKeyOf(given: PartnerAccessGiven, place: Place, partner: string | undefined): Promise<string> {
   const { environment, profile, home } = given;
   if (partner === undefined) {
     const named = environment.FARELOCK_API_KEY?.trim();
@@ -147,11 +140,7 @@ async function makeSandbox(given: PartnerAccessGiven, place: Place): Promise<voi
   await (await deskAt(given, place)).partners();
 }
 
-async function customerTokenOf(
-  given: PartnerAccessGiven,
-  place: Place,
-  customer: string | undefined,
-): Promise<string> {
+async function customerTokenOf(given: PartnerAccessGiven, place: Place, customer: string | undefined): Promise<string> {
   const { environment, profile } = given;
   if (customer === undefined) {
     const named = environment.FARELOCK_CUSTOMER_TOKEN?.trim();

@@ -104,10 +104,7 @@ function notedBy(store: ClientStore, noted: (paymentId: string) => void): Client
 }
 
 /** Who clones a repository has not chosen to spend real money: a project's file can't choose it for them. */
-function checkChoice(
-  { name, isProjectsChoice }: Pick<Profile, 'name' | 'isProjectsChoice'>,
-  network: string,
-) {
+function checkChoice({ name, isProjectsChoice }: Pick<Profile, 'name' | 'isProjectsChoice'>, network: string) {
   if (!isProjectsChoice || network !== SOLANA_NETWORKS.mainnet) return;
   throw problem('payment_declined', {
     message: `Profile ${name} pays real money, and a project file has chosen it.`,
@@ -160,10 +157,7 @@ async function remember(
     const all = [...(own.upgrade_authorities?.split(',') ?? []), authority];
     return {
       ...settings,
-      profiles: {
-        ...settings.profiles,
-        [profile.name]: { ...own, upgrade_authorities: [...new Set(all)].join(',') },
-      },
+      profiles: { ...settings.profiles, [profile.name]: { ...own, upgrade_authorities: [...new Set(all)].join(',') } },
     };
   });
   terminal.note(`Remembered in upgrade_authorities of profile ${profile.name}.`);

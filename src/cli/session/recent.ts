@@ -61,11 +61,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
   const read = (): RecentFile | null => {
     const kept = file.read();
     return (
-      kept && {
-        numbered: kept.numbered ?? {},
-        journeys: kept.journeys ?? {},
-        itineraries: kept.itineraries ?? {},
-      }
+      kept && { numbered: kept.numbered ?? {}, journeys: kept.journeys ?? {}, itineraries: kept.itineraries ?? {} }
     );
   };
   const { write } = file;
@@ -98,9 +94,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
       const { numbered, journeys, itineraries } = read() ?? EMPTY;
       const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);
       const isOther = (id: string | undefined) => id !== undefined && !id.startsWith(`${offer.offer_id}##`);
-      const taken = Object.keys(numbered).some(
-        (one) => one.startsWith(`${number}.`) && isOther(numbered[one]),
-      );
+      const taken = Object.keys(numbered).some((one) => one.startsWith(`${number}.`) && isOther(numbered[one]));
       const prefix = number?.includes('.') || !taken ? number : `${number}.1`;
       const names = fares.map((fare) => [fare.offer_id, `${prefix}.${fare.fare_index}`] as const);
       const known = number === undefined ? [] : names;
@@ -108,9 +102,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
         numbered: { ...numbered, ...Object.fromEntries(known.map(([id, name]) => [name, id])) },
         journeys: {
           ...journeys,
-          ...Object.fromEntries(
-            fares.map((fare) => [fare.offer_id, journeyOf(offer, fareOfMenu(offer, fare))]),
-          ),
+          ...Object.fromEntries(fares.map((fare) => [fare.offer_id, journeyOf(offer, fareOfMenu(offer, fare))])),
         },
         itineraries: { ...itineraries, ...itinerariesOf([offer]) },
       });
@@ -154,8 +146,7 @@ export const shortOf = (
   { session, streams }: { session: { recentOffers: RecentOffers }; streams: Streams },
   offerId: string,
 ): string =>
-  (streams.stdout.isTTY && session.recentOffers.listed().find((one) => one.offerId === offerId)?.number) ||
-  offerId;
+  (streams.stdout.isTTY && session.recentOffers.listed().find((one) => one.offerId === offerId)?.number) || offerId;
 
 const EMPTY: RecentFile = { numbered: {}, journeys: {}, itineraries: {} };
 

@@ -51,12 +51,7 @@ const platformFetch =
     return { status, ok, statusText: STATUS_CODES[status] ?? '', text: async () => body ?? '' } as Response;
   };
 
-async function rpcCall(
-  url: string,
-  fetch: Fetch,
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> {
+async function rpcCall(url: string, fetch: Fetch, method: string, params: readonly unknown[]): Promise<unknown> {
   const { body } = await fetch({
     method: 'POST',
     url,
@@ -71,9 +66,7 @@ async function rpcCall(
         fix: 'Only the embedded cluster has play money; elsewhere, send USDC to the wallet.',
       });
     }
-    throw problem('cluster_failed', {
-      message: `The cluster refused ${method}: ${answer.error.message ?? ''}`,
-    });
+    throw problem('cluster_failed', { message: `The cluster refused ${method}: ${answer.error.message ?? ''}` });
   }
   return answer.result;
 }
@@ -85,10 +78,7 @@ export async function asked<T>(ask: Promise<T>): Promise<T> {
   } catch (error) {
     const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     if (/fetch failed|ECONNREFUSED|ENOTFOUND|ETIMEDOUT/.test(said)) {
-      throw problem('network_unreachable', {
-        message: 'The Solana cluster could not be reached.',
-        cause: error,
-      });
+      throw problem('network_unreachable', { message: 'The Solana cluster could not be reached.', cause: error });
     }
     throw problem('cluster_failed', { message: `The cluster refused: ${said}`, cause: error });
   }

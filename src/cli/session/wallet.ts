@@ -57,11 +57,7 @@ async function isFunded(wallet: Signer, service: Service): Promise<boolean> {
 }
 
 /** USDC first: the SOL account is what tells that the funding is complete. */
-async function fund(
-  wallet: Signer,
-  { faucet }: Service,
-  { terminal, keypairFile }: WalletGiven,
-): Promise<void> {
+async function fund(wallet: Signer, { faucet }: Service, { terminal, keypairFile }: WalletGiven): Promise<void> {
   await faucet?.airdropUsdc(wallet.address, FIRST_USDC);
   await faucet?.airdropSol(wallet.address, FIRST_LAMPORTS);
   terminal.note('Made a wallet with 10 SOL and 10,000 USDC of play money');

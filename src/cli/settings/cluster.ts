@@ -41,11 +41,7 @@ function valuesOfMoniker(moniker: string): SettingValues | null {
   const known = settingsOfMoniker(moniker);
   if (known === null) return null;
   const { rpcUrls, network, genesis } = known;
-  return {
-    ...(rpcUrls && { rpc_url: rpcUrls.join(',') }),
-    ...(network && { network }),
-    ...(genesis && { genesis }),
-  };
+  return { ...(rpcUrls && { rpc_url: rpcUrls.join(',') }), ...(network && { network }), ...(genesis && { genesis }) };
 }
 
 /** The options of a command line that name a cluster. */
@@ -59,11 +55,7 @@ export interface ClusterOptions {
   readonly escrowProgram?: string;
 }
 
-const FLAGS: readonly (readonly [
-  ClusterSettingName,
-  (given: ClusterOptions) => string | undefined,
-  string,
-])[] = [
+const FLAGS: readonly (readonly [ClusterSettingName, (given: ClusterOptions) => string | undefined, string])[] = [
   ['rpc_url', ({ rpcUrl }) => rpcUrl?.join(','), '--rpc-url'],
   ['network', ({ network }) => network, '--network'],
   ['genesis', ({ genesis }) => genesis, '--genesis'],

@@ -2,14 +2,7 @@ import { dirname } from 'node:path';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import {
-  CLUSTER_OUTSIDE,
-  isSettingName,
-  kindOf,
-  NotASetting,
-  SETTING_NAMES,
-  type SettingName,
-} from './keys-table.ts';
+import { CLUSTER_OUTSIDE, isSettingName, kindOf, NotASetting, SETTING_NAMES, type SettingName } from './keys-table.ts';
 
 /** Settings by name, each in its canonical form. */
 export type SettingValues = Partial<Record<SettingName, string>>;
@@ -83,8 +76,7 @@ export function readUserSettings(path: string): UserSettings {
           throw wrongSetting(path, `profiles.${name}`, 'is not a profile name');
         const settings = readProfileSettings(path, `profiles.${name}`, value);
         const outside = OUTSIDE.find((key) => name === 'local' && settings[key] !== undefined);
-        if (outside)
-          throw wrongSetting(path, `profiles.local.${outside}`, 'cannot be set: local is embedded');
+        if (outside) throw wrongSetting(path, `profiles.local.${outside}`, 'cannot be set: local is embedded');
         return [name, settings];
       }),
     ),

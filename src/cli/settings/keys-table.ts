@@ -54,8 +54,7 @@ function host(text: string): string {
   return url.host;
 }
 
-const hosts = (text: string): string =>
-  [...new Set(text.split(',').map((one) => host(one.trim())))].join(',');
+const hosts = (text: string): string => [...new Set(text.split(',').map((one) => host(one.trim())))].join(',');
 
 function rpcAddresses(text: string): string {
   const addresses = rpcNames(text).map((one) => webAddress(rpcUrl(one) ?? one));
@@ -71,8 +70,7 @@ function cluster(text: string): string {
 /** An address of a WebSocket; a key may be in it. */
 function webSocketAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^wss?:$/.test(url.protocol))
-    throw new NotASetting('a WebSocket address such as wss://rpc.example');
+  if (!url || !/^wss?:$/.test(url.protocol)) throw new NotASetting('a WebSocket address such as wss://rpc.example');
   return url.href;
 }
 
@@ -114,16 +112,8 @@ function lamports(text: string): string {
 export const SOLANA_CONFIG = 'solana-config';
 
 export const SETTINGS = {
-  flights_url: {
-    summary: 'address of the flight service',
-    environment: 'FARELOCK_FLIGHTS_URL',
-    read: webAddress,
-  },
-  partner_url: {
-    summary: 'address of the partner service',
-    environment: 'FARELOCK_PARTNER_URL',
-    read: webAddress,
-  },
+  flights_url: { summary: 'address of the flight service', environment: 'FARELOCK_FLIGHTS_URL', read: webAddress },
+  partner_url: { summary: 'address of the partner service', environment: 'FARELOCK_PARTNER_URL', read: webAddress },
   http_hosts: {
     summary: 'hosts of services that may be called without encryption',
     environment: 'FARELOCK_HTTP_HOSTS',
@@ -135,11 +125,7 @@ export const SETTINGS = {
     read: rpcAddresses,
   },
   cluster: { summary: `moniker of the Solana cluster, or ${SOLANA_CONFIG}`, read: cluster },
-  ws_url: {
-    summary: 'WebSocket address of the cluster',
-    environment: 'FARELOCK_WS_URL',
-    read: webSocketAddress,
-  },
+  ws_url: { summary: 'WebSocket address of the cluster', environment: 'FARELOCK_WS_URL', read: webSocketAddress },
   commitment: {
     summary: 'how certain a read of the cluster must be: confirmed or finalized',
     environment: 'FARELOCK_COMMITMENT',

@@ -13,8 +13,7 @@ export function profileFrom(settings: Settings): Profile {
   };
   const hosts = text('limits.hosts');
   const keypair = text('keypair');
-  const isOutside = (name: SettingName) =>
-    settings.isEmbedded && (CLUSTER_OUTSIDE as readonly string[]).includes(name);
+  const isOutside = (name: SettingName) => settings.isEmbedded && (CLUSTER_OUTSIDE as readonly string[]).includes(name);
   return {
     ...clusterFrom((name) => (isOutside(name) ? null : text(name))),
     commitment: settings.commitment,

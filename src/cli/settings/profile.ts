@@ -73,10 +73,7 @@ export const EMBEDDED: Profile = {
 /** The settings files that are there; `folder` is where the search for a project's begins. */
 export function settingsFiles(home: string, environment: Environment, folder: string) {
   const userFile = userFileOf(home);
-  return {
-    userFile: existsSync(userFile) ? userFile : null,
-    projectFile: projectFileFrom(folder, environment),
-  };
+  return { userFile: existsSync(userFile) ? userFile : null, projectFile: projectFileFrom(folder, environment) };
 }
 
 /**

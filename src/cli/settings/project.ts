@@ -47,11 +47,7 @@ export function readProjectSettings(path: string): ProjectSettings {
     });
   }
   known(path, '', file, ['profile', 'limits']);
-  return {
-    path,
-    profile: profileName(path, 'profile', file.profile),
-    limits: readLimits(path, 'limits', file.limits),
-  };
+  return { path, profile: profileName(path, 'profile', file.profile), limits: readLimits(path, 'limits', file.limits) };
 }
 
 const FORBIDDEN = new Set([

@@ -40,10 +40,7 @@ interface SettingsGiven {
 }
 
 /** A key goes only to the address that stands beside it: never to one that came from somewhere else. */
-const KEYS_OF = {
-  flights_url: ['operator_key_file'],
-  partner_url: ['api_key_file', 'customer_token_file'],
-} as const;
+const KEYS_OF = { flights_url: ['operator_key_file'], partner_url: ['api_key_file', 'customer_token_file'] } as const;
 
 /**
  * Brings flags, environment, project file and user file together, in that order.
@@ -56,8 +53,7 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
   const profile = profileIn(given, user, project);
   const own = ownSettings(profile, given.home, user);
   const isLocal = profile.value === 'local';
-  const notes =
-    profile.origin === 'project' ? [`Profile ${profile.value}, chosen by ${project?.path ?? ''}.`] : [];
+  const notes = profile.origin === 'project' ? [`Profile ${profile.value}, chosen by ${project?.path ?? ''}.`] : [];
   const values = new Map<SettingName, Resolved>();
 
   const set = (name: SettingName, value: string | undefined, origin: Origin, source: string) => {
@@ -82,9 +78,7 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
     if (values.get(address as SettingName)?.origin !== 'environment') continue;
     for (const key of keys) {
       if (!values.delete(key)) continue;
-      notes.push(
-        `${key} of profile ${profile.value} is not used: its ${address} comes from the environment.`,
-      );
+      notes.push(`${key} of profile ${profile.value} is not used: its ${address} comes from the environment.`);
     }
   }
   const commitment = await fromCluster(values, environment);
@@ -117,8 +111,7 @@ function profileIn(
   if (environment.FARELOCK_FLIGHTS_URL) {
     return { value: 'environment', origin: 'environment', source: 'FARELOCK_FLIGHTS_URL' };
   }
-  if (project?.profile)
-    return { value: project.profile, origin: 'project', source: `${project.path}: profile` };
+  if (project?.profile) return { value: project.profile, origin: 'project', source: `${project.path}: profile` };
   if (user?.profile) return { value: user.profile, origin: 'user', source: `${user.path}: profile` };
   return { value: 'local', origin: 'default', source: join(home, 'config.json') };
 }
@@ -138,11 +131,7 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
 }
 
 /** @throws Problem `usage` */
-export function fromVariable(
-  environment: Environment,
-  variable: string,
-  name: SettingName,
-): string | undefined {
+export function fromVariable(environment: Environment, variable: string, name: SettingName): string | undefined {
   // The addresses that providers put keys into.
   const text =
     name === 'rpc_url'

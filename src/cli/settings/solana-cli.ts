@@ -62,10 +62,7 @@ export async function readSolanaCliConfig(environment: Environment): Promise<Sol
     path,
     rpcUrl: url === null ? null : read('json_rpc_url', () => webAddress(url)),
     keypair: read('keypair_path', () =>
-      kindOf('keypair').read(
-        text('keypair_path') ?? join(home, '.config', 'solana', 'id.json'),
-        dirname(path),
-      ),
+      kindOf('keypair').read(text('keypair_path') ?? join(home, '.config', 'solana', 'id.json'), dirname(path)),
     ),
     commitment: commitment === 'finalized' ? 'finalized' : 'confirmed',
   };

@@ -147,12 +147,7 @@ export function option<const Flags extends string, Value>(
   preset: Value,
 ): Parameter<Required<OptionGiven<Flags, Value>>>;
 
-export function option(
-  flags: string,
-  description: string,
-  parse?: Parse<unknown>,
-  preset?: unknown,
-): ParameterSpec {
+export function option(flags: string, description: string, parse?: Parse<unknown>, preset?: unknown): ParameterSpec {
   return { flags, description, ...(parse && { parse }), ...(preset !== undefined && { preset }) };
 }
 

@@ -56,8 +56,7 @@ const LISTS: Readonly<Record<string, string>> = {
 
 /** Where what is missing is listed, or else the help of the command. */
 function whereToLook(error: CommanderError, command: readonly string[]): string[] {
-  const [, missing = ''] =
-    error.code === 'commander.missingArgument' ? (/'([a-z-]+)'/.exec(error.message) ?? []) : [];
+  const [, missing = ''] = error.code === 'commander.missingArgument' ? (/'([a-z-]+)'/.exec(error.message) ?? []) : [];
   const lists: Readonly<Record<string, string | null>> = {
     'offer-id': 'help search',
     'intent-id': 'intent list',

@@ -28,8 +28,7 @@ export interface ValueShape {
 /** A parser that says what it takes. */
 type Shaped<T> = ((value: string) => T) & { readonly shape: ValueShape };
 
-const shaped = <T>(shape: ValueShape, parse: (value: string) => T): Shaped<T> =>
-  Object.assign(parse, { shape });
+const shaped = <T>(shape: ValueShape, parse: (value: string) => T): Shaped<T> => Object.assign(parse, { shape });
 
 /** @returns undefined for a parser that takes any text */
 export const shapeOf = (parse: unknown): ValueShape | undefined =>
@@ -75,8 +74,7 @@ export const solOption = (flag: string) =>
 
 export const addressOption = (flag: string) =>
   shaped({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' }, (value): string => {
-    if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value))
-      throw wrong(flag, value, 'an address of a Solana wallet');
+    if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value)) throw wrong(flag, value, 'an address of a Solana wallet');
     return value;
   });
 
@@ -145,10 +143,7 @@ export const capitals = (value: string): string => value.trim().toUpperCase();
 export const named = (value: string): string => capitals(value).replace(/[- ]/g, '_');
 
 /** Whom a command of the partner service acts for. */
-export const ACTING_PARTNER = option(
-  '--partner <id>',
-  'use the key file of this partner (or FARELOCK_API_KEY)',
-);
+export const ACTING_PARTNER = option('--partner <id>', 'use the key file of this partner (or FARELOCK_API_KEY)');
 
 export const FOR_CUSTOMER = option(
   '--customer <id>',

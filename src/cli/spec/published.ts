@@ -64,19 +64,13 @@ export const payment = z
   })
   .describe('What was paid for this answer; absent where nothing was.');
 
-export const check = z.strictObject({
-  check: z.string(),
-  expected: z.string(),
-  found: z.string(),
-  ok: z.boolean(),
-});
+export const check = z.strictObject({ check: z.string(), expected: z.string(), found: z.string(), ok: z.boolean() });
 
 const steps = z.array(z.string()).describe('What would be done, in this order.');
 const dryRun = z.literal(true).describe('Nothing was done.');
 
 /** What `--dry-run` prints. */
-export const plan = <T extends z.ZodRawShape>(facts: T) =>
-  z.strictObject({ dry_run: dryRun, plan: steps, ...facts });
+export const plan = <T extends z.ZodRawShape>(facts: T) => z.strictObject({ dry_run: dryRun, plan: steps, ...facts });
 
 /** What `--dry-run` of a paid call prints: what would be signed, and whether it would be. */
 export const paidPlan = <T extends z.ZodRawShape>(facts: T) =>

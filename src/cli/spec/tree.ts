@@ -105,10 +105,7 @@ export function neededFor(tool: ToolSpec, [word = '--help', ...more]: readonly s
 }
 
 /** The help of all commands only says that there are options. */
-const inOverview = (spec: CommandSpec): CommandSpec => ({
-  ...spec,
-  options: spec.options?.slice(0, 1) ?? [],
-});
+const inOverview = (spec: CommandSpec): CommandSpec => ({ ...spec, options: spec.options?.slice(0, 1) ?? [] });
 
 function addCommand(program: Commander, tool: ToolSpec, spec: CommandSpec, start: Start): void {
   const path = spec.name.split(' ');
@@ -118,10 +115,7 @@ function addCommand(program: Commander, tool: ToolSpec, spec: CommandSpec, start
   for (const one of spec.arguments ?? []) command.addArgument(argumentOf(one));
   for (const one of spec.options ?? []) command.addOption(optionOf(one));
   command.action(function (this: Commander, ...given: unknown[]) {
-    const positional = this.registeredArguments.map((argument, index) => [
-      camelCase(argument.name()),
-      given[index],
-    ]);
+    const positional = this.registeredArguments.map((argument, index) => [camelCase(argument.name()), given[index]]);
     const options = { ...Object.fromEntries(positional), ...this.opts() };
     start({
       name: spec.name,
@@ -152,8 +146,6 @@ export function optionOf({ flags, description, parse, preset, isRequired }: Para
   return parse ? option.argParser(parse) : option;
 }
 
-const examples = (lines: readonly string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+const examples = (lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
 
-const camelCase = (name: string): string =>
-  name.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
+const camelCase = (name: string): string => name.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());

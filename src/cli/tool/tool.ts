@@ -121,11 +121,8 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       await terminal.written();
     }
   } catch (error) {
-    terminal ??= await openTerminal(
-      world.streams,
-      scannedSettings(argv, world.environment),
-      world.environment,
-      () => world.prompts(signal, true),
+    terminal ??= await openTerminal(world.streams, scannedSettings(argv, world.environment), world.environment, () =>
+      world.prompts(signal, true),
     );
     const failure = untoldCutOff(error, signal) ?? (await withFile(error, session, world.environment));
     const failed = { argv, invocation, session };
@@ -221,8 +218,7 @@ const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
 async function withFile(error: unknown, session: Session | null, environment: Environment): Promise<unknown> {
   const trouble = storageTrouble(error);
   if (!trouble) return error;
-  const here =
-    trouble.detail?.file === undefined && session?.isEmbedded === true ? await session.trouble() : null;
+  const here = trouble.detail?.file === undefined && session?.isEmbedded === true ? await session.trouble() : null;
   const named = here?.code === trouble.code ? here : trouble;
   if (!session || process.platform === 'win32') return named;
   return asHome(named, session.home, environment);
@@ -236,10 +232,7 @@ const charged = (error: Problem, session: Session): Promise<Problem> =>
   );
 
 /** Commands that help now: the problem's own, else those that go with its code; at least one. */
-async function nextSteps(
-  error: unknown,
-  failed: Parameters<typeof nextStepsOf>[1],
-): Promise<readonly string[]> {
+async function nextSteps(error: unknown, failed: Parameters<typeof nextStepsOf>[1]): Promise<readonly string[]> {
   const told = isProblem(error) ? error : missingNative(error);
   if (told === null) return [commandLine([...failed.argv, '--verbose'])];
   if (told.next.length > 0) return told.next;
@@ -298,8 +291,7 @@ function report(
       fix: 'Run it again with --verbose to see where.',
       cause: error,
     });
-  if (json)
-    streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
+  if (json) streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
   else {
     const lines = problemLines(shown, terminal.asideScreen, next, typed);
     terminal.review(lines);

@@ -50,12 +50,7 @@ export async function askFields(
   return answers;
 }
 
-async function askField(
-  prompts: Prompts,
-  field: PassengerField,
-  rules: FieldRules,
-  nowMs: number,
-): Promise<string> {
+async function askField(prompts: Prompts, field: PassengerField, rules: FieldRules, nowMs: number): Promise<string> {
   const question = QUESTIONS[field];
   if (field === 'title') {
     return prompts.choose(

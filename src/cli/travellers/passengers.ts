@@ -92,8 +92,7 @@ async function askPassengers(
   const fields: PassengerField[] = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
   const typed = await openTyped(context, intent);
   const kept = await typed.kept();
-  const isWanted =
-    kept.length > 0 && (await prompts.confirm(`Continue with ${typedText(kept)}, typed before?`, true));
+  const isWanted = kept.length > 0 && (await prompts.confirm(`Continue with ${typedText(kept)}, typed before?`, true));
   const passengers: TravellerFields[] = isWanted ? kept.slice(0, rules.count) : [];
   for (let index = 0; index < rules.count; index++) {
     const known = passengers[index] ?? {};

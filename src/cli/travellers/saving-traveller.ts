@@ -32,9 +32,7 @@ export async function travellerFromFile(context: CommandContext, source: string)
     throw problem('passengers_invalid', {
       message: `The traveller in ${sourceName(source)} cannot be saved.`,
       fix: 'Correct the fields above. Nothing was saved.',
-      detail: {
-        issues: issues.map(({ path, message }) => ({ path: path.replace(/^passengers\.0\.?/, ''), message })),
-      },
+      detail: { issues: issues.map(({ path, message }) => ({ path: path.replace(/^passengers\.0\.?/, ''), message })) },
     });
   }
   return fieldsOf(list[0]);

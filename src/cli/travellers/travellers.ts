@@ -44,10 +44,7 @@ export async function travellerNamed({ session }: CommandContext, name: string):
   const travellers = await (await session.store()).travellers();
   const found = await travellers.find(name);
   if (found) return found;
-  throw problem('traveller_not_found', {
-    message: `No saved traveller ${name}.`,
-    next: ['farelock travellers list'],
-  });
+  throw problem('traveller_not_found', { message: `No saved traveller ${name}.`, next: ['farelock travellers list'] });
 }
 
 /** Saved fields as the passenger of a booking; travel documents only where the booking needs them. */
@@ -74,9 +71,7 @@ export async function savedPassengers(
   const issues = await checkPassengers(list, rules);
   const bookable = bookablePassengers(list, issues);
   if (bookable) return bookable;
-  const wrong = saved.filter((_, index) =>
-    issues.some(({ path }) => path.startsWith(`passengers.${index}.`)),
-  );
+  const wrong = saved.filter((_, index) => issues.some(({ path }) => path.startsWith(`passengers.${index}.`)));
   throw problem('passengers_invalid', {
     message: 'The saved travellers cannot be booked.',
     fix:

@@ -32,10 +32,7 @@ export function typedField(field: PassengerField, text: string, nowMs: number): 
     case 'nationality': {
       const value = countryNamed(text);
       if (value !== null) return { kind: 'value', value };
-      return {
-        kind: 'wrong',
-        message: 'No country has that name. Give its name or code, such as Portugal or PT.',
-      };
+      return { kind: 'wrong', message: 'No country has that name. Give its name or code, such as Portugal or PT.' };
     }
     case 'passport_number':
       return { kind: 'value', value: text.normalize('NFKC').replace(SEPARATORS, '').toUpperCase() };
@@ -48,20 +45,13 @@ const SEPARATORS = /[\s./\p{Pd}]/gu;
 
 /** Without what makes it readable: `00351 912-345-678` and `+44 (0)20 7946 0958` are +351912345678 and +442079460958. */
 const phoneNumber = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .replaceAll('(0)', '')
-    .replace(SEPARATORS, '')
-    .replace(/[()]/g, '')
-    .replace(/^00/, '+');
+  text.normalize('NFKC').replaceAll('(0)', '').replace(SEPARATORS, '').replace(/[()]/g, '').replace(/^00/, '+');
 
 /** The passengers of a file with every field in the form that is booked; what cannot be read stays as it is. */
 export const plainPassengers = (list: readonly unknown[], nowMs: number): unknown[] =>
   list.map((passenger) =>
     typeof passenger === 'object' && passenger !== null && !Array.isArray(passenger)
-      ? Object.fromEntries(
-          Object.entries(passenger).map(([field, value]) => [field, plainField(field, value, nowMs)]),
-        )
+      ? Object.fromEntries(Object.entries(passenger).map(([field, value]) => [field, plainField(field, value, nowMs)]))
       : passenger,
   );
 

@@ -9,6 +9,4 @@ export const isNoticeWanted = (
   stderr.isTTY === true &&
   !environment.CI &&
   environment.NO_UPDATE_NOTIFIER === undefined &&
-  !argv.some((word) =>
-    /^(--(nd)?json(=.*)?|--quiet|-q|--help|-h|--version|-V|complete|upgrade|mcp)$/.test(word),
-  );
+  !argv.some((word) => /^(--(nd)?json(=.*)?|--quiet|-q|--help|-h|--version|-V|complete|upgrade|mcp)$/.test(word));

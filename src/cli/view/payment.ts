@@ -27,8 +27,7 @@ export const withPayment = <T extends object>(
 ): T & { payment?: PaymentReceipt } => (payment ? { ...value, payment } : { ...value });
 
 /** A signature or an address, as short as it can still be recognised. */
-export const shortened = (text: string): string =>
-  text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text;
+export const shortened = (text: string): string => (text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text);
 
 /** How to go on with an offer: one of the lowcost tier has a fare menu to choose from first. */
 export const offerCommand = (
@@ -56,8 +55,7 @@ export function firstOfferLines(
 }
 
 /** A lowcost offer whose fare is still to be chosen. */
-export const isMenuOffer = (offerId: string): boolean =>
-  offerId.startsWith('lowcost:') && !offerId.includes('##');
+export const isMenuOffer = (offerId: string): boolean => offerId.startsWith('lowcost:') && !offerId.includes('##');
 
 /** How to book an intent: on a terminal the passengers are asked for. */
 export const bookCommand = (intentId: string, canAsk: boolean): string =>

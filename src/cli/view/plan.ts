@@ -12,18 +12,9 @@ export const stepLines = (steps: readonly string[], width: number): string[] =>
   steps.flatMap((step, index) => numbered(index + 1, wrap(step, width - INDENT)));
 
 /** The view of --dry-run: the steps that the real run would take, with nothing done. */
-export function printPlan(
-  terminal: Terminal,
-  steps: readonly string[],
-  facts: Record<string, unknown> = {},
-): void {
+export function printPlan(terminal: Terminal, steps: readonly string[], facts: Record<string, unknown> = {}): void {
   terminal.result(
     { dry_run: true, plan: [...steps], ...facts },
-    {
-      lines: ({ plan }, { paint, width }) => [
-        paint.bold('Nothing was done. It would:'),
-        ...stepLines(plan, width),
-      ],
-    },
+    { lines: ({ plan }, { paint, width }) => [paint.bold('Nothing was done. It would:'), ...stepLines(plan, width)] },
   );
 }

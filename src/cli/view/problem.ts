@@ -34,9 +34,7 @@ export function problemLines(
   const [first = '', ...more] = wrap(harmless(isSaid ? sentence(only) : error.message), width - 2);
   const why = (isSaid ? [] : issues).flatMap((issue) =>
     typeof issue === 'string'
-      ? wrap(harmless(issue), width - 4).map((line, index) =>
-          paint.dim(`${index === 0 ? '  ' : '    '}${line}`),
-        )
+      ? wrap(harmless(issue), width - 4).map((line, index) => paint.dim(`${index === 0 ? '  ' : '    '}${line}`))
       : [`    ${paint.good('→')} ${harmless(issue.corrected)}`],
   );
   const facts = issues.length === 0 ? factsOf(error) : [];

@@ -38,9 +38,7 @@ export async function escrowChecks(
     programId: isAddress(escrow.program_id) ? escrow.program_id : ESCROW_PROGRAM_ID,
     address,
     vault:
-      escrow.vault_address === ''
-        ? await associatedTokenAddress(address, mint)
-        : (escrow.vault_address as Address),
+      escrow.vault_address === '' ? await associatedTokenAddress(address, mint) : (escrow.vault_address as Address),
     mint,
     amount: BigInt(escrow.amount),
     refundOwner: intent.refund_wallet as Address,
@@ -51,8 +49,7 @@ export async function escrowChecks(
     if (check.check === 'vault' && escrow.vault_address === '') return { ...check, expected: UNSAID };
     if (check.check !== 'refund_after') return check;
     if (refundAfter === 'unreadable') return { ...check, expected: 'unreadable in the record', ok: false };
-    const isTooLate =
-      given.latestRefundMs !== undefined && BigInt(check.found) * 1000n > BigInt(given.latestRefundMs);
+    const isTooLate = given.latestRefundMs !== undefined && BigInt(check.found) * 1000n > BigInt(given.latestRefundMs);
     const expected = refundAfter === 'unsaid' ? UNSAID : check.expected;
     return { ...check, expected, ok: check.ok && !isTooLate };
   });

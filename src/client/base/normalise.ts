@@ -213,11 +213,7 @@ export function receivedOf(body: unknown): void {
 
 export function refundRequestOf(body: unknown, intentId: string): RefundRequestResponse {
   const wire = opened(body, 'refund_request');
-  return as({
-    intent_id: intentId,
-    status: 'received',
-    requested_at: wire.requested_at ?? wire.created_at ?? '',
-  });
+  return as({ intent_id: intentId, status: 'received', requested_at: wire.requested_at ?? wire.created_at ?? '' });
 }
 
 export function healthOf(body: unknown): Health {
@@ -249,10 +245,7 @@ function text(value: unknown, name: string): string {
 }
 
 const unexpected = (what: string) =>
-  problem('unexpected_answer', {
-    message: `The service answered without ${what}.`,
-    detail: { missing: what },
-  });
+  problem('unexpected_answer', { message: `The service answered without ${what}.`, detail: { missing: what } });
 
 /**
  * Other deployments write numbers as text, amounts as numbers, and nothing as an empty text (CONTRACT, section 9). Reads

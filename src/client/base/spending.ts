@@ -94,16 +94,7 @@ interface Reservation {
 }
 
 /** Why something is not paid; `refusal` has the words. */
-type Why =
-  | 'host'
-  | 'day'
-  | 'allowance'
-  | 'most'
-  | 'limit'
-  | 'nobody'
-  | 'real_money'
-  | 'not_agreed'
-  | 'unverified';
+type Why = 'host' | 'day' | 'allowance' | 'most' | 'limit' | 'nobody' | 'real_money' | 'not_agreed' | 'unverified';
 
 export type Verdict =
   | { readonly act: 'pay' }
@@ -133,13 +124,10 @@ export function mayBePaid(spending: Spending, spender: Spender): Verdict {
   if (hosts !== null && host !== undefined && !hosts.includes(host)) return refuse('host');
   if (perDay !== null && spent !== undefined && spent + amount > perDay) return refuse('day');
   const { allowance, most, agreed } = spender;
-  if (allowance && (allowance.refusal(each) !== null || amount > allowance.left()))
-    return refuse('allowance');
+  if (allowance && (allowance.refusal(each) !== null || amount > allowance.left())) return refuse('allowance');
   if (most !== undefined && amount > most) return refuse('most');
   if (spending.kind === 'call') return mayBeCalled(spending, spender);
-  return agreed?.kind === 'booking'
-    ? mayBeBooked(spending, spender, agreed)
-    : mayBeAgreedTo(spending, spender);
+  return agreed?.kind === 'booking' ? mayBeBooked(spending, spender, agreed) : mayBeAgreedTo(spending, spender);
 }
 
 function mayBeCalled({ amount, each = amount }: Spending, spender: Spender): Verdict {
@@ -230,11 +218,7 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
     case 'not_agreed': {
       if (kind === 'booking') return problem('payment_declined', { detail: { amount: formatUsdc(amount) } });
       const agreed = spender.agreed?.amount ?? 0n;
-      return above(
-        agreed,
-        `${costs}, more than the ${formatUsdc(agreed)} USDC you agreed to.`,
-        'Nothing was charged.',
-      );
+      return above(agreed, `${costs}, more than the ${formatUsdc(agreed)} USDC you agreed to.`, 'Nothing was charged.');
     }
     case 'unverified':
       return problem('escrow_mismatch', {

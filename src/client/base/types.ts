@@ -33,10 +33,7 @@ export interface Paid<T> {
 }
 
 /** An order as far as it is known: other deployments send less. The service never sends the status `unknown`. */
-export type KnownOrder = Omit<
-  Order,
-  'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'
-> & {
+export type KnownOrder = Omit<Order, 'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'> & {
   readonly status: string;
   readonly passenger_count: number | null;
   readonly total_amount_decimal: string | null;
@@ -68,10 +65,7 @@ export interface FlightsClient {
   offerDetails(offerId: string, options?: CallOptions): Promise<Paid<OfferDetailsResponse>>;
   createIntent(request: CreateIntentRequest, options?: CallOptions): Promise<Paid<CreatedIntent>>;
   /** With the support code, the words of an operator that rejected a refund too. */
-  intent(
-    intentId: string,
-    options?: CallOptions & { readonly supportCode?: string | undefined },
-  ): Promise<Intent>;
+  intent(intentId: string, options?: CallOptions & { readonly supportCode?: string | undefined }): Promise<Intent>;
   /**
    * Checks the escrow on chain, and against what was agreed to here, before it pays it (DESIGN, section 5).
    * `refundWallet`: the one that the person has named for this booking.

@@ -28,9 +28,7 @@ const sealedAnswer = (secrets: Secrets, paymentId: string, body: unknown): strin
   );
 
 const openedAnswer = (secrets: Secrets, paymentId: string, sealed: string): unknown =>
-  JSON.parse(
-    inflateRawSync(Buffer.from(secrets.decrypt(answerPlace(paymentId), sealed), 'base64')).toString('utf8'),
-  );
+  JSON.parse(inflateRawSync(Buffer.from(secrets.decrypt(answerPlace(paymentId), sealed), 'base64')).toString('utf8'));
 
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 
@@ -51,8 +49,7 @@ interface PaymentsPorts {
 /** The journal of payments in the client's own database. `keepIntent` joins the step that closes a payment. */
 export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
   const { db, secrets, clock, ids, keepIntent } = ports;
-  const rowOf = (id: string) =>
-    db.selectFrom('payments').selectAll().where('payment_id', '=', id).executeTakeFirst();
+  const rowOf = (id: string) => db.selectFrom('payments').selectAll().where('payment_id', '=', id).executeTakeFirst();
 
   return {
     async open(identity) {
@@ -164,14 +161,10 @@ const shownRows = (db: Database) =>
 
 type ShownRow = Pick<
   Selectable<ClientPaymentTable>,
-  Exclude<
-    keyof ClientPaymentTable,
-    `${string}_sealed` | 'base_url' | 'last_valid_block_height' | 'signed_at_slot'
-  >
+  Exclude<keyof ClientPaymentTable, `${string}_sealed` | 'base_url' | 'last_valid_block_height' | 'signed_at_slot'>
 > & { readonly answer_kept: number };
 
-const keyOf = (secrets: Secrets, identity: RequestIdentity) =>
-  secrets.hmac('payment journal', canonicalJson(identity));
+const keyOf = (secrets: Secrets, identity: RequestIdentity) => secrets.hmac('payment journal', canonicalJson(identity));
 
 const place = (column: string, id: string) => `payments.${column}.${id}`;
 
@@ -274,9 +267,7 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>): Sign
       resource: row.resource,
       body: opened('body_sealed', row.body_sealed),
       headers:
-        row.headers_sealed === null
-          ? null
-          : (opened('headers_sealed', row.headers_sealed) as Record<string, string>),
+        row.headers_sealed === null ? null : (opened('headers_sealed', row.headers_sealed) as Record<string, string>),
     },
   };
 }

@@ -95,10 +95,7 @@ export const clientMigrations: readonly Migration[] = [
         created_at_ms bigint not null)`,
     ],
   },
-  {
-    name: '012_lead_family_name',
-    statements: ['alter table intents add column lead_family_name_sealed text'],
-  },
+  { name: '012_lead_family_name', statements: ['alter table intents add column lead_family_name_sealed text'] },
   {
     name: '013_payment_headers',
     statements: [
@@ -116,14 +113,8 @@ export const clientMigrations: readonly Migration[] = [
         passport_number_sealed text, passport_expiry_sealed text, updated_at_ms bigint not null)`,
     ],
   },
-  {
-    name: '030_intent_terms',
-    statements: ['alter table intents add column terms_sealed text'],
-  },
-  {
-    name: '031_kept_answers',
-    statements: ['alter table payments add column answer_sealed text'],
-  },
+  { name: '030_intent_terms', statements: ['alter table intents add column terms_sealed text'] },
+  { name: '031_kept_answers', statements: ['alter table payments add column answer_sealed text'] },
   { name: '032_meta', statements: ['create table meta (key text primary key, value text not null)'] },
   {
     name: '040_typed_passengers',

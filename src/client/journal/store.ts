@@ -51,10 +51,7 @@ export async function openClientStore(ports: {
       next: ['farelock doctor'],
     });
   }
-  const keepIntent = async (
-    on: Kysely<ClientTables> | Transaction<ClientTables>,
-    intent: IntentToRemember,
-  ) => {
+  const keepIntent = async (on: Kysely<ClientTables> | Transaction<ClientTables>, intent: IntentToRemember) => {
     await on
       .insertInto('intents')
       .values(rowOf(secrets, intent, clock.now()))
@@ -97,11 +94,7 @@ export async function openClientStore(ports: {
     },
     ...createNotedIntents({ db, secrets }),
     async intent(intentId) {
-      const row = await db
-        .selectFrom('intents')
-        .selectAll()
-        .where('intent_id', '=', intentId)
-        .executeTakeFirst();
+      const row = await db.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
       return row && rememberedFrom(secrets, row);
     },
     travellers: async () => (await import('./travellers.ts')).createTravellers({ db, secrets, clock, ids }),
@@ -219,8 +212,7 @@ function createNotedIntents({
       if (rows.length === 0) return;
       await db.transaction().execute(async (tx) => {
         for (const { intent_id: id, terms_sealed: sealed } of rows) {
-          const terms =
-            sealed === null ? null : (JSON.parse(secrets.decrypt(termsPlace(id), sealed)) as IntentTerms);
+          const terms = sealed === null ? null : (JSON.parse(secrets.decrypt(termsPlace(id), sealed)) as IntentTerms);
           await tx
             .updateTable('intents')
             .set({ escrow_address: terms?.escrow?.address ?? '' })

@@ -1,11 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import { type Clock, instant } from '../../kernel/clock.ts';
-import {
-  BASE_FIELDS,
-  DOCUMENT_FIELDS,
-  foldName,
-  type PassengerField,
-} from '../../kernel/domain/passengers.ts';
+import { BASE_FIELDS, DOCUMENT_FIELDS, foldName, type PassengerField } from '../../kernel/domain/passengers.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
@@ -52,9 +47,7 @@ export function createTravellers(ports: Ports): TravellersStore {
   return {
     async all() {
       const rows = await db.selectFrom('travellers').selectAll().execute();
-      return rows
-        .map((row) => opened(secrets, row))
-        .sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
+      return rows.map((row) => opened(secrets, row)).sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     async find(name) {
       const row = await db
@@ -81,12 +74,7 @@ export function createTravellers(ports: Ports): TravellersStore {
   };
 }
 
-const write = (
-  { db, secrets, clock, ids }: Ports,
-  name: string,
-  fields: TravellerFields,
-  replaces: boolean,
-) =>
+const write = ({ db, secrets, clock, ids }: Ports, name: string, fields: TravellerFields, replaces: boolean) =>
   db.transaction().execute(async (tx) => {
     const id = ids.next('trv');
     const before = await tx
@@ -96,10 +84,7 @@ const write = (
       .execute();
     // Thrown inside the transaction: what was deleted is there again.
     if (before.length > 0 && !replaces) {
-      throw problem('traveller_exists', {
-        message: `There is already a traveller ${name}.`,
-        detail: { name },
-      });
+      throw problem('traveller_exists', { message: `There is already a traveller ${name}.`, detail: { name } });
     }
     await tx
       .insertInto('travellers')

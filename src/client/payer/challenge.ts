@@ -103,7 +103,4 @@ function memoOf(value: unknown): string | null {
 }
 
 const refused = (why: string) =>
-  problem('challenge_refused', {
-    message: `The payment challenge was refused: ${why}.`,
-    detail: { reason: why },
-  });
+  problem('challenge_refused', { message: `The payment challenge was refused: ${why}.`, detail: { reason: why } });

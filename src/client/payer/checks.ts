@@ -5,13 +5,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import {
-  type Agreement,
-  checkProgram,
-  checkTerms,
-  loadEscrowTerms,
-  type ProgramTrust,
-} from '../base/index.ts';
+import { type Agreement, checkProgram, checkTerms, loadEscrowTerms, type ProgramTrust } from '../base/index.ts';
 import type { Challenge } from './challenge.ts';
 import type { TokenAccounts } from './transaction.ts';
 

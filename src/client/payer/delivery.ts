@@ -138,9 +138,7 @@ async function accept(
     // A full disk must not hide what was paid for; the same command brings it again.
     const why = error instanceof Error ? error.message : String(error);
     if (warn === undefined) throw error;
-    warn(
-      `The journal could not be written (${why}): farelock payments resume ${open.id} brings the answer again.`,
-    );
+    warn(`The journal could not be written (${why}): farelock payments resume ${open.id} brings the answer again.`);
   }
   if (unreadable !== null && !isReadable) throw answerUnreadable(open.id, unreadable);
   return stale ? null : { body, payment: receiptOf(open, settled) };
@@ -165,11 +163,7 @@ export const answerUnreadable = (paymentId: string, cause: Error): Problem =>
   });
 
 /** Asks the chain, where it can be asked; else an expired payment that is not accepted is over. */
-async function isOver(
-  { neverLanded }: DeliveryPorts,
-  { id }: OpenPayment,
-  isNotAccepted: boolean,
-): Promise<boolean> {
+async function isOver({ neverLanded }: DeliveryPorts, { id }: OpenPayment, isNotAccepted: boolean): Promise<boolean> {
   if (neverLanded === undefined) return isNotAccepted;
   try {
     return await neverLanded(id);

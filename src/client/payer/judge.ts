@@ -67,11 +67,7 @@ export async function judge(
       booking,
       challenge,
       clock,
-      {
-        wallet,
-        terms: (await journal.intent(booking.intent_id))?.terms ?? null,
-        named: refundWallet ?? null,
-      },
+      { wallet, terms: (await journal.intent(booking.intent_id))?.terms ?? null, named: refundWallet ?? null },
       ports.trust,
     ));
   const { amount, asset, payTo, network } = challenge;
@@ -86,10 +82,7 @@ export async function judge(
     ...(warning !== undefined && { warning }),
   };
   const isCounted = wallet !== null && policy.limits.perDay !== null;
-  const spending = {
-    ...request,
-    ...(isCounted && { spent: await journal.spent(wallet, network, BUDGET_WINDOW_MS) }),
-  };
+  const spending = { ...request, ...(isCounted && { spent: await journal.spent(wallet, network, BUDGET_WINDOW_MS) }) };
   const verdict = mayBePaid(spending, policy);
   if (verdict.act === 'refuse') throw refusal(spending, policy, verdict.why);
   const accounts = wallet === null ? null : await tokenAccountsOf(wallet, challenge);

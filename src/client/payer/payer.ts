@@ -18,14 +18,7 @@ import {
 } from '../base/index.ts';
 import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/index.ts';
 import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
-import {
-  answerUnreadable,
-  type DeliveryPorts,
-  deliver,
-  type PaidAnswer,
-  receiptOf,
-  unreadableIn,
-} from './delivery.ts';
+import { answerUnreadable, type DeliveryPorts, deliver, type PaidAnswer, receiptOf, unreadableIn } from './delivery.ts';
 import { judge, type Payable } from './judge.ts';
 import { signPayment, type TokenAccounts } from './transaction.ts';
 
@@ -73,8 +66,7 @@ async function send(
     headers: exchange.headers ?? {},
     wallet,
   };
-  const isStale = (open: OpenPayment) =>
-    freshForMs !== undefined && clock.now() - open.createdAtMs > freshForMs;
+  const isStale = (open: OpenPayment) => freshForMs !== undefined && clock.now() - open.createdAtMs > freshForMs;
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const live = await journal.open(identity);
     const seen = live && (await keptAnswer(journal, exchange, live, isStale(live)));
@@ -90,8 +82,7 @@ async function send(
       return { body: answer.body, payment: null };
     }
     options.onPhase?.('paying');
-    const open =
-      kept ?? (answer && (await sign(ports, exchange, identity, answer, () => ask(exchange, patience))));
+    const open = kept ?? (answer && (await sign(ports, exchange, identity, answer, () => ask(exchange, patience))));
     // Another process has just signed for the same request: its payment is sent.
     if (!open) continue;
     const delivered = await deliver(
@@ -157,11 +148,7 @@ async function sign(
   const signer = await ports.signer();
   const cluster = await ports.cluster();
   const network = ports.network ?? cluster.network;
-  const acceptable = {
-    network,
-    asset: ports.usdcMint ?? cluster.usdcMint,
-    wallet: signer.address,
-  };
+  const acceptable = { network, asset: ports.usdcMint ?? cluster.usdcMint, wallet: signer.address };
   const payable = await agreed(ports, exchange, cluster, acceptable, first, again);
   const reserved = ports.policy.allowance?.reserve(payable.challenge.amount);
   try {
@@ -194,19 +181,11 @@ async function agreed(
   let challenge = readChallenge(first, acceptable);
   let said: PaymentRequest | null = null;
   for (;;) {
-    const { request, verdict, accounts } = await judge(
-      ports,
-      exchange,
-      cluster,
-      challenge,
-      acceptable.wallet,
-    );
+    const { request, verdict, accounts } = await judge(ports, exchange, cluster, challenge, acceptable.wallet);
     if (verdict.act === 'pay' || (said !== null && isCovered(request, said))) return { challenge, accounts };
     const askedAtMs = clock.now();
     if (!(await policy.ask?.(request))) {
-      throw problem('payment_declined', {
-        detail: { amount: formatUsdc(request.amount), resource: request.resource },
-      });
+      throw problem('payment_declined', { detail: { amount: formatUsdc(request.amount), resource: request.resource } });
     }
     said = request;
     if (clock.now() - askedAtMs < STALE_CHALLENGE_MS) continue;

@@ -65,11 +65,7 @@ export function createPlanner(ports: PlannerPorts): Payer {
         return { body: answer.body, payment: null };
       }
       const wallet = await ports.wallet();
-      const challenge = readChallenge(answer, {
-        network: ports.network,
-        asset: ports.usdcMint,
-        wallet: wallet ?? '',
-      });
+      const challenge = readChallenge(answer, { network: ports.network, asset: ports.usdcMint, wallet: wallet ?? '' });
       throw new PaymentPlanned(await planOf(ports, exchange, challenge, wallet));
     },
   };
@@ -121,11 +117,7 @@ async function decisionOf(
   }
 }
 
-async function livePayment(
-  ports: PlannerPorts,
-  exchange: PaidExchange,
-  wallet: string,
-): Promise<OpenPayment | null> {
+async function livePayment(ports: PlannerPorts, exchange: PaidExchange, wallet: string): Promise<OpenPayment | null> {
   const live = await (await ports.journal()).open({
     baseUrl: exchange.baseUrl,
     resource: `${exchange.method} ${exchange.path}`,

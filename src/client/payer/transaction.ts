@@ -11,13 +11,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
-import {
-  associatedTokenAddress,
-  computeBudget,
-  MEMO_PROGRAM,
-  type Signer,
-  TOKEN_PROGRAM,
-} from '../../solana/index.ts';
+import { associatedTokenAddress, computeBudget, MEMO_PROGRAM, type Signer, TOKEN_PROGRAM } from '../../solana/index.ts';
 
 /** The limit of x402's own client: a transfer and a memo need about half of it. */
 const COMPUTE_UNITS = 20_000;

@@ -50,9 +50,7 @@ interface Transfer {
 
 /** Reads the transaction inside a PAYMENT-SIGNATURE header. */
 export function contentOfPayload(payload: string): SignedContent {
-  const decoded = JSON.parse(Buffer.from(payload, 'base64').toString('utf8')) as {
-    payload: { transaction: string };
-  };
+  const decoded = JSON.parse(Buffer.from(payload, 'base64').toString('utf8')) as { payload: { transaction: string } };
   return contentOfWire(new Uint8Array(Buffer.from(decoded.payload.transaction, 'base64')));
 }
 

@@ -52,5 +52,4 @@ export async function isShippedAt(
 
 /** The bytes, and nothing but zeros behind them: code that follows could be jumped to. */
 const holds = (code: Uint8Array, elf: Uint8Array): boolean =>
-  Buffer.compare(code.subarray(0, elf.length), elf) === 0 &&
-  code.subarray(elf.length).every((byte) => byte === 0);
+  Buffer.compare(code.subarray(0, elf.length), elf) === 0 && code.subarray(elf.length).every((byte) => byte === 0);

@@ -64,9 +64,7 @@ export function openRecords(folder: string, cluster: string): DeploymentRecords 
     current: () => read(open),
     ended() {
       if (!existsSync(folder)) return [];
-      const names = readdirSync(folder).filter(
-        (name) => name.startsWith(`${cluster}-`) && name.endsWith('.json'),
-      );
+      const names = readdirSync(folder).filter((name) => name.startsWith(`${cluster}-`) && name.endsWith('.json'));
       return names
         .flatMap((name) => read(join(folder, name)) ?? [])
         .sort((one, other) => (one.begun_at < other.begun_at ? 1 : -1));

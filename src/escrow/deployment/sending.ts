@@ -42,10 +42,7 @@ const TRIES = 3;
  * Acts, unless it is done. Where the answer was lost or says that it cannot be done, it may have been done before. Acts
  * again where the blockhash was too old when the cluster first saw it.
  */
-export async function unlessReached(
-  isReached: () => Promise<boolean>,
-  act: () => Promise<void>,
-): Promise<void> {
+export async function unlessReached(isReached: () => Promise<boolean>, act: () => Promise<void>): Promise<void> {
   for (let attempt = 1; !(await isReached()); attempt++) {
     try {
       return await act();

@@ -138,14 +138,7 @@ async function makeBuffer(
     async () => {
       const blockhash = await cluster.latestBlockhash();
       ports.noteBufferUntil(blockhash.lastValidBlockHeight);
-      await send(ports, {
-        instructions,
-        payer,
-        signers: [buffer],
-        microLamports,
-        units: UNITS.small,
-        blockhash,
-      });
+      await send(ports, { instructions, payer, signers: [buffer], microLamports, units: UNITS.small, blockhash });
     },
   );
 }
@@ -158,8 +151,7 @@ async function fillBuffer(ports: DeploymentPorts, deployment: Deployment): Promi
   let missing = await eventually(ports, read, (chunks) => chunks !== null);
   while (missing === null || missing.length > 0) {
     ports.signal?.throwIfAborted();
-    if (missing === null)
-      throw problem('cluster_failed', { message: 'The buffer that was made is not there.' });
+    if (missing === null) throw problem('cluster_failed', { message: 'The buffer that was made is not there.' });
     vain = missing.length < least ? 0 : vain + 1;
     least = missing.length;
     if (vain >= VAIN_ROUNDS) throw lastError ?? problem('cluster_failed');
@@ -200,8 +192,7 @@ async function writeChunks(
         done++;
       } catch (error) {
         // Another process of this home may have put the program in place meanwhile: then there is no buffer.
-        if (isProblem(error, 'transaction_failed') && (await lackingIn(ports, deployment))?.length === 0)
-          return;
+        if (isProblem(error, 'transaction_failed') && (await lackingIn(ports, deployment))?.length === 0) return;
         if (!isProblem(error, 'cluster_failed') && !isExpired(error)) throw error;
         lastError = error;
         // Those behind it have the same blockhash.

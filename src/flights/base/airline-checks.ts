@@ -107,9 +107,7 @@ export function createAirlineChecks(ports: {
       provider: provider && {
         offer: async (id, moment) => asking(`${moment ?? 'quote'} ${id}`, () => provider.offer(id, moment)),
       },
-      lowcost: lowcost && {
-        offer: async (id) => asking(`lowcost ${id}`, () => lowcost.offer(id)),
-      },
+      lowcost: lowcost && { offer: async (id) => asking(`lowcost ${id}`, () => lowcost.offer(id)) },
     };
   }
 
@@ -153,8 +151,7 @@ function createBuckets(clock: Clock) {
   };
 }
 
-const tooMany = (waitMs: number) =>
-  problem('too_many_requests', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
+const tooMany = (waitMs: number) => problem('too_many_requests', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
 
 /** A map keeps the order in which its entries were set. */
 function dropOldest(map: Map<string, unknown>, most: number): void {

@@ -58,11 +58,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
       const ownWaitMs = crowded ? waitOnIntent(await recent(own, MOST_DOUBLINGS + 1), nowMs) : 0;
       if (ownWaitMs > 0) return { waitMs: ownWaitMs };
       if (isRight()) return { isRight: true };
-      const rows = [byClient, onIntent, own].map((subject) => ({
-        id: ids.next('req'),
-        subject,
-        at_ms: nowMs,
-      }));
+      const rows = [byClient, onIntent, own].map((subject) => ({ id: ids.next('req'), subject, at_ms: nowMs }));
       await tx.insertInto('wrong_codes').values(rows).execute();
       await removeOld(tx, WRONG_CODES, nowMs - REMEMBERED_MS);
       return crowded ? { waitMs: WINDOW_MS } : { isRight: false };
@@ -81,12 +77,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
  */
 export const takeShare = (
   { store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>,
-  share: {
-    readonly of: string;
-    readonly client: string;
-    readonly most: number;
-    readonly withinMs: number;
-  },
+  share: { readonly of: string; readonly client: string; readonly most: number; readonly withinMs: number },
 ): Promise<boolean> =>
   store.transaction().execute(async (tx) => {
     // The embedded stack has no other callers.

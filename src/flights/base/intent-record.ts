@@ -127,10 +127,7 @@ export function refundRequestOf(
   };
 }
 
-function requestState({
-  state,
-  claimed_by,
-}: RefundRequestRow): NonNullable<Intent['refund_request']>['state'] {
+function requestState({ state, claimed_by }: RefundRequestRow): NonNullable<Intent['refund_request']>['state'] {
   if (state === 'refunded') return 'paid';
   if (state === 'rejected') return 'rejected';
   if (state === 'received') return claimed_by === null ? 'received' : 'claimed';
@@ -161,10 +158,7 @@ export const decisionPlace = (requestId: string): string => `refund_requests.dec
  * Why a request was rejected, in the words that its mail has; null when it was not, or once they are purged. The note
  * of an approval is for the record alone.
  */
-export function rejectionReason(
-  secrets: FlightsPorts['secrets'],
-  row: RefundRequestRow | undefined,
-): string | null {
+export function rejectionReason(secrets: FlightsPorts['secrets'], row: RefundRequestRow | undefined): string | null {
   if (row?.state !== 'rejected' || !row.decision_sealed) return null;
   return secrets.decrypt(decisionPlace(row.request_id), row.decision_sealed);
 }

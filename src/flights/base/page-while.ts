@@ -33,14 +33,7 @@ export async function pageWhile(
       .onConflict((conflict) => conflict.column('key').doNothing())
       .executeTakeFirst();
     if (!written.numInsertedOrUpdatedRows) return false;
-    return outbox.enqueue(tx, {
-      kind: 'page',
-      dedupKey: `page:${key}:${nowMs}`,
-      intentId: null,
-      event,
-      text,
-      fields,
-    });
+    return outbox.enqueue(tx, { kind: 'page', dedupKey: `page:${key}:${nowMs}`, intentId: null, event, text, fields });
   });
   if (isFirst) log('error', event, fields);
 }

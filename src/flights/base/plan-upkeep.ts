@@ -20,12 +20,7 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
 export const watchForTicket = (tx: Tx, intentId: string, nowMs: number) =>
   tx
     .insertInto('upkeep')
-    .values({
-      intent_id: intentId,
-      task: 'late_ticket',
-      due_at_ms: nowMs + FIRST_LOOK_MS,
-      created_at_ms: nowMs,
-    })
+    .values({ intent_id: intentId, task: 'late_ticket', due_at_ms: nowMs + FIRST_LOOK_MS, created_at_ms: nowMs })
     .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
     .execute();
 
@@ -61,14 +56,7 @@ export async function planUpkeep(
   const tasks = Object.entries(due) as [UpkeepTask, number][];
   await tx
     .insertInto('upkeep')
-    .values(
-      tasks.map(([task, dueAtMs]) => ({
-        intent_id: intentId,
-        task,
-        due_at_ms: dueAtMs,
-        created_at_ms: nowMs,
-      })),
-    )
+    .values(tasks.map(([task, dueAtMs]) => ({ intent_id: intentId, task, due_at_ms: dueAtMs, created_at_ms: nowMs })))
     .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
     .execute();
 }

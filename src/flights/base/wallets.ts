@@ -42,5 +42,4 @@ export async function checkRefundWallet(ports: WalletPorts, wallet: string): Pro
   throw problem('refund_wallet_without_account', { detail: { refund_wallet: wallet, mint } });
 }
 
-const notAllowed = (wallet: string) =>
-  problem('refund_wallet_not_allowed', { detail: { refund_wallet: wallet } });
+const notAllowed = (wallet: string) => problem('refund_wallet_not_allowed', { detail: { refund_wallet: wallet } });

@@ -46,11 +46,7 @@ export function createAffiliates(ports: FlightsPorts) {
      */
     async show(text: string): Promise<AffiliateCredit> {
       const code = canonicalCode(text);
-      const affiliate = await store
-        .selectFrom('affiliates')
-        .selectAll()
-        .where('code', '=', code)
-        .executeTakeFirst();
+      const affiliate = await store.selectFrom('affiliates').selectAll().where('code', '=', code).executeTakeFirst();
       if (!affiliate) throw problem('affiliate_not_found');
       const { earned, bookings } = await earnings(code);
       const { paid } = await payouts(code);
@@ -83,10 +79,7 @@ export function createAffiliates(ports: FlightsPorts) {
   async function earnings(code: string): Promise<{ earned: bigint; bookings: number }> {
     const row = await store
       .selectFrom('intents')
-      .select((column) => [
-        column.fn.sum('affiliate_amount').as('earned'),
-        column.fn.countAll().as('bookings'),
-      ])
+      .select((column) => [column.fn.sum('affiliate_amount').as('earned'), column.fn.countAll().as('bookings')])
       .where('referrer', '=', code)
       .where('status', '=', 'booked')
       .where('captured_at_ms', 'is not', null)

@@ -107,9 +107,9 @@ async function toBeOrdered({ store }: BalancePorts, holds: bigint | null, except
     .innerJoin('intents', 'intents.intent_id', 'bookings.intent_id')
     .select([
       sql<string | null>`sum(intents.amount)`.as('all_of_them'),
-      sql<
-        string | null
-      >`sum(case when intents.amount <= ${asInteger(holds ?? 0n)} then intents.amount end)`.as('payable'),
+      sql<string | null>`sum(case when intents.amount <= ${asInteger(holds ?? 0n)} then intents.amount end)`.as(
+        'payable',
+      ),
       // An order that the airline would not make for want of money.
       sql<string | null>`min(case when state = 'ordering' and last_error = 'operator_funds_low'
         then intents.amount end)`.as('refused'),

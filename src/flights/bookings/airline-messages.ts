@@ -13,10 +13,7 @@ const MOST_REFERENCES = 50;
  * airline, so a message that comes twice, late or out of order changes nothing that is not so.
  * @throws Problem `not_found` where the provider takes none, `unauthorized`, `payload_too_large`
  */
-export async function takeMessage(
-  ports: FlightsPorts,
-  request: HttpRequest,
-): Promise<{ readonly received: true }> {
+export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Promise<{ readonly received: true }> {
   const { provider, store, log } = ports;
   if (!provider?.receive) throw problem('not_found');
   const bytes = await readBytes(request, MOST_BYTES);

@@ -126,15 +126,10 @@ export async function afterOrder(
     return { to: 'ticketing', change: { ...known, due_at_ms: clock.now() + TICKET_POLL.leastMs } };
   }
   // The ticket exists. Whether it is worth another sum than the escrow holds is for a person to say.
-  const isPrice =
-    order.totalCurrency === 'USD' && parseUsdc(order.totalAmountDecimal) === BigInt(intent.amount);
+  const isPrice = order.totalCurrency === 'USD' && parseUsdc(order.totalAmountDecimal) === BigInt(intent.amount);
   if (!isPrice) return { to: 'stuck', change: { ...known, last_error: 'paid_another_price' } };
   await orders.keep(intent, order);
-  return {
-    to: 'capturing',
-    change: known,
-    intent: { ticketed_at_ms: intent.ticketed_at_ms ?? clock.now() },
-  };
+  return { to: 'capturing', change: known, intent: { ticketed_at_ms: intent.ticketed_at_ms ?? clock.now() } };
 }
 
 /** The ticket may take its time, but not longer than the escrow waits. */

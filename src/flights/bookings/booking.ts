@@ -50,10 +50,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows, funds: Fund
         if (intent.program_id === ports.escrowProgram) await checkProgram(ports);
         await ports.checks.look({ client, payer }, (tiers) => checkHolds(ports, tiers, intent));
         if (!isLowcost(intent.offer_id)) {
-          await funds.checkBalance(BigInt(intent.amount), {
-            isPaid: payer !== null,
-            except: intent.intent_id,
-          });
+          await funds.checkBalance(BigInt(intent.amount), { isPaid: payer !== null, except: intent.intent_id });
         }
         return {
           amount: BigInt(intent.amount),
@@ -162,9 +159,7 @@ async function checkTravellers(
   });
   // The airline's rules are about passengers that ours let through.
   const issues =
-    ours.length > 0 || isLowcost(intent.offer_id)
-      ? ours
-      : (provider?.passengerIssues?.(passengers, offer) ?? []);
+    ours.length > 0 || isLowcost(intent.offer_id) ? ours : (provider?.passengerIssues?.(passengers, offer) ?? []);
   const [first] = issues;
   if (!first) return;
   throw problem(first.code, {

@@ -93,8 +93,7 @@ export function createIntentCall(
       if ((request.funding_wallet ?? payment.payer) !== payment.payer) {
         throw problem('funding_wallet_not_payer', { detail: { payer: payment.payer } });
       }
-      const row =
-        (await byPayment(ports.store, payment)) ?? (await holdPair(tools, request, payment, await lookUp()));
+      const row = (await byPayment(ports.store, payment)) ?? (await holdPair(tools, request, payment, await lookUp()));
       if (row.abandoned === 1) throw problem('escrow_initialization_failed');
       try {
         await escrows.open(row);
@@ -149,8 +148,7 @@ async function holdPair(
         }
       },
       // A creation that died before it was paid must not hold the pair until it expires.
-      dropUnpaid: async ({ holder }) =>
-        !isShown(holder) && (await finishCreation(ports, holder)) !== 'unknown',
+      dropUnpaid: async ({ holder }) => !isShown(holder) && (await finishCreation(ports, holder)) !== 'unknown',
       refusal: ({ by, holder }) => (by === 'pair' ? alreadyExists(holder) : creationUnderWay()),
     },
     PLACES,

@@ -21,11 +21,7 @@ export type Taken =
   | { readonly by: 'others'; readonly holder?: undefined };
 
 /** Reads, in the transaction that would begin a creation, whether its payer and the bound allow it; null when they do. */
-export async function takenBy(
-  tx: Tx,
-  row: Pick<IntentRow, 'creating_key'>,
-  most: number,
-): Promise<Taken | null> {
+export async function takenBy(tx: Tx, row: Pick<IntentRow, 'creating_key'>, most: number): Promise<Taken | null> {
   const underWay = await tx
     .selectFrom('intents')
     .selectAll()

@@ -1,11 +1,5 @@
 import type { Address } from '@solana/kit';
-import {
-  type EscrowAccount,
-  loadAccount,
-  loadAddress,
-  loadObserve,
-  loadProgram,
-} from '../../escrow/index.ts';
+import { type EscrowAccount, loadAccount, loadAddress, loadObserve, loadProgram } from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { FlightsPorts, IntentRow } from '../base/index.ts';
 
@@ -25,10 +19,7 @@ type Fence = (() => Promise<void>) | undefined;
 /** How soon a refund that waits for its token account is tried again: the owner may take days. */
 const ACCOUNT_RETRY_S = 600;
 
-type EscrowPorts = Pick<
-  FlightsPorts,
-  'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'
->;
+type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'>;
 
 const program = () => loadProgram();
 
@@ -51,8 +42,7 @@ export function createEscrows(ports: EscrowPorts) {
     open: (intent: Intent) => open(ports, intent),
     readOrReopen: (intent: Intent) => readOrReopen(ports, intent),
     capture: (intent: Intent, fence: Fence) => capture(ports, intent, fence),
-    refund: (intent: Intent, fence: Fence, how?: { readonly closes: boolean }) =>
-      refund(ports, intent, fence, how),
+    refund: (intent: Intent, fence: Fence, how?: { readonly closes: boolean }) => refund(ports, intent, fence, how),
     sweep: (intent: Intent, fence?: Fence) => sweep(ports, intent, fence),
     recover: (intent: Intent) => recover(ports, intent),
     close: (intent: Intent) => close(ports, intent),
@@ -65,10 +55,7 @@ export type Escrows = ReturnType<typeof createEscrows>;
  * The escrow as we opened it. The address follows from the intent id alone: whoever saw our transaction on its way
  * could have opened it first, on terms of their own. Such an account is not the intent's escrow.
  */
-async function read(
-  { cluster, authority, treasury }: EscrowPorts,
-  intent: Intent,
-): Promise<EscrowAccount | null> {
+async function read({ cluster, authority, treasury }: EscrowPorts, intent: Intent): Promise<EscrowAccount | null> {
   const { readEscrow } = await loadAccount();
   const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
   const isOurs =

@@ -29,8 +29,7 @@ export async function queueFunded(
   const { store, clock } = ports;
   if (booking.state !== 'settling') return instant(booking.requested_at_ms);
   const escrow = await escrows.read(intent);
-  if (escrow?.state !== 'open')
-    throw problem('escrow_missing', { fix: 'What was paid goes to the refund wallet.' });
+  if (escrow?.state !== 'open') throw problem('escrow_missing', { fix: 'What was paid goes to the refund wallet.' });
 
   const expected = BigInt(intent.amount);
   let observed = await escrows.held(intent);

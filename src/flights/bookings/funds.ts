@@ -180,9 +180,7 @@ function endingMark(one: ShortWallet): Mark {
 async function tell(ports: FlightsPorts, found: readonly Mark[]): Promise<void> {
   const { store, log } = ports;
   const known = new Set(
-    (await store.selectFrom('meta').select('key').where('key', 'in', EVERY_KEY).execute()).map(
-      (row) => row.key,
-    ),
+    (await store.selectFrom('meta').select('key').where('key', 'in', EVERY_KEY).execute()).map((row) => row.key),
   );
   const over = [...known].filter((one) => !found.some((mark) => keyOf(mark) === one));
   const isLow = ({ address }: ShortWallet) =>

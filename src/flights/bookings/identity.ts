@@ -10,11 +10,8 @@ export const normalisedCode = (code: string): string => code.trim().toUpperCase(
 export const supportCodeHmac = (secrets: Secrets, code: string): string => secrets.hmac('support code', code);
 
 /** True when a support code is that of the intent, in constant time. */
-export const isCodeOf = (
-  secrets: Secrets,
-  intent: { readonly support_code_hmac: string },
-  code: string,
-): boolean => sameSecret(intent.support_code_hmac, supportCodeHmac(secrets, normalisedCode(code)));
+export const isCodeOf = (secrets: Secrets, intent: { readonly support_code_hmac: string }, code: string): boolean =>
+  sameSecret(intent.support_code_hmac, supportCodeHmac(secrets, normalisedCode(code)));
 
 /** Case, surrounding and repeated spaces, and how a letter is composed don't count (spec, refund requests). */
 const normalisedName = (name: string): string =>

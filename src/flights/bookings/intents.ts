@@ -45,9 +45,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows, funds: Fund
         });
       }
       if (row.status === 'active') {
-        return intentRecord(row, await observed(escrows, row), {
-          booking: await bookingWait(store, intentId),
-        });
+        return intentRecord(row, await observed(escrows, row), { booking: await bookingWait(store, intentId) });
       }
       const request = await latestRequest(store, intentId);
       return intentRecord(row, row.observed_amount, {

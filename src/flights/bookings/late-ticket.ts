@@ -108,8 +108,7 @@ export async function lateTicket(
   return {
     to: 'ticketing',
     change: { refund_reason: null, provider_order_id: order.providerOrderId },
-    also: (tx) =>
-      concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, ports.clock.now()),
+    also: (tx) => concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, ports.clock.now()),
   };
 }
 
@@ -128,11 +127,7 @@ const LOOKED_FOR_MS = 3 * DAY_MS;
  * @param endedForMs how long ago the money went back
  * @returns whether nothing more is to be looked for
  */
-export async function lookForLateTicket(
-  ports: LookPorts,
-  intent: IntentRow,
-  endedForMs: number,
-): Promise<boolean> {
+export async function lookForLateTicket(ports: LookPorts, intent: IntentRow, endedForMs: number): Promise<boolean> {
   const word = await askAirline(ports, intent);
   const isLast = endedForMs >= LOOKED_FOR_MS;
   if (word === 'none') return isLast;
@@ -160,34 +155,30 @@ const page = (
   what: string,
   fields: { readonly provider_order_id: string | null; readonly status: string | null },
 ) =>
-  store.transaction().execute((tx) =>
-    outbox.enqueue(tx, {
-      kind: 'page',
-      dedupKey: `page:ticket_after_refund:${intentId}`,
-      intentId,
-      event: 'ticket_after_refund',
-      text: `The money of ${intentId} has gone back, and the airline ${what}.`,
-      fields: { intent_id: intentId, ...fields },
-    }),
-  );
+  store
+    .transaction()
+    .execute((tx) =>
+      outbox.enqueue(tx, {
+        kind: 'page',
+        dedupKey: `page:ticket_after_refund:${intentId}`,
+        intentId,
+        event: 'ticket_after_refund',
+        text: `The money of ${intentId} has gone back, and the airline ${what}.`,
+        fields: { intent_id: intentId, ...fields },
+      }),
+    );
 
 type LookPorts = Pick<FlightsPorts, 'provider' | 'lowcost' | 'log' | 'store' | 'outbox'>;
 
 /** An order that may still be ticketed is cancelled first, where the airline does that. */
-async function cancelled(
-  ports: Pick<FlightsPorts, 'provider' | 'log'>,
-  order: ProviderOrder,
-): Promise<ProviderOrder> {
+async function cancelled(ports: Pick<FlightsPorts, 'provider' | 'log'>, order: ProviderOrder): Promise<ProviderOrder> {
   const isOpen = order.status === 'pending' || order.status === 'confirmed';
   if (!isOpen || !ports.provider) return order;
   try {
     return await ports.provider.cancel(order.providerOrderId);
   } catch (error) {
     if (!isProblem(error)) throw error;
-    ports.log('warn', 'order_not_cancelled', {
-      intent_id: order.reference,
-      error_code: error.code,
-    });
+    ports.log('warn', 'order_not_cancelled', { intent_id: order.reference, error_code: error.code });
     return order;
   }
 }

@@ -74,11 +74,7 @@ export async function ordering(tools: Tools, booking: BookingRow, intent: Intent
   return after(tools, booking, intent, outcome);
 }
 
-const buy = (
-  { ports, claims, fulfiller }: Tools,
-  booking: BookingRow,
-  intent: IntentRow,
-): Promise<BookOutcome> =>
+const buy = ({ ports, claims, fulfiller }: Tools, booking: BookingRow, intent: IntentRow): Promise<BookOutcome> =>
   ports.effects.airline<BookOutcome>({
     subject: intent.intent_id,
     reference: intent.intent_id,
@@ -110,12 +106,7 @@ export async function ticketing(tools: Tools, booking: BookingRow, intent: Inten
   return outcome ? after(tools, booking, intent, outcome) : stuck('outcome_unknown');
 }
 
-async function after(
-  tools: Tools,
-  booking: BookingRow,
-  intent: IntentRow,
-  outcome: BookOutcome,
-): Promise<Next> {
+async function after(tools: Tools, booking: BookingRow, intent: IntentRow, outcome: BookOutcome): Promise<Next> {
   if (boughtNothing(outcome)) return nothingBought(tools, intent, outcome);
   const known = { provider_order_id: orderIdOf(intent.intent_id) };
   const held = (why: string): Next => ({ to: 'stuck', change: { ...known, last_error: why } });

@@ -74,8 +74,7 @@ export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: nu
  */
 export async function moveBooking(tx: Tx, booking: BookingRow, move: Move, nowMs: number): Promise<void> {
   const { by, to } = move;
-  if (!mayMove(booking.state, to, by))
-    throw new Error(`no booking goes from ${booking.state} to ${to} by ${by}`);
+  if (!mayMove(booking.state, to, by)) throw new Error(`no booking goes from ${booking.state} to ${to} by ${by}`);
   const written = await tx
     .updateTable('bookings')
     .set((column) => ({
@@ -137,9 +136,7 @@ const withoutWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter((stat
  * The bookings in which the step runner has something to do. It names the others: the index over them, which says the same
  * words, need not be made anew for a state with work.
  */
-export const OPEN_BOOKINGS = sql.raw<SqlBool>(
-  `state not in (${withoutWork.map((state) => `'${state}'`).join(', ')})`,
-);
+export const OPEN_BOOKINGS = sql.raw<SqlBool>(`state not in (${withoutWork.map((state) => `'${state}'`).join(', ')})`);
 
 const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   table: 'bookings',
@@ -151,14 +148,7 @@ const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   farthestMs: FARTHEST_MS,
   counts: 'failures',
   // What fails may pass by itself: it is tried further, and somebody should know.
-  retry: {
-    firstMs: 250,
-    factor: 2,
-    mostMs: 60_000,
-    jitter: 'none',
-    tellAfter: 24,
-    giveUp: { after: 'never' },
-  },
+  retry: { firstMs: 250, factor: 2, mostMs: 60_000, jitter: 'none', tellAfter: 24, giveUp: { after: 'never' } },
 };
 
 /** What nobody foresaw would come back for ever, and no one would know. */

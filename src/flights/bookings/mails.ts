@@ -64,11 +64,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
         stampMs: ports.clock.now(),
         slices: order.slices,
       });
-      return {
-        filename: 'journey.ics',
-        contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
-        content,
-      };
+      return { filename: 'journey.ics', contentType: 'text/calendar; charset=utf-8; method=PUBLISH', content };
     } catch (error) {
       ports.log('warn', 'calendar_not_written', {
         order_id: order.order_id,
@@ -134,9 +130,5 @@ const orderJourney = (order: Order): JourneyFacts => ({
 
 function journeyOf(intent: IntentRow): JourneyFacts {
   const offer = lockedOffer(intent);
-  return {
-    totalAmountDecimal: offer.total_amount_decimal,
-    totalCurrency: offer.total_currency,
-    slices: offer.slices,
-  };
+  return { totalAmountDecimal: offer.total_amount_decimal, totalCurrency: offer.total_currency, slices: offer.slices };
 }

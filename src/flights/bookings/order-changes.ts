@@ -68,11 +68,7 @@ type Change = 'cancelled' | 'flights' | 'tickets';
  * operator are told in the same transaction, so each change is told once, whoever finds it and whenever that dies.
  * @returns the order as it is shown from now on
  */
-export async function keepCurrent(
-  ports: ChangePorts,
-  order: KeptOrder,
-  fresh: ProviderOrder,
-): Promise<Order> {
+export async function keepCurrent(ports: ChangePorts, order: KeptOrder, fresh: ProviderOrder): Promise<Order> {
   const { store, clock } = ports;
   const kept = JSON.parse(order.document) as Order;
   const next = withKnownTickets(kept, orderRecord(order.order_id, order.passenger_count, fresh));
@@ -110,12 +106,7 @@ const withKnownTickets = (kept: Order, next: Order): Order =>
       };
 
 /** null: nothing that a traveller has to know. A cancellation that we asked for is none of the airline's. */
-async function changeOf(
-  { store }: ChangePorts,
-  intentId: string,
-  kept: Order,
-  next: Order,
-): Promise<Change | null> {
+async function changeOf({ store }: ChangePorts, intentId: string, kept: Order, next: Order): Promise<Change | null> {
   const isOver = next.status === 'cancelled';
   if (isOver !== (kept.status === 'cancelled')) {
     if (!isOver) return 'flights';
@@ -150,8 +141,7 @@ async function isOurs(store: ChangePorts['store'], intentId: string): Promise<bo
 const flightsOf = ({ slices }: Order): string[] =>
   slices.flatMap(({ segments }) =>
     segments.map(
-      (one) =>
-        `${one.flight_number} ${one.origin_iata} ${one.departing_at} ${one.destination_iata} ${one.arriving_at}`,
+      (one) => `${one.flight_number} ${one.origin_iata} ${one.departing_at} ${one.destination_iata} ${one.arriving_at}`,
     ),
   );
 

@@ -17,9 +17,7 @@ export async function retire(
     .updateTable('intents')
     .set({
       active_key: null,
-      ...(reason === 'creation_unpaid'
-        ? { abandoned: 1, creating_key: creatingKey.closing(intent.intent_id) }
-        : {}),
+      ...(reason === 'creation_unpaid' ? { abandoned: 1, creating_key: creatingKey.closing(intent.intent_id) } : {}),
     })
     .where('intent_id', '=', intent.intent_id)
     .execute();

@@ -80,8 +80,7 @@ const refunding: Step = async (tools, booking, intent) => {
     // The transaction that opens it may still land.
     if (opened === 'open') throw problem('cluster_failed');
     // Nothing but a refund of ours closes an escrow: a node that shows none is behind, or somebody has to look.
-    const isHidden =
-      opened === 'done' && (await ports.effects.standing('refund', intent.intent_id)) === 'none';
+    const isHidden = opened === 'done' && (await ports.effects.standing('refund', intent.intent_id)) === 'none';
     if (isHidden && booking.attempts < MOST_QUESTIONS) throw problem('cluster_failed');
     if (paid || isHidden) return stuck('escrow_missing');
     // Its creation may be alive and about to open it: nobody would ever close that escrow.
@@ -147,16 +146,18 @@ async function tellRefundWaits(
 ): Promise<void> {
   if (intent.refund_reason === REFUND_WAITS) return;
   await claims.note(booking, { refund_reason: REFUND_WAITS, creating_key: null });
-  await ports.store.transaction().execute((tx) =>
-    ports.outbox.enqueue(tx, {
-      kind: 'page',
-      dedupKey: `page:refund_waits:${intent.intent_id}`,
-      intentId: intent.intent_id,
-      event: 'refund_waits',
-      text: `The refund of ${intent.intent_id} waits: ${intent.refund_wallet} has no token account that can take it. It is tried again every ten minutes; anyone can open the account.`,
-      fields: { intent_id: intent.intent_id, refund_wallet: intent.refund_wallet, mint: intent.mint },
-    }),
-  );
+  await ports.store
+    .transaction()
+    .execute((tx) =>
+      ports.outbox.enqueue(tx, {
+        kind: 'page',
+        dedupKey: `page:refund_waits:${intent.intent_id}`,
+        intentId: intent.intent_id,
+        event: 'refund_waits',
+        text: `The refund of ${intent.intent_id} waits: ${intent.refund_wallet} has no token account that can take it. It is tried again every ten minutes; anyone can open the account.`,
+        fields: { intent_id: intent.intent_id, refund_wallet: intent.refund_wallet, mint: intent.mint },
+      }),
+    );
 }
 
 const FAST = { queued, ordering, ticketing };
@@ -189,13 +190,7 @@ const MOST_STEPS = 8;
 export function createStepRunner(ports: FlightsPorts, escrows: Escrows) {
   const { store } = ports;
   const claims = createClaims(ports);
-  const tools: StepTools = {
-    ports,
-    escrows,
-    claims,
-    orders: createOrderBook(ports),
-    mails: createMails(ports),
-  };
+  const tools: StepTools = { ports, escrows, claims, orders: createOrderBook(ports), mails: createMails(ports) };
 
   async function perform(booking: BookingRow): Promise<void> {
     if (!isWork(booking.state)) return;

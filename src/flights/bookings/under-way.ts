@@ -34,11 +34,7 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<
 /** Gives up a creation that is certain never to be paid; false when it was shown, or given up before. */
 export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise<boolean> =>
   store.transaction().execute(async (tx) => {
-    const fresh = await tx
-      .selectFrom('intents')
-      .selectAll()
-      .where('intent_id', '=', row.intent_id)
-      .executeTakeFirst();
+    const fresh = await tx.selectFrom('intents').selectAll().where('intent_id', '=', row.intent_id).executeTakeFirst();
     if (!fresh || fresh.opened_at_ms !== null || fresh.abandoned === 1) return false;
     await retire(tx, fresh, 'creation_unpaid', clock.now());
     return true;
@@ -48,10 +44,7 @@ export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise
  * Decides about a creation whose request died: a paid one is shown (its customer gets the code by sending the same
  * payment again), an unpaid one is given up and its escrow closed.
  */
-export async function finishCreation(
-  ports: FlightsPorts,
-  row: IntentRow,
-): Promise<'settled' | 'failed' | 'unknown'> {
+export async function finishCreation(ports: FlightsPorts, row: IntentRow): Promise<'settled' | 'failed' | 'unknown'> {
   const { store, clock } = ports;
   const outcome = await ports.paywall.outcome(row.payment_key ?? '');
   if (outcome === 'failed') await abandon(ports, row);

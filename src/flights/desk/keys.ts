@@ -4,14 +4,7 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../../wire/flights/index.ts';
-import {
-  type ApiKeyTable,
-  type FlightsPorts,
-  type Operator,
-  type Store,
-  type Tx,
-  writeAudit,
-} from '../base/index.ts';
+import { type ApiKeyTable, type FlightsPorts, type Operator, type Store, type Tx, writeAudit } from '../base/index.ts';
 
 type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;
 
@@ -86,11 +79,7 @@ export function createOperatorKeys(ports: KeyPorts) {
       if (!row) throw problem('operator_key_invalid');
       const nowMs = clock.now();
       if ((row.last_used_at_ms ?? 0) <= nowMs - USE_NOTED_MS) {
-        await store
-          .updateTable('api_keys')
-          .set({ last_used_at_ms: nowMs })
-          .where('key_id', '=', row.key_id)
-          .execute();
+        await store.updateTable('api_keys').set({ last_used_at_ms: nowMs }).where('key_id', '=', row.key_id).execute();
       }
       return { keyId: row.key_id, name: row.name };
     },
@@ -105,10 +94,7 @@ export function createOperatorKeys(ports: KeyPorts) {
         .limit(limit + 1)
         .execute();
       const page = rows.slice(0, limit);
-      return {
-        keys: page.map(shown),
-        next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null,
-      };
+      return { keys: page.map(shown), next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null };
     },
 
     /** The only time that the key is shown. */
@@ -117,13 +103,7 @@ export function createOperatorKeys(ports: KeyPorts) {
       return store.transaction().execute(async (tx) => {
         const row = await insert(tx, ports, name, key);
         const detail = { name };
-        await writeAudit(tx, ports, {
-          operator: by,
-          action: 'key.issue',
-          subject: row.key_id,
-          requestId,
-          detail,
-        });
+        await writeAudit(tx, ports, { operator: by, action: 'key.issue', subject: row.key_id, requestId, detail });
         return { ...shown(row), key };
       });
     },
@@ -137,11 +117,7 @@ export function createOperatorKeys(ports: KeyPorts) {
         if (row.revoked_at_ms !== null) return shown(row);
         if (rows.filter((one) => one.revoked_at_ms === null).length === 1) throw problem('operator_key_last');
         const revokedAtMs = clock.now();
-        await tx
-          .updateTable('api_keys')
-          .set({ revoked_at_ms: revokedAtMs })
-          .where('key_id', '=', keyId)
-          .execute();
+        await tx.updateTable('api_keys').set({ revoked_at_ms: revokedAtMs }).where('key_id', '=', keyId).execute();
         await writeAudit(tx, ports, { operator: by, action: 'key.revoke', subject: keyId, requestId });
         return shown({ ...row, revoked_at_ms: revokedAtMs });
       });

@@ -2,21 +2,8 @@ import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../
 import { instant } from '../../kernel/clock.ts';
 import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
-import type {
-  AuditQuery,
-  AuditTrail,
-  RefundCase,
-  Switches,
-  SwitchesRequest,
-} from '../../wire/flights/index.ts';
-import {
-  type FlightsPorts,
-  isOff,
-  SWITCH_NAMES,
-  type SwitchName,
-  turnSwitch,
-  writeAudit,
-} from '../base/index.ts';
+import type { AuditQuery, AuditTrail, RefundCase, Switches, SwitchesRequest } from '../../wire/flights/index.ts';
+import { type FlightsPorts, isOff, SWITCH_NAMES, type SwitchName, turnSwitch, writeAudit } from '../base/index.ts';
 import { type By, createRefundCases, createRefundDecisions } from '../refunds/index.ts';
 import { createOperatorKeys } from './keys.ts';
 import { createStuck } from './stuck.ts';
@@ -44,11 +31,7 @@ const wire = schemasOf(() => import('../../wire/flights/desk.ts'));
 const stuckWire = schemasOf(() => import('../../wire/flights/stuck.ts'));
 const DONE = 'Done.';
 
-const DECIDING: readonly ProblemCode[] = [
-  'refund_request_not_found',
-  'case_already_claimed',
-  'case_already_decided',
-];
+const DECIDING: readonly ProblemCode[] = ['refund_request_not_found', 'case_already_claimed', 'case_already_decided'];
 
 const shown = async ({ cases }: Desk, id: string): Promise<RefundCase> => cases.show(await cases.open(id));
 
@@ -91,9 +74,7 @@ export const deskRoutes: RouteTable<Desk> = {
         // Reading the customer's words is an act too.
         await ports.store
           .transaction()
-          .execute((tx) =>
-            writeAudit(tx, ports, { ...by, action: 'refund.show', subject: opened.row.request_id }),
-          );
+          .execute((tx) => writeAudit(tx, ports, { ...by, action: 'refund.show', subject: opened.row.request_id }));
         return cases.show(opened);
       },
     }),
@@ -115,8 +96,7 @@ export const deskRoutes: RouteTable<Desk> = {
       body: wire('releaseRequest'),
       answers: { 200: { description: DONE, schema: wire('refundCase') } },
       codes: DECIDING,
-      run: (call) =>
-        acted(call, (id) => call.context.decisions.release(id, call.context.by, call.body.force)),
+      run: (call) => acted(call, (id) => call.context.decisions.release(id, call.context.by, call.body.force)),
     }),
     route({
       method: 'POST',
@@ -164,8 +144,7 @@ export const deskRoutes: RouteTable<Desk> = {
       codes: [...DECIDING, 'ticket_already_cancelled', 'provider_failed', 'upstream_rate_limited'],
       async run({ context, params, body }) {
         const { cases, decisions, by } = context;
-        if (body.dry_run)
-          return decisions.planRejection(await cases.open(params.request_id), by, body.reason);
+        if (body.dry_run) return decisions.planRejection(await cases.open(params.request_id), by, body.reason);
         await decisions.reject(params.request_id, by, body.reason);
         return shown(context, params.request_id);
       },
@@ -295,12 +274,7 @@ function createControls(ports: FlightsPorts) {
           const wanted = request[name];
           if (wanted === undefined) continue;
           await turnSwitch(tx, name, wanted);
-          await writeAudit(tx, ports, {
-            ...by,
-            action: `switch.${name}`,
-            subject: name,
-            detail: { to: wanted },
-          });
+          await writeAudit(tx, ports, { ...by, action: `switch.${name}`, subject: name, detail: { to: wanted } });
         }
       });
       return switches();

@@ -53,8 +53,7 @@ export function createStuckBookings(ports: FlightsPorts, escrows: Escrows) {
   return {
     factsOf: (booking: BookingRow): Promise<Facts> => factsOf(desk, booking),
     item: (facts: Facts): StuckThing => itemOf(desk, facts),
-    decide: (facts: Facts, by: By, request: ResolveRequest): Promise<void> =>
-      decide(desk, facts, by, request),
+    decide: (facts: Facts, by: By, request: ResolveRequest): Promise<void> => decide(desk, facts, by, request),
   };
 }
 
@@ -140,11 +139,7 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
   const known = typeof facts.airline === 'string' || isUnconfirmed ? null : facts.airline;
   const nowMs = clock.now();
   const order =
-    decision !== 'ticketed'
-      ? null
-      : known?.status === 'ticketed'
-        ? known
-        : deskOrder(intent, request, nowMs, known);
+    decision !== 'ticketed' ? null : known?.status === 'ticketed' ? known : deskOrder(intent, request, nowMs, known);
   const write = async (tx: Tx): Promise<void> => {
     await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
     if (order) {
@@ -186,8 +181,7 @@ function askOf({ booking, intent, airline, stuckIn, told }: Facts, provider: str
   const isOpen = ['ordering', 'ticketing'].includes(stuckIn) || booking.last_error === 'outcome_unknown';
   if (!isOpen || statusOf(airline) === 'ticketed') return null;
   const whom = isLowcost(intent.offer_id) ? lockedOffer(intent).owner_name : (provider ?? 'the airline');
-  const order =
-    typeof airline === 'string' ? `our reference ${intent.intent_id}` : knownAs(airline.providerOrderId);
+  const order = typeof airline === 'string' ? `our reference ${intent.intent_id}` : knownAs(airline.providerOrderId);
   return `Ask ${whom}: is there a ticket for ${order}${foundBy(told)}? Until it says so, decide neither.`;
 }
 

@@ -23,23 +23,22 @@ export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Pr
     .select(['intents.intent_id', 'intents.offer_id', 'bookings.state'])
     .where('intents.intent_id', '=', request?.intent_id ?? id)
     .executeTakeFirst();
-  const evidence = await evidenceOf(
-    ports,
-    intent ? [intent.intent_id, flightOf(intent.offer_id)] : [flightOf(id)],
-  );
+  const evidence = await evidenceOf(ports, intent ? [intent.intent_id, flightOf(intent.offer_id)] : [flightOf(id)]);
   if (evidence.length === 0 && intent?.state !== 'stuck') {
     throw problem('stuck_not_found', {
       message: 'No visit to a web site is on record for that id.',
       fix: 'Give the id of an intent, a refund request or an offer, or a route such as VIE-LIS. Records are kept for 30 days.',
     });
   }
-  await store.transaction().execute((tx) =>
-    writeAudit(tx, ports, {
-      ...by,
-      action: 'evidence.show',
-      subject: intent?.intent_id ?? id,
-      detail: { shown: evidence.length },
-    }),
-  );
+  await store
+    .transaction()
+    .execute((tx) =>
+      writeAudit(tx, ports, {
+        ...by,
+        action: 'evidence.show',
+        subject: intent?.intent_id ?? id,
+        detail: { shown: evidence.length },
+      }),
+    );
   return { id, evidence };
 }

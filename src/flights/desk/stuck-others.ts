@@ -3,12 +3,7 @@ import type { EffectTable } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import {
-  type AffiliatePayoutTable,
-  type FlightsPorts,
-  type StuckPartnerOrder,
-  writeAudit,
-} from '../base/index.ts';
+import { type AffiliatePayoutTable, type FlightsPorts, type StuckPartnerOrder, writeAudit } from '../base/index.ts';
 import { type By, loadAffiliateCredit } from '../refunds/index.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';
 

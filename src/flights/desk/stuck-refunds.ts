@@ -43,11 +43,7 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
     intent_id: row.intent_id,
     amount: row.payout_amount,
     airline: isStuck
-      ? {
-          status: statusOf(word),
-          booking_reference: word === 'unknown' ? null : word.bookingReference,
-          ...told,
-        }
+      ? { status: statusOf(word), booking_reference: word === 'unknown' ? null : word.bookingReference, ...told }
       : null,
     ask:
       isStuck && statusOf(word) !== 'cancelled'
@@ -106,12 +102,7 @@ async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: B
 async function endCancellation(tx: Tx, { clock, ids }: FlightsPorts, intentId: string): Promise<void> {
   const nowMs = clock.now();
   const key = liveKey('airline_cancel', intentId);
-  const ended = {
-    state: 'done',
-    result: BY_HAND,
-    error: null,
-    updated_at_ms: nowMs,
-  } as const;
+  const ended = { state: 'done', result: BY_HAND, error: null, updated_at_ms: nowMs } as const;
   const live = await tx.updateTable('effects').set(ended).where('live_key', '=', key).executeTakeFirst();
   if (live.numUpdatedRows === 0n) {
     const past = await tx

@@ -4,14 +4,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { ResolveRequest, Stuck, StuckItem, StuckPlan } from '../../wire/flights/index.ts';
 import type { BookingRow, FlightsPorts } from '../base/index.ts';
 import { createEscrows } from '../bookings/index.ts';
-import {
-  type By,
-  IS_GRANTED,
-  PAYOUT_TRIES,
-  type RefundDecisions,
-  SUMMARISED,
-  summariesOf,
-} from '../refunds/index.ts';
+import { type By, IS_GRANTED, PAYOUT_TRIES, type RefundDecisions, SUMMARISED, summariesOf } from '../refunds/index.ts';
 import { createStuckBookings } from './stuck-bookings.ts';
 import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout } from './stuck-others.ts';
 import { decideRefund, refundItem } from './stuck-refunds.ts';
@@ -48,11 +41,7 @@ interface Desk {
 async function find(desk: Desk, id: string): Promise<Waiting | null> {
   const { ports, decisions } = desk;
   const { store } = ports;
-  const booking = await store
-    .selectFrom('bookings')
-    .selectAll()
-    .where('intent_id', '=', id)
-    .executeTakeFirst();
+  const booking = await store.selectFrom('bookings').selectAll().where('intent_id', '=', id).executeTakeFirst();
   if (booking?.state === 'stuck') return ofBooking(desk, booking);
   const request = await store
     .selectFrom('refund_requests')
@@ -71,11 +60,7 @@ async function find(desk: Desk, id: string): Promise<Waiting | null> {
     };
   }
   if (booking && (await decidedOn(ports, id))) return ofBooking(desk, booking);
-  const payout = await store
-    .selectFrom('affiliate_payouts')
-    .selectAll()
-    .where('payout_id', '=', id)
-    .executeTakeFirst();
+  const payout = await store.selectFrom('affiliate_payouts').selectAll().where('payout_id', '=', id).executeTakeFirst();
   if (payout) {
     return { item: payoutItem(ports, payout), decide: (by) => retryPayout(ports, payout, by) };
   }
@@ -129,12 +114,7 @@ async function show(desk: Desk, id: string): Promise<StuckItem> {
  * @throws Problem `stuck_not_found`, `stuck_already_resolved`, `decision_not_possible`, `case_already_claimed`:
  *   nothing was changed then
  */
-async function resolve(
-  desk: Desk,
-  id: string,
-  by: By,
-  request: ResolveRequest,
-): Promise<StuckItem | StuckPlan> {
+async function resolve(desk: Desk, id: string, by: By, request: ResolveRequest): Promise<StuckItem | StuckPlan> {
   const { item, decide } = await waiting(desk, id);
   if (!item.is_stuck) {
     throw problem('stuck_already_resolved', { detail: { ...(await decidedOn(desk.ports, item.id)) } });

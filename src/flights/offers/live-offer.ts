@@ -27,8 +27,7 @@ export async function offerToLock(
   await checkUnsold(ports.store, live.saleKey);
   if (live.isUnpayable) {
     throw problem('offer_unsupported', {
-      message:
-        'That offer cannot be locked here: its airline asks for a document that this service does not send.',
+      message: 'That offer cannot be locked here: its airline asks for a document that this service does not send.',
     });
   }
   const { leastTicket, mostTicket } = ports.options;
@@ -87,11 +86,7 @@ const FREES = ['refunding', 'refunded'] as const;
  * @param saleKey of the live offer, or of the intent that locked it; absent where every offer is sold by itself
  * @throws Problem `offer_unavailable`
  */
-export async function checkUnsold(
-  on: Store | Tx,
-  saleKey: string | null | undefined,
-  intentId = '',
-): Promise<void> {
+export async function checkUnsold(on: Store | Tx, saleKey: string | null | undefined, intentId = ''): Promise<void> {
   if (saleKey == null) return;
   const sold = await on
     .selectFrom('intents')

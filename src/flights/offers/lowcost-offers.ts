@@ -1,22 +1,10 @@
-import {
-  type FareContent,
-  type Fulfiller,
-  fareKey,
-  type LiveOffer,
-  type SoldFare,
-} from '../../airlines/index.ts';
+import { type FareContent, type Fulfiller, fareKey, type LiveOffer, type SoldFare } from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
 import type { FareMenu, MenuFare, Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
-import {
-  checkOpen,
-  type FareMenuTable,
-  type FlightsPorts,
-  type IntentRow,
-  type Tiers,
-} from '../base/index.ts';
+import { checkOpen, type FareMenuTable, type FlightsPorts, type IntentRow, type Tiers } from '../base/index.ts';
 import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
@@ -77,9 +65,7 @@ export function lowcostDetails(
     async check({ payer }) {
       const menu = await latestMenu(ports, offerId);
       checkNotFailed(menu, ports.clock.now());
-      const found = await ports.checks.look({ client, payer }, (tiers) =>
-        known({ ...ports, ...tiers }, offerId),
-      );
+      const found = await ports.checks.look({ client, payer }, (tiers) => known({ ...ports, ...tiers }, offerId));
       const nowMs = ports.clock.now();
       const isOpen = menu !== null && isFresh(menu, nowMs);
       if (found && hasExpired(found.live, nowMs) && !isOpen) throw problem('offer_not_found');
@@ -191,16 +177,11 @@ interface Menu extends Omit<FareMenuTable, 'fares'> {
 
 const readMenu = (row: FareMenuTable): Menu => ({ ...row, fares: JSON.parse(row.fares) as NumberedFare[] });
 
-const isFresh = (menu: Menu, nowMs: number): boolean =>
-  menu.status !== 'pending' && menu.expires_at_ms > nowMs;
+const isFresh = (menu: Menu, nowMs: number): boolean => menu.status !== 'pending' && menu.expires_at_ms > nowMs;
 
 /** @returns null when nobody has opened it yet. */
 async function latestMenu({ store }: Pick<FlightsPorts, 'store'>, offerId: string): Promise<Menu | null> {
-  const row = await store
-    .selectFrom('fare_menus')
-    .selectAll()
-    .where('offer_id', '=', offerId)
-    .executeTakeFirst();
+  const row = await store.selectFrom('fare_menus').selectAll().where('offer_id', '=', offerId).executeTakeFirst();
   return row ? readMenu(row) : null;
 }
 
@@ -267,8 +248,7 @@ function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): N
   let last = known.reduce((most, { index }) => Math.max(most, index), 0);
   const byPrice = [...found].sort(
     (a, b) =>
-      Number(parseUsdc(a.totalAmountDecimal) - parseUsdc(b.totalAmountDecimal)) ||
-      (fareKey(a) < fareKey(b) ? -1 : 1),
+      Number(parseUsdc(a.totalAmountDecimal) - parseUsdc(b.totalAmountDecimal)) || (fareKey(a) < fareKey(b) ? -1 : 1),
   );
   const onSale = byPrice.map((fare) => {
     const index = numbers.get(fareKey(fare)) ?? ++last;

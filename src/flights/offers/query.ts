@@ -18,10 +18,7 @@ export { groupByItinerary } from '../../kernel/domain/offer-groups.ts';
 
 export { byPrice, minutesOf, type OfferSort, sortOffers } from '../../kernel/domain/offer-order.ts';
 
-export type OfferFilters = Pick<
-  SearchRequest,
-  'max_stops' | 'departure_after' | 'departure_before' | 'max_price'
->;
+export type OfferFilters = Pick<SearchRequest, 'max_stops' | 'departure_after' | 'departure_before' | 'max_price'>;
 
 /**
  * The offers that pass every filter, in the order given (spec/flight-service.md, POST /air/search: filters come before

@@ -25,8 +25,7 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
       async check() {
         const provider = configured(ports.provider);
         checkTrip(request, provider, ports.clock.now());
-        const ages =
-          provider.leastAge === undefined ? '' : ` for travellers of ${provider.leastAge} and over`;
+        const ages = provider.leastAge === undefined ? '' : ` for travellers of ${provider.leastAge} and over`;
         return {
           amount: () => pricing.searchPrice(),
           payTo: ports.treasury,
@@ -42,8 +41,7 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
         const sorted = sortOffers(passed, request.sort);
         const offers = request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
         const enriching = ports.lowcost?.serves(query) === true;
-        const searchId =
-          enriching && (await (await import('./search-updates.ts')).keepSearch(ports, request));
+        const searchId = enriching && (await (await import('./search-updates.ts')).keepSearch(ports, request));
         await pricing.completed(payment.key);
         const body: SearchResponse = {
           request_id: requestId,
@@ -102,10 +100,7 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   }
   const { departure_after: after, departure_before: before } = request;
   if (after !== undefined && before !== undefined && before < after) {
-    issues.push({
-      path: 'departure_before',
-      message: 'is before departure_after, so no flight fits.',
-    });
+    issues.push({ path: 'departure_before', message: 'is before departure_after, so no flight fits.' });
   }
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
 }
@@ -114,11 +109,7 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
  * The first and the last day that are sold, by the calendar of the zone. A zone's calendar is at most a day from
  * UTC's: it is only asked, which costs 15 ms, when a day of the request is that near to an end.
  */
-function daysToSell(
-  request: SearchRequest,
-  nowMs: number,
-  timeZone: string,
-): [earliest: string, latest: string] {
+function daysToSell(request: SearchRequest, nowMs: number, timeZone: string): [earliest: string, latest: string] {
   const days = [request.depart_date, request.return_date ?? request.depart_date];
   const utcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const clear = days.every(

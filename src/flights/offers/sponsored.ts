@@ -47,11 +47,7 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
     return json(answer.body, answer.status, { 'X-Sponsored-Preview': 'true' });
   };
 
-  async function read(
-    request: HttpRequest,
-    bodyBytes: Uint8Array,
-    addressed: { host: string; path: string },
-  ) {
+  async function read(request: HttpRequest, bodyBytes: Uint8Array, addressed: { host: string; path: string }) {
     const [keyId, timestamp, wallet, signatureText] = NAMES.map((name) => headerOf(request, PREFIX + name));
     if (!keyId || !timestamp || !wallet || !signatureText) throw refused('incomplete');
     const signature = bytesOf(signatureText, 64);
@@ -70,13 +66,7 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
   }
 
   /** Takes the signature, which only one request can, in whichever process. Its name is what the search counts under. */
-  async function use({
-    signature,
-    signedAtMs,
-  }: {
-    signature: Uint8Array;
-    signedAtMs: number;
-  }): Promise<string> {
+  async function use({ signature, signedAtMs }: { signature: Uint8Array; signedAtMs: number }): Promise<string> {
     const name = bs58.encode(signature);
     const taken = await store
       .insertInto('sponsored_signatures')
@@ -110,15 +100,9 @@ export const signedText = (parts: {
   readonly path: string;
   readonly body: Uint8Array;
 }): string =>
-  [
-    'v1',
-    parts.timestamp,
-    parts.wallet,
-    parts.method,
-    parts.host.toLowerCase(),
-    parts.path,
-    sha256Hex(parts.body),
-  ].join('\n');
+  ['v1', parts.timestamp, parts.wallet, parts.method, parts.host.toLowerCase(), parts.path, sha256Hex(parts.body)].join(
+    '\n',
+  );
 
 /**
  * Reads a file of gateway keys: a JSON object from key id to public key, base58 or base64. Read for each preview, so
@@ -129,8 +113,7 @@ export async function readGatewayKeys(path: string): Promise<GatewayKeys> {
   const bytes = readBounded(path, { mostBytes: MOST_KEYS_BYTES });
   if (!bytes) throw new Error(`${path}: larger than ${MOST_KEYS_BYTES / 1024} KB`);
   const listed: unknown = JSON.parse(bytes.toString('utf8'));
-  if (listed === null || typeof listed !== 'object')
-    throw new Error(`${path}: not an object of gateway keys`);
+  if (listed === null || typeof listed !== 'object') throw new Error(`${path}: not an object of gateway keys`);
   return Object.fromEntries(
     Object.entries(listed).map(([id, text]) => {
       const key = typeof text === 'string' ? bytesOf(text, 32) : null;

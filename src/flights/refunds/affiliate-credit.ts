@@ -78,10 +78,7 @@ async function pay(ports: FlightsPorts, queue: Payouts, payout: Payout): Promise
  * The first pay-out to a wallet opens its token account at our expense, the only one that does: who closed it and
  * took the rent, which is worth more than a share of a cheap fare, opens it again alone.
  */
-async function wouldOpenAgain(
-  { store, cluster, mint }: FlightsPorts,
-  { wallet, code }: Payout,
-): Promise<boolean> {
+async function wouldOpenAgain({ store, cluster, mint }: FlightsPorts, { wallet, code }: Payout): Promise<boolean> {
   const before = await store
     .selectFrom('affiliate_payouts')
     .select('payout_id')
@@ -136,9 +133,7 @@ async function creditDueJourneys(ports: CreditPorts, most: number): Promise<numb
     .select(['intent_id', 'referrer'])
     .where('credit_due_at_ms', '<=', ports.clock.now())
     // Those of which a refund is asked for wait until a person has decided.
-    .where(
-      sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`,
-    )
+    .where(sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`)
     .orderBy('credit_due_at_ms')
     .limit(most)
     .execute();
@@ -194,11 +189,8 @@ async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, cod
 
 /** True when a refund of it was asked for, and is not decided. */
 const isContested = async (tx: Tx, intentId: string): Promise<boolean> =>
-  (await tx
-    .selectFrom('refund_requests')
-    .select('request_id')
-    .where('open_key', '=', intentId)
-    .executeTakeFirst()) !== undefined;
+  (await tx.selectFrom('refund_requests').select('request_id').where('open_key', '=', intentId).executeTakeFirst()) !==
+  undefined;
 
 async function balance(tx: Tx, code: string): Promise<number> {
   const credited = await tx

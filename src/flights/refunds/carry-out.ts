@@ -52,11 +52,7 @@ export async function carryOut(tools: RefundTools, row: RefundRequestRow): Promi
  * @throws Problem `provider_failed` while the airline does not show the order cancelled, `plan_changed` where it cancelled
  *   the order itself after less than the whole amount was approved
  */
-async function cancel(
-  { ports, queue }: RefundTools,
-  row: RefundRequestRow,
-  intent: IntentRow,
-): Promise<void> {
+async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, intent: IntentRow): Promise<void> {
   const { store, effects } = ports;
   const standing = await effects.standing('airline_cancel', row.intent_id);
   if (standing === 'done') return checkWord(ports, row);
@@ -95,11 +91,7 @@ async function cancel(
 }
 
 const orderOf = (store: Store, { intent_id }: RefundRequestRow) =>
-  store
-    .selectFrom('orders')
-    .select('provider_order_id')
-    .where('intent_id', '=', intent_id)
-    .executeTakeFirstOrThrow();
+  store.selectFrom('orders').select('provider_order_id').where('intent_id', '=', intent_id).executeTakeFirstOrThrow();
 
 /** The airline's word about the order of a case at this moment. `unknown`: no interface of ours knows, or it is silent. */
 export async function askAboutOrder(

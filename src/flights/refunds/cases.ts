@@ -81,10 +81,7 @@ function indexedBy(status: QueueQuery['status']): RawBuilder<SqlBool> {
 }
 
 /** The queue: oldest first, or by the day of departure; `status` none means what is not decided. */
-async function queue(
-  { store }: CasePorts,
-  { status, sort, limit, cursor }: QueueQuery,
-): Promise<RefundQueue> {
+async function queue({ store }: CasePorts, { status, sort, limit, cursor }: QueueQuery): Promise<RefundQueue> {
   const key = sort === 'age' ? 'requested_at_ms' : 'journey_date';
   const first = sort === 'age' ? 0 : '';
   const [from, id] = cursor === undefined ? [first, ''] : readCursor(cursor);
@@ -103,17 +100,12 @@ async function queue(
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     refund_requests: await summariesOf(store, page),
-    next_cursor: last
-      ? Buffer.from(JSON.stringify([last[key], last.request_id])).toString('base64url')
-      : null,
+    next_cursor: last ? Buffer.from(JSON.stringify([last[key], last.request_id])).toString('base64url') : null,
   };
 }
 
 /** Summaries of requests, in their order; their intents are read together. */
-export async function summariesOf(
-  store: Store,
-  rows: readonly SummarisedRequest[],
-): Promise<RefundCaseSummary[]> {
+export async function summariesOf(store: Store, rows: readonly SummarisedRequest[]): Promise<RefundCaseSummary[]> {
   if (rows.length === 0) return [];
   const intents = await store
     .selectFrom('intents')
@@ -216,8 +208,7 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
         ],
     ),
     ...acts.map(
-      (act) =>
-        [act.at_ms, act.action.replace('.', ' '), act.operator_name] as [number, string, string | null],
+      (act) => [act.at_ms, act.action.replace('.', ' '), act.operator_name] as [number, string, string | null],
     ),
   ];
   return events
@@ -227,13 +218,7 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
 }
 
 function summaryOf(
-  {
-    row,
-    intent,
-  }: {
-    readonly row: SummarisedRequest;
-    readonly intent: Pick<IntentRow, 'offer' | 'amount'>;
-  },
+  { row, intent }: { readonly row: SummarisedRequest; readonly intent: Pick<IntentRow, 'offer' | 'amount'> },
   endedBy: CancelledBy,
 ): RefundCaseSummary {
   const offer = lockedOffer(intent);
@@ -263,8 +248,7 @@ function summaryOf(
 function readCursor(cursor: string): [string | number, string] {
   try {
     const [value, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
-    if ((typeof value === 'string' || typeof value === 'number') && typeof id === 'string')
-      return [value, id];
+    if ((typeof value === 'string' || typeof value === 'number') && typeof id === 'string') return [value, id];
   } catch (cause) {
     throw badCursor(cause);
   }

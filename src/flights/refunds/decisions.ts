@@ -67,8 +67,7 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
     note: (requestId: string, by: By, text: string) =>
       store.transaction().execute((tx) => addNote(ports, tx, requestId, by, text)),
 
-    approve: (id: string, by: By, request: ApproveRequest): Promise<void> =>
-      approve(ports, cases, id, by, request),
+    approve: (id: string, by: By, request: ApproveRequest): Promise<void> => approve(ports, cases, id, by, request),
 
     reject: (id: string, by: By, reason: string): Promise<void> => reject(ports, cases, id, by, reason),
   };
@@ -89,10 +88,7 @@ const audit = (
 function checkHolder(row: RefundRequestRow, { operator }: By): void {
   if (row.claimed_by === null || row.claimed_by === operator.keyId) return;
   throw problem('case_already_claimed', {
-    detail: {
-      claimed_by: row.claimed_by_name,
-      claimed_at: new Date(row.claimed_at_ms ?? 0).toISOString(),
-    },
+    detail: { claimed_by: row.claimed_by_name, claimed_at: new Date(row.claimed_at_ms ?? 0).toISOString() },
   });
 }
 
@@ -107,11 +103,7 @@ async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Pro
   if (row.claimed_by === null) {
     await tx
       .updateTable('refund_requests')
-      .set({
-        claimed_by: by.operator.keyId,
-        claimed_by_name: by.operator.name,
-        claimed_at_ms: ports.clock.now(),
-      })
+      .set({ claimed_by: by.operator.keyId, claimed_by_name: by.operator.name, claimed_at_ms: ports.clock.now() })
       .where('request_id', '=', requestId)
       .execute();
     await audit(ports, tx, by, 'claim', requestId);
@@ -213,10 +205,7 @@ const isResumed = (row: RefundRequestRow, request: ApproveRequest): boolean =>
     (amount) => amount === undefined || amount === row.payout_amount,
   );
 
-const agreementOn = ({ airline_quote, cancelled_by }: RefundPlan): Agreement => ({
-  airline_quote,
-  cancelled_by,
-});
+const agreementOn = ({ airline_quote, cancelled_by }: RefundPlan): Agreement => ({ airline_quote, cancelled_by });
 
 /** What a new decision replaces, for the audit trail. */
 const decisionOn = (row: RefundRequestRow) => ({
@@ -238,12 +227,7 @@ function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: Appr
  * A decision is about the case as its operator saw it, and is the last one once the pay-out exists.
  * @throws Problem `case_already_decided`
  */
-async function checkUndecided(
-  tx: Tx,
-  seen: RefundRequestRow,
-  row: RefundRequestRow,
-  isNew: boolean,
-): Promise<void> {
+async function checkUndecided(tx: Tx, seen: RefundRequestRow, row: RefundRequestRow, isNew: boolean): Promise<void> {
   const isOpen = isGranted(row) || row.state === 'received';
   const isSame =
     isGranted(seen) === isGranted(row) &&
@@ -271,9 +255,7 @@ async function checkTaken(ports: FlightsPorts, requestId: string): Promise<void>
     .executeTakeFirstOrThrow();
   if (row.state !== 'stuck' || row.last_error !== QUOTE_GONE) return;
   const endedBy = await cancelledBy(ports.store, row.intent_id);
-  throw planChanged(
-    endedBy === null ? { airline_quote: await freshQuote(ports, row) } : { cancelled_by: endedBy },
-  );
+  throw planChanged(endedBy === null ? { airline_quote: await freshQuote(ports, row) } : { cancelled_by: endedBy });
 }
 
 const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): boolean =>
@@ -284,12 +266,7 @@ const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): 
   );
 
 /** @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled` */
-async function planRejection(
-  ports: FlightsPorts,
-  { row }: OpenedCase,
-  by: By,
-  reason: string,
-): Promise<RejectionPlan> {
+async function planRejection(ports: FlightsPorts, { row }: OpenedCase, by: By, reason: string): Promise<RejectionPlan> {
   await checkRejectable(ports, row, by);
   const { passengers_sealed } = await bookingOf(ports.store, row);
   const { mailText } = await loadNotifyMails();
@@ -338,13 +315,7 @@ const bookingOf = (store: Store, row: RefundRequestRow) =>
  * Declines a request; an approved one until its ticket is cancelled.
  * @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled`
  */
-async function reject(
-  ports: FlightsPorts,
-  cases: RefundCases,
-  id: string,
-  by: By,
-  reason: string,
-): Promise<void> {
+async function reject(ports: FlightsPorts, cases: RefundCases, id: string, by: By, reason: string): Promise<void> {
   const { store, clock, secrets } = ports;
   const { row } = await cases.open(id);
   await checkRejectable(ports, row, by);

@@ -10,12 +10,7 @@ import type { Agreed, ChainPlan } from '../../effects/index.ts';
 import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import {
-  ASSOCIATED_TOKEN_PROGRAM,
-  associatedTokenAddress,
-  MEMO_PROGRAM,
-  TOKEN_PROGRAM,
-} from '../../solana/index.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from '../base/index.ts';
 
 interface PayOut {
@@ -54,13 +49,7 @@ export function createPayouts(ports: PayoutPorts) {
    * @throws Problem `treasury_insufficient` before anything is signed, `cluster_failed` (not known yet), `not_final`,
    *   `transaction_failed` (refused; may be tried again), and what `fence` throws.
    */
-  return async function payOut({
-    subject,
-    to,
-    amount,
-    fence,
-    agreed,
-  }: PayOut): Promise<{ signature: string }> {
+  return async function payOut({ subject, to, amount, fence, agreed }: PayOut): Promise<{ signature: string }> {
     if (amount <= 0n) throw new RangeError('a pay-out of nothing');
     const { signature } = await ports.effects.chain({
       kind: 'payout',
@@ -89,11 +78,7 @@ type PayoutPorts = Pick<
 /** A pay-out of this release bears the first, one of an earlier release the second. */
 const memosOf = (subject: string) => [payoutMemo(subject), payoutMemoWithId(subject)];
 const markerOf = ({ authority }: Pick<PayoutPorts, 'authority'>, subject: string): Promise<Address> =>
-  createAddressWithSeed({
-    baseAddress: authority.address,
-    programAddress: SYSTEM_PROGRAM,
-    seed: payoutMark(subject),
-  });
+  createAddressWithSeed({ baseAddress: authority.address, programAddress: SYSTEM_PROGRAM, seed: payoutMark(subject) });
 
 /** Which subjects were paid, by their markers. */
 export async function isMarked(
@@ -221,11 +206,7 @@ async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bi
 }
 
 /** Idempotent; refused by the token program when the account was given to another owner. */
-const openTokenAccount = (
-  { authority, mint }: PayoutPorts,
-  owner: Address,
-  account: Address,
-): Instruction => ({
+const openTokenAccount = ({ authority, mint }: PayoutPorts, owner: Address, account: Address): Instruction => ({
   programAddress: ASSOCIATED_TOKEN_PROGRAM,
   accounts: [
     { address: authority.address, role: AccountRole.WRITABLE_SIGNER },

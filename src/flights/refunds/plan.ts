@@ -106,8 +106,7 @@ function stepsOf(
 
 function cancelStep(row: RefundRequestRow, { order, quote, endedBy }: AirlineFacts): string {
   const id = order?.order_id ?? '–';
-  if (endedBy === 'airline')
-    return `Cancel nothing: the airline has cancelled order ${id} itself. It keeps nothing.`;
+  if (endedBy === 'airline') return `Cancel nothing: the airline has cancelled order ${id} itself. It keeps nothing.`;
   return isDeskOrder(order?.provider_order_id ?? '') || quote?.quote_id === null
     ? `Wait for you to cancel order ${id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
     : `Cancel order ${id} with the airline (${order?.provider_order_id ?? '–'}).`;
@@ -158,9 +157,7 @@ function checkOverride(request: ApproveRequest, captured: bigint): void {
     ...(BigInt(request.payout_amount ?? 0) > captured
       ? [{ path: 'payout_amount', message: `is more than the ${formatUsdc(captured)} USDC that was paid.` }]
       : []),
-    ...(request.note === undefined
-      ? [{ path: 'note', message: 'is required when you set the amount yourself.' }]
-      : []),
+    ...(request.note === undefined ? [{ path: 'note', message: 'is required when you set the amount yourself.' }] : []),
   ];
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
 }

@@ -18,8 +18,7 @@ export function createRefundPayouts(ports: FlightsPorts) {
   const queue = openQueue(ports, REFUNDS);
   const tools: RefundTools = { ports, queue };
   const work = {
-    perform: (row: RefundRequestRow) =>
-      row.state === 'settling' ? settle(ports, row) : carryOut(tools, row),
+    perform: (row: RefundRequestRow) => (row.state === 'settling' ? settle(ports, row) : carryOut(tools, row)),
     failed: (row: RefundRequestRow, error: unknown) => putOff(tools, row, error),
   };
   return {

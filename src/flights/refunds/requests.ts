@@ -57,11 +57,7 @@ export function createRefunds(ports: FlightsPorts) {
         if (familyName === null || familyName.trim() === '') throw problem('family_name_required');
         const intent = await shownIntent(store, body.intent_id);
         checkStatus(intent);
-        await checkIdentity(ports, judge, intent, {
-          code: supportCode,
-          name: familyName,
-          client: who.client,
-        });
+        await checkIdentity(ports, judge, intent, { code: supportCode, name: familyName, client: who.client });
         const open = await openRequest(store, intent.intent_id);
         if (open && open.state !== 'settling') throw problem('refund_already_requested');
         return {
@@ -166,8 +162,7 @@ function newRequest(
     payment_key: payment.key,
     state: 'settling',
     reason_sealed: secrets.encrypt(reasonPlace(requestId), body.reason),
-    contact_sealed:
-      body.contact === undefined ? null : secrets.encrypt(contactPlace(requestId), body.contact),
+    contact_sealed: body.contact === undefined ? null : secrets.encrypt(contactPlace(requestId), body.contact),
     journey_date: lockedOffer(intent).departing_at.slice(0, 10),
     requested_at_ms: nowMs,
     claimed_by: null,
@@ -197,11 +192,7 @@ const openRequest = (store: Store, intentId: string) =>
  * Shows a paid request to the operators, pages them and writes the mail, all in one step; again is harmless.
  * @returns when it was requested, epoch ms
  */
-export async function receive(
-  ports: FlightsPorts,
-  row: RefundRequestRow,
-  by: 'payment' | 'runner',
-): Promise<number> {
+export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'payment' | 'runner'): Promise<number> {
   const { store, clock } = ports;
   if (row.state !== 'settling') return row.requested_at_ms;
   const { createMails } = await loadBookingsMails();
@@ -249,10 +240,7 @@ export async function receive(
 }
 
 /** Takes back a request whose payment is certain to have failed. */
-export async function dropUnpaidRequest(
-  { store }: Pick<FlightsPorts, 'store'>,
-  paymentKey: string,
-): Promise<void> {
+export async function dropUnpaidRequest({ store }: Pick<FlightsPorts, 'store'>, paymentKey: string): Promise<void> {
   await store
     .deleteFrom('refund_requests')
     .where('payment_key', '=', paymentKey)

@@ -7,9 +7,7 @@ import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/index.ts';
 type Mover = 'payment' | 'runner' | 'operator';
 
 /** Where a refund request may go from each state, and who moves it there. */
-const MOVES: Readonly<
-  Record<RefundRequestState, Readonly<Partial<Record<RefundRequestState, readonly Mover[]>>>>
-> = {
+const MOVES: Readonly<Record<RefundRequestState, Readonly<Partial<Record<RefundRequestState, readonly Mover[]>>>>> = {
   settling: { received: ['payment', 'runner'] },
   received: { approved: ['operator'], rejected: ['operator'] },
   // To itself: an operator starts it again. Until the pay-out exists, an operator may decide something else.
@@ -25,8 +23,7 @@ export function movedTo<State extends RefundRequestState>(
   to: State,
   by: Mover,
 ): { readonly state: State } {
-  if (!MOVES[from][to]?.includes(by))
-    throw new Error(`no refund request goes from ${from} to ${to} by ${by}`);
+  if (!MOVES[from][to]?.includes(by)) throw new Error(`no refund request goes from ${from} to ${to} by ${by}`);
   return { state: to };
 }
 
@@ -66,7 +63,5 @@ export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
 };
 
 /** When the worker has something to do about a refund request (epoch ms), or null. One small read. */
-export const refundsDueAtMs = ({
-  store,
-  clock,
-}: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> => queueDueAtMs({ store, clock }, REFUNDS);
+export const refundsDueAtMs = ({ store, clock }: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> =>
+  queueDueAtMs({ store, clock }, REFUNDS);

@@ -53,12 +53,7 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
       ];
       return {
         worked: counts.reduce((sum, count) => sum + count, 0),
-        againMs:
-          isMoreDead || counts.some((count) => count === MOST_AT_ONCE)
-            ? SOON_MS
-            : isBehind
-              ? BEHIND_MS
-              : null,
+        againMs: isMoreDead || counts.some((count) => count === MOST_AT_ONCE) ? SOON_MS : isBehind ? BEHIND_MS : null,
       };
     },
   };
@@ -199,10 +194,7 @@ const nextLookMs = (endedForMs: number): number =>
   endedForMs < HOUR_MS ? HOUR_MS / 2 : endedForMs < DAY_MS ? 6 * HOUR_MS : DAY_MS;
 
 /** Which of the intents' vaults hold money: one call for all of them. */
-async function vaultsWithMoney(
-  cluster: FlightsPorts['cluster'],
-  intents: readonly IntentRow[],
-): Promise<IntentRow[]> {
+async function vaultsWithMoney(cluster: FlightsPorts['cluster'], intents: readonly IntentRow[]): Promise<IntentRow[]> {
   const accounts = await cluster.accounts(intents.map((intent) => intent.vault_address as Address));
   return intents.filter((_intent, place) => {
     const account = accounts[place];
@@ -228,16 +220,18 @@ function createChainUpkeep(ports: SweeperPorts, escrows: Escrows): ChainUpkeep {
         return;
       }
       // Ids of 0.1 name no refund owner: without the state account nobody can move what the vault holds.
-      await ports.store.transaction().execute((tx) =>
-        ports.outbox.enqueue(tx, {
-          kind: 'page',
-          dedupKey: `page:vault_without_escrow:${intent.intent_id}`,
-          intentId: intent.intent_id,
-          event: 'vault_without_escrow',
-          text: `Money was sent to the vault of ${intent.intent_id}, whose escrow does not exist.`,
-          fields: { intent_id: intent.intent_id, vault: intent.vault_address },
-        }),
-      );
+      await ports.store
+        .transaction()
+        .execute((tx) =>
+          ports.outbox.enqueue(tx, {
+            kind: 'page',
+            dedupKey: `page:vault_without_escrow:${intent.intent_id}`,
+            intentId: intent.intent_id,
+            event: 'vault_without_escrow',
+            text: `Money was sent to the vault of ${intent.intent_id}, whose escrow does not exist.`,
+            fields: { intent_id: intent.intent_id, vault: intent.vault_address },
+          }),
+        );
     },
   };
 }

@@ -1,14 +1,7 @@
 import { hostname } from 'node:os';
 import { type QueueRun, serverAheadMs } from '../../store/index.ts';
 import { type FlightsPorts, pageWhile } from '../base/index.ts';
-import {
-  createStepRunner,
-  type Escrows,
-  type Funds,
-  type Intents,
-  retire,
-  watchProgram,
-} from '../bookings/index.ts';
+import { createStepRunner, type Escrows, type Funds, type Intents, retire, watchProgram } from '../bookings/index.ts';
 import { createAffiliateCredit, loadRefundPayouts, refundsDueAtMs } from '../refunds/index.ts';
 import { createUpkeep } from './upkeep.ts';
 
@@ -42,11 +35,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   /** Intents that nobody books any more, and creations whose request died. */
   async function tidyIntents(): Promise<number> {
     const nowMs = clock.now();
-    const blocking = store
-      .selectFrom('intents')
-      .selectAll()
-      .where('active_key', 'is not', null)
-      .limit(MOST_INTENTS);
+    const blocking = store.selectFrom('intents').selectAll().where('active_key', 'is not', null).limit(MOST_INTENTS);
     const expired = await blocking.where('expires_at_ms', '<=', nowMs).orderBy('expires_at_ms').execute();
     const opening = blocking.where('opened_at_ms', 'is', null).where('expires_at_ms', '>', nowMs);
     const left = await opening.where('created_at_ms', '<=', nowMs - CREATION_GRACE_MS).execute();
@@ -85,12 +74,8 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       const refunded = await refunds();
       await ports.lowcost?.endCards?.();
       await upkeep();
-      if (ports.provider?.changesSchedules)
-        worked += await (await import('./order-watch.ts')).watchOrders(ports);
-      return {
-        worked: worked + refunded.worked,
-        nextDueAtMs: earlier(steps.dueAtMs, refunded.dueAtMs),
-      };
+      if (ports.provider?.changesSchedules) worked += await (await import('./order-watch.ts')).watchOrders(ports);
+      return { worked: worked + refunded.worked, nextDueAtMs: earlier(steps.dueAtMs, refunded.dueAtMs) };
     },
   };
 }
@@ -102,9 +87,7 @@ const earlier = (a: number | null, b: number | null): number | null =>
  * Holds this machine's clock against the database server's once a minute, and pages while they differ. Work is not taken
  * over for it (leases run by the server's clock), but quotes, deadlines and retries go by this one.
  */
-function createClockWatch(
-  ports: Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>,
-): () => Promise<void> {
+function createClockWatch(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>): () => Promise<void> {
   const { store, clock } = ports;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   return async () => {

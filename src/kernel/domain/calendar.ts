@@ -7,6 +7,4 @@ export function isRealDate(text: string): boolean {
 
 /** YYYY-MM-DD of an instant in an IANA zone. */
 export const localDate = (ms: number, timeZone: string): string =>
-  new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(
-    ms,
-  );
+  new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(ms);

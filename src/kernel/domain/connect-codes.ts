@@ -41,12 +41,7 @@ export const CONNECT_CODE_TABLE: Readonly<Record<string, ConnectCodeKind>> = {
     message: 'Not found, or not visible to this key.',
     fix: 'Check the id; detail.reason says what is missing.',
   },
-  already_exists: {
-    status: 409,
-    exit: 5,
-    message: 'It is there already.',
-    fix: 'Read it again before you decide.',
-  },
+  already_exists: { status: 409, exit: 5, message: 'It is there already.', fix: 'Read it again before you decide.' },
   permission_denied: {
     status: 403,
     exit: 4,

@@ -67,8 +67,7 @@ const ALIASES: Readonly<Record<string, WalletType>> = {
 
 /** The wallets' name of a network, by that name or an alias; null for a network that has no wallets here. */
 export const networkNamed = (name: string): WalletType | null =>
-  WALLET_TYPES.find((type) => type === name) ??
-  (Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? null) : null);
+  WALLET_TYPES.find((type) => type === name) ?? (Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? null) : null);
 
 /** `SOLANA_USDC` in its two parts, whether or not its network is known; null for another form. */
 function partsOf(code: string): { readonly network: string; readonly asset: string } | null {
@@ -99,10 +98,7 @@ export const cryptoSideOf = ({ rampType, fromCurrency, toCurrency }: ExchangeCod
  * (spec/partner-service.md, Create Order Request), and the crypto is on a network that has wallets here.
  * @param offered codes to look for a near one in
  */
-export function sideIssues(
-  given: ExchangeCodes,
-  offered: readonly string[] = [],
-): { path: string; message: string }[] {
+export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []): { path: string; message: string }[] {
   const crypto = cryptoSideOf(given);
   const fiat =
     crypto.path === 'toCurrency'

@@ -34,9 +34,7 @@ interface IcsJourney {
 /** The whole document, lines folded and ended as RFC 5545 asks. The same journey gives the same event ids. */
 export function journeyIcs(journey: IcsJourney): string {
   const events = journey.slices.flatMap((slice, direction) =>
-    slice.segments.flatMap((segment, flight) =>
-      eventLines(journey, segment, `${direction + 1}-${flight + 1}`),
-    ),
+    slice.segments.flatMap((segment, flight) => eventLines(journey, segment, `${direction + 1}-${flight + 1}`)),
   );
   const lines = [
     'BEGIN:VCALENDAR',

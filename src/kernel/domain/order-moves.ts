@@ -19,8 +19,7 @@ export const ORDER_STATUSES = [
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** Checks that a text is a status. */
-export const isOrderStatus = (text: unknown): text is OrderStatus =>
-  ORDER_STATUSES.some((status) => status === text);
+export const isOrderStatus = (text: unknown): text is OrderStatus => ORDER_STATUSES.some((status) => status === text);
 
 /** A condition of a transition beside the status that it starts from (CONTRACT, section 11). */
 type Guard =
@@ -34,9 +33,7 @@ type Guard =
   | 'source_transaction';
 
 /** The table of CONTRACT, section 11, as data: from, to, and what the step needs. What is not here is refused. */
-export const TRANSITIONS: Readonly<
-  Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>
-> = {
+export const TRANSITIONS: Readonly<Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>> = {
   AWAITING_FUNDS: { FUNDS_RECEIVED: [], IN_REVIEW: [], CANCELED: [], ERROR: [] },
   IN_REVIEW: {
     AWAITING_FUNDS: ['no_funds'],
@@ -50,12 +47,7 @@ export const TRANSITIONS: Readonly<
   PAYMENT_PROCESSED: { REFUNDING: ['return_details'] },
   REFUNDING: { REFUNDED: [], ERROR: [] },
   CANCELED: { REFUNDING: ['source_transaction'] },
-  ERROR: {
-    IN_REVIEW: [],
-    FUNDS_RECEIVED: ['funds'],
-    REFUNDING: ['funds'],
-    CANCELED: ['no_funds'],
-  },
+  ERROR: { IN_REVIEW: [], FUNDS_RECEIVED: ['funds'], REFUNDING: ['funds'], CANCELED: ['no_funds'] },
   REFUNDED: {},
 };
 
@@ -180,8 +172,7 @@ const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 
 /** ERROR always needs a reason, whatever the order's status is. */
-export const lacksReason = ({ status, reason }: WantedMove): boolean =>
-  status === 'ERROR' && reason === undefined;
+export const lacksReason = ({ status, reason }: WantedMove): boolean => status === 'ERROR' && reason === undefined;
 
 /** Why an update cannot happen to an order, or null. The table decides, then the funds, then what the step needs. */
 export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal | null {
@@ -215,16 +206,13 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
   const changed = changedDetails(details, update);
   const finished = changed.find((field) => isFinished(order, to, field));
   if (finished) return { kind: 'finished', field: finished };
-  const faults = changed.includes('depositInstructions')
-    ? depositFaults(details, update.depositInstructions)
-    : [];
+  const faults = changed.includes('depositInstructions') ? depositFaults(details, update.depositInstructions) : [];
   return faults.length > 0 ? { kind: 'deposit', faults } : null;
 }
 
 /** The details that an update changes. An empty message changes nothing. */
 export const changedDetails = (order: OrderDetails, update: WantedMove): DetailField[] => [
-  ...(update.toAmount !== undefined &&
-  (order.toAmount === null || !sameDecimal(update.toAmount, order.toAmount))
+  ...(update.toAmount !== undefined && (order.toAmount === null || !sameDecimal(update.toAmount, order.toAmount))
     ? (['toAmount'] as const)
     : []),
   ...(['depositInstructions', 'returnDetails'] as const).filter((name) => {
@@ -234,11 +222,7 @@ export const changedDetails = (order: OrderDetails, update: WantedMove): DetailF
 ];
 
 /** True for details that money was already paid out or back by. A refund after the payment has return details of its own. */
-function isFinished(
-  { status, paymentProcessed }: OrderStanding,
-  to: OrderStatus,
-  field: DetailField,
-): boolean {
+function isFinished({ status, paymentProcessed }: OrderStanding, to: OrderStatus, field: DetailField): boolean {
   if (field !== 'returnDetails') return paymentProcessed || status === 'REFUNDED';
   return status === 'REFUNDED' || (status === 'PAYMENT_PROCESSED' && to === status);
 }

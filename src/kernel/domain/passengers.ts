@@ -127,10 +127,7 @@ export async function checkPassengerField(
   }
 }
 
-function checkBirthDate(
-  value: string,
-  rules: Pick<PassengerRules, 'departureDate' | 'today'>,
-): string | null {
+function checkBirthDate(value: string, rules: Pick<PassengerRules, 'departureDate' | 'today'>): string | null {
   if (!isRealDate(value)) return 'must be a date that exists, as YYYY-MM-DD.';
   if (value >= rules.today) return 'must be in the past.';
   if (yearsLater(value, MOST_AGE_YEARS) < rules.today) return `is more than ${MOST_AGE_YEARS} years ago.`;
@@ -156,10 +153,7 @@ async function isPhoneNumber(value: string): Promise<boolean> {
  * Everything that is wrong with a passenger list, in the order of the list: an empty answer means that it can be
  * booked. Takes what JSON gave; nothing about its shape is assumed. No issue repeats a value.
  */
-export async function checkPassengers(
-  list: readonly unknown[],
-  rules: PassengerRules,
-): Promise<PassengerIssue[]> {
+export async function checkPassengers(list: readonly unknown[], rules: PassengerRules): Promise<PassengerIssue[]> {
   const issues: PassengerIssue[] = [];
   if (list.length !== rules.count) {
     issues.push({
@@ -212,9 +206,7 @@ export function passportsTooOld(
 
 async function checkOne(passenger: unknown, path: string, rules: PassengerRules): Promise<PassengerIssue[]> {
   if (!isRecord(passenger)) {
-    return [
-      { path, message: 'must be an object with the fields of one passenger.', code: 'invalid_request' },
-    ];
+    return [{ path, message: 'must be an object with the fields of one passenger.', code: 'invalid_request' }];
   }
   const issues: PassengerIssue[] = [];
   const known: readonly string[] = [...BASE_FIELDS, ...DOCUMENT_FIELDS];
@@ -230,8 +222,7 @@ async function checkOne(passenger: unknown, path: string, rules: PassengerRules)
       });
       continue;
     }
-    const wrong =
-      typeof value === 'string' ? await checkPassengerField(field, value, rules) : 'must be text.';
+    const wrong = typeof value === 'string' ? await checkPassengerField(field, value, rules) : 'must be text.';
     if (wrong === null) continue;
     const expired = field === 'passport_expiry' && typeof value === 'string' && isRealDate(value);
     issues.push({

@@ -31,8 +31,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   dubrovnik: 'Дубровник',
   dusseldorf: 'Düsseldorf|Duesseldorf|Дюссельдорф|デュッセルドルフ|杜塞尔多夫|뒤셀도르프',
   edinburgh: 'Dùn Èideann|Édimbourg|Edimburgo|Edynburg|Эдинбург|エディンバラ|爱丁堡|에든버러',
-  frankfurt:
-    'Frankfurt am Main|Francfort|Francoforte|Fráncfort|Франкфурт|フランクフルト|法兰克福|프랑크푸르트',
+  frankfurt: 'Frankfurt am Main|Francfort|Francoforte|Fráncfort|Франкфурт|フランクフルト|法兰克福|프랑크푸르트',
   fukuoka: '福岡|福冈|Фукуока|후쿠오카',
   funchal: 'Madeira|Madère|Мадейра',
   geneva: 'Genève|Genf|Ginevra|Ginebra|Genebra|Genewa|Ženeva|Женева|ジュネーヴ|ジュネーブ|日内瓦|제네바',
@@ -111,9 +110,7 @@ export function citiesCalled(text: string): string[] {
   const wanted = folded(text);
   if (wanted === '') return [];
   const cities = [
-    ...Object.entries(CLDR_NAMES).flatMap(([city, names]) =>
-      names.split('|').includes(wanted) ? [city] : [],
-    ),
+    ...Object.entries(CLDR_NAMES).flatMap(([city, names]) => (names.split('|').includes(wanted) ? [city] : [])),
     ...Object.entries(OTHER_NAMES).flatMap(([city, names]) =>
       names.split('|').some((name) => folded(name) === wanted) ? [city] : [],
     ),

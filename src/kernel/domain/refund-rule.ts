@@ -29,11 +29,7 @@ interface RefundRule {
  * together and never more than the fare. A non-refundable fare keeps everything. A penalty in another currency than the
  * fare's can't be computed: undisclosed. Where the airline cancelled the order itself, nothing is kept.
  */
-export function refundRuleOf(
-  fare: RefundableFare,
-  captured: bigint,
-  cancelledBy: 'airline' | null = null,
-): RefundRule {
+export function refundRuleOf(fare: RefundableFare, captured: bigint, cancelledBy: 'airline' | null = null): RefundRule {
   if (cancelledBy === 'airline') return { kind: 'cancelled_by_airline', penalty: 0n, payout: captured };
   const { conditions } = fare;
   if (conditions?.refund_allowed === false) {
@@ -70,8 +66,7 @@ export const isMoney = ({ refund_to: to }: AirlineQuote): boolean => to !== null
 export function quoteText(quote: AirlineQuote): string {
   if (quote.quote_id === null) return 'no cancellation here: cancel it with the airline yourself';
   const { refund_amount_decimal: amount, refund_currency: currency, refund_to: to, expires_at } = quote;
-  const back =
-    amount === null ? 'an amount that it does not say' : `${amount} ${currency ?? '(no currency)'}`;
+  const back = amount === null ? 'an amount that it does not say' : `${amount} ${currency ?? '(no currency)'}`;
   const where = to === null ? ', it does not say where to' : ` to ${to.replaceAll('_', ' ')}`;
   const kind = to !== null && !isMoney(quote) ? ', which is not money' : '';
   const until = expires_at === null ? '' : `, until ${expires_at.slice(0, 16).replace('T', ' ')} UTC`;

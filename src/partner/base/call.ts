@@ -78,8 +78,7 @@ const CONNECT_HEADERS: readonly HeaderParameter[] = [
 
 const IDEMPOTENCY_KEY: HeaderParameter = {
   name: 'Idempotency-Key',
-  description:
-    'For 24 hours the first answer is given again to the same request, and another request is refused.',
+  description: 'For 24 hours the first answer is given again to the same request, and another request is refused.',
   schema: { type: 'string', maxLength: 255 },
 };
 
@@ -101,9 +100,7 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
     headers: [...CONNECT_HEADERS, ...(writes ? [IDEMPOTENCY_KEY] : []), ...(written.headers ?? [])],
     body: written.input,
     ...(written.mostBodyBytes === undefined ? {} : { mostBodyBytes: written.mostBodyBytes }),
-    answers: {
-      200: { description: 'Done.', schema: written.output, ...(versioned && ETAG ? { headers: ETAG } : {}) },
-    },
+    answers: { 200: { description: 'Done.', schema: written.output, ...(versioned && ETAG ? { headers: ETAG } : {}) } },
     codes: [
       ...(concerns === 'customer'
         ? (['customer_token_required', 'customer_token_invalid', 'customer_blocked'] as const)
@@ -176,9 +173,7 @@ function idempotencyOf(
   if (header === null) return null;
   if (!/^[\x20-\x7e]+$/.test(header) || header.length > MOST_KEY) {
     throw problem('invalid_request', {
-      detail: {
-        issues: [{ path: 'Idempotency-Key', message: `must be 1 to ${MOST_KEY} ASCII characters.` }],
-      },
+      detail: { issues: [{ path: 'Idempotency-Key', message: `must be 1 to ${MOST_KEY} ASCII characters.` }] },
     });
   }
   return {
@@ -209,12 +204,7 @@ export function createAnswers(ports: AnswerPorts) {
     throw problem(code, { message, fix, ...(detail ? { detail } : {}) });
   }
 
-  async function remember(
-    tx: Tx,
-    key: IdempotencyHandle,
-    status: number,
-    remembered: Remembered,
-  ): Promise<void> {
+  async function remember(tx: Tx, key: IdempotencyHandle, status: number, remembered: Remembered): Promise<void> {
     const nowMs = clock.now();
     await removeOld(tx, { table: 'partner_answers', key: 'handle', at: 'expires_at_ms' }, nowMs);
     await tx

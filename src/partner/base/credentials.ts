@@ -48,14 +48,9 @@ export async function authenticatePartner(
     .where('partners.environment', '=', environment)
     .where('partner_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
-  if (!row || (row.expires_at_ms !== null && row.expires_at_ms <= nowMs))
-    throw problem('partner_key_invalid');
+  if (!row || (row.expires_at_ms !== null && row.expires_at_ms <= nowMs)) throw problem('partner_key_invalid');
   if ((row.last_used_at_ms ?? 0) <= nowMs - USE_NOTED_MS) {
-    await store
-      .updateTable('partner_keys')
-      .set({ last_used_at_ms: nowMs })
-      .where('key_id', '=', row.key_id)
-      .execute();
+    await store.updateTable('partner_keys').set({ last_used_at_ms: nowMs }).where('key_id', '=', row.key_id).execute();
   }
   return { partnerId: row.partner_id, name: row.name, type: row.type, keyId: row.key_id };
 }
@@ -96,12 +91,7 @@ export async function mintToken(
       created_at_ms: nowMs,
     })
     .execute();
-  return {
-    customer_id: customerId,
-    environment: ports.environment,
-    token,
-    expires_at: instant(expiresAtMs),
-  };
+  return { customer_id: customerId, environment: ports.environment, token, expires_at: instant(expiresAtMs) };
 }
 
 /**

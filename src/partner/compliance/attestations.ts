@@ -33,11 +33,7 @@ export function createAttestations(ports: RunPorts, submissions: Submissions, at
 
     /** Every run of a customer. */
     async of(tx: Store | Tx, customerId: string): Promise<Facts['runs']> {
-      const rows = await tx
-        .selectFrom('attestation_runs')
-        .selectAll()
-        .where('customer_id', '=', customerId)
-        .execute();
+      const rows = await tx.selectFrom('attestation_runs').selectAll().where('customer_id', '=', customerId).execute();
       return rows.map(runOf);
     },
 
@@ -70,12 +66,7 @@ async function perform(
     data.push(value);
   }
   const verdict = await attest(run.type as RunType, data);
-  await queue.finish(run, {
-    state: verdict,
-    live_key: null,
-    finished_at_ms: clock.now(),
-    decided_by: 'sandbox',
-  });
+  await queue.finish(run, { state: verdict, live_key: null, finished_at_ms: clock.now(), decided_by: 'sandbox' });
   log('info', 'attestation_finished', { attestation_id: run.attestation_id, type: run.type, verdict });
 }
 
@@ -163,8 +154,7 @@ const runOf = (row: RunRow): Run => ({
 });
 
 /** Where the words of an operator who decided an attestation are sealed. */
-export const reasonPlace = (attestationId: string): string =>
-  `attestation_runs.reason_sealed.${attestationId}`;
+export const reasonPlace = (attestationId: string): string => `attestation_runs.reason_sealed.${attestationId}`;
 
 /** The words go with the data that they are about. */
 export async function removeReasons(

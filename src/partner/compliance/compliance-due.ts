@@ -20,14 +20,7 @@ export const ATTESTATIONS: Queue<PartnerDatabase, 'attestation_runs'> = {
   mostMs: 30_000,
   farthestMs: FARTHEST_MS,
   counts: 'failures',
-  retry: {
-    firstMs: 500,
-    factor: 2,
-    mostMs: 60_000,
-    jitter: 'none',
-    tellAfter: null,
-    giveUp: { after: 'never' },
-  },
+  retry: { firstMs: 500, factor: 2, mostMs: 60_000, jitter: 'none', tellAfter: null, giveUp: { after: 'never' } },
 };
 
 /** Of customers of an environment. */
@@ -53,11 +46,7 @@ export async function retentionDueAtMs(
   _environment: PartnerEnvironment,
   clock: Clock,
 ): Promise<number | null> {
-  const known = await store
-    .selectFrom('meta')
-    .select('value')
-    .where('key', '=', RETENTION_DUE_AT)
-    .executeTakeFirst();
+  const known = await store.selectFrom('meta').select('value').where('key', '=', RETENTION_DUE_AT).executeTakeFirst();
   const nowMs = clock.now();
   // Further ahead than the next look is ever put: the clock was set back since.
   if (known) return Number(known.value) > nowMs + LOOK_EVERY_MS ? nowMs : Number(known.value);

@@ -126,10 +126,7 @@ function plainly(requirements: readonly Requirement[]): readonly Requirement[] {
       'terms' in requirement ? JSON.stringify(requirement.terms) : '',
     ].join(' ');
     const known = asked.get(key);
-    asked.set(
-      key,
-      known ? { ...known, maxAgeDays: least(known.maxAgeDays, requirement.maxAgeDays) } : requirement,
-    );
+    asked.set(key, known ? { ...known, maxAgeDays: least(known.maxAgeDays, requirement.maxAgeDays) } : requirement);
   }
   return [...asked.values()];
 }
@@ -145,12 +142,7 @@ function withInputs(requirement: Requirement): readonly Requirement[] {
 const least = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 
-function judge(
-  requirement: Requirement,
-  facts: Facts,
-  nowMs: number,
-  final: ReadonlySet<AttestationType>,
-): Judged {
+function judge(requirement: Requirement, facts: Facts, nowMs: number, final: ReadonlySet<AttestationType>): Judged {
   const fresh = (sinceMs: number) =>
     requirement.maxAgeDays === null || nowMs - sinceMs <= requirement.maxAgeDays * DAY_MS;
   if (requirement.kind === 'data') {
@@ -171,8 +163,7 @@ function judge(
   const dataIds = inputs.filter((dataId) => dataId !== undefined);
   const runs = facts.runs.filter((run) => run.type === type).sort((a, b) => b.rank - a.rank);
   const standing = (): Standing => {
-    if (final.has(type) && runs.some(({ state }) => state === 'rejected'))
-      return { state: 'rejected', final: true };
+    if (final.has(type) && runs.some(({ state }) => state === 'rejected')) return { state: 'rejected', final: true };
     if (dataIds.length < inputs.length) return { state: 'missing' };
     const run = runs.find((one) => one.inputKey === inputKey(dataIds));
     if (run?.state === 'rejected') return { state: 'rejected', final: false };
@@ -192,9 +183,7 @@ function current(
   nowMs: number,
 ): readonly Submission[] {
   const ofKind = submissions
-    .filter(
-      ({ type, network }) => type === asked.type && (asked.network === null || network === asked.network),
-    )
+    .filter(({ type, network }) => type === asked.type && (asked.network === null || network === asked.network))
     .sort((a, b) => b.rank - a.rank);
   const latest = SEVERAL.has(asked.type) ? ofKind : ofKind.slice(0, 1);
   return latest.filter(({ expiresAtMs }) => expiresAtMs === null || nowMs < expiresAtMs);
@@ -230,8 +219,7 @@ export function assess(
 }
 
 function statusOf(judged: readonly Judged[]): ComplianceStatus {
-  const some = (...states: Standing['state'][]) =>
-    judged.some(({ standing }) => states.includes(standing.state));
+  const some = (...states: Standing['state'][]) => judged.some(({ standing }) => states.includes(standing.state));
   if (some('missing')) return 'COMPLIANCE_STATUS_PENDING';
   if (some('running', 'due')) return 'COMPLIANCE_STATUS_PROCESSING';
   return some('rejected') ? 'COMPLIANCE_STATUS_REJECTED' : 'COMPLIANCE_STATUS_SUCCESS';

@@ -75,9 +75,7 @@ const askedSchema = z
   })
   .refine(
     (asked) =>
-      asked.network === undefined ||
-      asked.data === 'CRYPTO_WALLET' ||
-      asked.attestation === 'VALIDATED_CRYPTO_WALLET',
+      asked.network === undefined || asked.data === 'CRYPTO_WALLET' || asked.attestation === 'VALIDATED_CRYPTO_WALLET',
     { path: ['network'], error: 'is for CRYPTO_WALLET and VALIDATED_CRYPTO_WALLET only.' },
   );
 

@@ -70,11 +70,7 @@ async function findOld(store: Store, sinceMs: number, nowMs: number): Promise<Fo
     .select('data_id as id')
     .where('last_used_at_ms', '<=', sinceMs)
     .where(({ not, exists }) =>
-      not(
-        exists(
-          openOrders(store).where('mine.customer_id', '=', sql.ref<string>('customer_data.customer_id')),
-        ),
-      ),
+      not(exists(openOrders(store).where('mine.customer_id', '=', sql.ref<string>('customer_data.customer_id')))),
     )
     .orderBy('last_used_at_ms')
     .limit(MOST_AT_ONCE)
@@ -99,9 +95,7 @@ async function findOld(store: Store, sinceMs: number, nowMs: number): Promise<Fo
     .where('at_ms', '<=', sinceMs)
     .where(OUTBOUND_SEALS)
     .where(({ not, exists }) =>
-      not(
-        exists(openOrders(store).where('mine.order_id', '=', sql.ref<string>('partner_outbound.order_id'))),
-      ),
+      not(exists(openOrders(store).where('mine.order_id', '=', sql.ref<string>('partner_outbound.order_id')))),
     )
     .orderBy('at_ms')
     .limit(MOST_AT_ONCE)
@@ -119,13 +113,7 @@ async function findOld(store: Store, sinceMs: number, nowMs: number): Promise<Fo
     .limit(MOST_AT_ONCE)
     .execute();
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
-  return {
-    data: ids(data),
-    orders: ids(orders),
-    outbound: ids(outbound),
-    answers: ids(answers),
-    tokens: ids(tokens),
-  };
+  return { data: ids(data), orders: ids(orders), outbound: ids(outbound), answers: ids(answers), tokens: ids(tokens) };
 }
 
 /** Orders that go on, or may. */

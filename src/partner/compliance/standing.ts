@@ -41,11 +41,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
   }
 
   /** What partners added, oldest first; of one partner, or of all. */
-  async function added(
-    at: Store | Tx,
-    customerId: string,
-    partnerId: string | null,
-  ): Promise<readonly Requirement[]> {
+  async function added(at: Store | Tx, customerId: string, partnerId: string | null): Promise<readonly Requirement[]> {
     const rows = await at
       .selectFrom('partner_requirements')
       .leftJoin('partners', 'partners.partner_id', 'partner_requirements.partner_id')
@@ -82,16 +78,13 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
   /** In a transaction: how the customer stands, with every attestation begun that can be. */
   async function settled(tx: Tx, customerId: string, about: About): Promise<Assessment> {
     const first = await assessed(tx, customerId, about);
-    return (await attestations.begin(tx, customerId, first.judged)) > 0
-      ? assessed(tx, customerId, about)
-      : first;
+    return (await attestations.begin(tx, customerId, first.judged)) > 0 ? assessed(tx, customerId, about) : first;
   }
 
   /** How the customer stands now: what is due is finished and begun first. */
   async function now(customerId: string, about: About): Promise<Assessment> {
     const first = await assessed(store, customerId, about);
-    const finished =
-      first.status === 'COMPLIANCE_STATUS_PROCESSING' ? await attestations.runDue(customerId) : 0;
+    const finished = first.status === 'COMPLIANCE_STATUS_PROCESSING' ? await attestations.runDue(customerId) : 0;
     const second = finished > 0 ? await assessed(store, customerId, about) : first;
     if (!second.judged.some(({ standing }) => standing.state === 'due')) return second;
     return store.transaction().execute((tx) => settled(tx, customerId, about));
@@ -114,11 +107,7 @@ interface Acceptance extends Terms {
 }
 
 async function acceptancesOf(at: Store | Tx, customerId: string): Promise<Acceptance[]> {
-  const rows = await at
-    .selectFrom('terms_acceptances')
-    .selectAll()
-    .where('customer_id', '=', customerId)
-    .execute();
+  const rows = await at.selectFrom('terms_acceptances').selectAll().where('customer_id', '=', customerId).execute();
   return rows.map((row) => ({
     version: row.version,
     termsUrl: row.terms_url,
@@ -129,12 +118,7 @@ async function acceptancesOf(at: Store | Tx, customerId: string): Promise<Accept
 
 export async function addAcceptance(
   tx: Tx,
-  given: {
-    readonly acceptanceId: string;
-    readonly customerId: string;
-    readonly terms: Terms;
-    readonly atMs: number;
-  },
+  given: { readonly acceptanceId: string; readonly customerId: string; readonly terms: Terms; readonly atMs: number },
 ): Promise<void> {
   await tx
     .insertInto('terms_acceptances')

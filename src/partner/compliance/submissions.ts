@@ -38,11 +38,7 @@ export const createSubmissions = (ports: SubmissionPorts) => ({
 
   /** Every piece that is kept of a customer, as far as a status depends on it. */
   async of(store: Store | Tx, customerId: string): Promise<Submission[]> {
-    const rows = await store
-      .selectFrom('customer_data')
-      .selectAll()
-      .where('customer_id', '=', customerId)
-      .execute();
+    const rows = await store.selectFrom('customer_data').selectAll().where('customer_id', '=', customerId).execute();
     const documents = rows.filter(({ type }) => type === 'ID_DOCUMENT').map(({ data_id }) => data_id);
     const expiries = await fields(ports, store, customerId, documents, { only: 'idDocument.expiryDate' });
     return rows.map((row) => ({
@@ -180,9 +176,7 @@ export function fieldsOf(value: CustomerData): Field[] {
   const fields: Field[] = [];
   const walk = (inner: unknown, path: readonly string[]): void => {
     const entries =
-      typeof inner === 'object' && inner !== null
-        ? Object.entries(inner).filter(([, part]) => part !== undefined)
-        : [];
+      typeof inner === 'object' && inner !== null ? Object.entries(inner).filter(([, part]) => part !== undefined) : [];
     if (entries.length === 0) fields.push({ field: path.join('.'), text: JSON.stringify(inner) });
     for (const [name, part] of entries) walk(part, [...path, name]);
   };

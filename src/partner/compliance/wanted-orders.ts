@@ -92,8 +92,6 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
       .where('creation', 'in', ['creating', 'created'])
       .where('created_at_ms', '>', clock.now() - policy.amountWindowDays * DAY_MS)
       .execute();
-    return rows.filter(
-      ({ order_id, status }) => order_id !== except && status !== 'CANCELED' && status !== 'REFUNDED',
-    );
+    return rows.filter(({ order_id, status }) => order_id !== except && status !== 'CANCELED' && status !== 'REFUNDED');
   }
 }

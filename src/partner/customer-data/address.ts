@@ -33,8 +33,7 @@ function subdivision(text: string, countryAlpha3: string): Verdict {
   if (prefix !== undefined && countryAlpha3 !== '' && alpha2Of(countryAlpha3) !== prefix)
     return wrong('is a state or province of another country.');
   const list = SUBDIVISIONS[countryAlpha3];
-  if (written === null || list === undefined)
-    return line(prefix === undefined ? text : plain.toUpperCase(), 100);
+  if (written === null || list === undefined) return line(prefix === undefined ? text : plain.toUpperCase(), 100);
   const isCode = prefix !== undefined || [...list].some((one) => one.length === code.length);
   if (isCode && !list.has(code)) return wrong('is not a code of a state or province of that country.');
   return isCode ? normal(written[0]) : line(text, 100);

@@ -19,9 +19,7 @@ export function checkBankAccount(account: BankAccount, at: string, found: Findin
     };
   }
   if (mexican) {
-    return {
-      clabe: { accountNumber: found.take(`${at}.clabe.accountNumber`, clabe(mexican.accountNumber)) },
-    };
+    return { clabe: { accountNumber: found.take(`${at}.clabe.accountNumber`, clabe(mexican.accountNumber)) } };
   }
   if (european) return { iban: checkIban(european, `${at}.iban`, found) };
   if (nuban) {
@@ -32,8 +30,7 @@ export function checkBankAccount(account: BankAccount, at: string, found: Findin
       },
     };
   }
-  if (pix?.brCode !== undefined)
-    return { pix: { brCode: found.take(`${at}.pix.brCode`, brCode(pix.brCode)) } };
+  if (pix?.brCode !== undefined) return { pix: { brCode: found.take(`${at}.pix.brCode`, brCode(pix.brCode)) } };
   return { pix: { pixKey: found.take(`${at}.pix.pixKey`, pixKey(pix?.pixKey ?? '')) } };
 }
 
@@ -45,8 +42,7 @@ function checkIban(account: Iban, at: string, found: Findings): Iban {
   const accountNumber = found.take(`${at}.accountNumber`, number);
   const ibanCountry = isWrong(number) ? null : number.normal.slice(0, 2);
   const named = account.country?.trim();
-  const country =
-    named === undefined ? ibanCountry : named === 'XK' || named === 'XKX' ? 'XK' : alpha2Of(named);
+  const country = named === undefined ? ibanCountry : named === 'XK' || named === 'XKX' ? 'XK' : alpha2Of(named);
   if (named !== undefined && country === null) {
     found.wrong(`${at}.country`, 'must be an ISO 3166-1 code, such as PRT.');
   } else if (country !== null && ibanCountry !== null && !shareBanks(ibanCountry, country)) {
@@ -100,8 +96,7 @@ const SYSTEMS = [
 
 /** True where an account in one country (alpha-2) can be held at a bank of the other. */
 const shareBanks = (one: string, other: string): boolean =>
-  one === other ||
-  SYSTEMS.some((system) => system.split(' ').includes(one) && system.split(' ').includes(other));
+  one === other || SYSTEMS.some((system) => system.split(' ').includes(one) && system.split(' ').includes(other));
 
 /**
  * A BIC (ISO 9362): four letters, a country, two characters of place, and three more for a branch.
@@ -128,8 +123,7 @@ function routingNumber(text: string): Verdict {
   if (!/^\d{9}$/.test(digits)) return wrong('must be nine digits.');
   const pair = Number(digits.slice(0, 2));
   const given = pair <= 12 || (pair >= 21 && pair <= 32) || (pair >= 61 && pair <= 72) || pair === 80;
-  if (!given || digits === '000000000')
-    return wrong('begins with a pair that no Federal Reserve district uses.');
+  if (!given || digits === '000000000') return wrong('begins with a pair that no Federal Reserve district uses.');
   return weightedSum(digits, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0
     ? normal(digits)
     : wrong('has a check digit that does not match.');
@@ -191,9 +185,7 @@ function clabe(text: string): Verdict {
   // Reducing each product first, as Banxico writes it, changes nothing of the sum's last digit.
   const sum = weightedSum(digits, [3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7]);
   if ((10 - (sum % 10)) % 10 !== Number(digits[17])) return wrong('has a check digit that does not match.');
-  return isClabeBank(digits.slice(0, 3))
-    ? normal(digits)
-    : wrong('does not begin with the code of a Mexican bank.');
+  return isClabeBank(digits.slice(0, 3)) ? normal(digits) : wrong('does not begin with the code of a Mexican bank.');
 }
 
 /**
@@ -265,8 +257,7 @@ function brCode(pasted: string): Verdict {
   const text = pasted.trim();
   // EMV counts characters, banks count bytes: only where both agree does the CRC mean one thing.
   if (!/^[\x20-\x7e]+$/.test(text)) return wrong('must be plain ASCII text without line breaks.');
-  if (!/6304[0-9A-F]{4}$/.test(text))
-    return wrong('must end with 6304 and a CRC of four capital hex digits.');
+  if (!/6304[0-9A-F]{4}$/.test(text)) return wrong('must end with 6304 and a CRC of four capital hex digits.');
   const crc = crc16(new TextEncoder().encode(text.slice(0, -4)), 0xffff);
   if (crc !== Number.parseInt(text.slice(-4), 16)) return wrong('has a CRC that does not match.');
   const fields = fieldsOf(text);
@@ -309,8 +300,7 @@ function missingField(fields: readonly Field[]): string | null {
   if (fields.at(-1)?.id !== '63') return 'must have its CRC as the last field.';
   if (!/^1[12]$/.test(textOf('01') ?? '11')) return 'has no valid field 01 (how often it can be paid).';
   const amount = textOf('54');
-  if (amount !== undefined && !/^(?=.{1,13}$)\d+(\.\d{0,2})?$/.test(amount))
-    return 'has no valid field 54 (amount).';
+  if (amount !== undefined && !/^(?=.{1,13}$)\d+(\.\d{0,2})?$/.test(amount)) return 'has no valid field 54 (amount).';
   return transactionIdProblem(textOf('62'));
 }
 
@@ -333,8 +323,7 @@ function accountProblem(fields: readonly Field[]): string | null {
   if (!pix) return 'has no Pix account (br.gov.bcb.pix) in a field from 26 to 51.';
   const key = pix.find(({ id }) => id === '01')?.value;
   const url = pix.find(({ id }) => id === '25')?.value;
-  if ((key === undefined) === (url === undefined))
-    return 'must name either a Pix key or the address of a charge.';
+  if ((key === undefined) === (url === undefined)) return 'must name either a Pix key or the address of a charge.';
   if (key !== undefined && isWrong(pixKey(key))) return 'names a Pix key that is not valid.';
   if (url !== undefined && !/^[a-z0-9-]+(\.[a-z0-9-]+)+(:443)?\/\S+$/i.test(url)) {
     return 'names a charge whose address is not valid.';

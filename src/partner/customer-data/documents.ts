@@ -11,24 +11,14 @@ export function checkDocument(data: CustomerData, context: DataContext, found: F
   if (data.idDocument) return { idDocument: checkIdDocument(data.idDocument, context, found) };
   if (data.selfie) {
     const { bytes, hash } = checkFile(
-      {
-        at: 'selfie.image',
-        hashAt: 'selfie.imageHash',
-        bytes: data.selfie.image,
-        hash: data.selfie.imageHash,
-      },
+      { at: 'selfie.image', hashAt: 'selfie.imageHash', bytes: data.selfie.image, hash: data.selfie.imageHash },
       found,
     );
     return { selfie: { image: bytes, imageHash: hash } };
   }
   const { file = '', fileHash = '', country = '' } = data.proofOfAddress ?? {};
   const { bytes, hash } = checkFile(
-    {
-      at: 'proofOfAddress.file',
-      hashAt: 'proofOfAddress.fileHash',
-      bytes: file,
-      hash: fileHash,
-    },
+    { at: 'proofOfAddress.file', hashAt: 'proofOfAddress.fileHash', bytes: file, hash: fileHash },
     found,
   );
   return {
@@ -54,9 +44,7 @@ function checkIdDocument(document: IdDocument, context: DataContext, found: Find
     documentType: document.documentType,
     documentNumber: found.take('idDocument.documentNumber', documentNumber(document.documentNumber)),
     issuingCountry: found.take('idDocument.issuingCountry', countryAlpha3(document.issuingCountry)),
-    ...(expiry !== undefined && {
-      expiryDate: found.take('idDocument.expiryDate', expiryDate(expiry, context)),
-    }),
+    ...(expiry !== undefined && { expiryDate: found.take('idDocument.expiryDate', expiryDate(expiry, context)) }),
     frontSideImage: front.bytes,
     frontSideImageHash: front.hash,
     ...(back && { backSideImage: back.bytes, backSideImageHash: back.hash }),

@@ -22,10 +22,7 @@ type CheckedCustomerData =
  * docs/customer-data.md has every rule). Takes what JSON gave, with names in camelCase; null and empty texts are
  * unset. Gives the data in the form it is kept in, or every issue with the path of its field; never a value.
  */
-export async function validateCustomerData(
-  value: unknown,
-  context: DataContext,
-): Promise<CheckedCustomerData> {
+export async function validateCustomerData(value: unknown, context: DataContext): Promise<CheckedCustomerData> {
   const parsed = customerDataSchema.safeParse(withoutUnset(value), { reportInput: true });
   if (!parsed.success) return { issues: issuesOf(parsed.error, undefined, messageOf) };
   const kind = DATA_TYPES.find((type) => parsed.data[DATA_KEYS[type]] !== undefined);
@@ -45,10 +42,7 @@ async function checkKind(data: CustomerData, context: DataContext, found: Findin
     const { walletAddress } = await import('./wallets.ts');
     const { address, type } = data.cryptoWallet;
     return {
-      cryptoWallet: {
-        address: found.take('cryptoWallet.address', walletAddress(address, type, context)),
-        type,
-      },
+      cryptoWallet: { address: found.take('cryptoWallet.address', walletAddress(address, type, context)), type },
     };
   }
   if (data.phone) {

@@ -22,31 +22,22 @@ export function checkProfile(data: CustomerData, context: DataContext, found: Fi
     return { birthDate: { date: found.take('birthDate.date', birthDate(data.birthDate.date, context)) } };
   }
   if (data.nationality) {
-    return {
-      nationality: { country: found.take('nationality.country', countryAlpha3(data.nationality.country)) },
-    };
+    return { nationality: { country: found.take('nationality.country', countryAlpha3(data.nationality.country)) } };
   }
   if (data.residentialAddress) {
     return { residentialAddress: checkAddress(data.residentialAddress, 'residentialAddress', found) };
   }
   if (data.lastOccupation) {
-    return {
-      lastOccupation: { code: found.take('lastOccupation.code', occupationCode(data.lastOccupation.code)) },
-    };
+    return { lastOccupation: { code: found.take('lastOccupation.code', occupationCode(data.lastOccupation.code)) } };
   }
-  if (data.intermediary)
-    return { intermediary: { isIntermediary: data.intermediary.isIntermediary ?? null } };
+  if (data.intermediary) return { intermediary: { isIntermediary: data.intermediary.isIntermediary ?? null } };
   if (data.occupation) return { occupation: checkOccupation(data.occupation, found) };
   if (data.accountPurpose?.other !== undefined) {
-    return {
-      accountPurpose: { other: found.take('accountPurpose.other', line(data.accountPurpose.other, 200)) },
-    };
+    return { accountPurpose: { other: found.take('accountPurpose.other', line(data.accountPurpose.other, 200)) } };
   }
   if (data.employmentStatus?.other !== undefined) {
     return {
-      employmentStatus: {
-        other: found.take('employmentStatus.other', line(data.employmentStatus.other, 200)),
-      },
+      employmentStatus: { other: found.take('employmentStatus.other', line(data.employmentStatus.other, 200)) },
     };
   }
   return data;

@@ -18,8 +18,7 @@ const text = z.string().max(300);
 const bytes = z.string().max(7_000_000).describe('base64, either alphabet');
 const sha256 = z.string().max(100).describe('SHA-256 of the bytes, hex or base64');
 
-const exactlyOne = (value: object): boolean =>
-  Object.values(value).filter((one) => one !== undefined).length === 1;
+const exactlyOne = (value: object): boolean => Object.values(value).filter((one) => one !== undefined).length === 1;
 const ONE_OF = { error: 'must have exactly one of its fields.' };
 
 export const customerDataSchema = z
@@ -32,9 +31,7 @@ export const customerDataSchema = z
       .strictObject({
         ach: z.strictObject({ accountNumber: text, routingNumber: text }).optional(),
         clabe: z.strictObject({ accountNumber: text }).optional(),
-        iban: z
-          .strictObject({ accountNumber: text, country: text.optional(), bic: text.optional() })
-          .optional(),
+        iban: z.strictObject({ accountNumber: text, country: text.optional(), bic: text.optional() }).optional(),
         nuban: z.strictObject({ accountNumber: text, bankCode: text }).optional(),
         pix: z
           .strictObject({ brCode: z.string().max(1_000).optional(), pixKey: text.optional() })

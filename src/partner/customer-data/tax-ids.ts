@@ -12,9 +12,7 @@ const taxRule =
   (form: RegExp, fits: (code: string) => boolean = () => true): TaxRule =>
   (code) => {
     if (!form.test(code)) return wrong('is not a valid number.');
-    return fits(code)
-      ? normal(code)
-      : wrong('has check characters that do not match, or parts that are never issued.');
+    return fits(code) ? normal(code) : wrong('has check characters that do not match, or parts that are never issued.');
   };
 
 /** Tax numbers by alpha-3 country and kind. */
@@ -22,18 +20,13 @@ type TaxRules = Readonly<Record<string, Readonly<Record<string, TaxRule>>>>;
 
 /** YYMMDD, in this century or the last. */
 const isPastDay = (day: string): boolean =>
-  ['19', '20'].some((century) =>
-    isRealDate(`${century}${day.slice(0, 2)}-${day.slice(2, 4)}-${day.slice(4)}`),
-  );
+  ['19', '20'].some((century) => isRealDate(`${century}${day.slice(0, 2)}-${day.slice(2, 4)}-${day.slice(4)}`));
 
 /** Tax numbers of the Americas, each by its own authority's rule. */
 const AMERICAS: TaxRules = {
   USA: {
     // Social Security Administration: no area 000, 666 or 9xx, no group 00, no serial 0000; two famous fakes.
-    SSN: taxRule(
-      /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/,
-      (code) => !/^(078051120|219099999)$/.test(code),
-    ),
+    SSN: taxRule(/^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/, (code) => !/^(078051120|219099999)$/.test(code)),
     // Internal Revenue Service: 9xx, fourth and fifth digit 50-65, 70-88, 90-92, 94-99.
     ITIN: taxRule(/^9\d{2}(5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}$/),
     // Prefixes that a campus or the internet service gives out.
@@ -68,8 +61,7 @@ const AMERICAS: TaxRules = {
   },
 };
 
-const STATES =
-  'AS BC BS CC CS CH CL CM DF CX DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE';
+const STATES = 'AS BC BS CC CS CH CL CM DF CX DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE';
 
 function isCurp(code: string): boolean {
   const alphabet = '0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ';
@@ -129,9 +121,7 @@ const EUROPE: TaxRules = {
     ),
     PARTITA_IVA: taxRule(/^\d{11}$/, isLuhn),
   },
-  NLD: {
-    BSN: taxRule(/^(?!0{9})\d{9}$/, (code) => weightedSum(code, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0),
-  },
+  NLD: { BSN: taxRule(/^(?!0{9})\d{9}$/, (code) => weightedSum(code, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0) },
   BEL: {
     RRN: taxRule(/^\d{11}$/, (code) =>
       ['', '2'].some((century) => 97 - (Number(century + code.slice(0, 9)) % 97) === Number(code.slice(9))),
@@ -139,10 +129,7 @@ const EUROPE: TaxRules = {
   },
   POL: {
     PESEL: taxRule(/^\d{11}$/, (code) => weightedSum(code, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0),
-    NIP: taxRule(
-      /^[1-9]\d{9}$/,
-      (code) => weightedSum(code, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === Number(code[9]),
-    ),
+    NIP: taxRule(/^[1-9]\d{9}$/, (code) => weightedSum(code, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === Number(code[9])),
   },
   GBR: {
     UTR: taxRule(/^\d{10}$/, (code) => {
@@ -158,12 +145,7 @@ const EUROPE: TaxRules = {
       return 'WABCDEFGHIJKLMNOPQRSTUV'[sum % 23] === code[7];
     }),
   },
-  CHE: {
-    AHV: taxRule(
-      /^756\d{10}$/,
-      (code) => weightedSum(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
-    ),
-  },
+  CHE: { AHV: taxRule(/^756\d{10}$/, (code) => weightedSum(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0) },
   SWE: { PERSONNUMMER: taxRule(/^(19|20)?\d{10}$/, (code) => isLuhn(code.slice(-10))) },
   FIN: {
     HETU: taxRule(/^\d{6}[+A-FU-Y]?\d{3}[0-9A-Y]$/, (code) => {
@@ -187,9 +169,7 @@ function isNifPortugal(code: string): boolean {
 
 /** DNI, NIE (its letter stands for 0, 1 or 2) and the numbers in K, L, M of persons without either. */
 function isDni(code: string): boolean {
-  const digits = code
-    .slice(0, 8)
-    .replace(/^[XYZKLM]/, (letter) => String(Math.max('XYZ'.indexOf(letter), 0)));
+  const digits = code.slice(0, 8).replace(/^[XYZKLM]/, (letter) => String(Math.max('XYZ'.indexOf(letter), 0)));
   return 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(digits) % 23] === code[8];
 }
 
@@ -210,9 +190,7 @@ function isSteuerId(code: string): boolean {
 /** Values of characters at odd places; at an even one a character counts its digit or its place in the alphabet. */
 const ODD_DIGITS = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21];
 
-const ODD_LETTERS = [
-  1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
-];
+const ODD_LETTERS = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
 /** Checks the last letter of an Italian codice fiscale (16 capitals and digits). */
 function isCodiceFiscale(code: string): boolean {
@@ -227,11 +205,7 @@ function isCodiceFiscale(code: string): boolean {
 
 /** Tax numbers of Africa, Asia and Oceania, each by its own authority's rule. */
 const OTHERS: TaxRules = {
-  NGA: {
-    TIN: taxRule(/^\d{10}$|^\d{12,13}$/),
-    NIN: taxRule(/^\d{11}$/),
-    BVN: taxRule(/^\d{11}$/),
-  },
+  NGA: { TIN: taxRule(/^\d{10}$|^\d{12,13}$/), NIN: taxRule(/^\d{11}$/), BVN: taxRule(/^\d{11}$/) },
   KEN: { PIN: taxRule(/^[AP]\d{9}[A-Z]$/) },
   ZAF: { TAX_NUMBER: taxRule(/^[01239]\d{9}$/, isLuhn) },
   IND: { PAN: taxRule(/^[A-Z]{3}[ABCEFGHJKLPT][A-Z]\d{4}[A-Z]$/) },
@@ -309,12 +283,7 @@ export function checkTaxId(taxId: TaxId, at: string, found: Findings): TaxId {
 
 const NOT_HERE = 'is a tax id of another country.';
 
-function checkTypes(
-  kind: string,
-  custom: string | undefined,
-  at: string,
-  found: Findings,
-): string | undefined {
+function checkTypes(kind: string, custom: string | undefined, at: string, found: Findings): string | undefined {
   if (kind !== '' && !/^[A-Z0-9_]{2,40}$/.test(kind)) {
     found.wrong(`${at}.type`, 'must be 2 to 40 letters, digits and underscores.');
   }
@@ -337,8 +306,7 @@ function taxNumber(text: string, country: string, kind: string): Verdict {
     const verdicts = Object.values(rules).map((one) => one(code));
     const right = verdicts.find((one) => !isWrong(one));
     return (
-      right ??
-      (verdicts.length > 0 ? wrong(`is no ${Object.keys(rules).join(', ')} of that country.`) : plain(code))
+      right ?? (verdicts.length > 0 ? wrong(`is no ${Object.keys(rules).join(', ')} of that country.`) : plain(code))
     );
   }
   if (ONE_COUNTRY.split(' ').includes(kind)) return wrong(NOT_HERE);

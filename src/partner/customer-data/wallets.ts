@@ -73,8 +73,7 @@ function legacyAddress(text: string, context: DataContext): Verdict {
   if (payload.length !== 21 || ![...MAIN_VERSIONS, ...TEST_VERSIONS].includes(version)) {
     return wrong('is the address of another network.');
   }
-  if (TEST_VERSIONS.includes(version) && !context.testNetworks)
-    return wrong('is the address of a test network.');
+  if (TEST_VERSIONS.includes(version) && !context.testNetworks) return wrong('is the address of a test network.');
   return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
 }
 
@@ -87,10 +86,8 @@ function segwitAddress(text: string, context: DataContext): Verdict {
   const program = bech32.fromWordsUnsafe(words);
   if (version === undefined || !program) return wrong('has no witness program.');
   // The older checksum misses letters inserted before a final p, so later versions must not use it.
-  if ((version === 0) !== (version0 !== undefined))
-    return wrong('uses the checksum of another witness version.');
-  const fits =
-    version === 0 ? [20, 32].includes(program.length) : program.length >= 2 && program.length <= 40;
+  if ((version === 0) !== (version0 !== undefined)) return wrong('uses the checksum of another witness version.');
+  const fits = version === 0 ? [20, 32].includes(program.length) : program.length >= 2 && program.length <= 40;
   if (version > 16 || !fits) return wrong('has a witness program of the wrong length or version.');
   if (decoded.prefix.toLowerCase() !== 'bc' && !context.testNetworks) {
     return wrong('is the address of a test network.');
@@ -130,8 +127,7 @@ const OTHER_CHAIN = 'is on a workchain other than 0 or -1.';
 function tonAddress(text: string, context: DataContext): Verdict {
   if (text.includes(':')) return rawAddress(text);
   const oneAlphabet = /^[A-Za-z0-9+/]{48}$/.test(text) || /^[A-Za-z0-9_-]{48}$/.test(text);
-  if (!oneAlphabet)
-    return wrong('must be 48 characters of base64, or a workchain, a colon and 64 hex digits.');
+  if (!oneAlphabet) return wrong('must be 48 characters of base64, or a workchain, a colon and 64 hex digits.');
   const bytes = Buffer.from(text, 'base64url');
   if (crc16(bytes.subarray(0, 34), 0) !== bytes.readUInt16BE(34)) {
     return wrong('has a checksum that does not match.');

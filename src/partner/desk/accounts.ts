@@ -132,10 +132,7 @@ export function createPartnerKeys(ports: PartnerPorts) {
         const next = await insertPartnerKey(ports, tx, row.partner_id, row.name, key);
         await tx
           .updateTable('partner_keys')
-          .set({
-            expires_at_ms: clock.now() + Math.round(overlapHours * HOUR_MS),
-            replaced_by: next.key_id,
-          })
+          .set({ expires_at_ms: clock.now() + Math.round(overlapHours * HOUR_MS), replaced_by: next.key_id })
           .where('key_id', '=', keyId)
           .execute();
         await desk.audit(tx, {

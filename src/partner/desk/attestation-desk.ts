@@ -8,12 +8,7 @@ import type {
   OpenedAttestation,
 } from '../../wire/partner/desk.ts';
 import type { Doing, PartnerPorts, Store, Tx } from '../base/index.ts';
-import {
-  type AttestationRunTable,
-  createSubmissions,
-  ofCustomersIn,
-  reasonPlace,
-} from '../compliance/index.ts';
+import { type AttestationRunTable, createSubmissions, ofCustomersIn, reasonPlace } from '../compliance/index.ts';
 
 type RunRow = Selectable<AttestationRunTable>;
 
@@ -27,8 +22,7 @@ export function createAttestationDesk(ports: PartnerPorts) {
   const { store, secrets, clock, desk, environment } = ports;
   const submissions = createSubmissions(ports);
 
-  const ofHere = (at: Store | Tx) =>
-    at.selectFrom('attestation_runs').selectAll().where(ofCustomersIn(environment));
+  const ofHere = (at: Store | Tx) => at.selectFrom('attestation_runs').selectAll().where(ofCustomersIn(environment));
 
   /** @throws Problem `attestation_not_found` */
   async function find(tx: Tx, attestationId: string): Promise<RunRow> {
@@ -71,11 +65,7 @@ export function createAttestationDesk(ports: PartnerPorts) {
      * reason may speak of the customer: it is sealed, and the audit trail says only whether there is one.
      * @throws Problem `attestation_not_found`
      */
-    decide: (
-      by: Doing,
-      attestationId: string,
-      { verdict, reason }: DecideAttestation,
-    ): Promise<AttestationRecord> =>
+    decide: (by: Doing, attestationId: string, { verdict, reason }: DecideAttestation): Promise<AttestationRecord> =>
       store.transaction().execute(async (tx) => {
         const row = await find(tx, attestationId);
         const decided = {

@@ -2,28 +2,9 @@ import type { Selectable } from 'kysely';
 import { DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { erasing } from '../../store/index.ts';
-import type {
-  ChangeCustomer,
-  CustomerExport,
-  CustomerRecord,
-  ErasedCustomer,
-} from '../../wire/partner/desk.ts';
-import {
-  type CustomerTable,
-  type Doing,
-  linkCustomer,
-  type PartnerPorts,
-  type Store,
-  type Tx,
-} from '../base/index.ts';
-import {
-  createSubmissions,
-  loadPolicy,
-  NO_SEALS,
-  OVER,
-  reasonPlace,
-  removeReasons,
-} from '../compliance/index.ts';
+import type { ChangeCustomer, CustomerExport, CustomerRecord, ErasedCustomer } from '../../wire/partner/desk.ts';
+import { type CustomerTable, type Doing, linkCustomer, type PartnerPorts, type Store, type Tx } from '../base/index.ts';
+import { createSubmissions, loadPolicy, NO_SEALS, OVER, reasonPlace, removeReasons } from '../compliance/index.ts';
 import { historyOf, type OrderRow, orderRecord } from '../orders/index.ts';
 import { createOutboundAudit } from '../platforms/index.ts';
 
@@ -107,17 +88,9 @@ async function change(
   // What a partner asks of a customer ends with their link.
   for (const table of ['customer_partners', 'partner_requirements'] as const)
     if (gone.length > 0)
-      await tx
-        .deleteFrom(table)
-        .where('customer_id', '=', customerId)
-        .where('partner_id', 'in', gone)
-        .execute();
+      await tx.deleteFrom(table).where('customer_id', '=', customerId).where('partner_id', 'in', gone).execute();
   const next = { ...row, country: country ?? row.country };
-  await tx
-    .updateTable('customers')
-    .set({ country: next.country })
-    .where('customer_id', '=', customerId)
-    .execute();
+  await tx.updateTable('customers').set({ country: next.country }).where('customer_id', '=', customerId).execute();
   await ports.desk.audit(tx, {
     ...by,
     action: 'customer.change',
@@ -226,8 +199,7 @@ async function erase(ports: PartnerPorts, tx: Tx, by: Doing, customerId: string)
     .execute();
   await removeReasons(tx, data);
   const dataIds = data.map(({ data_id }) => data_id);
-  if (dataIds.length > 0)
-    await tx.deleteFrom('customer_data_fields').where('data_id', 'in', dataIds).execute();
+  if (dataIds.length > 0) await tx.deleteFrom('customer_data_fields').where('data_id', 'in', dataIds).execute();
   // What came to nothing, or was redirected, has no money in it.
   const orders = rows.filter((row) => !isOrder(row)).map(({ order_id }) => order_id);
   if (orders.length > 0) {
@@ -246,11 +218,6 @@ async function erase(ports: PartnerPorts, tx: Tx, by: Doing, customerId: string)
     .where('state', '=', 'running')
     .execute();
   const erased = { data: dataIds, orders };
-  await ports.desk.audit(tx, {
-    ...by,
-    action: 'customer.erase',
-    subject: customerId,
-    detail: { erased, kept },
-  });
+  await ports.desk.audit(tx, { ...by, action: 'customer.erase', subject: customerId, detail: { erased, kept } });
   return { customer_id: customerId, erased, kept };
 }

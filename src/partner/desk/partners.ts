@@ -93,8 +93,7 @@ export function createPartners(ports: PartnerPorts) {
           terms_url: given.terms_url,
           privacy_policy_url: given.privacy_policy_url,
           offering: JSON.stringify(given.offering),
-          webhook_secret_sealed:
-            before?.webhook_secret_sealed ?? sealWebhookSecret(ports, partnerId, secret ?? ''),
+          webhook_secret_sealed: before?.webhook_secret_sealed ?? sealWebhookSecret(ports, partnerId, secret ?? ''),
           enabled: given.enabled ? 1 : 0,
           created_at_ms: before?.created_at_ms ?? nowMs,
           updated_at_ms: nowMs,

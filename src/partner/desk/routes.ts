@@ -10,10 +10,7 @@ import { createPartners } from './partners.ts';
 export const enterDesk =
   (ports: PartnerPorts) =>
   async ({ request, requestId }: Visit) => {
-    const by: Doing = {
-      operator: await ports.desk.authenticate(headerOf(request, 'authorization')),
-      requestId,
-    };
+    const by: Doing = { operator: await ports.desk.authenticate(headerOf(request, 'authorization')), requestId };
     return {
       ports,
       by,
@@ -30,8 +27,7 @@ const wire = schemasOf(() => import('../../wire/partner/desk.ts'));
 const outbound = schemasOf(() => loadOutboundDesk());
 const DONE = 'Done.';
 
-const attestations = async ({ ports }: Desk) =>
-  (await import('./attestation-desk.ts')).createAttestationDesk(ports);
+const attestations = async ({ ports }: Desk) => (await import('./attestation-desk.ts')).createAttestationDesk(ports);
 
 const oneCustomer = async ({ ports }: Desk) => (await import('./one-customer.ts')).createOneCustomer(ports);
 
@@ -59,8 +55,7 @@ export const deskRoutes: RouteTable<Desk> = {
       method: 'POST',
       path: '/operator/partners',
       id: 'putPartner',
-      summary:
-        'Create or change a partner. A new one comes with the secret that signs the requests it is sent.',
+      summary: 'Create or change a partner. A new one comes with the secret that signs the requests it is sent.',
       body: wire('putPartnerRequest'),
       answers: { 200: { description: DONE, schema: wire('putPartnerResponse') } },
       codes: ['partner_url_refused'],
@@ -70,8 +65,7 @@ export const deskRoutes: RouteTable<Desk> = {
       method: 'POST',
       path: '/operator/partners/{partner_id}/rotate-secret',
       id: 'rotatePartnerSecret',
-      summary:
-        'Replace the secret that signs requests to a partner; both sign for a while. The new one is shown once.',
+      summary: 'Replace the secret that signs requests to a partner; both sign for a while. The new one is shown once.',
       body: wire('rotatePartnerKeyRequest'),
       answers: { 201: { description: DONE, schema: wire('rotatedSecret') } },
       codes: ['partner_not_found'],
@@ -106,8 +100,7 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'Show an attestation with its customer data. Reading it is noted in the audit trail.',
       answers: { 200: { description: DONE, schema: wire('openedAttestation') } },
       codes: ['attestation_not_found'],
-      run: async ({ context, params }) =>
-        (await attestations(context)).look(context.by, params.attestation_id),
+      run: async ({ context, params }) => (await attestations(context)).look(context.by, params.attestation_id),
     }),
     route({
       method: 'POST',
@@ -149,8 +142,7 @@ export const deskRoutes: RouteTable<Desk> = {
       body: wire('nothing'),
       answers: { 200: { description: DONE, schema: wire('customerRecord') } },
       codes: ['customer_not_found'],
-      run: async ({ context, params }) =>
-        (await oneCustomer(context)).block(context.by, params.customer_id, true),
+      run: async ({ context, params }) => (await oneCustomer(context)).block(context.by, params.customer_id, true),
     }),
     route({
       method: 'POST',
@@ -160,8 +152,7 @@ export const deskRoutes: RouteTable<Desk> = {
       body: wire('nothing'),
       answers: { 200: { description: DONE, schema: wire('customerRecord') } },
       codes: ['customer_not_found'],
-      run: async ({ context, params }) =>
-        (await oneCustomer(context)).block(context.by, params.customer_id, false),
+      run: async ({ context, params }) => (await oneCustomer(context)).block(context.by, params.customer_id, false),
     }),
     route({
       method: 'POST',

@@ -43,16 +43,12 @@ type Outcome<T> =
   | { readonly kind: 'faulty'; readonly fault: string };
 
 interface AnswerSchema<T> {
-  safeParse(
-    value: unknown,
-  ): { success: true; data: T } | { success: false; error: Parameters<typeof faultsOf>[0] };
+  safeParse(value: unknown): { success: true; data: T } | { success: false; error: Parameters<typeof faultsOf>[0] };
 }
 
 /** @param mayHaveActed an earlier drive of this order may have reached the platform's books */
-export const outcomeOfCreation = (
-  result: OutboundResult,
-  mayHaveActed: boolean,
-): Outcome<CreateOrderAnswer> => outcomeOf('create-order', result, createOrderAnswer, mayHaveActed);
+export const outcomeOfCreation = (result: OutboundResult, mayHaveActed: boolean): Outcome<CreateOrderAnswer> =>
+  outcomeOf('create-order', result, createOrderAnswer, mayHaveActed);
 
 /** The statuses by which a platform refuses an order; with 503 it asks for patience. */
 const REFUSES: readonly number[] = [400, 422];
@@ -94,9 +90,7 @@ function outcomeOfSuccess<T>(
   const value = jsonOf(result.body);
   if (value === undefined) return { kind: 'faulty', fault: 'the answer is not JSON' };
   const parsed = schema.safeParse(value);
-  return parsed.success
-    ? { kind: 'taken', answer: parsed.data }
-    : { kind: 'faulty', fault: faultsOf(parsed.error) };
+  return parsed.success ? { kind: 'taken', answer: parsed.data } : { kind: 'faulty', fault: faultsOf(parsed.error) };
 }
 
 /** What the outbound request of a redirection holds (spec/partner-service.md, Redirect Order Request). */

@@ -41,8 +41,5 @@ export const creationsIn = (environment: PartnerEnvironment): RawBuilder<SqlBool
  * When an order whose creation a crash, a lost answer or an outage left open is asked about next (epoch ms). One small
  * read, without any of its code.
  */
-export const creationsDueAtMs = (
-  store: Store,
-  environment: PartnerEnvironment,
-  clock: Clock,
-): Promise<number | null> => queueDueAtMs({ store, clock }, CREATIONS, creationsIn(environment));
+export const creationsDueAtMs = (store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null> =>
+  queueDueAtMs({ store, clock }, CREATIONS, creationsIn(environment));

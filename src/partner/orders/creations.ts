@@ -70,11 +70,7 @@ export function createCreations(ports: PartnerPorts) {
      * Writes the row, where `allowed` lets it; of two calls with one key, both get the first one's.
      * @throws what `allowed` throws, and then nothing is written
      */
-    async begin(
-      key: Call['idempotency'],
-      wanted: OrderRequest,
-      allowed: (tx: Tx) => Promise<void>,
-    ): Promise<OrderRow> {
+    async begin(key: Call['idempotency'], wanted: OrderRequest, allowed: (tx: Tx) => Promise<void>): Promise<OrderRow> {
       const orderId = ids.next('rmp');
       await store.transaction().execute(async (tx) => {
         await allowed(tx);
@@ -134,10 +130,7 @@ const anew = ({ secrets, clock }: PartnerPorts, row: OrderRow): Updateable<Partn
   attempts: 0,
   lease_until_ms: 0,
   due_at_ms: clock.now() + LEASE_MS,
-  creation_sealed: sealNote(secrets, row.order_id, {
-    ...noteOf(secrets, row),
-    ended: undefined,
-  }),
+  creation_sealed: sealNote(secrets, row.order_id, { ...noteOf(secrets, row), ended: undefined }),
 });
 
 /** A key whose time is over is free again. */

@@ -3,13 +3,7 @@ import { depositFaults, FUNDED } from '../../kernel/domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { isGivenUp, unlessLost } from '../../store/index.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
-import {
-  linkCustomer,
-  type PartnerOrderTable,
-  type PartnerPorts,
-  pageOperator,
-  type Tx,
-} from '../base/index.ts';
+import { linkCustomer, type PartnerOrderTable, type PartnerPorts, pageOperator, type Tx } from '../base/index.ts';
 import {
   type CreateOrderAnswer,
   openOutbound,
@@ -40,10 +34,7 @@ export function driveTools(ports: PartnerPorts) {
 
 type DriveTools = ReturnType<typeof driveTools>;
 
-export const partnerOf = (
-  { store, environment }: PartnerPorts,
-  partnerId: string,
-): Promise<PartnerRow | undefined> =>
+export const partnerOf = ({ store, environment }: PartnerPorts, partnerId: string): Promise<PartnerRow | undefined> =>
   store
     .selectFrom('partners')
     .selectAll()
@@ -83,8 +74,7 @@ async function leaveInDoubt(
   requestId: string,
 ): Promise<void> {
   const ageMs = ports.clock.now() - row.created_at_ms;
-  if (!isGivenUp(SILENT, { failures: row.attempts, ageMs }))
-    return creations.postpone(row, fault, retryAfterMs);
+  if (!isGivenUp(SILENT, { failures: row.attempts, ageMs })) return creations.postpone(row, fault, retryAfterMs);
   const words = `the platform at ${row.platform_url ?? 'its address'} never said whether it took the order; ${fault}`;
   return ends.faulty(row, words, requestId);
 }
@@ -131,11 +121,7 @@ async function order(
 }
 
 /** Nothing is bought by a redirection: one that does not succeed at once is over, and the same key tries anew. */
-async function redirect(
-  { ports, ends, outbound }: DriveTools,
-  row: OrderRow,
-  partner: PartnerRow,
-): Promise<void> {
+async function redirect({ ports, ends, outbound }: DriveTools, row: OrderRow, partner: PartnerRow): Promise<void> {
   const note = noteOf(ports.secrets, row);
   const body: RedirectOrderBody = {
     countryCode: row.country_code,

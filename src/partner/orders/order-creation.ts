@@ -143,9 +143,7 @@ function ending(at: AnswerPorts, row: OrderRow): Problem {
       detail: { ...names(row), ...(words === null ? {} : { customerFacingReason: words }) },
     });
   }
-  return ended?.kind === 'faulty'
-    ? problem('partner_answer_invalid', { detail: names(row) })
-    : unavailable(at, row);
+  return ended?.kind === 'faulty' ? problem('partner_answer_invalid', { detail: names(row) }) : unavailable(at, row);
 }
 
 /** With `Retry-After`: the partner's own, or when the worker asks it next, up to ten minutes. */

@@ -65,9 +65,11 @@ export async function countMove(
     .insertInto('partner_order_counts')
     .values(moved.map((one) => ({ partner_id: partnerId, environment, ...one })))
     .onConflict((conflict) =>
-      conflict.columns(['partner_id', 'environment', 'status']).doUpdateSet((column) => ({
-        orders: column('partner_order_counts.orders', '+', column.ref('excluded.orders')),
-      })),
+      conflict
+        .columns(['partner_id', 'environment', 'status'])
+        .doUpdateSet((column) => ({
+          orders: column('partner_order_counts.orders', '+', column.ref('excluded.orders')),
+        })),
     )
     .execute();
 }

@@ -69,9 +69,7 @@ function readToken(token: string, status: string): { createdAtMs: number; orderI
       return { createdAtMs: createdAtMs as number, orderId };
   }
   throw problem('invalid_request', {
-    detail: {
-      issues: [{ path: 'pageToken', message: 'is not the nextPageToken of a list with these filters.' }],
-    },
+    detail: { issues: [{ path: 'pageToken', message: 'is not the nextPageToken of a list with these filters.' }] },
   });
 }
 

@@ -29,9 +29,7 @@ interface OrderContent {
 }
 
 export const contentOf = (secrets: Secrets, row: OrderRow): OrderContent => ({
-  depositInstructions: openColumn(secrets, 'deposit_instructions_sealed', row) as
-    | DepositInstructions
-    | undefined,
+  depositInstructions: openColumn(secrets, 'deposit_instructions_sealed', row) as DepositInstructions | undefined,
   reason: openColumn(secrets, 'reason_sealed', row) as string | undefined,
   customerFacingReason: openColumn(secrets, 'customer_facing_reason_sealed', row) as string | undefined,
   returnDetails: openColumn(secrets, 'return_details_sealed', row) as ReturnDetails | undefined,
@@ -98,8 +96,7 @@ export async function ordersRow(
   throw problem('order_in_doubt', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
-const orderNotFound = () =>
-  problem('order_not_found', { fix: 'Check the order id; GetOrders lists your orders.' });
+const orderNotFound = () => problem('order_not_found', { fix: 'Check the order id; GetOrders lists your orders.' });
 
 /** ProtoJSON leaves out what is not set. */
 const withoutUnset = <T extends object>(given: { [K in keyof T]: T[K] | undefined }): T =>

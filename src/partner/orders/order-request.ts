@@ -1,11 +1,6 @@
 import { isIP } from 'node:net';
 import { unitsOf } from '../../kernel/decimal.ts';
-import {
-  cryptoSideOf,
-  networkNamed,
-  networkOfCurrency,
-  type WalletType,
-} from '../../kernel/domain/exchange-codes.ts';
+import { cryptoSideOf, networkNamed, networkOfCurrency, type WalletType } from '../../kernel/domain/exchange-codes.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
 import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
@@ -65,15 +60,13 @@ export async function checkedOrder(
   if (!isIntegration && customerIp === null)
     throw refused('customerIp', "is required for a redirect partner: the end user's IP address.");
   const network = networkOf(input);
-  const address =
-    input.walletAddress === undefined ? null : await checkedAddress(ports, input.walletAddress, network);
+  const address = input.walletAddress === undefined ? null : await checkedAddress(ports, input.walletAddress, network);
   const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
     isIntegration || dataId !== undefined
       ? ownData(ports, customerId, { type, path, dataId, network })
       : Promise.resolve(null);
   const walletDataId = await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId);
-  const ownAddress =
-    isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
+  const ownAddress = isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
   if (address !== null && ownAddress !== null && address !== ownAddress)
     throw refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
   return {
@@ -88,11 +81,7 @@ export async function checkedOrder(
     fromAmount: input.fromAmount,
     paymentMethod: input.paymentMethod,
     network,
-    paymentDetailsDataId: await own(
-      'BANK_ACCOUNT',
-      'customerPaymentDetailsDataId',
-      input.customerPaymentDetailsDataId,
-    ),
+    paymentDetailsDataId: await own('BANK_ACCOUNT', 'customerPaymentDetailsDataId', input.customerPaymentDetailsDataId),
     walletDataId,
     walletAddress: address ?? ownAddress,
     customerIp: isIntegration ? null : customerIp,
@@ -184,8 +173,7 @@ async function addressOf(
   const { createSubmissions } = await loadSubmissions();
   const data = await createSubmissions(ports).open(ports.store, customerId, dataId, { files: false });
   const address = data?.cryptoWallet?.address;
-  if (address === undefined)
-    throw refused('customerWalletDataId', 'is not a crypto wallet of this customer.');
+  if (address === undefined) throw refused('customerWalletDataId', 'is not a crypto wallet of this customer.');
   return address;
 }
 
@@ -217,11 +205,7 @@ export async function unsendable(
   ports: Pick<PartnerPorts, 'store' | 'clock' | 'environment'>,
   row: Pick<
     OrderRow,
-    | 'transaction_type'
-    | 'source_currency'
-    | 'destination_currency'
-    | 'customer_id'
-    | 'customer_wallet_data_id'
+    'transaction_type' | 'source_currency' | 'destination_currency' | 'customer_id' | 'customer_wallet_data_id'
   >,
   walletAddress: string | null,
 ): Promise<string | null> {

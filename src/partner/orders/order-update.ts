@@ -102,10 +102,7 @@ function refused(refusal: MoveRefusal): Problem {
   if (refusal.kind === 'deposit')
     return problem('invalid_request', {
       detail: {
-        issues: refusal.faults.map(({ field, message }) => ({
-          path: `depositInstructions.${field}`,
-          message,
-        })),
+        issues: refusal.faults.map(({ field, message }) => ({ path: `depositInstructions.${field}`, message })),
       },
     });
   const { from, to } = refusal;
@@ -135,13 +132,8 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, i
   if (input.status !== undefined && input.status !== row.status)
     change('status', null, { status: input.status, last_error: null });
   if (input.sourceTransactionId !== undefined && input.sourceTransactionId !== row.source_transaction_id)
-    change('sourceTransactionId', row.source_transaction_id, {
-      source_transaction_id: input.sourceTransactionId,
-    });
-  if (
-    input.destinationTransactionId !== undefined &&
-    input.destinationTransactionId !== row.destination_transaction_id
-  )
+    change('sourceTransactionId', row.source_transaction_id, { source_transaction_id: input.sourceTransactionId });
+  if (input.destinationTransactionId !== undefined && input.destinationTransactionId !== row.destination_transaction_id)
     change('destinationTransactionId', row.destination_transaction_id, {
       destination_transaction_id: input.destinationTransactionId,
     });

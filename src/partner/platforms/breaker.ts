@@ -11,12 +11,7 @@ interface BreakerOptions {
   readonly probeMs: number;
 }
 
-export const breakerOptions: BreakerOptions = {
-  failures: 5,
-  openMs: 15_000,
-  mostOpenMs: 5 * 60_000,
-  probeMs: 15_000,
-};
+export const breakerOptions: BreakerOptions = { failures: 5, openMs: 15_000, mostOpenMs: 5 * 60_000, probeMs: 15_000 };
 
 export interface Breaker {
   /** Lets a call to the partner through, or says when to ask again. While it is half open, one caller gets through. */
@@ -58,10 +53,7 @@ export function createBreaker(
         .set({ probe_until_ms: nowMs + options.probeMs })
         .where('partner_id', '=', partnerId)
         .where((where) =>
-          where.or([
-            where('probe_until_ms', '<=', nowMs),
-            where('probe_until_ms', '>', nowMs + options.probeMs),
-          ]),
+          where.or([where('probe_until_ms', '<=', nowMs), where('probe_until_ms', '>', nowMs + options.probeMs)]),
         )
         .executeTakeFirst();
       return claimed.numUpdatedRows > 0n ? { open: false } : { open: true, retryAfterMs: 1_000 };
@@ -112,10 +104,7 @@ export function createBreaker(
     },
 
     async reliability() {
-      const rows = await store
-        .selectFrom('partner_breakers')
-        .select(['partner_id', 'calls', 'answered'])
-        .execute();
+      const rows = await store.selectFrom('partner_breakers').select(['partner_id', 'calls', 'answered']).execute();
       return new Map(rows.map((row) => [row.partner_id, (row.answered + 1) / (row.calls + 2)]));
     },
   };

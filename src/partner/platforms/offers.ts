@@ -67,9 +67,7 @@ function byRank(a: Ranked, b: Ranked): number {
 }
 
 export const amountIsZero = () =>
-  problem('invalid_request', {
-    detail: { issues: [{ path: 'fromAmount', message: 'must be more than zero.' }] },
-  });
+  problem('invalid_request', { detail: { issues: [{ path: 'fromAmount', message: 'must be more than zero.' }] } });
 
 /** The codes that partners sell with. */
 interface OfferedCodes {

@@ -30,9 +30,7 @@ interface OutboundEntry {
 export interface OutboundAudit {
   write(entry: OutboundEntry): Promise<void>;
   /** The tries for one order or redirection, oldest first, opened. */
-  read(
-    subject: string,
-  ): Promise<readonly (Omit<OutboundEntry, 'answer'> & { readonly answer: string | null })[]>;
+  read(subject: string): Promise<readonly (Omit<OutboundEntry, 'answer'> & { readonly answer: string | null })[]>;
 }
 
 /**
@@ -70,12 +68,8 @@ export function createOutboundAudit({
           outcome: entry.outcome,
           status: entry.status,
           reason: entry.reason,
-          request_sealed: secrets.encrypt(
-            place('request_sealed', id),
-            cappedText(Buffer.from(entry.request)),
-          ),
-          raw_response_sealed:
-            answer === null ? null : secrets.encrypt(place('raw_response_sealed', id), answer),
+          request_sealed: secrets.encrypt(place('request_sealed', id), cappedText(Buffer.from(entry.request))),
+          raw_response_sealed: answer === null ? null : secrets.encrypt(place('raw_response_sealed', id), answer),
         })
         .execute();
     },

@@ -40,9 +40,7 @@ export function createOutboundDesk(ports: PartnerPorts) {
         .executeTakeFirst();
       if (!row) throw problem('order_not_found');
       const tries = await createOutboundAudit(ports).read(orderId);
-      await store
-        .transaction()
-        .execute((tx) => desk.audit(tx, { ...by, action: 'outbound.look', subject: orderId }));
+      await store.transaction().execute((tx) => desk.audit(tx, { ...by, action: 'outbound.look', subject: orderId }));
       return {
         tries: tries.map((one) => ({
           partner_id: one.partnerId,

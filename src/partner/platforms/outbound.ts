@@ -77,11 +77,7 @@ export const createOutbound = (ports: OutboundPorts): Outbound => ({
   send: (partner, call) => send(ports, partner, call),
 });
 
-async function send(
-  ports: OutboundPorts,
-  partner: OutboundPartner,
-  call: OutboundCall,
-): Promise<OutboundResult> {
+async function send(ports: OutboundPorts, partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult> {
   const body = JSON.stringify(call.body);
   const note: Note = (entry) =>
     ports.audit.write({
@@ -97,9 +93,7 @@ async function send(
   const stopped = (outcome: string, reason: string | null) =>
     note({ attempt: 0, atMs: ports.clock.now(), outcome, reason });
   const guarded = await notingRefusal(stopped, async () => checkPartnerUrl(partner.platformUrl, ports.rules));
-  const admitted = partner.hasMoved
-    ? ({ open: false } as const)
-    : await ports.breaker.admit(partner.partnerId);
+  const admitted = partner.hasMoved ? ({ open: false } as const) : await ports.breaker.admit(partner.partnerId);
   if (admitted.open) {
     await stopped('breaker_open', null);
     return { kind: 'unavailable', mayHaveActed: false, retryAfterMs: admitted.retryAfterMs };
@@ -208,12 +202,7 @@ async function notingRefusal<T>(
   }
 }
 
-function tried(
-  ports: OutboundPorts,
-  guarded: GuardedUrl,
-  message: Message,
-  remainingMs: number,
-): Promise<Attempt> {
+function tried(ports: OutboundPorts, guarded: GuardedUrl, message: Message, remainingMs: number): Promise<Attempt> {
   const limits = ports.limits ?? outboundLimits;
   if (guarded.kind !== 'embedded') {
     const at = { resolve: ports.resolve ?? systemResolver, limits, ca: ports.ca };

@@ -59,9 +59,7 @@ export type CreateOrderAnswer = z.output<typeof createOrderAnswer>;
 const redirectUrl = text(2048).refine((given) => {
   if (!/^https:\/\/[\x21-\x7e]+$/i.test(given) || /[\\<>"]/.test(given) || !URL.canParse(given)) return false;
   const url = new URL(given);
-  return (
-    url.protocol === 'https:' && url.username === '' && url.password === '' && url.hostname.includes('.')
-  );
+  return url.protocol === 'https:' && url.username === '' && url.password === '' && url.hostname.includes('.');
 }, 'is not a valid https address.');
 
 export const redirectOrderAnswer = z.object({

@@ -51,15 +51,7 @@ export interface GuardedUrl {
   readonly hostname: string;
 }
 
-type UrlRefusal =
-  | 'not_a_url'
-  | 'scheme'
-  | 'credentials'
-  | 'query'
-  | 'notation'
-  | 'port'
-  | 'address'
-  | 'reserved_host';
+type UrlRefusal = 'not_a_url' | 'scheme' | 'credentials' | 'query' | 'notation' | 'port' | 'address' | 'reserved_host';
 
 const WORDS: Record<UrlRefusal, string> = {
   not_a_url: 'is not an address that can be read',
@@ -74,16 +66,12 @@ const WORDS: Record<UrlRefusal, string> = {
 
 /** @returns Problem `partner_url_refused`, whose `detail.reason` names the rule; the address itself is not repeated. */
 const urlRefused = (reason: UrlRefusal) =>
-  problem('partner_url_refused', {
-    message: `The partner's platform address ${WORDS[reason]}.`,
-    detail: { reason },
-  });
+  problem('partner_url_refused', { message: `The partner's platform address ${WORDS[reason]}.`, detail: { reason } });
 
 const PLAIN_AUTHORITY = /^[a-z]+:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?=\/|$)/i;
 
 /** Host names of the machine itself and of private networks. */
-const LOCAL_NAME =
-  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|onion)$/;
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|onion)$/;
 
 /**
  * Checks the address of a partner's platform as it is written, before anything is resolved: https only, plain host,
@@ -105,8 +93,7 @@ export function checkPartnerUrl(text: string, rules: GuardRules): GuardedUrl {
   if (written !== url.hostname && !isSameIpv6(written, hostname)) throw urlRefused('notation');
 
   if (hostname === EMBEDDED_PLATFORM_HOST) {
-    if (rules.environment !== 'demo' || url.protocol !== 'https:' || url.port !== '')
-      throw urlRefused('reserved_host');
+    if (rules.environment !== 'demo' || url.protocol !== 'https:' || url.port !== '') throw urlRefused('reserved_host');
     return { kind: 'embedded', url, hostname };
   }
   if (url.protocol === 'http:') {
@@ -115,8 +102,7 @@ export function checkPartnerUrl(text: string, rules: GuardRules): GuardedUrl {
     if (Number(url.port || 80) < 1024) throw urlRefused('port');
     return { kind: 'loopback', url, hostname };
   }
-  if (!OUTBOUND_PORTS.concat(rules.extraPorts ?? []).includes(Number(url.port || 443)))
-    throw urlRefused('port');
+  if (!OUTBOUND_PORTS.concat(rules.extraPorts ?? []).includes(Number(url.port || 443))) throw urlRefused('port');
   if (isIP(hostname) !== 0) {
     if (!isPublicAddress(hostname)) throw urlRefused('address');
   } else if (LOCAL_NAME.test(hostname) || !hostname.includes('.')) throw urlRefused('address');
@@ -134,10 +120,7 @@ export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: tr
  * name that answers differently the next time (rebinding) gains nothing. One address that is not public refuses all.
  * @throws Problem `partner_url_refused`; what the resolver throws
  */
-export async function pinnedAddresses(
-  guarded: GuardedUrl,
-  resolve: Resolver,
-): Promise<readonly ResolvedAddress[]> {
+export async function pinnedAddresses(guarded: GuardedUrl, resolve: Resolver): Promise<readonly ResolvedAddress[]> {
   const family = isIP(guarded.hostname);
   const found = family === 0 ? await resolve(guarded.hostname) : [{ address: guarded.hostname, family }];
   const isAllowed = guarded.kind === 'loopback' ? isLoopbackAddress : isPublicAddress;
@@ -150,11 +133,7 @@ class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-export const outboundLimits: OutboundLimits = {
-  connectMs: 2_000,
-  totalMs: 10_000,
-  answerBytes: 256 * 1024,
-};
+export const outboundLimits: OutboundLimits = { connectMs: 2_000, totalMs: 10_000, answerBytes: 256 * 1024 };
 
 interface OutboundMessage {
   readonly url: URL;
@@ -164,12 +143,7 @@ interface OutboundMessage {
 
 /** The outcome of one try. `lost`: the platform may or may not have acted; `unsent`: it was not reached. */
 export type Attempt =
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly retryAfter: string | null;
-      readonly body: Uint8Array;
-    }
+  | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: string | null; readonly body: Uint8Array }
   | { readonly kind: 'lost' | 'unsent'; readonly reason: string }
   /** The answer broke a limit and was not read on; the platform did act. */
   | { readonly kind: 'oversized'; readonly status: number };
@@ -194,10 +168,7 @@ export async function guardedRequest(
   remainingMs: number,
 ): Promise<Attempt> {
   const abort = new AbortController();
-  const connectTimer = setTimeout(
-    () => abort.abort('connect timeout'),
-    Math.min(limits.connectMs, remainingMs),
-  );
+  const connectTimer = setTimeout(() => abort.abort('connect timeout'), Math.min(limits.connectMs, remainingMs));
   const totalTimer = setTimeout(() => abort.abort('timeout'), remainingMs);
   let wasSent = false;
   try {

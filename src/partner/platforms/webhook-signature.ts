@@ -29,12 +29,7 @@ export function signWebhook(
 }
 
 /** Checks that one of a message's signatures was made with one of these secrets, and just now. */
-export function verifyWebhook(
-  secrets: readonly string[],
-  headers: HttpHeaders,
-  body: string,
-  nowMs: number,
-): boolean {
+export function verifyWebhook(secrets: readonly string[], headers: HttpHeaders, body: string, nowMs: number): boolean {
   const id = headers['webhook-id'];
   const timestamp = headers['webhook-timestamp'];
   const given = headers['webhook-signature'];

@@ -39,15 +39,7 @@ const AIRLINE_TABLE: readonly AirlineRow[] = [
   // Europe
   ['ZA', 'Zephyr Atlantic', 'full_service', 'LHR MAN', M, 'Zephyr Club', 'Breeze,Trade Wind,Gale'],
   ['N1', 'Kittiwake Air', 'leisure', 'LGW EDI', null, null, 'Feather,Wing,Flock'],
-  [
-    'T1',
-    'Tower Bridge Airways',
-    'full_service',
-    'LHR LGW',
-    W,
-    'Bridge Points',
-    'Light,Classic,Flex,Flex Plus',
-  ],
+  ['T1', 'Tower Bridge Airways', 'full_service', 'LHR LGW', W, 'Bridge Points', 'Light,Classic,Flex,Flex Plus'],
   ['J1', 'Aurelia Airways', 'full_service', 'CDG NCE', C, 'Aurelia Étoiles', 'Léger,Classique,Souple'],
   ['O1', 'Seine & Sea', 'leisure', 'ORY MRS', null, 'Sillage', 'Rive,Quai,Large'],
   ['P1', 'Polderjet', 'full_service', 'AMS', C, 'Polder Miles', 'Dike,Canal,Open Sea'],
@@ -92,15 +84,7 @@ const AIRLINE_TABLE: readonly AirlineRow[] = [
   ['G2', 'Papagaio', 'leisure', 'GRU BSB', null, 'Papagaio Pontos', 'Promo,Mais,Livre'],
   ['F1', 'Pampa Sur', 'full_service', 'EZE AEP', C, 'Pampa Plus', 'Promo,Base,Flex'],
   // Middle East and Central Asia
-  [
-    'D1',
-    'Dune Star Airways',
-    'full_service',
-    'DXB AUH',
-    null,
-    'Dune Star Skies',
-    'Special,Saver,Flex,Flex Plus',
-  ],
+  ['D1', 'Dune Star Airways', 'full_service', 'DXB AUH', null, 'Dune Star Skies', 'Special,Saver,Flex,Flex Plus'],
   ['O9', 'Pearl Gulf', 'full_service', 'DOH', M, 'Pearl Circle', 'Lite,Classic,Convenience,Comfort'],
   ['C1', 'Najd Air', 'full_service', 'RUH JED', C, 'Najd Fursan', 'Basic,Semi Flex,Full Flex'],
   ['H9', 'Levant Cedar', 'full_service', 'TLV AMM', null, 'Cedar Miles', 'Lite,Classic,Flex'],

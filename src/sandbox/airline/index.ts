@@ -74,8 +74,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
   const { clock } = options;
   const sandbox = lazily(() => openSandbox(options.seed));
   const book = once(
-    async (): Promise<OrderBook> =>
-      (await import('./orders.ts')).openOrderBook(options.orders, options.onTrouble),
+    async (): Promise<OrderBook> => (await import('./orders.ts')).openOrderBook(options.orders, options.onTrouble),
   );
   const airline: Airline = { ...options, scenario: options.scenario ?? 'none', sandbox, book };
   return {
@@ -83,9 +82,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     isSandbox: true,
     airport(iata) {
       const found = sandbox().world.byCode(iata);
-      return found
-        ? { name: found.name, city: found.city, country: found.country, timeZone: found.timeZone }
-        : null;
+      return found ? { name: found.name, city: found.city, country: found.country, timeZone: found.timeZone } : null;
     },
     async search(query) {
       if (scenarioOn(airline.scenario, query.origin, query.destination) === 'rate_limited') {
@@ -139,10 +136,7 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
   }
   if (parseUsdc(offer.total_amount_decimal) !== parseUsdc(expectedAmountDecimal)) {
     throw problem('offer_repriced', {
-      detail: {
-        expected_ticket_amount: expectedAmountDecimal,
-        current_ticket_amount: offer.total_amount_decimal,
-      },
+      detail: { expected_ticket_amount: expectedAmountDecimal, current_ticket_amount: offer.total_amount_decimal },
     });
   }
   if (scenario === 'sold_out') throw problem('offer_unavailable');

@@ -47,10 +47,7 @@ export const createItineraries = (world: World, network: Network, timetable: Tim
     }
     found = found.filter(later);
     if (found.length < FEW) {
-      found = [
-        ...found,
-        ...oneStop(air, from, to, day, km * 1.7 + 800, 10 * HOUR_MS, anyFull, 2).filter(later),
-      ];
+      found = [...found, ...oneStop(air, from, to, day, km * 1.7 + 800, 10 * HOUR_MS, anyFull, 2).filter(later)];
     }
     if (found.length < FEW) found = [...found, ...twoStops(air, from, to, day, 10 * HOUR_MS).filter(later)];
     if (found.length === 0) found = twoStops(air, from, to, day, LONGEST_WAIT_MS).filter(later);
@@ -225,12 +222,10 @@ function manyStops(air: Air, from: Airport, to: Airport, day: number, notBeforeM
 type Fits = (first: Service, second: Service) => boolean;
 
 /** One airline, or two of an alliance. */
-const allied: Fits = ({ airline: a }, { airline: b }) =>
-  a === b || (a.alliance !== null && a.alliance === b.alliance);
+const allied: Fits = ({ airline: a }, { airline: b }) => a === b || (a.alliance !== null && a.alliance === b.alliance);
 
 /** Any two airlines that sell each other's flights; leisure airlines connect only to themselves. */
-const anyFull: Fits = ({ airline: a }, { airline: b }) =>
-  a === b || (a.kind !== 'leisure' && b.kind !== 'leisure');
+const anyFull: Fits = ({ airline: a }, { airline: b }) => a === b || (a.kind !== 'leisure' && b.kind !== 'leisure');
 
 /** Minimum connection time: larger airports take longer, so do another country and another airline. */
 function connectionMinutes(after: Flight, to: Airport, onward: Service): number {

@@ -27,8 +27,7 @@ export const isSoldIn = (itinerary: Itinerary, wanted: CabinClass): boolean =>
 
 const longest = (itinerary: Itinerary): Flight | undefined =>
   itinerary.reduce<Flight | undefined>(
-    (best, flight) =>
-      best && best.slot.service.distanceKm >= flight.slot.service.distanceKm ? best : flight,
+    (best, flight) => (best && best.slot.service.distanceKm >= flight.slot.service.distanceKm ? best : flight),
     undefined,
   );
 
@@ -93,13 +92,7 @@ export function marketingNumber(world: World, flight: Flight, plating: Airline):
   if (marketing === flight.airline) return operatingNumber(flight);
   const number =
     7400 +
-    world.dice.pick(
-      2600,
-      TOPIC.codeshareNumber,
-      marketing.index,
-      flight.airline.index,
-      flight.slot.flightNumber,
-    );
+    world.dice.pick(2600, TOPIC.codeshareNumber, marketing.index, flight.airline.index, flight.slot.flightNumber);
   return `${marketing.code}${number}`;
 }
 

@@ -39,9 +39,7 @@ export function readOffer(
   const base = baseFare(world, selection.journey, selection.plating, selection.cabin, selection.issuedMinute);
   const expiresMs = expiresAtMs(world, selection, base);
   if (nowMs >= expiresMs || (scenario === 'offer_expired' && moment === 'booking')) {
-    throw problem('offer_expired', {
-      detail: { expired_at: new Date(Math.min(expiresMs, nowMs)).toISOString() },
-    });
+    throw problem('offer_expired', { detail: { expired_at: new Date(Math.min(expiresMs, nowMs)).toISOString() } });
   }
   if ((outbound[0]?.departureMs ?? 0) < nowMs + SALES_CLOSE_MS / 2) throw problem('offer_unavailable');
   const raised =
@@ -66,8 +64,7 @@ function servicesFor(world: World, { journey, plating, sellerIndex, adults }: Se
   const km = Math.max(...journey.map(lengthKm));
   const rate = seller.currency === 'EUR' ? EUR_PER_USD : 1;
   const price = (usd: number) => decimalOf(Math.round(usd * rate * journey.length) * 100);
-  const usual =
-    (km > 4000 ? 70 : km > 1500 ? 45 : 30) + 5 * world.dice.pick(6, TOPIC.services, plating.index);
+  const usual = (km > 4000 ? 70 : km > 1500 ? 45 : 30) + 5 * world.dice.pick(6, TOPIC.services, plating.index);
   const light = plating.kind === 'leisure' ? 20 : 23;
   const weighed = world.dice.unit(TOPIC.services, plating.index, 1) >= 0.2;
   const bag = (weight: number, usd: number): AvailableService => ({

@@ -79,8 +79,7 @@ export function createNetwork(world: World): Network {
       const rank = gateways(other).indexOf(hub);
       if (rank < 0 || away > LONGEST_KM) continue;
       const daily = rank < 2 ? 2 : 1;
-      if (found.some((one) => one.weeklyBySlot.length >= daily && one.weeklyBySlot[daily - 1] === 7))
-        continue;
+      if (found.some((one) => one.weeklyBySlot.length >= daily && one.weeklyBySlot[daily - 1] === 7)) continue;
       const home = world.atHome(hub).filter(isFullService);
       const airline = home[dice.pick(home.length, TOPIC.gateway, hub.index, other.index)];
       if (!airline) continue;
@@ -129,8 +128,7 @@ function demand(world: World, airline: Airline, hub: Airport, other: Airport, km
   if (km < nearest) return 0;
   // Beyond what an aircraft flies non-stop a few flights go on with a technical stop on the way.
   if (km > reach) {
-    if (airline.kind !== 'full_service' || km > LONGEST_KM || !(bothLarge && hub.size + other.size >= 9))
-      return 0;
+    if (airline.kind !== 'full_service' || km > LONGEST_KM || !(bothLarge && hub.size + other.size >= 9)) return 0;
     return world.dice.unit(TOPIC.demand, airline.index, hub.index, other.index) < 0.4 ? 1 : 0;
   }
   if (km > 5000 && other.size < 3) return 0;
@@ -148,9 +146,7 @@ function demand(world: World, airline: Airline, hub: Airport, other: Airport, km
   const trunk = bothLarge && km < 1600 ? 1.5 : 1;
   const [low, high] = hub.index < other.index ? [hub, other] : [other, hub];
   const jitter = 0.7 + 0.6 * world.dice.unit(TOPIC.demand, airline.index, low.index, high.index);
-  return (
-    (WEIGHT[hub.size] ?? 0) * (WEIGHT[other.size] ?? 0) * decay * kind * trunk * (domestic ? 1.9 : 1) * jitter
-  );
+  return (WEIGHT[hub.size] ?? 0) * (WEIGHT[other.size] ?? 0) * decay * kind * trunk * (domestic ? 1.9 : 1) * jitter;
 }
 
 /** Between airports of one city, where no airline flies, the Sandbox Shuttle does, four times a day. */

@@ -37,9 +37,7 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
     const airline = world.airlines[(packed >>> 15) & 127];
     if (!to || !airline) return null;
     const service = network.services(from, to).find((one) => one.airline === airline);
-    return service
-      ? timetable.flight(service, from, (packed >>> 10) & 31, day + ((packed >>> 7) & 7) - 2)
-      : null;
+    return service ? timetable.flight(service, from, (packed >>> 10) & 31, day + ((packed >>> 7) & 7) - 2) : null;
   };
   return {
     write(selection) {
@@ -52,9 +50,7 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
       // Base64 has several spellings of some bytes; only ours is an id.
       if (all.length <= HEADER_BYTES + MAC_BYTES || PREFIX + all.toString('base64url') !== id) return null;
       const bytes = all.subarray(0, -MAC_BYTES);
-      return timingSafeEqual(all.subarray(-MAC_BYTES), macOf(bytes))
-        ? unpacked(world, bytes, flightOf)
-        : null;
+      return timingSafeEqual(all.subarray(-MAC_BYTES), macOf(bytes)) ? unpacked(world, bytes, flightOf) : null;
     },
   };
 }

@@ -43,11 +43,8 @@ export interface Selection {
 }
 
 /** Until when an offer is honoured at its price, ms since 1970: 20 to 45 minutes after it was issued. */
-export const expiresAtMs = (
-  world: World,
-  { issuedMinute, tier, sellerIndex }: Selection,
-  base: BaseFare,
-): number => (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
+export const expiresAtMs = (world: World, { issuedMinute, tier, sellerIndex }: Selection, base: BaseFare): number =>
+  (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
 
 /** The common part of all offers on a journey under one airline's numbers, worked out once. */
 interface Frame {
@@ -70,20 +67,13 @@ export function frameOf(world: World, journey: Journey, plating: Airline, cabin:
 }
 
 /** Writes a selection as the wire shows it. Pure: the same selection gives the same offer on every machine. */
-export function composeOffer(
-  world: World,
-  id: string,
-  selection: Selection,
-  base: BaseFare,
-  frame: Frame,
-): Offer {
+export function composeOffer(world: World, id: string, selection: Selection, base: BaseFare, frame: Frame): Offer {
   const { journey, plating, tier, cabin, adults, sellerIndex } = selection;
   const seller = SELLERS[sellerIndex];
   if (!seller) throw new RangeError('not a selection of this world');
   const price = priceOf(world, base, plating, tier, seller, sellerIndex, adults);
   const terms = fareTerms(world, plating, cabin, tier, seller, frame.lengthKm, adults, price.totalCents);
-  const brand =
-    seller.silent.includes('brand') && base.bits % 6 === 0 ? null : brandName(plating, cabin, tier);
+  const brand = seller.silent.includes('brand') && base.bits % 6 === 0 ? null : brandName(plating, cabin, tier);
   const basisOf = (flight: Flight): string | null =>
     seller.silent.includes('fare_basis')
       ? null
@@ -181,9 +171,7 @@ function segmentOf(world: World, flight: Flight, plating: Airline): Segment {
 function terminal(world: World, airport: Airport, airline: Airline): string | null {
   if (airport.size <= 2 || world.dice.unit(TOPIC.terminal, airline.index) < 0.1) return null;
   const number = world.dice.pick(airport.size - 1, TOPIC.terminal, airport.index, airline.index);
-  return world.dice.unit(TOPIC.terminal, airport.index, 7, 7) < 0.25
-    ? 'ABCD'.charAt(number)
-    : String(number + 1);
+  return world.dice.unit(TOPIC.terminal, airport.index, 7, 7) < 0.25 ? 'ABCD'.charAt(number) : String(number + 1);
 }
 
 function programmes(journey: Journey, plating: Airline): string[] {
@@ -303,8 +291,7 @@ function fareTerms(
   };
   const generous = tier + (premium ? 1 : 0);
   const changeAllowed = generous > 0 || dice.unit(TOPIC.conditions, airline.index, 20) > 0.45;
-  const refundAllowed =
-    generous >= 2 || (generous === 1 && dice.unit(TOPIC.conditions, airline.index, 21) > 0.5);
+  const refundAllowed = generous >= 2 || (generous === 1 && dice.unit(TOPIC.conditions, airline.index, 21) > 0.5);
   const changeFree = tier >= Math.max(2, top - 1) || generous > top;
   const refundFree = generous >= top && (tier === 3 || dice.unit(TOPIC.conditions, airline.index, 22) > 0.4);
   const changePenalty = !changeAllowed ? null : changeFree ? '0' : hides(11, 0.12) ? null : penalty(1, 23);

@@ -73,11 +73,7 @@ export interface OrderBook {
 
 /** Opens the airline's own database file, creating it on first use. */
 export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promise<OrderBook> {
-  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(
-    path,
-    airlineMigrations,
-    onTrouble,
-  );
+  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(path, airlineMigrations, onTrouble);
   const find = (column: 'reference' | 'order_id', value: string) =>
     database.selectFrom('orders').selectAll().where(column, '=', value).executeTakeFirst();
   const byId = async (orderId: string, nowMs: number) => {

@@ -21,12 +21,7 @@ interface Price {
   readonly taxCents: number;
 }
 
-const CABIN_FACTOR: Record<CabinClass, number> = {
-  economy: 1,
-  premium_economy: 1.75,
-  business: 3.5,
-  first: 6.2,
-};
+const CABIN_FACTOR: Record<CabinClass, number> = { economy: 1, premium_economy: 1.75, business: 3.5, first: 6.2 };
 const BRAND_STEP = [1, 1.21, 1.52, 1.86];
 /** Prices take a small step every four hours, each journey at its own moment. */
 const STEP_MINUTES = 240;

@@ -42,11 +42,7 @@ export function createDice(seed: string): Dice {
   const bits: Throw = (topic, a = 0, b = 0, c = 0, d = 0, e = 0) =>
     mix(mix(mix(mix(mix(mix(start, topic), a), b), c), d), e);
   const unit: Throw = (topic, a, b, c, d, e) => bits(topic, a, b, c, d, e) / 0x1_0000_0000;
-  return {
-    bits,
-    unit,
-    pick: (count, topic, a, b, c, d, e) => Math.floor(unit(topic, a, b, c, d, e) * count),
-  };
+  return { bits, unit, pick: (count, topic, a, b, c, d, e) => Math.floor(unit(topic, a, b, c, d, e) * count) };
 }
 
 /** One round of a murmur-like finaliser. */

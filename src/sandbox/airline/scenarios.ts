@@ -29,12 +29,7 @@ export const SCENARIO_ROUTES: readonly {
     scenario: 'ticketing_fails',
     what: 'The order is confirmed, then its ticket is never issued.',
   },
-  {
-    origin: 'LGW',
-    destination: 'STN',
-    scenario: 'ticketing_slow',
-    what: 'The ticket takes ten times as long.',
-  },
+  { origin: 'LGW', destination: 'STN', scenario: 'ticketing_slow', what: 'The ticket takes ten times as long.' },
   {
     origin: 'STN',
     destination: 'LHR',
@@ -47,18 +42,12 @@ export const SCENARIO_ROUTES: readonly {
     scenario: 'rate_limited',
     what: 'Searches and offers are refused: too many calls.',
   },
-  {
-    origin: 'LTN',
-    destination: 'LHR',
-    scenario: 'sold_out',
-    what: 'The last seat has gone when the order is made.',
-  },
+  { origin: 'LTN', destination: 'LHR', scenario: 'sold_out', what: 'The last seat has gone when the order is made.' },
 ];
 
 /** The scenario of a route: its own, else the configured one. */
 export const scenarioOn = (configured: Scenario, origin: string, destination: string): Scenario =>
-  SCENARIO_ROUTES.find((route) => route.origin === origin && route.destination === destination)?.scenario ??
-  configured;
+  SCENARIO_ROUTES.find((route) => route.origin === origin && route.destination === destination)?.scenario ?? configured;
 
 /** By how much the `repriced` scenario raises a price. */
 export const REPRICED_BY = 1.075;

@@ -51,13 +51,7 @@ export function searchOffers(
 const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
 
 /** Every fare of a journey: by airline that numbers it, seller and brand. */
-function offersFor(
-  world: World,
-  ids: OfferIds,
-  query: OfferQuery,
-  journey: Journey,
-  issuedMinute: number,
-): Offer[] {
+function offersFor(world: World, ids: OfferIds, query: OfferQuery, journey: Journey, issuedMinute: number): Offer[] {
   const { adults, cabinClass: cabin } = query;
   return platingAirlines(world, journey).flatMap((plating) => {
     const base = baseFare(world, journey, plating, cabin, issuedMinute);
@@ -75,8 +69,7 @@ function offersFor(
 
 /** An airline sells all its brands, an agency the cheapest and sometimes the next. */
 function tiersOf(world: World, sellerIndex: number, brands: number, base: BaseFare): number[] {
-  const count =
-    sellerIndex === DIRECT ? brands : 1 + (world.dice.bits(TOPIC.seller, base.bits, sellerIndex, 3) & 1);
+  const count = sellerIndex === DIRECT ? brands : 1 + (world.dice.bits(TOPIC.seller, base.bits, sellerIndex, 3) & 1);
   return Array.from({ length: Math.min(count, brands) }, (_, tier) => tier);
 }
 

@@ -26,14 +26,7 @@ export const SELLERS: readonly Seller[] = [
     silent: ['conditions', 'fare_basis', 'brand', 'bags'],
   },
   // Sells in euros, and in one city only: its offers cannot be escrowed (409 offer_unsupported).
-  {
-    name: 'Kompaso',
-    currency: 'EUR',
-    only: 'VIE',
-    reach: 0.5,
-    markup: [-0.02, 0.03],
-    silent: ['tax', 'refund'],
-  },
+  { name: 'Kompaso', currency: 'EUR', only: 'VIE', reach: 0.5, markup: [-0.02, 0.03], silent: ['tax', 'refund'] },
 ];
 
 /** A fixed rate: the sandbox has no currency market. */

@@ -105,11 +105,7 @@ function makeSlot(
     : blockTime(from, to, aircraft);
   const home = Math.max(0, service.airline.hubs.indexOf(service.hub.iata));
   const flightNumber =
-    10 +
-    home * firstNumbers.perHub +
-    (firstNumbers.of[service.other.index] ?? 0) +
-    2 * number +
-    (outbound ? 0 : 1);
+    10 + home * firstNumbers.perHub + (firstNumbers.of[service.other.index] ?? 0) + 2 * number + (outbound ? 0 : 1);
   return {
     service,
     number,
@@ -154,8 +150,7 @@ function wishedMinute(world: World, service: Service, from: Airport, to: Airport
   const [open, close] = waveOf(service, from, to);
   const chance = world.dice.unit(TOPIC.slot, service.airline.index, from.index, to.index, number);
   // Two flights a day are one in the morning and one in the evening: nobody waits much longer than a night.
-  if (count === 2 && service.distanceKm < 4500)
-    return number === 0 ? open + 110 * chance : close - 110 * chance;
+  if (count === 2 && service.distanceKm < 4500) return number === 0 ? open + 110 * chance : close - 110 * chance;
   return open + ((number + 0.1 + 0.8 * chance) * (close - open)) / count;
 }
 
@@ -265,8 +260,7 @@ function technicalStop(world: World, service: Service, aircraft: Aircraft, slot:
   if (tooFar) return onTheWay(world, hub, other, km, 1.15, (stop) => stop.size >= 4, aircraft.rangeKm);
   const small = Math.min(hub.size, other.size) <= 2;
   if (airline.hubs.length > 0 && small && km > 500 && km < 2200 && chance < 0.2) {
-    const local = (stop: Airport) =>
-      stop.size <= 3 && (stop.country === other.country || stop.country === hub.country);
+    const local = (stop: Airport) => stop.size <= 3 && (stop.country === other.country || stop.country === hub.country);
     return onTheWay(world, hub, other, km, 1.2, local, aircraft.rangeKm);
   }
   if (km > 11_000 && chance < 0.03) {

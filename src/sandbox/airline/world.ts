@@ -86,17 +86,9 @@ const RULES: readonly (readonly [minutes: number, rule: Rule, zones: string])[] 
   [-420, 'us', 'America/Denver America/Edmonton'],
   [-420, 'fixed', 'America/Phoenix'],
   [-360, 'us', 'America/Chicago'],
-  [
-    -360,
-    'fixed',
-    'America/Mexico_City America/Monterrey America/Guatemala America/Costa_Rica Pacific/Galapagos',
-  ],
+  [-360, 'fixed', 'America/Mexico_City America/Monterrey America/Guatemala America/Costa_Rica Pacific/Galapagos'],
   [-300, 'us', 'America/New_York America/Detroit America/Toronto'],
-  [
-    -300,
-    'fixed',
-    'America/Cancun America/Panama America/Jamaica America/Bogota America/Guayaquil America/Lima',
-  ],
+  [-300, 'fixed', 'America/Cancun America/Panama America/Jamaica America/Bogota America/Guayaquil America/Lima'],
   [-240, 'us', 'America/Halifax Atlantic/Bermuda'],
   [-240, 'fixed', 'America/Santo_Domingo America/Puerto_Rico America/Barbados America/La_Paz America/Manaus'],
   [-210, 'us', 'America/St_Johns'],
@@ -234,8 +226,7 @@ interface Summer {
 
 /** When summer time begins and ends in a year, for a zone whose standard offset is `standard` minutes. */
 function summerTime(rule: Exclude<Rule, 'fixed'>, standard: number, year: number): Summer {
-  const local = (dayMs: number, standardHour: number) =>
-    dayMs + standardHour * HOUR_MS - standard * MINUTE_MS;
+  const local = (dayMs: number, standardHour: number) => dayMs + standardHour * HOUR_MS - standard * MINUTE_MS;
   switch (rule) {
     case 'eu':
       return { fromMs: last(year, 2, 0) + HOUR_MS, toMs: last(year, 9, 0) + HOUR_MS };

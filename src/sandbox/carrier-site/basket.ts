@@ -20,13 +20,7 @@ export const EXTRAS: readonly Extra[] = [
     cents: 1290,
     isTicked: true,
   },
-  {
-    id: 'bundle',
-    name: 'Comfort bundle',
-    what: 'A seat in front and a snack.',
-    cents: 1650,
-    isTicked: true,
-  },
+  { id: 'bundle', name: 'Comfort bundle', what: 'A seat in front and a snack.', cents: 1650, isTicked: true },
   { id: 'priority', name: 'Priority boarding', what: 'Be first in the queue.', cents: 890, isTicked: false },
   { id: 'sms', name: 'Text messages', what: 'News of your flight.', cents: 195, isTicked: false },
 ];
@@ -45,8 +39,7 @@ export function basketLines(session: Session, isAtTill = false): BasketLine[] {
   if (!fare) return [];
   const adults = search?.adults ?? 1;
   const isDearer =
-    (isAtTill && scenario === 'price_differs_at_till') ||
-    (scenario === 'total_moves' && session.totalHasMoved);
+    (isAtTill && scenario === 'price_differs_at_till') || (scenario === 'total_moves' && session.totalHasMoved);
   const fareCents = isDearer ? Math.ceil(fare.totalCents * DEARER_BY) : fare.totalCents;
   return [
     { name: `Fare ${fare.brand}`, cents: fareCents },
@@ -54,5 +47,4 @@ export function basketLines(session: Session, isAtTill = false): BasketLine[] {
   ];
 }
 
-export const totalOf = (lines: readonly BasketLine[]): number =>
-  lines.reduce((sum, { cents }) => sum + cents, 0);
+export const totalOf = (lines: readonly BasketLine[]): number => lines.reduce((sum, { cents }) => sum + cents, 0);

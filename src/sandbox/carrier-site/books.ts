@@ -94,8 +94,7 @@ type Rows = <T>(query: string, ...values: unknown[]) => T[];
 export function openSiteBooks(path: string, seed: string) {
   const database = openSqlite(path);
   database.exec(TABLES);
-  const rows: Rows = <T>(query: string, ...values: unknown[]) =>
-    database.prepare(query).all(...values) as T[];
+  const rows: Rows = <T>(query: string, ...values: unknown[]) => database.prepare(query).all(...values) as T[];
   return {
     ...pressesOf(rows),
     ...salesOf(rows, seed),
@@ -110,10 +109,7 @@ const pressesOf = (rows: Rows) => ({
    * Writes that the button was pressed, and takes the card: null when this page's button was pressed before.
    * `declined`: the card is not one of the bank's, holds another amount, or was used.
    */
-  press(
-    press: NewPress,
-    cardHolds: number | null,
-  ): { pressId: number; outcome: 'taken' | 'declined' } | null {
+  press(press: NewPress, cardHolds: number | null): { pressId: number; outcome: 'taken' | 'declined' } | null {
     const [row] = rows<{ press_id: number }>(
       `insert into presses (pay_token, reference, scenario, amount_cents, card_digest, outcome, at_ms)
        values (?, ?, ?, ?, ?, 'declined', ?) on conflict (pay_token) do nothing returning press_id`,
@@ -172,8 +168,7 @@ function salesOf(rows: Rows, seed: string) {
     /** A booking for somebody who knows its reference and a family name in it. */
     saleFor(locator: string, familyName: string): Sale | null {
       const [row] = rows<SaleRow>('select * from sales where locator = ?', locator.trim().toUpperCase());
-      const isHis =
-        row && (JSON.parse(row.family_digests) as string[]).includes(nameDigest(row.locator, familyName));
+      const isHis = row && (JSON.parse(row.family_digests) as string[]).includes(nameDigest(row.locator, familyName));
       return isHis ? saleOf(row) : null;
     },
 

@@ -13,8 +13,7 @@ const ISSUER = '9999';
 
 /** A card for an amount. `serial` tells cards of the same amount apart; of six digits. */
 export function sandboxCard(amountCents: number, serial: number): SandboxCard {
-  if (amountCents < 1 || amountCents > 99_999_999)
-    throw new RangeError('an amount that no sandbox card holds');
+  if (amountCents < 1 || amountCents > 99_999_999) throw new RangeError('an amount that no sandbox card holds');
   const body = `${ISSUER}${String(amountCents).padStart(8, '0')}${String(serial % 1_000_000).padStart(6, '0')}`;
   const number = body + luhnDigit(body);
   return { number, cvc: cvcOf(number) };
@@ -28,13 +27,13 @@ export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'
 }
 
 /** Stands for a card in the books. */
-export const cardDigest = (number: string): string =>
-  createHash('sha256').update(number).digest('hex').slice(0, 32);
+export const cardDigest = (number: string): string => createHash('sha256').update(number).digest('hex').slice(0, 32);
 
 const cvcOf = (number: string): string =>
-  String(
-    Number.parseInt(createHash('sha256').update(`cvc ${number}`).digest('hex').slice(0, 8), 16) % 1000,
-  ).padStart(3, '0');
+  String(Number.parseInt(createHash('sha256').update(`cvc ${number}`).digest('hex').slice(0, 8), 16) % 1000).padStart(
+    3,
+    '0',
+  );
 
 function luhnDigit(body: string): string {
   const sum = [...body].reverse().reduce((total, digit, i) => {

@@ -113,8 +113,7 @@ export const takeFlights: Handler = ({ session }) => {
   return redirect('/fares');
 };
 
-const directionOf = (fields: URLSearchParams): Direction =>
-  fields.get('direction') === 'back' ? 'back' : 'out';
+const directionOf = (fields: URLSearchParams): Direction => (fields.get('direction') === 'back' ? 'back' : 'out');
 
 const idOf = (leg: Leg): string => `${leg.carrier.code}${leg.number}-${leg.day}`;
 

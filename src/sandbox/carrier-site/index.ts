@@ -105,8 +105,7 @@ export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
   const visitors = createVisitors(ports);
   const fixed: Readonly<Record<string, () => HttpResponse>> = {
     'GET /assets/site.css': () => new HttpResponse(200, STYLE, { 'content-type': 'text/css; charset=utf-8' }),
-    'GET /assets/site.js': () =>
-      new HttpResponse(200, SCRIPT, { 'content-type': 'text/javascript; charset=utf-8' }),
+    'GET /assets/site.js': () => new HttpResponse(200, SCRIPT, { 'content-type': 'text/javascript; charset=utf-8' }),
     'GET /sandbox/sales': () => json(books.report(clock.now())),
     'GET /sandbox/dkim': () => new HttpResponse(200, sandboxDkimRecord(), { 'content-type': 'text/plain' }),
   };
@@ -122,9 +121,7 @@ export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
       const handler = HANDLERS[place];
       const answer = handler
         ? await handler(visit)
-        : page(visit, 'There is no such page', html`<p><a href="/">Back to the start</a></p>`, {
-            status: 404,
-          });
+        : page(visit, 'There is no such page', html`<p><a href="/">Back to the start</a></p>`, { status: 404 });
       if (answer === null || !isNew) return answer;
       return new HttpResponse(answer.status, answer.body, {
         ...answer.headers,

@@ -72,11 +72,7 @@ async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
     messageId: `<${mail.mailId}.${randomBytes(6).toString('hex')}@${SANDBOX_MAIL_DOMAIN}>`,
     text: mail.text,
     ...(mail.kind === 'signed' && {
-      dkim: {
-        domainName: SANDBOX_MAIL_DOMAIN,
-        keySelector: SANDBOX_DKIM_SELECTOR,
-        privateKey: sandboxDkimKey(),
-      },
+      dkim: { domainName: SANDBOX_MAIL_DOMAIN, keySelector: SANDBOX_DKIM_SELECTOR, privateKey: sandboxDkimKey() },
     }),
   });
   return Buffer.isBuffer(message) ? message : Buffer.from(await textOf(message));
@@ -90,9 +86,7 @@ async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
 
 /** Puts a mail into a Maildir: written beside, then moved, so that nobody reads half of one. */
 async function deliver(folder: string, bytes: Buffer, nowMs: number): Promise<void> {
-  await Promise.all(
-    ['tmp', 'new', 'cur'].map((name) => mkdir(join(folder, name), { recursive: true, mode: 0o700 })),
-  );
+  await Promise.all(['tmp', 'new', 'cur'].map((name) => mkdir(join(folder, name), { recursive: true, mode: 0o700 })));
   const name = `${Math.floor(nowMs / 1000)}.M${randomBytes(8).toString('hex')}.sandbox`;
   await writeFile(join(folder, 'tmp', name), bytes, { mode: 0o600 });
   await rename(join(folder, 'tmp', name), join(folder, 'new', name));

@@ -49,12 +49,7 @@ const PERSON: readonly Field[] = [
     kind: 'text',
     check: (value) => needs(NAME.test(value), 'Give the last name as in the passport.'),
   },
-  {
-    name: 'gender',
-    label: 'Gender',
-    kind: GENDERS,
-    check: (value) => needs(value !== '', 'Choose one.'),
-  },
+  { name: 'gender', label: 'Gender', kind: GENDERS, check: (value) => needs(value !== '', 'Choose one.') },
   {
     name: 'born',
     label: 'Date of birth',
@@ -180,8 +175,7 @@ function field(
     typeof options === 'string'
       ? html`<input id="${id}" name="${id}" type="${options}" autocomplete="off" placeholder="${hint ?? ''}" ${wrong} value="${value}">`
       : html`<select id="${id}" name="${id}" ${wrong}><option value="">Choose…</option>${options.map(
-          ([code, shown]) =>
-            html`<option value="${code}" ${code === value ? 'selected' : ''}>${shown}</option>`,
+          ([code, shown]) => html`<option value="${code}" ${code === value ? 'selected' : ''}>${shown}</option>`,
         )}</select>`;
   return html`<div class="field"><label for="${id}">${label}</label>${input}
 ${error !== undefined && html`<p class="error" id="${id}-error">${error}</p>`}</div>`;

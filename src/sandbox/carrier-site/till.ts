@@ -5,15 +5,7 @@ import { basketLines, totalOf } from './basket.ts';
 import { amountOnCard, cardDigest } from './cards.ts';
 import { confirmationMail } from './mail.ts';
 import { centsOf, framed, html, type Markup, page, shownMoney } from './page.ts';
-import {
-  type Handler,
-  legsOf,
-  type Placed,
-  redirect,
-  type Session,
-  type SiteAnswer,
-  type Visit,
-} from './visit.ts';
+import { type Handler, legsOf, type Placed, redirect, type Session, type SiteAnswer, type Visit } from './visit.ts';
 
 /** The till: what it costs in the end, the frame with the card, and the button that pays. */
 export const till: Handler = async (visit) => {
@@ -21,8 +13,7 @@ export const till: Handler = async (visit) => {
   const { scenario, fare } = session;
   if (!fare || session.familyNames.length === 0) return redirect('/');
   if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
-  if (scenario === 'till_500')
-    return new HttpResponse(500, 'Internal Server Error', { 'content-type': 'text/plain' });
+  if (scenario === 'till_500') return new HttpResponse(500, 'Internal Server Error', { 'content-type': 'text/plain' });
   session.payToken = randomBytes(12).toString('hex');
   const lines = basketLines(session, true);
   const main = html`<h2>Your order</h2>
@@ -78,8 +69,7 @@ export const takeCard: Handler = ({ session, form, ports }) => {
   const [, month = '', year = ''] = /^(\d{2})\/(\d{2})$/.exec(form.get('expiry') ?? '') ?? [];
   const endsMs = Date.UTC(2000 + Number(year), Number(month), 1);
   if (!/^\d{13,19}$/.test(number)) return json({ error: 'This is not a card number.' });
-  if (month < '01' || month > '12' || endsMs <= ports.clock.now())
-    return json({ error: 'The card has expired.' });
+  if (month < '01' || month > '12' || endsMs <= ports.clock.now()) return json({ error: 'The card has expired.' });
   if (!/^\d{3,4}$/.test(form.get('cvc') ?? '')) return json({ error: 'The security code has three digits.' });
   if ((form.get('holder') ?? '').trim() === '') return json({ error: 'Give the name on the card.' });
   const token = randomBytes(12).toString('hex');
@@ -103,15 +93,9 @@ export const pay: Handler = (visit) => {
     return placeOrder(visit, { once, card, total: totalOf(basketLines(session, true)) });
   }
   if (session.payToken === '' || form.get('once') !== session.payToken)
-    return page(visit, 'One moment', html`<p role="alert">This order is being paid already.</p>`, {
-      status: 409,
-    });
+    return page(visit, 'One moment', html`<p role="alert">This order is being paid already.</p>`, { status: 409 });
   session.payToken = '';
-  return placeOrder(visit, {
-    once: form.get('once') ?? '',
-    card,
-    total: totalOf(basketLines(session, true)),
-  });
+  return placeOrder(visit, { once: form.get('once') ?? '', card, total: totalOf(basketLines(session, true)) });
 };
 
 /** What a wrong confirmation adds to the amount. */

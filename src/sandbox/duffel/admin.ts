@@ -43,8 +43,7 @@ export async function turnBehaviours(asked: Asked): Promise<HttpResponse> {
   }
   for (const name of SWITCHES) {
     const wanted = given[name];
-    if (Array.isArray(wanted))
-      books.turn(name, { always: books.switchOf(name).always, next: wanted.map(String) });
+    if (Array.isArray(wanted)) books.turn(name, { always: books.switchOf(name).always, next: wanted.map(String) });
     else if (wanted !== undefined) books.turn(name, { always: String(wanted), next: [] });
   }
   return showBehaviours(asked);
@@ -82,16 +81,18 @@ export async function showOrders({ sandbox }: Asked): Promise<HttpResponse> {
   const { books } = sandbox;
   return json({
     orders: books.orders.all().map((order) => shownOrder(sandbox, order)),
-    attempts: books.attempts.all().map((attempt) => ({
-      number: attempt.number,
-      at: new Date(attempt.atMs).toISOString(),
-      offer_id: attempt.offerId,
-      reference: attempt.reference,
-      behaviour: attempt.behaviour,
-      status: attempt.status,
-      code: attempt.code,
-      order_id: attempt.orderId,
-    })),
+    attempts: books.attempts
+      .all()
+      .map((attempt) => ({
+        number: attempt.number,
+        at: new Date(attempt.atMs).toISOString(),
+        offer_id: attempt.offerId,
+        reference: attempt.reference,
+        behaviour: attempt.behaviour,
+        status: attempt.status,
+        code: attempt.code,
+        order_id: attempt.orderId,
+      })),
     balance: balanceText(sandbox),
   });
 }

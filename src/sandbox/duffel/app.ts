@@ -1,11 +1,4 @@
-import {
-  createRouter,
-  MOST_BODY_BYTES,
-  type Route,
-  type RouteTable,
-  readBytes,
-  routesOf,
-} from '../../http/index.ts';
+import { createRouter, MOST_BODY_BYTES, type Route, type RouteTable, readBytes, routesOf } from '../../http/index.ts';
 import { type HttpRequest, HttpResponse, headerOf } from '../../kernel/http.ts';
 import { silentLog } from '../../kernel/log.ts';
 import {
@@ -16,12 +9,7 @@ import {
   showOrders,
   turnBehaviours,
 } from './admin.ts';
-import {
-  confirmCancellation,
-  createCancellation,
-  getCancellation,
-  listCancellations,
-} from './cancellation-calls.ts';
+import { confirmCancellation, createCancellation, getCancellation, listCancellations } from './cancellation-calls.ts';
 import { acceptChange, listChanges, updateChange } from './change-calls.ts';
 import { ApiError, type KindName, refused } from './errors.ts';
 import {
@@ -107,13 +95,7 @@ const ANSWERS = Object.fromEntries(
 );
 
 const made = routesOf<Asked>();
-const route = (
-  method: Route<Asked>['method'],
-  path: string,
-  id: string,
-  summary: string,
-  work: Work,
-): Route<Asked> =>
+const route = (method: Route<Asked>['method'], path: string, id: string, summary: string, work: Work): Route<Asked> =>
   made({
     method,
     path,
@@ -132,11 +114,9 @@ const route = (
     },
   });
 const get = (path: string, id: string, summary: string, work: Work) => route('GET', path, id, summary, work);
-const post = (path: string, id: string, summary: string, work: Work) =>
-  route('POST', path, id, summary, work);
+const post = (path: string, id: string, summary: string, work: Work) => route('POST', path, id, summary, work);
 
-const patch = (path: string, id: string, summary: string, work: Work) =>
-  route('PATCH', path, id, summary, work);
+const patch = (path: string, id: string, summary: string, work: Work) => route('PATCH', path, id, summary, work);
 
 const ROUTES: RouteTable<Asked> = {
   unknown: 'not_found',
@@ -150,12 +130,7 @@ const ROUTES: RouteTable<Asked> = {
     get('/air/offers/{id}', 'getOffer', 'An offer as it is now.', getOffer),
     post('/air/offers/{id}/actions/price', 'priceOffer', 'The price of now.', priceOffer),
     post('/air/offers/{id}/upsell', 'upsell', 'Dearer fares of the same flights.', upsell),
-    patch(
-      '/air/offers/{id}/passengers/{passenger_id}',
-      'updatePassenger',
-      'Names a traveller.',
-      updatePassenger,
-    ),
+    patch('/air/offers/{id}/passengers/{passenger_id}', 'updatePassenger', 'Names a traveller.', updatePassenger),
     get('/air/seat_maps', 'getSeatMaps', 'The seats of an offer.', getSeatMaps),
     post('/air/partial_offer_requests', 'createPartial', 'Searches by direction.', createPartialRequest),
     get('/air/partial_offer_requests/{id}', 'getPartial', 'The next direction.', getPartialRequest),
@@ -173,12 +148,7 @@ const ROUTES: RouteTable<Asked> = {
     get('/air/orders', 'listOrders', 'Orders by filters, in pages.', listOrders),
     get('/air/orders/{id}', 'getOrder', 'An order.', getOrder),
     patch('/air/orders/{id}', 'updateOrder', 'Changes its metadata.', updateOrder),
-    get(
-      '/air/orders/{id}/available_services',
-      'availableServices',
-      'What can be added to it.',
-      availableServices,
-    ),
+    get('/air/orders/{id}/available_services', 'availableServices', 'What can be added to it.', availableServices),
     post('/air/orders/{id}/services', 'addServices', 'Adds bags to it.', addServices),
     post('/air/payments', 'createPayment', 'Pays an order that is held.', createPayment),
     post('/air/order_change_requests', 'createChangeRequest', 'Looks for others.', createChangeRequest),
@@ -249,11 +219,7 @@ export function createDuffelApp(sandbox: Sandbox): { fetch(request: HttpRequest)
       const budget = rateLimitHeaders(nowMs, limit, limit - calls);
       const refusal = isOwn ? null : turnedAway(request, calls > limit);
       const answer = refusal?.response(requestId) ?? (await served(sandbox, request, url, requestId));
-      return new HttpResponse(answer.status, answer.body, {
-        ...budget,
-        ...answer.headers,
-        'x-request-id': requestId,
-      });
+      return new HttpResponse(answer.status, answer.body, { ...budget, ...answer.headers, 'x-request-id': requestId });
     },
   };
 }

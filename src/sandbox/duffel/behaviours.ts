@@ -151,12 +151,7 @@ export const TEST_ROUTES: readonly TestRoute[] = [
   { origin: 'LHR', destination: 'STN', offer: 'price_up', what: 'The price rises by 10.00 with every read' },
   { origin: 'LHR', destination: 'LGW', order: 'airline_unknown', what: 'The order is 502, and none is made' },
   { origin: 'LGW', destination: 'STN', order: 'insufficient_balance', what: 'The balance is too low' },
-  {
-    origin: 'LTN',
-    destination: 'STN',
-    order: 'created_unreadable',
-    what: '200; the order can be read later',
-  },
+  { origin: 'LTN', destination: 'STN', order: 'created_unreadable', what: '200; the order can be read later' },
   { origin: 'SEN', destination: 'STN', order: 'accepted', what: '202; the order is there later' },
   { origin: 'LCY', destination: 'STN', order: 'accepted_failed', what: '202; then the order fails' },
   {

@@ -10,14 +10,7 @@ import { awaitsPayment, canCancel, orderTrait } from './order-shape.ts';
 import { page } from './paging.ts';
 import { type Asked, data, foundOffer, type Sandbox } from './sandbox.ts';
 
-const OF_QUOTE = [
-  'cheaper',
-  'dearer',
-  'amount_unknown',
-  'voucher',
-  'other_currency',
-  'quote_airline_unknown',
-] as const;
+const OF_QUOTE = ['cheaper', 'dearer', 'amount_unknown', 'voucher', 'other_currency', 'quote_airline_unknown'] as const;
 /** Of the price, in percent: what comes back by a cheap cancellation, and by a dear one. */
 const GIVEN_BACK = { cheaper: 90, dearer: 20 };
 const OF_CONFIRMATION = [
@@ -107,11 +100,7 @@ function confirm(sandbox: Sandbox, order: OrderRecord, cancellation: Cancellatio
   const { books, clock } = sandbox;
   const { id, refundCents, currency, to } = cancellation;
   const nowMs = clock.now();
-  books.orders.put(order.id, {
-    ...order,
-    cancelledAtMs: nowMs,
-    refund: { cents: refundCents, currency, to },
-  });
+  books.orders.put(order.id, { ...order, cancelledAtMs: nowMs, refund: { cents: refundCents, currency, to } });
   const confirmed = books.cancellations.put(id, { ...cancellation, confirmedAtMs: nowMs });
   const balance = books.settings.get('balance');
   if (balance !== undefined && to === 'balance' && currency === order.currency)
@@ -156,14 +145,7 @@ function dressed({ ids }: Sandbox, one: CancellationRecord): object {
     confirmed_at: one.confirmedAtMs === null ? null : microInstant(one.confirmedAtMs),
     airline_credits:
       one.to === 'airline_credits'
-        ? [
-            {
-              id: ids.hashed('acd', one.id),
-              credit_amount: amount,
-              credit_currency: one.currency,
-              issued_on: null,
-            },
-          ]
+        ? [{ id: ids.hashed('acd', one.id), credit_amount: amount, credit_currency: one.currency, issued_on: null }]
         : [],
   };
 }

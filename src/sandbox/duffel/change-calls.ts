@@ -37,9 +37,7 @@ export async function listChanges({ sandbox, search }: Asked): Promise<HttpRespo
     if (orderTrait(sandbox, order) === 'changes_per_read' && order.cancelledAtMs === null)
       moveFlights(sandbox, order, 60);
   const changes = orders.flatMap((order) =>
-    changesOf(sandbox, order.id).map((change) =>
-      dressedChange(sandbox, order, offerSlices(sandbox, order), change),
-    ),
+    changesOf(sandbox, order.id).map((change) => dressedChange(sandbox, order, offerSlices(sandbox, order), change)),
   );
   return json({ data: changes });
 }

@@ -74,13 +74,11 @@ export function dressedOffer(
       requires_instant_payment: isInstant,
       payment_required_by: isInstant ? null : microInstant(heldUntilMs(request)),
       // Holdable, and still without a guarantee of the price.
-      price_guarantee_expires_at:
-        isInstant || odd % 2 === 0 ? null : microInstant(request.createdAtMs + 2 * DAY_MS),
+      price_guarantee_expires_at: isInstant || odd % 2 === 0 ? null : microInstant(request.createdAtMs + 2 * DAY_MS),
     },
     passenger_identity_documents_required: native.identity_documents_required || needsDocuments(offer),
     supported_passenger_identity_document_types: takesDocuments(offer) ? ['passport'] : [],
-    supported_loyalty_programmes:
-      native.supported_loyalty_programmes.length > 0 ? carrierCodes(native.slices) : [],
+    supported_loyalty_programmes: native.supported_loyalty_programmes.length > 0 ? carrierCodes(native.slices) : [],
     conditions: dressedConditions(native.conditions, native.total_currency, odd),
     available_services: services === null ? null : servicesOf(ids, request, offer, services.read),
     partial: false,
@@ -99,9 +97,7 @@ export const needsInstantPayment = (request: OfferRequestRecord, { offer }: Worl
 export const heldUntilMs = ({ createdAtMs }: OfferRequestRecord): number => createdAtMs + 3 * DAY_MS;
 
 const carrierCodes = (slices: readonly Slice[]): string[] => [
-  ...new Set(
-    slices.flatMap(({ segments }) => segments.map(({ flight_number }) => flight_number.slice(0, 2))),
-  ),
+  ...new Set(slices.flatMap(({ segments }) => segments.map(({ flight_number }) => flight_number.slice(0, 2)))),
 ];
 
 /** One carrier in six wants passports; agencies take none at all. */
@@ -168,9 +164,7 @@ function dressedSlice(
     // Of this slice alone: not the fee of the whole offer.
     conditions: {
       change_before_departure:
-        odd % 4 === 0
-          ? null
-          : { allowed: true, penalty_amount: '15.00', penalty_currency: offer.offer.total_currency },
+        odd % 4 === 0 ? null : { allowed: true, penalty_amount: '15.00', penalty_currency: offer.offer.total_currency },
       advance_seat_selection: null,
       priority_boarding: null,
       priority_check_in: null,

@@ -43,24 +43,9 @@ const KINDS = {
     'Unsupported version',
     'The version in the Duffel-Version header is not supported. Send v2.',
   ],
-  not_found: [
-    404,
-    'invalid_request_error',
-    'Resource not found',
-    'The resource that you asked for does not exist.',
-  ],
-  method_not_allowed: [
-    405,
-    'invalid_request_error',
-    'Method not allowed',
-    'This address does not take this method.',
-  ],
-  malformed_json: [
-    400,
-    'invalid_request_error',
-    'Malformed JSON',
-    'The body is not a JSON object with a data field.',
-  ],
+  not_found: [404, 'invalid_request_error', 'Resource not found', 'The resource that you asked for does not exist.'],
+  method_not_allowed: [405, 'invalid_request_error', 'Method not allowed', 'This address does not take this method.'],
+  malformed_json: [400, 'invalid_request_error', 'Malformed JSON', 'The body is not a JSON object with a data field.'],
   payload_too_large: [413, 'invalid_request_error', 'Payload too large', 'The body is too large.'],
   rate_limit_exceeded: [
     429,
@@ -99,12 +84,7 @@ const KINDS = {
     'Offer no longer available',
     'The selected offer is no longer available. Search again.',
   ],
-  offer_expired: [
-    422,
-    'invalid_state_error',
-    'Offer expired',
-    'The selected offer has expired. Search again.',
-  ],
+  offer_expired: [422, 'invalid_state_error', 'Offer expired', 'The selected offer has expired. Search again.'],
   price_changed: [
     422,
     'invalid_state_error',
@@ -135,12 +115,7 @@ const KINDS = {
     'Duplicate booking',
     'The airline has a booking with these passengers and flights.',
   ],
-  duplicate_passenger_name: [
-    422,
-    'validation_error',
-    'Duplicate passenger name',
-    'Two passengers have the same name.',
-  ],
+  duplicate_passenger_name: [422, 'validation_error', 'Duplicate passenger name', 'Two passengers have the same name.'],
   payment_amount_does_not_match_order_amount: [
     422,
     'validation_error',
@@ -285,8 +260,7 @@ const GATEWAYS = { 401: 'Unauthorized', 403: 'Forbidden', 502: 'Bad Gateway' } a
 /** The answer of a gateway in front of the API, in its own words: a page, or plain text. */
 export function ofGateway(status: keyof typeof GATEWAYS, type: 'html' | 'plain' = 'html'): HttpResponse {
   const text = `${status} ${GATEWAYS[status]}`;
-  const body =
-    type === 'html' ? `<html><head><title>${text}</title></head><body>${text}</body></html>` : text;
+  const body = type === 'html' ? `<html><head><title>${text}</title></head><body>${text}</body></html>` : text;
   return new HttpResponse(status, body, { 'content-type': `text/${type}` });
 }
 

@@ -19,10 +19,7 @@ interface Told {
 }
 
 /** Writes an event into the books, with the times of its deliveries by the switch. */
-export function tell(
-  { books, ids, stepMs }: Sandbox,
-  { type, idempotencyKey, object, atMs }: Told,
-): EventRecord {
+export function tell({ books, ids, stepMs }: Sandbox, { type, idempotencyKey, object, atMs }: Told): EventRecord {
   const number = books.count('event');
   const hook = books.webhooks
     .all()
@@ -115,10 +112,7 @@ async function deliver(
   const status = await fetch({
     method: 'POST',
     url: hook.url,
-    headers: {
-      'content-type': 'application/json',
-      'x-duffel-signature': signatureOf(hook.secret, body, clock.now()),
-    },
+    headers: { 'content-type': 'application/json', 'x-duffel-signature': signatureOf(hook.secret, body, clock.now()) },
     body,
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).then(

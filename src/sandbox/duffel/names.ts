@@ -8,10 +8,8 @@ import type { WorldOffer } from './world.ts';
 export const offerIdOf = (ids: DuffelIds, { requestNumber, index }: WorldOffer): string =>
   ids.numbered('off', requestNumber, index);
 
-export const passengerIds = (
-  ids: DuffelIds,
-  { number, passengersOf = number, ages }: OfferRequestRecord,
-): string[] => ages.map((_, position) => ids.numbered('pas', passengersOf, position));
+export const passengerIds = (ids: DuffelIds, { number, passengersOf = number, ages }: OfferRequestRecord): string[] =>
+  ages.map((_, position) => ids.numbered('pas', passengersOf, position));
 
 /** @param where direction and flight: `0.1` */
 export const segmentId = (ids: DuffelIds, { requestNumber, index }: WorldOffer, where: string): string =>

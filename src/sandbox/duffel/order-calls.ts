@@ -36,11 +36,7 @@ export async function createOrder(asked: Asked): Promise<HttpResponse> {
   } catch (error) {
     if (error instanceof ApiError) {
       const known = sandbox.books.attempts.get(number) ?? attempt;
-      sandbox.books.attempts.put(number, {
-        ...known,
-        status: error.status,
-        code: error.kinds[0]?.code ?? null,
-      });
+      sandbox.books.attempts.put(number, { ...known, status: error.status, code: error.kinds[0]?.code ?? null });
     }
     throw error;
   }
@@ -62,9 +58,7 @@ async function taken(asked: Asked, attempt: AttemptRecord, wanted: WantedOrder):
     // The airline takes its time before it books; who leaves meanwhile has ordered all the same.
     if (behaviour.slow) await clock.sleep(sandbox.slowMs);
     const order =
-      behaviour.made === 'never' || behaviour.made === 'fails_later'
-        ? null
-        : make(sandbox, wanted, behaviour);
+      behaviour.made === 'never' || behaviour.made === 'fails_later' ? null : make(sandbox, wanted, behaviour);
     if (behaviour.made === 'fails_later') failLater(sandbox, wanted);
     const noted = (status: number) =>
       books.attempts.put(attempt.number, { ...attempt, behaviour: name, status, orderId: order?.id ?? null });
@@ -106,10 +100,7 @@ function answered(
       return ofGateway(403, 'plain');
     default:
       if (signal?.aborted) return cutConnection();
-      throw refused(
-        answer,
-        answer === 'rate_limit_exceeded' ? rateLimitHeaders(sandbox.clock.now(), 60, 0) : {},
-      );
+      throw refused(answer, answer === 'rate_limit_exceeded' ? rateLimitHeaders(sandbox.clock.now(), 60, 0) : {});
   }
 }
 
@@ -121,8 +112,7 @@ function checkBookable(sandbox: Sandbox, wanted: WantedOrder): void {
   const ofRequest = (id: string) => ids.read('off', id)?.number === request.number;
   const orders = books.orders.all();
   const attempted = books.attempts.all().filter((one) => one.behaviour !== null && ofRequest(one.offerId));
-  const holds = ({ behaviour }: AttemptRecord) =>
-    behaviour !== null && !('frees' in ORDER_BEHAVIOURS[behaviour]);
+  const holds = ({ behaviour }: AttemptRecord) => behaviour !== null && !('frees' in ORDER_BEHAVIOURS[behaviour]);
   if (underWay.has(offerId)) throw refused('order_creation_already_attempted');
   if (attempted.some((one) => one.offerId === offerId && holds(one)))
     throw refused(
@@ -142,19 +132,13 @@ function checkBookable(sandbox: Sandbox, wanted: WantedOrder): void {
 }
 
 /** The flights and the people of a booking, as a digest that is compared and never kept. */
-const travelKey = (
-  { offer, ownerName }: WorldOffer,
-  { seed }: Sandbox,
-  people: WantedOrder['passengers'],
-): string =>
+const travelKey = ({ offer, ownerName }: WorldOffer, { seed }: Sandbox, people: WantedOrder['passengers']): string =>
   sha256Hex(
     JSON.stringify([
       seed,
       ownerName,
       offer.comparison_key,
-      people.map(({ given_name, family_name, born_on }) =>
-        `${given_name} ${family_name} ${born_on}`.toLowerCase(),
-      ),
+      people.map(({ given_name, family_name, born_on }) => `${given_name} ${family_name} ${born_on}`.toLowerCase()),
     ]),
   );
 
@@ -191,12 +175,7 @@ function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBeh
       type: 'order.created',
       idempotencyKey: id,
       atMs: listedAtMs,
-      object: {
-        id,
-        offer_id: wanted.offerId,
-        booking_reference: order.bookingReference,
-        metadata: wanted.metadata,
-      },
+      object: { id, offer_id: wanted.offerId, booking_reference: order.bookingReference, metadata: wanted.metadata },
     });
   return order;
 }
@@ -221,9 +200,7 @@ function recordLocator(orderId: string, offer: WorldOffer): string {
   const length = { 0: 7, 1: 13 }[oddityOf(offer)] ?? 6;
   const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
   return [...sha256Hex(`locator ${orderId}`).slice(0, length)]
-    .map((hex, at) =>
-      letters.charAt((Number.parseInt(hex, 16) + diceOf(orderId, String(at))) % letters.length),
-    )
+    .map((hex, at) => letters.charAt((Number.parseInt(hex, 16) + diceOf(orderId, String(at))) % letters.length))
     .join('');
 }
 
@@ -244,9 +221,7 @@ export async function updateOrder(asked: Asked, id: string): Promise<HttpRespons
   const pairs = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : [];
   if (pairs.length > 50 || pairs.some(([, value]) => typeof value !== 'string'))
     throw invalid([{ at: 'metadata', code: 'validation_type', message: 'must be up to 50 texts' }]);
-  return data(
-    dressedOrder(sandbox, sandbox.books.orders.put(id, { ...order, metadata: Object.fromEntries(pairs) })),
-  );
+  return data(dressedOrder(sandbox, sandbox.books.orders.put(id, { ...order, metadata: Object.fromEntries(pairs) })));
 }
 
 /** An order that the API shows. @throws ApiError for any other */

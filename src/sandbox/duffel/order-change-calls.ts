@@ -28,9 +28,7 @@ export async function createChangeRequest(asked: Asked): Promise<HttpResponse> {
   const wanted = (typeof slices === 'object' && slices !== null ? slices : {}) as Record<string, unknown>;
   const issues: Issue[] = [];
   const today = new Date(clock.now()).toISOString().slice(0, 10);
-  const added = listOf(wanted.add).map((one, at) =>
-    readSlice(one, `slices/add/${at}`, today, issues, world.airports),
-  );
+  const added = listOf(wanted.add).map((one, at) => readSlice(one, `slices/add/${at}`, today, issues, world.airports));
   const shown = offerSlices(sandbox, order).map(({ id }) => ids.hashed('sli', order.id, String(id)));
   const removed = listOf(wanted.remove).map(({ slice_id }, at) => {
     const place = shown.indexOf(String(slice_id));
@@ -43,11 +41,7 @@ export async function createChangeRequest(asked: Asked): Promise<HttpResponse> {
     return place;
   });
   if (added.length === 0 || added.length !== removed.length)
-    issues.push({
-      at: 'slices',
-      code: 'validation_length',
-      message: 'must add one slice for each removed one',
-    });
+    issues.push({ at: 'slices', code: 'validation_length', message: 'must add one slice for each removed one' });
   if (issues.length > 0) throw invalid(issues);
   const { request } = flownOffer(sandbox, order);
   const requestNumber = books.count('request');
@@ -92,9 +86,7 @@ function candidates(sandbox: Sandbox, record: ChangeRequestRecord): WorldOffer[]
     .offers(searchOf(sandbox, record))
     .filter(
       (one) =>
-        one.ownerName === offer.ownerName &&
-        one.offer.total_currency === offer.offer.total_currency &&
-        isKept(one),
+        one.ownerName === offer.ownerName && one.offer.total_currency === offer.offer.total_currency && isKept(one),
     )
     .slice(0, MOST_OFFERS);
 }
@@ -204,12 +196,7 @@ function shownChange(sandbox: Sandbox, change: OrderChangeRecord): object {
   const id = sandbox.ids.numbered('oce', change.number);
   if (change.shown) return { ...change.shown, confirmed_at: microInstant(change.confirmedAtMs ?? 0) };
   const { record, offer } = chosenIn(sandbox, change);
-  return {
-    ...dressedChange(sandbox, record, offer),
-    id,
-    confirmed_at: null,
-    available_payment_types: ['balance'],
-  };
+  return { ...dressedChange(sandbox, record, offer), id, confirmed_at: null, available_payment_types: ['balance'] };
 }
 
 const chosenIn = (sandbox: Sandbox, { changeRequest, index }: OrderChangeRecord) =>
@@ -234,9 +221,6 @@ export async function confirmChange(asked: Asked, id: string): Promise<HttpRespo
     totalCents: order.totalCents + cents - PENALTY_CENTS,
   });
   return data(
-    shownChange(
-      sandbox,
-      books.orderChanges.put(change.number, { ...change, shown, confirmedAtMs: clock.now() }),
-    ),
+    shownChange(sandbox, books.orderChanges.put(change.number, { ...change, shown, confirmedAtMs: clock.now() })),
   );
 }

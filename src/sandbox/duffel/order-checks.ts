@@ -60,8 +60,7 @@ export async function readOrder({ sandbox, data }: Asked): Promise<WantedOrder> 
   if (paid && paid.currency !== offer.offer.total_currency)
     throw refused('payment_currency_does_not_match_order_currency');
   const raisedCents = state?.raisedCents ?? 0;
-  const owed =
-    offer.totalCents + raisedCents + services.reduce((sum, service) => sum + service.totalCents, 0);
+  const owed = offer.totalCents + raisedCents + services.reduce((sum, service) => sum + service.totalCents, 0);
   if (paid && paid.cents !== owed) throw refused('payment_amount_does_not_match_order_amount');
   return { offerId, request, offer, isHeld, raisedCents, passengers, services, totalCents: owed, metadata };
 }
@@ -124,8 +123,7 @@ function checkPassenger(passenger: Body, at: string, issues: Issue[]): void {
     const value = passenger[field];
     if (value === undefined || value === null || value === '')
       issues.push({ at: `${at}/${field}`, code: 'validation_required', message: "can't be blank" });
-    else if (typeof value !== 'string' || !isRight(value))
-      issues.push({ at: `${at}/${field}`, code, message });
+    else if (typeof value !== 'string' || !isRight(value)) issues.push({ at: `${at}/${field}`, code, message });
   };
   for (const field of ['given_name', 'family_name']) {
     check(
@@ -138,9 +136,7 @@ function checkPassenger(passenger: Body, at: string, issues: Issue[]): void {
     if (typeof value === 'string' && value !== '' && !NAME.test(value))
       issues.push({ at: `${at}/${field}`, code: 'validation_format', message: 'has invalid characters' });
   }
-  check('title', 'validation_inclusion', `must be one of ${TITLES.join(', ')}`, (text) =>
-    TITLES.includes(text),
-  );
+  check('title', 'validation_inclusion', `must be one of ${TITLES.join(', ')}`, (text) => TITLES.includes(text));
   check('gender', 'validation_inclusion', 'must be one of m, f', (text) => GENDERS.includes(text));
   check('email', 'validation_format', 'is not an email address', (text) => /^\S+@\S+\.\S+$/.test(text));
   check('phone_number', 'validation_format', 'is not in E.164', (text) => /^\+[1-9]\d{6,14}$/.test(text));
@@ -158,8 +154,7 @@ function checkAge(
 ): void {
   const flown = offer.slices.at(-1)?.departing_at.slice(0, 10) ?? '';
   if (typeof born_on !== 'string' || !isRealDate(born_on)) return;
-  const years =
-    Number(flown.slice(0, 4)) - Number(born_on.slice(0, 4)) - (flown.slice(5) < born_on.slice(5) ? 1 : 0);
+  const years = Number(flown.slice(0, 4)) - Number(born_on.slice(0, 4)) - (flown.slice(5) < born_on.slice(5) ? 1 : 0);
   const searched = request.ages[place] ?? null;
   if (searched === null ? years < 18 : years !== searched)
     issues.push({
@@ -184,11 +179,7 @@ function checkDocuments({ identity_documents }: Body, offer: WorldOffer, at: str
   if (documents.length > 1 || document?.type !== 'passport')
     issues.push({ at: field, code: 'validation_inclusion', message: 'must be one passport' });
   if (typeof document?.unique_identifier !== 'string' || document.unique_identifier === '')
-    issues.push({
-      at: `${field}/0/unique_identifier`,
-      code: 'validation_required',
-      message: "can't be blank",
-    });
+    issues.push({ at: `${field}/0/unique_identifier`, code: 'validation_required', message: "can't be blank" });
   const country = document?.issuing_country_code;
   if (typeof country !== 'string' || country.length !== 2 || !isCountry(country))
     issues.push({
@@ -198,11 +189,7 @@ function checkDocuments({ identity_documents }: Body, offer: WorldOffer, at: str
     });
   const expires = document?.expires_on;
   if (typeof expires !== 'string' || !isRealDate(expires) || expires < flown)
-    issues.push({
-      at: `${field}/0/expires_on`,
-      code: 'validation_inclusion',
-      message: 'must be after the journey',
-    });
+    issues.push({ at: `${field}/0/expires_on`, code: 'validation_inclusion', message: 'must be after the journey' });
 }
 
 export function readServices(
@@ -216,19 +203,10 @@ export function readServices(
     const at = `services/${position}`;
     const service = serviceById(ids, request, offer, String(id));
     if (!service) {
-      issues.push({
-        at: `${at}/id`,
-        code: 'linked_record_not_found',
-        message: 'must be the ID of a service',
-      });
+      issues.push({ at: `${at}/id`, code: 'linked_record_not_found', message: 'must be the ID of a service' });
       return [];
     }
-    if (
-      typeof quantity !== 'number' ||
-      !Number.isInteger(quantity) ||
-      quantity < 1 ||
-      quantity > service.most
-    ) {
+    if (typeof quantity !== 'number' || !Number.isInteger(quantity) || quantity < 1 || quantity > service.most) {
       const message = `must be between 1 and ${service.most}`;
       issues.push({ at: `${at}/quantity`, code: 'validation_inclusion', message });
       return [];
@@ -247,8 +225,7 @@ export function readPayment(given: readonly Body[], issues: Issue[]): { cents: n
   if (payment.type !== 'balance')
     issues.push({ at: 'payments/0/type', code: 'validation_inclusion', message: 'must be balance' });
   const cents = centsOf(payment.amount);
-  if (cents === null)
-    issues.push({ at: 'payments/0/amount', code: 'validation_format', message: 'is not an amount' });
+  if (cents === null) issues.push({ at: 'payments/0/amount', code: 'validation_format', message: 'is not an amount' });
   if (typeof payment.currency !== 'string' || !/^[A-Z]{3}$/.test(payment.currency))
     issues.push({ at: 'payments/0/currency', code: 'validation_format', message: 'is not a currency' });
   return { cents: cents ?? 0, currency: String(payment.currency) };
@@ -266,10 +243,7 @@ function readMetadata(given: unknown, issues: Issue[]): Record<string, string> {
     pairs.length <= MOST_PAIRS &&
     pairs.every(
       ([key, value]) =>
-        /^[\w-]+$/.test(key) &&
-        key.length <= MOST_KEY &&
-        typeof value === 'string' &&
-        value.length <= MOST_VALUE,
+        /^[\w-]+$/.test(key) && key.length <= MOST_KEY && typeof value === 'string' && value.length <= MOST_VALUE,
     );
   if (!isRight)
     issues.push({

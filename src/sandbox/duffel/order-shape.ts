@@ -66,9 +66,7 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
       total_amount: amountOf(service.totalCents),
       total_currency: order.currency,
       passenger_ids: [service.passengerId],
-      segment_ids: service.segmentId
-        ? [ids.hashed('seg', order.id, service.segmentId)]
-        : orderSegments(sandbox, order),
+      segment_ids: service.segmentId ? [ids.hashed('seg', order.id, service.segmentId)] : orderSegments(sandbox, order),
       metadata: service.designator
         ? { designator: service.designator, name: '', disclosures: [] }
         : { type: service.type, maximum_weight_kg: service.weightKg },
@@ -80,11 +78,7 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
       price_guarantee_expires_at: null,
     },
     documents: documentsOf(order, nowMs, dressed.owner),
-    available_actions: cancelled
-      ? ['update']
-      : canCancel(order)
-        ? ['cancel', 'change', 'update']
-        : ['update'],
+    available_actions: cancelled ? ['update'] : canCancel(order) ? ['cancel', 'change', 'update'] : ['update'],
     cancelled_at: order.cancelledAtMs === null ? null : microInstant(order.cancelledAtMs),
     cancellation: confirmedCancellation(sandbox, order.id),
     changes: [],
@@ -123,17 +117,14 @@ export const orderSegments = (sandbox: Sandbox, order: OrderRecord): string[] =>
   );
 
 const confirmedCancellation = ({ books }: Sandbox, orderId: string): object | null => {
-  const one = books.cancellations
-    .all()
-    .find((each) => each.orderId === orderId && each.confirmedAtMs !== null);
+  const one = books.cancellations.all().find((each) => each.orderId === orderId && each.confirmedAtMs !== null);
   return one === undefined
     ? null
     : { id: one.id, order_id: orderId, confirmed_at: microInstant(one.confirmedAtMs ?? 0) };
 };
 
 /** A few agencies' orders can't be cancelled through the API. */
-export const canCancel = (order: OrderRecord): boolean =>
-  order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
+export const canCancel = (order: OrderRecord): boolean => order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
 /** Record locators of this length are of the carrier that has no cancellation. */
 const NOT_CANCELLABLE_LENGTH = 13;
 

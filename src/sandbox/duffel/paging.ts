@@ -16,11 +16,7 @@ export function page<T>({ search }: Asked, list: readonly T[], shown: (one: T) =
   const end = Math.min(list.length, before ?? start + limit);
   return json({
     data: list.slice(start, end).map(shown),
-    meta: {
-      limit,
-      after: end < list.length ? cursorOf(end) : null,
-      before: start > 0 ? cursorOf(start) : null,
-    },
+    meta: { limit, after: end < list.length ? cursorOf(end) : null, before: start > 0 ? cursorOf(start) : null },
   });
 }
 
@@ -40,9 +36,7 @@ export function wasCreated({ search }: Asked, atMs: number): boolean {
     const text = search.get(`created_at[${name}]`);
     const ms = text === null ? Number.NaN : Date.parse(text);
     if (text !== null && Number.isNaN(ms))
-      throw invalid([
-        { at: `created_at[${name}]`, code: 'validation_format', message: 'is not an ISO 8601 datetime' },
-      ]);
+      throw invalid([{ at: `created_at[${name}]`, code: 'validation_format', message: 'is not an ISO 8601 datetime' }]);
     return ms;
   };
   return !(atMs < bound('after')) && !(atMs > bound('before'));

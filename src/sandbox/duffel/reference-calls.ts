@@ -11,13 +11,14 @@ import { ZZ } from './world.ts';
 type Listed = { readonly id: string };
 type List = (sandbox: Sandbox) => readonly Listed[];
 
-const AIRLINES: List = ({ ids }) =>
-  [ZZ, ...readAirlines()].map(({ name, code }) => carrierOf(ids, name, code));
+const AIRLINES: List = ({ ids }) => [ZZ, ...readAirlines()].map(({ name, code }) => carrierOf(ids, name, code));
 
 const AIRCRAFT: List = ({ ids }) =>
-  [...new Set(Object.values(createFleet()).flatMap((types) => types.map(({ name }) => name)))].map(
-    (name) => ({ id: ids.hashed('arc', name), name, iata_code: '32N' }),
-  );
+  [...new Set(Object.values(createFleet()).flatMap((types) => types.map(({ name }) => name)))].map((name) => ({
+    id: ids.hashed('arc', name),
+    name,
+    iata_code: '32N',
+  }));
 
 const LOYALTY: List = ({ ids }) =>
   readAirlines().flatMap(({ programme, name, code, alliance }) =>
@@ -53,18 +54,14 @@ const MOST_PLACES = 10;
 export async function suggestPlaces({ sandbox, search }: Asked): Promise<HttpResponse> {
   const text = (search.get('query') ?? search.get('name') ?? '').trim().toLowerCase();
   const { airports } = sandbox.world;
-  const fits = (...names: string[]) =>
-    text !== '' && names.some((name) => name.toLowerCase().startsWith(text));
+  const fits = (...names: string[]) => text !== '' && names.some((name) => name.toLowerCase().startsWith(text));
   const found = [...airports].filter(([iata, { city, name }]) => fits(iata, city, name, cityOf(iata) ?? ''));
   const cities = new Map<string, object>();
   for (const [iata, place] of found) {
     const code = cityOf(iata);
     if (code === null || cities.has(code)) continue;
     const members = [...airports].filter(([other]) => cityOf(other) === code);
-    cities.set(code, {
-      ...placeOf(place, iata).city,
-      airports: members.map(([other, one]) => placeOf(one, other)),
-    });
+    cities.set(code, { ...placeOf(place, iata).city, airports: members.map(([other, one]) => placeOf(one, other)) });
   }
   const shown = found.map(([iata, place]) => ({ ...placeOf(place, iata), airports: null }));
   return data([...cities.values(), ...shown].slice(0, MOST_PLACES));

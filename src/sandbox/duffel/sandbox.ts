@@ -69,8 +69,7 @@ export async function misbehaved(
   if (behaviour === 'cut') return cutConnection();
   if (behaviour === 'html') return ofGateway(502);
   const kind = FAILURES[behaviour ?? ''];
-  if (kind)
-    throw refused(kind, behaviour === 'rate_limited' ? rateLimitHeaders(sandbox.clock.now(), 60, 0) : {});
+  if (kind) throw refused(kind, behaviour === 'rate_limited' ? rateLimitHeaders(sandbox.clock.now(), 60, 0) : {});
   return null;
 }
 

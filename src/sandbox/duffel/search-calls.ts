@@ -124,9 +124,7 @@ export function dressedRequest(
       family_name: null,
       loyalty_programme_accounts: [],
     })),
-    ...(withOffers
-      ? { offers: world.offers(request).map((offer) => shown(sandbox, request, offer)) }
-      : { offers: [] }),
+    ...(withOffers ? { offers: world.offers(request).map((offer) => shown(sandbox, request, offer)) } : { offers: [] }),
   };
 }
 
@@ -144,8 +142,7 @@ export async function listOffers(asked: Asked): Promise<HttpResponse> {
   if (failed) return failed;
   const request = requestById(sandbox, requestId);
   const most = search.get('max_connections');
-  const fits = ({ offer }: WorldOffer) =>
-    most === null || offer.slices.every(({ stops }) => stops <= Number(most));
+  const fits = ({ offer }: WorldOffer) => most === null || offer.slices.every(({ stops }) => stops <= Number(most));
   const sort = search.get('sort');
   const sign = sort?.startsWith('-') ? -1 : 1;
   const keyOf = sortKey(sort);
@@ -216,15 +213,10 @@ function checkSupplierTimeout(text: string | null): void {
 type Search = Pick<OfferRequestRecord, 'slices' | 'ages' | 'cabinClass' | 'maxConnections'>;
 
 /** @throws ApiError with every wrong field */
-function readSearch(
-  body: Readonly<Record<string, unknown>>,
-  today: string,
-  places: DuffelWorld['airports'],
-): Search {
+function readSearch(body: Readonly<Record<string, unknown>>, today: string, places: DuffelWorld['airports']): Search {
   const issues: Issue[] = [];
   const given = listOf(body.slices);
-  if (given.length === 0)
-    issues.push({ at: 'slices', code: 'validation_required', message: "can't be blank" });
+  if (given.length === 0) issues.push({ at: 'slices', code: 'validation_required', message: "can't be blank" });
   const slices = given.map((slice, at) => readSlice(slice, `slices/${at}`, today, issues, places));
   const travelling = listOf(body.passengers);
   if (travelling.length < 1 || travelling.length > MOST_PASSENGERS)
@@ -236,11 +228,7 @@ function readSearch(
   const ages = travelling.map((passenger, at) => readAge(passenger, `passengers/${at}`, issues));
   const cabinClass = CABINS.find((cabin) => cabin === (body.cabin_class ?? 'economy'));
   if (!cabinClass)
-    issues.push({
-      at: 'cabin_class',
-      code: 'validation_inclusion',
-      message: `must be one of ${CABINS.join(', ')}`,
-    });
+    issues.push({ at: 'cabin_class', code: 'validation_inclusion', message: `must be one of ${CABINS.join(', ')}` });
   const maxConnections = body.max_connections ?? 1;
   if (typeof maxConnections !== 'number' || !Number.isInteger(maxConnections) || maxConnections < 0)
     issues.push({ at: 'max_connections', code: 'validation_type', message: 'must be an integer' });
@@ -263,20 +251,12 @@ export function readSlice(
     if (typeof value !== 'string' || !/^[A-Z]{3}$/.test(value))
       issues.push({ at: `${at}/${name}`, code: 'validation_format', message: 'must be an IATA code' });
     else if (airportsOf(value, places).length === 0)
-      issues.push({
-        at: `${at}/${name}`,
-        code: 'linked_record_not_found',
-        message: 'is no place that exists',
-      });
+      issues.push({ at: `${at}/${name}`, code: 'linked_record_not_found', message: 'is no place that exists' });
   }
   if (typeof departure_date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(departure_date))
     issues.push({ at: `${at}/departure_date`, code: 'validation_format', message: 'must be a date' });
   else if (departure_date < today)
-    issues.push({
-      at: `${at}/departure_date`,
-      code: 'validation_inclusion',
-      message: 'must be after today',
-    });
+    issues.push({ at: `${at}/departure_date`, code: 'validation_inclusion', message: 'must be after today' });
   return { origin: String(origin), destination: String(destination), departure_date: String(departure_date) };
 }
 

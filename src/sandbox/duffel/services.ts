@@ -19,8 +19,7 @@ function bagsFor({ ownerCode, offer }: WorldOffer): readonly Bag[] {
   const cents = 3_000 + 500 * (odd % 8);
   const bags: Bag[] = [{ type: 'checked', weightKg: odd % 3 === 0 ? null : 23, cents, most: 2 }];
   if (odd % 2 === 0) bags.push({ type: 'checked', weightKg: 32, cents: cents + 2_500, most: 1 });
-  if (offer.carry_on_bags_included === 0)
-    bags.push({ type: 'carry_on', weightKg: 10, cents: 1_800, most: 1 });
+  if (offer.carry_on_bags_included === 0) bags.push({ type: 'carry_on', weightKg: 10, cents: 1_800, most: 1 });
   return bags;
 }
 
@@ -30,11 +29,7 @@ const READS = 5_000;
 const OFFERS = 2_000;
 
 /** Everything that can be bought with an offer: each bag for each passenger, on all of his flights. */
-function offered(
-  ids: DuffelIds,
-  request: OfferRequestRecord,
-  offer: WorldOffer,
-): Omit<OfferedService, 'id'>[] {
+function offered(ids: DuffelIds, request: OfferRequestRecord, offer: WorldOffer): Omit<OfferedService, 'id'>[] {
   if (traitOf(request) === 'no_services') return [];
   return passengerIds(ids, request).flatMap((passengerId) =>
     bagsFor(offer).map(({ type, weightKg, cents, most }) => ({
@@ -49,12 +44,7 @@ function offered(
 }
 
 /** The services of one read: their ids are new with every read, and all of them can be booked. */
-export const servicesOf = (
-  ids: DuffelIds,
-  request: OfferRequestRecord,
-  offer: WorldOffer,
-  read: number,
-): object[] => {
+export const servicesOf = (ids: DuffelIds, request: OfferRequestRecord, offer: WorldOffer, read: number): object[] => {
   const segments = offer.offer.slices.flatMap((slice, at) =>
     slice.segments.map((_, flight) => segmentId(ids, offer, `${at}.${flight}`)),
   );
@@ -139,12 +129,7 @@ const servicesOfSeat = (
       }));
 
 /** The seat that a service id names; null for any other. */
-const seatById = (
-  ids: DuffelIds,
-  request: OfferRequestRecord,
-  offer: WorldOffer,
-  id: string,
-): OfferedService | null =>
+const seatById = (ids: DuffelIds, request: OfferRequestRecord, offer: WorldOffer, id: string): OfferedService | null =>
   segmentsOf(ids, offer)
     .flatMap(({ id: segment }) =>
       allSeats(segment).flatMap((seat) => servicesOfSeat(ids, request, offer, segment, seat)),

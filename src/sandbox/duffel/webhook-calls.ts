@@ -21,8 +21,7 @@ export function register(
     id,
     url,
     events,
-    secret:
-      secret ?? Buffer.from(sha256Hex(`webhook ${seed} ${number}`).slice(0, 32), 'hex').toString('base64'),
+    secret: secret ?? Buffer.from(sha256Hex(`webhook ${seed} ${number}`).slice(0, 32), 'hex').toString('base64'),
     createdAtMs: clock.now(),
   });
 }
@@ -124,9 +123,7 @@ export async function redeliver({ sandbox }: Asked, id: string): Promise<HttpRes
 export async function listDeliveries(asked: Asked): Promise<HttpResponse> {
   const { books, ids } = asked.sandbox;
   const [hook] = books.webhooks.all();
-  const list = books.events
-    .all()
-    .flatMap((event) => event.deliveries.map((delivery, at) => ({ event, delivery, at })));
+  const list = books.events.all().flatMap((event) => event.deliveries.map((delivery, at) => ({ event, delivery, at })));
   return page(asked, list.reverse(), ({ event, delivery, at }) => ({
     id: ids.hashed('del', event.id, at),
     event_id: event.id,

@@ -79,10 +79,7 @@ export function createDuffelWorld(seed: string): DuffelWorld {
     );
     return offersOf(request, found);
   };
-  const airports = new Map<string, Place>([
-    ...readAirports().map((one) => [one.iata, one] as const),
-    ...OTHERS,
-  ]);
+  const airports = new Map<string, Place>([...readAirports().map((one) => [one.iata, one] as const), ...OTHERS]);
   return {
     airports,
     offers(request) {
@@ -156,12 +153,7 @@ interface Sold {
   readonly ownerCode: string | null;
 }
 
-function worldOffer(
-  { number }: OfferRequestRecord,
-  index: number,
-  sold: Sold,
-  dearerCents: number,
-): WorldOffer {
+function worldOffer({ number }: OfferRequestRecord, index: number, sold: Sold, dearerCents: number): WorldOffer {
   const { offer } = sold;
   const isPounds = sold.ownerName === 'Wayloft';
   const rate = isPounds ? GBP_PER_USD : 1;

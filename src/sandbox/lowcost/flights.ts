@@ -38,8 +38,7 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   if (scenarioRoute(from.iata, to.iata)) return CARRIERS.filter(({ areas }) => areas.length === 0);
   const km = distanceKm(from, to);
   if (km < LEAST_KM || km > MOST_KM || Math.min(from.size, to.size) < 2) return [];
-  const at = (carrier: Carrier, airport: Airport) =>
-    carrier.areas.some((area) => airport.timeZone.startsWith(area));
+  const at = (carrier: Carrier, airport: Airport) => carrier.areas.some((area) => airport.timeZone.startsWith(area));
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
@@ -68,8 +67,7 @@ const conditions = (change: string | null, refund: string | null): Conditions =>
 function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   const km = distanceKm(leg.from, leg.to);
   const weekday = (leg.day + 4) % 7;
-  const demand =
-    0.75 + 0.7 * world.dice.unit(THROW.fare, leg.carrier.index, leg.from.index, leg.to.index, weekday);
+  const demand = 0.75 + 0.7 * world.dice.unit(THROW.fare, leg.carrier.index, leg.from.index, leg.to.index, weekday);
   const daysAhead = Math.max(0, leg.departureMs / DAY_MS - quotedMinute / 1440);
   const horizon = 0.8 + 1.1 * Math.exp(-daysAhead / 8);
   const step = world.dice.unit(THROW.fare, leg.number, leg.day, Math.floor(quotedMinute / 240));
@@ -141,14 +139,7 @@ export interface Trip {
 
 export const waves = WAVES.map((_, wave) => wave);
 
-export function legOf(
-  world: World,
-  carrier: Carrier,
-  from: Airport,
-  to: Airport,
-  day: number,
-  wave: number,
-): Leg {
+export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport, day: number, wave: number): Leg {
   const [earliest, latest] = WAVES[wave] ?? [600, 700];
   const about = [carrier.index, from.index, to.index, wave] as const;
   const minute = earliest + 5 * world.dice.pick((latest - earliest) / 5, THROW.departure, ...about);

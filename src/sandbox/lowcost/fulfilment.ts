@@ -136,12 +136,7 @@ async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
   const trip = quotedTrip(shop, offerId);
   if (!trip) throw problem('offer_not_found');
   const records = await shop.sales();
-  const run = await records.begin({
-    reference,
-    offerId,
-    passengerCount: passengers.length,
-    nowMs: clock.now(),
-  });
+  const run = await records.begin({ reference, offerId, passengerCount: passengers.length, nowMs: clock.now() });
   if (run !== null) await buy(shop, records, run, purchase, trip);
   // Another visit took this one over on its way: its outcome is not known here.
   const outcome = await records.find(reference, clock.now());
@@ -156,8 +151,7 @@ async function buy(shop: Shop, records: Sales, run: string, purchase: Purchase, 
   const mishap = isOnSale(shop, trip) ? mishapOf(shop, trip) : 'sold_out';
   const till = goToTill(visit(world, trip, mishap, visitNumber(shop)), purchase);
   if (till.kind !== 'ready_to_pay') return records.end(reference, run, till, clock.now());
-  const waitMs =
-    mishap === 'late_confirmation' ? Math.max(LATE_AT_LEAST_MS, ticketingMs * LATE_BY) : ticketingMs;
+  const waitMs = mishap === 'late_confirmation' ? Math.max(LATE_AT_LEAST_MS, ticketingMs * LATE_BY) : ticketingMs;
   const confirmsAtMs = mishap === 'pay_pressed_no_confirmation' ? null : clock.now() + waitMs;
   await records.press(reference, run, till.totalDecimal, confirmsAtMs);
 }

@@ -19,10 +19,7 @@ interface SandboxLowcost extends Fulfiller {
  */
 export function createSandboxLowcost(options: SandboxLowcostOptions): SandboxLowcost {
   const loaded = once(async (): Promise<{ world: World; fulfilment: Fulfilment }> => {
-    const [{ createWorld }, { createFulfilment }] = await Promise.all([
-      loadWorld(),
-      import('./fulfilment.ts'),
-    ]);
+    const [{ createWorld }, { createFulfilment }] = await Promise.all([loadWorld(), import('./fulfilment.ts')]);
     const world = createWorld(options.seed);
     return { world, fulfilment: createFulfilment(world, options) };
   });

@@ -33,12 +33,7 @@ type Sale = Selectable<SaleTable>;
 /** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
 export interface Sales {
   /** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
-  begin(sale: {
-    reference: string;
-    offerId: string;
-    passengerCount: number;
-    nowMs: number;
-  }): Promise<string | null>;
+  begin(sale: { reference: string; offerId: string; passengerCount: number; nowMs: number }): Promise<string | null>;
   /** Gives the visit up: nothing was bought. */
   end(reference: string, run: string, outcome: NothingBought, nowMs: number): Promise<void>;
   /**

@@ -1,11 +1,5 @@
 import type { PartnerPorts, RunType, Tx } from '../../partner/base/index.ts';
-import {
-  addAcceptance,
-  createSubmissions,
-  inputKey,
-  loadPolicy,
-  RUN_INPUTS,
-} from '../../partner/compliance/index.ts';
+import { addAcceptance, createSubmissions, inputKey, loadPolicy, RUN_INPUTS } from '../../partner/compliance/index.ts';
 import type { CustomerData } from '../../partner/customer-data/index.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../wire/partner/kinds.ts';
 
@@ -17,11 +11,7 @@ export async function seedCustomers(ports: PartnerPorts, tx: Tx): Promise<void> 
   for (const customer of SEEDED_CUSTOMER_DATA) await seedCustomer(ports, tx, customer);
 }
 
-async function seedCustomer(
-  ports: PartnerPorts,
-  tx: Tx,
-  { customerId, data }: SeededCustomerData,
-): Promise<void> {
+async function seedCustomer(ports: PartnerPorts, tx: Tx, { customerId, data }: SeededCustomerData): Promise<void> {
   const nowMs = ports.clock.now();
   const given = data.map(({ dataId, value }) => ({ dataId, type: typeOf(value), value }));
   await createSubmissions(ports).save(tx, customerId, given, nowMs);
@@ -60,8 +50,7 @@ function typeOf(value: CustomerData) {
 /** The demo's customers who have met every rule of the shipped policy already. Nobody of them exists. */
 
 // A picture of one pixel.
-const PICTURE =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
+const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
 
 const PICTURE_HASH = '63ef318d96b5d0d0ceba6e04a4e622b1158335cdc67c49e27839132c6f655058';
 

@@ -6,13 +6,7 @@ import { insertPartnerKey, newWebhookSecret } from '../../partner/desk/index.ts'
 import { recordChange, sealColumn } from '../../partner/orders/index.ts';
 import { sealWebhookSecret } from '../../partner/platforms/index.ts';
 import { readMark } from '../../store/index.ts';
-import {
-  SANDBOX_ORIGIN,
-  SEEDED_CUSTOMERS,
-  SEEDED_ORDERS,
-  SEEDED_PARTNERS,
-  type SeededOrder,
-} from './seed-table.ts';
+import { SANDBOX_ORIGIN, SEEDED_CUSTOMERS, SEEDED_ORDERS, SEEDED_PARTNERS, type SeededOrder } from './seed-table.ts';
 
 const MARK = 'partner_seed';
 

@@ -104,12 +104,14 @@ const ROUTES: RouteTable<PlatformPorts> = {
       summary: 'The orders in the books.',
       answers: { 200: { description: 'Of one partner.' } },
       run: async ({ context: { books }, params }) => ({
-        orders: books.orders(params.partner).map(({ orderId, steps, outcome, answer }) => ({
-          orderId,
-          externalOrderId: (JSON.parse(answer) as { externalOrderId?: string }).externalOrderId,
-          outcome,
-          updatesSent: steps,
-        })),
+        orders: books
+          .orders(params.partner)
+          .map(({ orderId, steps, outcome, answer }) => ({
+            orderId,
+            externalOrderId: (JSON.parse(answer) as { externalOrderId?: string }).externalOrderId,
+            outcome,
+            updatesSent: steps,
+          })),
       }),
     }),
     route({
@@ -370,11 +372,7 @@ const redirectOrderBody = z.object({
 
 /** Where the customer pays. Every number is a published example or openly made up: nobody's account. */
 function instructionsFor(order: CreateOrder, bankName: string): Record<string, string> {
-  const common = {
-    paymentMethod: order.paymentMethod,
-    amount: order.fromAmount,
-    currency: order.fromCurrency,
-  };
+  const common = { paymentMethod: order.paymentMethod, amount: order.fromAmount, currency: order.fromCurrency };
   if (order.type === 'OFFRAMP')
     return {
       ...common,
@@ -382,14 +380,8 @@ function instructionsFor(order: CreateOrder, bankName: string): Record<string, s
       toAddress: 'sandbox-deposit-address-do-not-send',
       blockchainMemo: order.orderId,
     };
-  const bank = {
-    ...common,
-    bankName,
-    accountHolderName: `${bankName} (sandbox)`,
-    depositMessage: order.orderId,
-  };
-  if (order.paymentMethod.endsWith('_SEPA'))
-    return { ...bank, iban: 'DE89370400440532013000', bic: 'COBADEFFXXX' };
+  const bank = { ...common, bankName, accountHolderName: `${bankName} (sandbox)`, depositMessage: order.orderId };
+  if (order.paymentMethod.endsWith('_SEPA')) return { ...bank, iban: 'DE89370400440532013000', bic: 'COBADEFFXXX' };
   if (order.paymentMethod.endsWith('_SPEI')) return { ...bank, clabe: '032180000118359719' };
   if (order.paymentMethod.endsWith('_PIX')) return bank;
   return {

@@ -123,20 +123,14 @@ interface Step {
 
 const plain = () => ({});
 const halfOf = (amount: string): string => decimalOf(unitsOf(amount) / 2n);
-const FUNDS: Step = {
-  status: 'FUNDS_RECEIVED',
-  details: (orderId) => ({ sourceTransactionId: `src_${orderId}` }),
-};
+const FUNDS: Step = { status: 'FUNDS_RECEIVED', details: (orderId) => ({ sourceTransactionId: `src_${orderId}` }) };
 const PAID: readonly Step[] = [
   FUNDS,
   { status: 'PAYMENT_SUBMITTED', details: (orderId) => ({ destinationTransactionId: `dst_${orderId}` }) },
   { status: 'PAYMENT_PROCESSED', details: plain },
 ];
 
-const CANCELED: Step = {
-  status: 'CANCELED',
-  details: () => ({ customerFacingReason: 'No funds came in time.' }),
-};
+const CANCELED: Step = { status: 'CANCELED', details: () => ({ customerFacingReason: 'No funds came in time.' }) };
 const returned = (orderId: string, reason: string) => ({
   returnDetails: { reason, refundReferenceId: `ref_${orderId}` },
 });
@@ -167,27 +161,16 @@ export const STEPS: Readonly<Record<Outcome, readonly Step[]>> = {
     { status: 'REFUNDED', details: plain },
   ],
   paid_short: [
-    {
-      ...FUNDS,
-      details: (orderId, toAmount) => ({ ...FUNDS.details(orderId, toAmount), toAmount: halfOf(toAmount) }),
-    },
+    { ...FUNDS, details: (orderId, toAmount) => ({ ...FUNDS.details(orderId, toAmount), toAmount: halfOf(toAmount) }) },
     ...PAID.slice(1),
   ],
   paid_over: [
     ...PAID.slice(0, -1),
-    {
-      status: 'PAYMENT_PROCESSED',
-      details: (orderId) => returned(orderId, 'More was paid than the order asked for.'),
-    },
+    { status: 'PAYMENT_PROCESSED', details: (orderId) => returned(orderId, 'More was paid than the order asked for.') },
   ],
   refunded: [
     FUNDS,
-    {
-      status: 'REFUNDING',
-      details: (orderId) => ({
-        ...returned(orderId, 'The account does not take it.'),
-      }),
-    },
+    { status: 'REFUNDING', details: (orderId) => ({ ...returned(orderId, 'The account does not take it.') }) },
     { status: 'REFUNDED', details: plain },
   ],
   waiting: [],

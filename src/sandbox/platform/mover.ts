@@ -79,12 +79,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
   const next = isTaken ? versionIn(response) : null;
   if (next !== null) {
     const isLast = steps + 1 >= way.length;
-    books.moved(order, {
-      steps: steps + 1,
-      version: next,
-      attempts: 0,
-      dueAtMs: isLast ? null : clock.now() + stepMs,
-    });
+    books.moved(order, { steps: steps + 1, version: next, attempts: 0, dueAtMs: isLast ? null : clock.now() + stepMs });
     return true;
   }
   if (response === null || isTaken || response.status >= 500) {
@@ -94,12 +89,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
   // Somebody else moved it, or it cannot go there: it is no longer this script's.
   const isOver = response.status === 409 || response.status === 400 || attempts + 1 >= MOST_REFUSALS;
   const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, attempts));
-  books.moved(order, {
-    steps,
-    version,
-    attempts: attempts + 1,
-    dueAtMs: isOver ? null : clock.now() + waitMs,
-  });
+  books.moved(order, { steps, version, attempts: attempts + 1, dueAtMs: isOver ? null : clock.now() + waitMs });
   return false;
 }
 
@@ -108,9 +98,6 @@ const toAmountOf = ({ answer }: BookedOrder): string => (JSON.parse(answer) as {
 
 /** null for an answer that was torn or is not the service's: as if none had come. */
 function versionIn(response: HttpResponse): number | null {
-  const body = jsonOf(Buffer.from(response.body ?? '')) as
-    | { order?: { version?: unknown } }
-    | null
-    | undefined;
+  const body = jsonOf(Buffer.from(response.body ?? '')) as { order?: { version?: unknown } } | null | undefined;
   return typeof body?.order?.version === 'number' ? body.order.version : null;
 }

@@ -51,9 +51,7 @@ export interface Executor {
  * program is compiled when a transaction first names it (1 ms).
  */
 export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promise<Executor> {
-  const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import(
-    'litesvm/dist/internal.js'
-  );
+  const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import('litesvm/dist/internal.js');
   const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());
 
   /** By which rows a program was compiled: its own, and the one that holds its code. */
@@ -129,20 +127,12 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promis
       const before = prepare(transaction, read, time).map((account) => account && swap(account));
       const result = simulate(machine, transaction);
       if (result instanceof FailedTransactionMetadata) {
-        return {
-          err: runtimeError(result.err()),
-          ...report(result.meta()),
-          accountsAfter: before,
-        };
+        return { err: runtimeError(result.err()), ...report(result.meta()), accountsAfter: before };
       }
       const changed = result
         .postAccounts()
         .map((one) => swap(chainAccount(bs58.encode(one.address) as Address, one.account())));
-      return {
-        err: null,
-        ...report(result.meta()),
-        accountsAfter: accountsAfter(transaction, before, changed),
-      };
+      return { err: null, ...report(result.meta()), accountsAfter: accountsAfter(transaction, before, changed) };
     },
   };
 }
@@ -160,10 +150,7 @@ const SLOTLESS: ReadonlySet<string> = new Set([
  * Checks whether a transaction may look at the hashes of the slots before it: 662 of them, which take 3 ms to make. What
  * it can run is among its accounts, and lookup tables and nonces go by them.
  */
-const mayReadSlots = (
-  { accountKeys, lookups }: ParsedTransaction,
-  loaded: readonly (ChainAccount | null)[],
-): boolean =>
+const mayReadSlots = ({ accountKeys, lookups }: ParsedTransaction, loaded: readonly (ChainAccount | null)[]): boolean =>
   lookups.length > 0 ||
   accountKeys.some(
     (address, index) =>
@@ -249,10 +236,7 @@ function report(meta: TransactionMetadata): Omit<Execution, 'err' | 'accountsAft
     returnData:
       returned.data().length === 0
         ? null
-        : {
-            programId: bs58.encode(returned.programId()),
-            data: Buffer.from(returned.data()).toString('base64'),
-          },
+        : { programId: bs58.encode(returned.programId()), data: Buffer.from(returned.data()).toString('base64') },
   };
 }
 

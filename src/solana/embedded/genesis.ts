@@ -75,8 +75,7 @@ function isDue({ replaces = [] }: GenesisProgram, there: ChainAccount | null): b
 
 /** Checks that the file holds a ledger. */
 export const hasGenesis = (file: LedgerFile): boolean =>
-  file.database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'ledger'`).get() !==
-  undefined;
+  file.database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'ledger'`).get() !== undefined;
 
 function createLedger(file: LedgerFile, clock: Clock, builtins: readonly ChainAccount[]): void {
   for (const statement of LEDGER_TABLES) file.database.exec(statement);
@@ -85,9 +84,7 @@ function createLedger(file: LedgerFile, clock: Clock, builtins: readonly ChainAc
   const faucetSeed = randomBytes(32);
   const faucet = signerFromSeed(faucetSeed).address;
   file.database
-    .prepare(
-      `insert into ledger (id, genesis_ms, wall_ms, ledger_ms, seed, faucet_seed) values (1, ?, ?, ?, ?, ?)`,
-    )
+    .prepare(`insert into ledger (id, genesis_ms, wall_ms, ledger_ms, seed, faucet_seed) values (1, ?, ?, ?, ?, ?)`)
     .run(now, now, now, randomBytes(32), faucetSeed);
   file.putAccounts(builtins, 0);
   const mint = encodeMint({ authority: faucet, decimals: 6, supply: 0n });
@@ -127,12 +124,7 @@ async function builtinAccounts(): Promise<ChainAccount[]> {
   };
   const spl = SPL_PROGRAMS.flatMap(at);
   const code = spl.map(programDataAddress).flatMap((address) => (address ? at(address) : []));
-  return [
-    ...owned(NATIVE_LOADER),
-    ...[...SYSVARS, NATIVE_MINT, SBPF_V3_FEATURE].flatMap(at),
-    ...code,
-    ...spl,
-  ];
+  return [...owned(NATIVE_LOADER), ...[...SYSVARS, NATIVE_MINT, SBPF_V3_FEATURE].flatMap(at), ...code, ...spl];
 }
 
 /** Wrapped SOL. */

@@ -37,9 +37,7 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
       database.prepare('select lamports, owner, data from accounts where address = ?').get(address) as
         | { lamports: string; owner: string; data: Uint8Array }
         | undefined;
-    const counted = database.prepare('select coalesce(max(seq), 0) as n from transactions').get() as {
-      n: number;
-    };
+    const counted = database.prepare('select coalesce(max(seq), 0) as n from transactions').get() as { n: number };
     return read({
       time: openSlotClock({ database, changes: watchChanges(database) }, row.seed, clock).peek(),
       genesisMs: row.genesis_ms,

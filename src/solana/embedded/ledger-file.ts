@@ -63,8 +63,7 @@ const VERSIONS: readonly (readonly string[])[] = [
 
 /** Brings a ledger up to date, a new one too. Of two processes the second finds the work done. */
 export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' | 'write'>): void {
-  const version = () =>
-    (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
+  const version = () => (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
   if (version() >= VERSIONS.length) return;
   write(() => {
     for (const statement of VERSIONS.slice(version()).flat()) database.exec(statement);
@@ -120,10 +119,7 @@ export interface LedgerFile extends TransactionRows {
  *   written is a cluster that does not answer, and leaves open what became of a transaction. Its cause is the trouble.
  */
 export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile {
-  const telling = {
-    onTrouble,
-    thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }),
-  };
+  const telling = { onTrouble, thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }) };
   const database = openSqlite(path, telling);
   const disk = journalDisk(database, path, (error) => troubleWith(path, error, telling));
   const changes = watchChanges(database);
@@ -254,10 +250,7 @@ const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } 
 type StoredAccount = ChainAccount & { readonly slot: number };
 
 /** Accounts as they were read or written last, for as long as nobody else changes the file. */
-function createAccountCache(
-  changes: Pick<Changes, 'seen'>,
-  read: (address: Address) => StoredAccount | null,
-) {
+function createAccountCache(changes: Pick<Changes, 'seen'>, read: (address: Address) => StoredAccount | null) {
   const known = new Map<Address, StoredAccount | null>();
   let bytes = 0;
   let seen = -1;

@@ -53,10 +53,7 @@ export interface TransactionRows {
   transaction(signature: string): LandedTransaction | null;
   /** The result of a transaction, without its effects. */
   landing(signature: string): Landing | null;
-  addTransaction(
-    landed: Omit<LandedTransaction, 'seq' | 'memo'>,
-    parsed: ParsedTransaction,
-  ): LandedTransaction;
+  addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): LandedTransaction;
   /** The latest transactions that name an address, newest first, without what they did. */
   transactionsNaming(address: string, range: HistoryRange): Landing[];
   /** Transactions that landed behind a place in the order, oldest first. */
@@ -108,10 +105,7 @@ export const transactionRows = (statement: Statement): TransactionRows => ({
     ).map(landingFrom),
   transactionsAfter: (seq, limit) =>
     (
-      statement('select * from transactions where seq > ? order by seq limit ?').all(
-        seq,
-        limit,
-      ) as TransactionRow[]
+      statement('select * from transactions where seq > ? order by seq limit ?').all(seq, limit) as TransactionRow[]
     ).map(transactionFrom),
   transactionsOfSlot: (slot, afterSeq, limit) =>
     (
@@ -126,9 +120,9 @@ export const transactionRows = (statement: Statement): TransactionRows => ({
     const row =
       upToSlot === undefined
         ? statement('select max(seq) as n from transactions').get()
-        : statement(
-            'select seq as n from transactions where slot <= ? order by slot desc, seq desc limit 1',
-          ).get(upToSlot);
+        : statement('select seq as n from transactions where slot <= ? order by slot desc, seq desc limit 1').get(
+            upToSlot,
+          );
     return (row as { n: number | null } | undefined)?.n ?? 0;
   },
 });

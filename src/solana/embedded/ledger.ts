@@ -8,14 +8,7 @@ import type { LedgerFile } from './ledger-file.ts';
 import type { LandedTransaction } from './ledger-transactions.ts';
 import { lamportsOf, tokenBalancesOf } from './meta.ts';
 import { advanced } from './nonce.ts';
-import {
-  isWritable,
-  lookedUp,
-  type ParsedTransaction,
-  parseTransaction,
-  refused,
-  wrongSignatures,
-} from './parse.ts';
+import { isWritable, lookedUp, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
 import { BLOCKHASH_SLOTS, type LedgerTime, type SlotClock } from './slot-clock.ts';
 import { createSysvars } from './sysvars.ts';
 
@@ -219,8 +212,7 @@ const sameAccount = (a: ChainAccount, b: ChainAccount | null | undefined): boole
   Buffer.compare(a.data, b.data) === 0;
 
 /** The runtime's error as a person reads it. */
-export const explain = (error: unknown): string =>
-  typeof error === 'string' ? error : JSON.stringify(error);
+export const explain = (error: unknown): string => (typeof error === 'string' ? error : JSON.stringify(error));
 
 interface Waiting {
   land(): LandedTransaction;

@@ -60,10 +60,7 @@ export function tokenBalancesOf(
 }
 
 /** The memos of a transaction as getSignaturesForAddress lists them; empty without one. */
-export const memosOf = ({
-  accountKeys,
-  instructions,
-}: Pick<ParsedMessage, 'accountKeys' | 'instructions'>): string =>
+export const memosOf = ({ accountKeys, instructions }: Pick<ParsedMessage, 'accountKeys' | 'instructions'>): string =>
   instructions
     .filter(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM)
     .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`)

@@ -25,11 +25,7 @@ export function decodeNonce({ owner, data }: Pick<ChainAccount, 'owner' | 'data'
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   if (view.getUint32(0, true) !== 1 || view.getUint32(4, true) !== 1) return null;
   const at = (offset: number) => bs58.encode(data.subarray(offset, offset + 32)) as Address;
-  return {
-    authority: at(AUTHORITY_AT),
-    value: at(NONCE_AT),
-    lamportsPerSignature: view.getBigUint64(72, true),
-  };
+  return { authority: at(AUTHORITY_AT), value: at(NONCE_AT), lamportsPerSignature: view.getBigUint64(72, true) };
 }
 
 /** The nonce that an account gets while `blockhash` is the latest. */
@@ -54,11 +50,7 @@ export function advanceIn({ accountKeys, instructions: [first] }: ParsedTransact
  * the slot of `hash`. null where the transaction may not land by it: it carries another nonce, the nonce's authority
  * has not signed, or the nonce was advanced in this very slot.
  */
-export function advanced(
-  transaction: ParsedTransaction,
-  read: ReadAccount,
-  hash: Uint8Array,
-): ChainAccount | null {
+export function advanced(transaction: ParsedTransaction, read: ReadAccount, hash: Uint8Array): ChainAccount | null {
   const address = advanceIn(transaction);
   const account = address === undefined ? null : read(address);
   const nonce = account && decodeNonce(account);

@@ -4,13 +4,7 @@ import type { Address, Instruction, Signature } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
-import {
-  type ChainTransaction,
-  type Cluster,
-  DEVNET_USDC,
-  type Faucet,
-  SOLANA_NETWORKS,
-} from '../cluster.ts';
+import { type ChainTransaction, type Cluster, DEVNET_USDC, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
 import { associatedTokenAddress, decodeTokenAccount, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
 import { buildTransaction, memoStands, minimumRent } from '../transaction.ts';

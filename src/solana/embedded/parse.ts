@@ -145,10 +145,7 @@ export function isWritable(message: ParsedMessage, index: number): boolean {
 }
 
 export const refused = (error: unknown, why: string, logs: readonly string[] = []): Problem =>
-  problem('transaction_failed', {
-    message: `The cluster refused the transaction: ${why}.`,
-    detail: { error, logs },
-  });
+  problem('transaction_failed', { message: `The cluster refused the transaction: ${why}.`, detail: { error, logs } });
 
 const malformed = () => refused('SanitizeFailure', 'its bytes are not a transaction');
 
@@ -202,17 +199,14 @@ interface LookupTable {
 /** null where the data is not that of a table. */
 export function decodeLookupTable(data: Uint8Array): LookupTable | null {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0 || view.getUint32(0, true) !== 1)
-    return null;
+  if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0 || view.getUint32(0, true) !== 1) return null;
   const at = (offset: number) => bs58.encode(data.subarray(offset, offset + 32)) as Address;
   return {
     deactivationSlot: view.getBigUint64(4, true),
     lastExtendedSlot: view.getBigUint64(12, true),
     lengthBefore: data[20] ?? 0,
     authority: data[21] === 1 ? at(22) : null,
-    addresses: Array.from({ length: (data.length - META_BYTES) / 32 }, (_, index) =>
-      at(META_BYTES + index * 32),
-    ),
+    addresses: Array.from({ length: (data.length - META_BYTES) / 32 }, (_, index) => at(META_BYTES + index * 32)),
   };
 }
 

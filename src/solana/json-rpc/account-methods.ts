@@ -2,13 +2,7 @@ import type { Address } from '@solana/kit';
 import * as z from 'zod';
 import type { ChainAccount } from '../cluster.ts';
 import type { AccountsWanted, EmbeddedLedger } from '../embedded/index.ts';
-import {
-  mintOf as decodedMint,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-  tokenAccountOf,
-  tokenAmountOf,
-} from '../token.ts';
+import { mintOf as decodedMint, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, tokenAccountOf, tokenAmountOf } from '../token.ts';
 import { minimumRent } from '../transaction.ts';
 import { createMeter } from './cost.ts';
 import { decimalsOf, encodeAccount, uiAmount } from './encode-account.ts';
@@ -75,9 +69,7 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
     getBalance: method(z.tuple([addressParam, config]), (address, options) =>
       answer(options, ledger.account(address)?.lamports ?? 0n),
     ),
-    getMinimumBalanceForRentExemption: method(z.tuple([integerParam, config]), (dataLength) =>
-      minimumRent(dataLength),
-    ),
+    getMinimumBalanceForRentExemption: method(z.tuple([integerParam, config]), (dataLength) => minimumRent(dataLength)),
     getTokenAccountBalance: method(z.tuple([addressParam, config]), (address, options) => {
       const account = ledger.account(address);
       if (!account) throw invalidParams('could not find account');
@@ -114,8 +106,7 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
       z.tuple([addressParam, tokenFilter, accountConfig]),
       async (delegate, filter, options) => {
         const fits = matching(ledger, filter);
-        const isShown = (account: ChainAccount) =>
-          fits(account) && tokenAccountOf(account)?.delegate === delegate;
+        const isShown = (account: ChainAccount) => fits(account) && tokenAccountOf(account)?.delegate === delegate;
         const wanted: AccountsWanted =
           'mint' in filter ? { by: 'mint', is: filter.mint } : { by: 'owner', is: filter.programId };
         return answer(options, await keyed(ledger, scan, wanted, isShown, options));
@@ -131,10 +122,7 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
 }
 
 /** Tells which token accounts a filter lets through. @throws JsonRpcError for a mint or a program that is none */
-function matching(
-  ledger: EmbeddedLedger,
-  filter: z.infer<typeof tokenFilter>,
-): (account: ChainAccount) => boolean {
+function matching(ledger: EmbeddedLedger, filter: z.infer<typeof tokenFilter>): (account: ChainAccount) => boolean {
   if ('mint' in filter) {
     if (!ledger.account(filter.mint)) throw invalidParams('could not find mint');
     return (account) => tokenAccountOf(account)?.mint === filter.mint;

@@ -1,25 +1,11 @@
 import * as z from 'zod';
-import {
-  type EmbeddedLedger,
-  epochOf,
-  type LandedTransaction,
-  SLOT_MS,
-  SLOTS_PER_EPOCH,
-} from '../embedded/index.ts';
+import { type EmbeddedLedger, epochOf, type LandedTransaction, SLOT_MS, SLOTS_PER_EPOCH } from '../embedded/index.ts';
 import { createMeter } from './cost.ts';
 import { encodeAccounts, encodeInBlock, type TransactionEncoding } from './encode-transaction.ts';
 import { addressParam, commitment, config, contextOf, integerParam, requireConfirmed } from './params.ts';
 import { shownVersioned, transactionEncoding } from './transaction-methods.ts';
 import type { Turns } from './turns.ts';
-import {
-  BLOCK_NOT_AVAILABLE,
-  INVALID_PARAMS,
-  JsonRpcError,
-  type Method,
-  method,
-  toJson,
-  WrittenJson,
-} from './wire.ts';
+import { BLOCK_NOT_AVAILABLE, INVALID_PARAMS, JsonRpcError, type Method, method, toJson, WrittenJson } from './wire.ts';
 
 const MOST_BLOCKS = 500_000;
 const PAGE = 20;
@@ -79,26 +65,23 @@ export function blockMethods(ledger: EmbeddedLedger, turns: Turns, identity: str
 }
 
 const getBlock = (ledger: EmbeddedLedger, turns: Turns) =>
-  method(
-    z.tuple([integerParam, z.union([transactionEncoding, blockConfig]).optional()]),
-    async (slot, option) => {
-      const options: BlockConfig = typeof option === 'string' ? { encoding: option } : (option ?? {});
-      requireConfirmed(options);
-      // What has just landed is asked for at once: its block is complete with the end of its slot.
-      if (slot === ledger.now().slot) await turns.rest(SLOT_MS);
-      if (slot >= ledger.now().slot) throw notAvailable(slot);
-      const parentSlot = Math.max(0, slot - 1);
-      return {
-        blockHeight: slot,
-        blockTime: ledger.timeOfSlot(slot),
-        blockhash: ledger.blockhash(slot),
-        parentSlot,
-        previousBlockhash: slot === 0 ? NO_BLOCKHASH : ledger.blockhash(parentSlot),
-        ...(await contentOf(ledger, turns, slot, options)),
-        ...(options.rewards === false ? {} : { rewards: [] }),
-      };
-    },
-  );
+  method(z.tuple([integerParam, z.union([transactionEncoding, blockConfig]).optional()]), async (slot, option) => {
+    const options: BlockConfig = typeof option === 'string' ? { encoding: option } : (option ?? {});
+    requireConfirmed(options);
+    // What has just landed is asked for at once: its block is complete with the end of its slot.
+    if (slot === ledger.now().slot) await turns.rest(SLOT_MS);
+    if (slot >= ledger.now().slot) throw notAvailable(slot);
+    const parentSlot = Math.max(0, slot - 1);
+    return {
+      blockHeight: slot,
+      blockTime: ledger.timeOfSlot(slot),
+      blockhash: ledger.blockhash(slot),
+      parentSlot,
+      previousBlockhash: slot === 0 ? NO_BLOCKHASH : ledger.blockhash(parentSlot),
+      ...(await contentOf(ledger, turns, slot, options)),
+      ...(options.rewards === false ? {} : { rewards: [] }),
+    };
+  });
 
 async function contentOf(ledger: EmbeddedLedger, turns: Turns, slot: number, options: BlockConfig) {
   const details = options.transactionDetails ?? 'full';
@@ -119,11 +102,7 @@ async function contentOf(ledger: EmbeddedLedger, turns: Turns, slot: number, opt
   return details === 'signatures' ? { signatures: shown } : { transactions: shown };
 }
 
-function encoded(
-  landed: LandedTransaction,
-  details: 'full' | 'accounts' | 'signatures',
-  options: BlockConfig,
-) {
+function encoded(landed: LandedTransaction, details: 'full' | 'accounts' | 'signatures', options: BlockConfig) {
   if (details === 'signatures') return landed.signature;
   const encoding: TransactionEncoding = options.encoding ?? 'json';
   const shown = details === 'full' ? encodeInBlock(landed, encoding) : encodeAccounts(landed);
@@ -135,11 +114,7 @@ function getBlockProduction(ledger: EmbeddedLedger, identity: string): Method {
   return method(
     z.tuple([
       z
-        .looseObject({
-          commitment: commitment.nullish(),
-          identity: addressParam.nullish(),
-          range: range.nullish(),
-        })
+        .looseObject({ commitment: commitment.nullish(), identity: addressParam.nullish(), range: range.nullish() })
         .optional(),
     ]),
     (options) => {
@@ -171,18 +146,11 @@ function samples(ledger: EmbeddedLedger, limit: number) {
     const before = ledger.transactionCount(slot - numSlots);
     const numTransactions = upTo - before;
     const samplePeriodSecs = Math.max(1, Math.round((numSlots * SLOT_MS) / 1000));
-    found.push({
-      slot,
-      numSlots,
-      numTransactions,
-      numNonVoteTransactions: numTransactions,
-      samplePeriodSecs,
-    });
+    found.push({ slot, numSlots, numTransactions, numNonVoteTransactions: numTransactions, samplePeriodSecs });
     [slot, upTo] = [slot - numSlots, before];
   }
   return found;
 }
 
-const notAvailable = (slot: number) =>
-  new JsonRpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`);
+const notAvailable = (slot: number) => new JsonRpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`);
 const tooLarge = () => new JsonRpcError(INVALID_PARAMS, `Slot range too large; max ${MOST_BLOCKS}`);

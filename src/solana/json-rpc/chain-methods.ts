@@ -49,15 +49,12 @@ export function chainMethods(cluster: EmbeddedCluster, genesis: string): Record<
       const value = ledger.isBlockhashValid(blockhash);
       return { context: contextOf(ledger, options), value };
     }),
-    getFeeForMessage: method(
-      z.tuple([z.base64().max(MOST_TRANSACTION_BYTES * 2), config]),
-      (message, options) => {
-        const context = contextOf(ledger, options);
-        const parsed = readMessage(message);
-        // The validator says null for a message whose blockhash it does not know.
-        return { context, value: ledger.isBlockhashValid(parsed.blockhash) ? feeOf(parsed) : null };
-      },
-    ),
+    getFeeForMessage: method(z.tuple([z.base64().max(MOST_TRANSACTION_BYTES * 2), config]), (message, options) => {
+      const context = contextOf(ledger, options);
+      const parsed = readMessage(message);
+      // The validator says null for a message whose blockhash it does not know.
+      return { context, value: ledger.isBlockhashValid(parsed.blockhash) ? feeOf(parsed) : null };
+    }),
     getRecentPrioritizationFees: method(z.tuple([z.array(addressParam).max(128).optional()]), () => [
       { slot: ledger.peek().slot, prioritizationFee: 0 },
     ]),

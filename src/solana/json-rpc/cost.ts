@@ -86,10 +86,7 @@ export function createScales() {
     weigh(calls: readonly unknown[]): (() => void) | TooMuch {
       const cost = calls.reduce<number>((sum, call) => sum + costOf(call), 0);
       if (cost > MOST_COST)
-        return {
-          status: 413,
-          error: limitExceeded('The request asks for too much at once: send fewer calls.'),
-        };
+        return { status: 413, error: limitExceeded('The request asks for too much at once: send fewer calls.') };
       if (cost > SMALL && atOnce + cost > MOST_AT_ONCE)
         return { status: 429, error: limitExceeded('Too many requests at once: try again in a second.') };
       atOnce += cost;

@@ -1,11 +1,6 @@
 import { getBase58Decoder } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
-import {
-  decodeLookupTable,
-  decodeNonce,
-  type EmbeddedLedger,
-  LOOKUP_TABLE_PROGRAM,
-} from '../embedded/index.ts';
+import { decodeLookupTable, decodeNonce, type EmbeddedLedger, LOOKUP_TABLE_PROGRAM } from '../embedded/index.ts';
 import { mintOf, TOKEN_2022_PROGRAM, tokenAccountOf } from '../token.ts';
 import type { AccountEncoding } from './params.ts';
 import { INVALID_REQUEST, JsonRpcError } from './wire.ts';
@@ -113,9 +108,7 @@ function parsedToken(ledger: EmbeddedLedger, account: ChainAccount): Parsed | nu
   const reserve = token.nativeReserve;
   const info = {
     ...(token.closeAuthority ? { closeAuthority: token.closeAuthority } : {}),
-    ...(token.delegate
-      ? { delegate: token.delegate, delegatedAmount: uiAmount(token.delegatedAmount, decimals) }
-      : {}),
+    ...(token.delegate ? { delegate: token.delegate, delegatedAmount: uiAmount(token.delegatedAmount, decimals) } : {}),
     ...more,
     isNative: reserve !== null,
     mint: token.mint,

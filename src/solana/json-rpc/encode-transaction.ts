@@ -110,11 +110,7 @@ export const encodeReturnData = (returned: { programId: string; data: string }) 
   data: [returned.data, 'base64'],
 });
 
-export const encodeInner = (
-  inner: readonly InnerInstructions[],
-  transaction: ParsedTransaction,
-  isParsed: boolean,
-) =>
+export const encodeInner = (inner: readonly InnerInstructions[], transaction: ParsedTransaction, isParsed: boolean) =>
   inner.map(({ index, instructions }) => ({
     index,
     instructions: instructions.map((one) =>
@@ -208,10 +204,7 @@ function token(accounts: readonly string[], data: Uint8Array): unknown {
         info: { authority: d, destination: c, mint: b, source: a, tokenAmount: checked() },
       };
     case 14:
-      return {
-        type: 'mintToChecked',
-        info: { account: b, mint: a, mintAuthority: c, tokenAmount: checked() },
-      };
+      return { type: 'mintToChecked', info: { account: b, mint: a, mintAuthority: c, tokenAmount: checked() } };
     case 18:
       return data.length >= 33
         ? { type: 'initializeAccount3', info: { account: a, mint: b, owner: addressAt(data, 1) } }

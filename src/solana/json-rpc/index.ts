@@ -89,8 +89,7 @@ export function createJsonRpc(
       const run = methods.get(call.method);
       if (!run) throw new JsonRpcError(METHOD_NOT_FOUND, 'Method not found');
       const params = call.params ?? [];
-      if (!Array.isArray(params))
-        throw new JsonRpcError(INVALID_PARAMS, '`params` should have at most an array');
+      if (!Array.isArray(params)) throw new JsonRpcError(INVALID_PARAMS, '`params` should have at most an array');
       const result = await turns.run(() => run(params));
       await cluster.ledger.onDisk();
       return call.id === undefined ? undefined : toJson({ jsonrpc: '2.0', result, id });
@@ -252,9 +251,7 @@ function getLeaderSchedule(ledger: EmbeddedLedger, identity: Address): Method {
       if (epochOf(asked) > epochOf(slot) + 1n) return null;
       const wanted = (typeof first === 'object' ? first : second)?.identity ?? identity;
       if (wanted !== identity) return {};
-      everySlot ??= new WrittenJson(
-        JSON.stringify(Array.from({ length: SLOTS_PER_EPOCH }, (_, index) => index)),
-      );
+      everySlot ??= new WrittenJson(JSON.stringify(Array.from({ length: SLOTS_PER_EPOCH }, (_, index) => index)));
       return { [identity]: everySlot };
     },
   );

@@ -5,12 +5,7 @@ import { type EmbeddedLedger, explain, lamportsOf, tokenBalancesOf } from '../em
 import { MOST_TRANSACTION_BYTES, signatureOf } from '../transaction.ts';
 import { createMeter } from './cost.ts';
 import { encodeAccount } from './encode-account.ts';
-import {
-  encodeInner,
-  encodeReturnData,
-  encodeTokenBalance,
-  encodeTransaction,
-} from './encode-transaction.ts';
+import { encodeInner, encodeReturnData, encodeTokenBalance, encodeTransaction } from './encode-transaction.ts';
 import {
   type AccountEncoding,
   accountEncoding,
@@ -63,9 +58,7 @@ const sendTransaction = (ledger: EmbeddedLedger) =>
   method(
     z.tuple([
       z.string(),
-      z
-        .looseObject({ encoding: wireEncoding, skipPreflight: z.boolean().nullish(), minContextSlot })
-        .optional(),
+      z.looseObject({ encoding: wireEncoding, skipPreflight: z.boolean().nullish(), minContextSlot }).optional(),
     ]),
     async (text, options) => {
       contextOf(ledger, options);
@@ -73,8 +66,7 @@ const sendTransaction = (ledger: EmbeddedLedger) =>
       const skipPreflight = options?.skipPreflight ?? false;
       try {
         // As Agave's preflight does. Without it, sending again what has landed is harmless, and answered as before.
-        if (!skipPreflight && ledger.landed(signatureOf(wire)))
-          throw preflightFailure('AlreadyProcessed', []);
+        if (!skipPreflight && ledger.landed(signatureOf(wire))) throw preflightFailure('AlreadyProcessed', []);
         const landed = await ledger.submit(wire, { skipPreflight });
         if (landed.err !== null && !skipPreflight) throw preflightFailure(landed.err, landed.meta.logs);
         return landed.signature;
@@ -96,10 +88,7 @@ const simulateTransaction = (ledger: EmbeddedLedger) =>
           innerInstructions: z.boolean().nullish(),
           minContextSlot,
           accounts: z
-            .object({
-              addresses: z.array(addressParam).max(MOST_SHOWN),
-              encoding: accountEncoding.nullish(),
-            })
+            .object({ addresses: z.array(addressParam).max(MOST_SHOWN), encoding: accountEncoding.nullish() })
             .nullish(),
         })
         .optional(),
@@ -119,19 +108,16 @@ const simulateTransaction = (ledger: EmbeddedLedger) =>
   );
 
 const getSignatureStatuses = (ledger: EmbeddedLedger) =>
-  method(
-    z.tuple([z.array(signatureParam).max(MOST_STATUSES), z.looseObject({}).optional()]),
-    (signatures) => ({
-      context: contextOf(ledger),
-      value: signatures.map((signature) => {
-        const landed = ledger.landing(signature);
-        if (!landed) return null;
-        const { slot, err } = landed;
-        const status = err === null ? { Ok: null } : { Err: err };
-        return { slot, confirmations: null, err, status, confirmationStatus: 'finalized' };
-      }),
+  method(z.tuple([z.array(signatureParam).max(MOST_STATUSES), z.looseObject({}).optional()]), (signatures) => ({
+    context: contextOf(ledger),
+    value: signatures.map((signature) => {
+      const landed = ledger.landing(signature);
+      if (!landed) return null;
+      const { slot, err } = landed;
+      const status = err === null ? { Ok: null } : { Err: err };
+      return { slot, confirmations: null, err, status, confirmationStatus: 'finalized' };
     }),
-  );
+  }));
 
 const getSignaturesForAddress = (ledger: EmbeddedLedger, turns: Turns) =>
   method(
@@ -269,9 +255,7 @@ function inWords(err: unknown): string {
   if (!failed.success) return explain(err);
   const [index, cause] = failed.data.InstructionError;
   const custom = z.object({ Custom: z.number() }).safeParse(cause);
-  const reason = custom.success
-    ? `custom program error: 0x${custom.data.Custom.toString(16)}`
-    : explain(cause);
+  const reason = custom.success ? `custom program error: 0x${custom.data.Custom.toString(16)}` : explain(cause);
   return `Error processing Instruction ${index}: ${reason}`;
 }
 
@@ -280,10 +264,7 @@ interface SimulationOptions {
   readonly replaceRecentBlockhash?: boolean | null | undefined;
   readonly innerInstructions?: boolean | null | undefined;
   readonly accounts?:
-    | {
-        readonly addresses: readonly Address[];
-        readonly encoding?: AccountEncoding | null | undefined;
-      }
+    | { readonly addresses: readonly Address[]; readonly encoding?: AccountEncoding | null | undefined }
     | null
     | undefined;
 }
@@ -316,9 +297,7 @@ async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: Sim
     accounts: report.err === null ? (accounts ?? null) : null,
     unitsConsumed: report.unitsConsumed,
     returnData: report.returnData ? encodeReturnData(report.returnData) : null,
-    innerInstructions: options.innerInstructions
-      ? encodeInner(report.innerInstructions, transaction, true)
-      : null,
+    innerInstructions: options.innerInstructions ? encodeInner(report.innerInstructions, transaction, true) : null,
     fee: report.fee,
     loadedAccountsDataSize: before.reduce((size, account) => size + (account?.data.length ?? 0), 0),
     loadedAddresses: transaction.loaded,

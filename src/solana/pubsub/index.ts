@@ -38,10 +38,7 @@ export interface PubSub {
  * Solana's subscriptions (https://solana.com/docs/rpc/websocket) for the embedded cluster. All commitments are alike
  * here: what has landed is final, and is told of once.
  */
-export function createPubSub(
-  ledger: EmbeddedLedger,
-  { log = silentLog }: { readonly log?: Log } = {},
-): PubSub {
+export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { readonly log?: Log } = {}): PubSub {
   const turns = createTurns();
   const subscriptions = createSubscriptions();
   const feed = createFeed(ledger, log, createTeller(ledger, subscriptions, turns));
@@ -50,8 +47,7 @@ export function createPubSub(
   const call = (peer: Peer, name: string, params: unknown): number | true => {
     const read = readCall(name, params);
     if ('end' in read) {
-      if (!subscriptions.end(peer, read.end))
-        throw new JsonRpcError(INVALID_PARAMS, 'Invalid subscription id.');
+      if (!subscriptions.end(peer, read.end)) throw new JsonRpcError(INVALID_PARAMS, 'Invalid subscription id.');
       return true;
     }
     // Before the look at what has landed: from then on the feed tells.
@@ -81,8 +77,7 @@ export function createPubSub(
           const reply = (body: object, id: Call['id']) => peer.send(toJson({ jsonrpc: '2.0', ...body, id }));
           const request = parseJson(text);
           if (request === undefined) reply({ error: { code: PARSE_ERROR, message: 'Parse error' } }, null);
-          else if (!isCall(request))
-            reply({ error: { code: INVALID_REQUEST, message: 'Invalid request' } }, null);
+          else if (!isCall(request)) reply({ error: { code: INVALID_REQUEST, message: 'Invalid request' } }, null);
           // The pings of web3.js and kit are notifications, which get no answer.
           else if (request.id !== undefined) reply(answer(peer, request), request.id);
         }),

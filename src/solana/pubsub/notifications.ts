@@ -14,11 +14,7 @@ import { type Subscription, type Subscriptions, tell } from './subscriptions.ts'
 type Outcome = Pick<LandedTransaction, 'slot' | 'err'>;
 
 /** Tells, once, what became of a transaction; that ends the subscription. */
-export function settle(
-  subscriptions: Subscriptions,
-  subscription: Subscription,
-  { slot, err }: Outcome,
-): void {
+export function settle(subscriptions: Subscriptions, subscription: Subscription, { slot, err }: Outcome): void {
   subscriptions.forget(subscription);
   const { wanted } = subscription;
   const context = { slot };
@@ -40,13 +36,8 @@ export function createTeller(ledger: EmbeddedLedger, subscriptions: Subscription
     }
   }
 
-  async function tellLogs(
-    { signature, slot, err, meta }: LandedTransaction,
-    named: readonly Address[],
-  ): Promise<void> {
-    const those = [null, ...named].flatMap((mentions) =>
-      subscriptions.waitingFor({ kind: 'logs', mentions }),
-    );
+  async function tellLogs({ signature, slot, err, meta }: LandedTransaction, named: readonly Address[]): Promise<void> {
+    const those = [null, ...named].flatMap((mentions) => subscriptions.waitingFor({ kind: 'logs', mentions }));
     if (those.length === 0) return;
     await tellEach(those, written({ context: { slot }, value: { signature, err, logs: meta.logs } }));
   }

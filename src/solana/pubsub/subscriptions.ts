@@ -36,11 +36,7 @@ type Wanted =
 type Kind = Wanted['kind'];
 
 const programConfig = z
-  .looseObject({
-    encoding: accountEncoding.nullish(),
-    dataSlice: dataSlice.nullish(),
-    filters: programFilters,
-  })
+  .looseObject({ encoding: accountEncoding.nullish(), dataSlice: dataSlice.nullish(), filters: programFilters })
   .optional();
 
 const signatureConfig = z.looseObject({ enableReceivedNotification: z.boolean().nullish() }).optional();
@@ -70,19 +66,11 @@ const READ: Readonly<Record<Kind, Method>> = {
   ),
   program: method(
     z.tuple([addressParam, programConfig]),
-    (program, options): Wanted => ({
-      kind: 'program',
-      program,
-      view: options,
-      matches: matcherOf(options?.filters),
-    }),
+    (program, options): Wanted => ({ kind: 'program', program, view: options, matches: matcherOf(options?.filters) }),
   ),
   logs: method(
     z.tuple([logsFilter, config]),
-    (filter): Wanted => ({
-      kind: 'logs',
-      mentions: typeof filter === 'string' ? null : (filter.mentions[0] ?? null),
-    }),
+    (filter): Wanted => ({ kind: 'logs', mentions: typeof filter === 'string' ? null : (filter.mentions[0] ?? null) }),
   ),
 };
 
@@ -103,8 +91,7 @@ export function readCall(name: string, params: unknown): PubSubCall {
   if (!Array.isArray(given)) throw invalidParams('`params` should have at most an array');
   if (way === 'Subscribe') return { begin: read(given) as Wanted, asked: `${kind} ${JSON.stringify(given)}` };
   const [id] = given as unknown[];
-  if (given.length !== 1 || !Number.isSafeInteger(id))
-    throw invalidParams('not the number of a subscription');
+  if (given.length !== 1 || !Number.isSafeInteger(id)) throw invalidParams('not the number of a subscription');
   return { end: id as number };
 }
 
@@ -174,10 +161,7 @@ export function createSubscriptions() {
       if (known) return known;
       const ofClient = ofClients.get(peer.client) ?? 0;
       if (own.size >= MOST_OF_A_PEER || ofClient >= MOST_OF_A_CLIENT || all >= MOST)
-        throw new JsonRpcError(
-          INTERNAL_ERROR,
-          'Internal Error: Subscription refused. Node subscription limit reached',
-        );
+        throw new JsonRpcError(INTERNAL_ERROR, 'Internal Error: Subscription refused. Node subscription limit reached');
       lastId++;
       const subscription: Subscription = { id: lastId, peer, wanted, asked, held: [] };
       own.set(lastId, subscription);

@@ -20,19 +20,11 @@ export const latestBlockhashAnswer = z
 export const booleanAnswer = withContext(z.boolean());
 
 export const accountsAnswer = withContext(
-  z.array(
-    z
-      .looseObject({ data: base64Data, executable: z.boolean(), lamports: integer, owner: address })
-      .nullable(),
-  ),
+  z.array(z.looseObject({ data: base64Data, executable: z.boolean(), lamports: integer, owner: address }).nullable()),
 );
 
 export const simulationAnswer = withContext(
-  z.looseObject({
-    err: z.unknown(),
-    logs: z.array(z.string()).nullish(),
-    unitsConsumed: integer.nullish(),
-  }),
+  z.looseObject({ err: z.unknown(), logs: z.array(z.string()).nullish(), unitsConsumed: integer.nullish() }),
 );
 
 export const statusesAnswer = withContext(

@@ -30,11 +30,7 @@ export interface RpcCaller {
   alone(): readonly RpcCaller[];
 }
 
-type Call = <S extends z.ZodType>(
-  method: string,
-  params: readonly unknown[],
-  schema: S,
-) => Promise<z.output<S>>;
+type Call = <S extends z.ZodType>(method: string, params: readonly unknown[], schema: S) => Promise<z.output<S>>;
 
 export type Said<T> =
   | { readonly host: string; readonly kind: 'answer'; readonly answer: T }

@@ -59,8 +59,7 @@ interface Standing {
  */
 export function createFreshness(now: () => number) {
   const places: Place[] = [];
-  const within = ({ slot, atMs }: Reached): number =>
-    slot + MOST_APART + Math.max(0, now() - atMs) / FASTEST_SLOT_MS;
+  const within = ({ slot, atMs }: Reached): number => slot + MOST_APART + Math.max(0, now() - atMs) / FASTEST_SLOT_MS;
 
   return {
     /** A place for one more address. */
@@ -102,8 +101,7 @@ export function createFreshness(now: () => number) {
 function levelOf(method: string, params: readonly unknown[]): Level {
   if (method === 'getSignatureStatuses') return 'processed';
   const options = params.at(-1);
-  const asked =
-    typeof options === 'object' && options !== null && 'commitment' in options ? options.commitment : null;
+  const asked = typeof options === 'object' && options !== null && 'commitment' in options ? options.commitment : null;
   return asked === 'finalized' ? 'finalized' : 'confirmed';
 }
 
@@ -213,9 +211,7 @@ const landedSlots = z.union([
       ),
     })
     // Nothing has landed past the node's newest slot.
-    .transform(({ context, value }) =>
-      value.filter((one) => one !== null).filter(([, slot]) => slot <= context.slot),
-    ),
+    .transform(({ context, value }) => value.filter((one) => one !== null).filter(([, slot]) => slot <= context.slot)),
   z.looseObject({ slot: z.int(), meta: z.looseObject({}) }).transform(({ slot }) => [[null, slot] as const]),
 ]);
 

@@ -65,9 +65,7 @@ interface RpcOptions {
  * @throws Problem `cluster_failed` when an address is none, nobody answers, or the addresses lead to different clusters;
  *   `genesis_unexpected`, `cluster_settings_invalid`
  */
-export async function openRpcCluster(
-  options: RpcOptions,
-): Promise<Cluster & { readonly genesis: string | null }> {
+export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string | null }> {
   const { clock, commitment = 'confirmed', log = silentLog } = options;
   const freshness = createFreshness(clock.now);
   const genesis: Genesis = { hash: null };
@@ -152,11 +150,7 @@ const clusterOf = (genesisHash: string): string => {
  * Bids what three of four blocks lately took for the same writable accounts. Where nobody says, it is the least: a fee
  * that is too low only makes the transaction late.
  */
-async function bid(
-  caller: RpcCaller,
-  writable: readonly Address[],
-  mostLamports: bigint,
-): Promise<PriorityFee> {
+async function bid(caller: RpcCaller, writable: readonly Address[], mostLamports: bigint): Promise<PriorityFee> {
   const price = await caller
     .read('getRecentPrioritizationFees', [writable.slice(0, MOST_ACCOUNTS)], prioritizationFeesAnswer)
     .then((recent) => threeQuarters(recent.map((one) => one.prioritizationFee)))
@@ -179,10 +173,7 @@ const MOST_IN_ONE_READ = 100;
 function createReads(
   caller: RpcCaller,
   commitment: 'confirmed' | 'finalized',
-): Pick<
-  Cluster,
-  'accounts' | 'signatureStatus' | 'unixTime' | 'tokenBalance' | 'minimumRent' | 'transaction'
-> {
+): Pick<Cluster, 'accounts' | 'signatureStatus' | 'unixTime' | 'tokenBalance' | 'minimumRent' | 'transaction'> {
   const { read } = caller;
   const certain = { commitment };
 
@@ -215,8 +206,7 @@ function createReads(
       if (account?.owner !== TOKEN_PROGRAM) return null;
       return decodeTokenAccount(account.data)?.amount ?? null;
     },
-    minimumRent: (dataLength) =>
-      read('getMinimumBalanceForRentExemption', [dataLength, certain], integerAnswer),
+    minimumRent: (dataLength) => read('getMinimumBalanceForRentExemption', [dataLength, certain], integerAnswer),
     async transaction(signature) {
       const how = { ...certain, encoding: 'base64', maxSupportedTransactionVersion: 0 };
       const found = await read('getTransaction', [signature, how], transactionAnswer);
@@ -314,7 +304,5 @@ async function isAbsentBy(
 async function signaturesWithMemo(caller: RpcCaller, memo: string, account: Address): Promise<Signature[]> {
   const options = { commitment: 'confirmed', limit: PAGE };
   const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
-  return entries
-    .filter((entry) => memoStands(entry.memo, memo))
-    .map(({ signature }) => signature as Signature);
+  return entries.filter((entry) => memoStands(entry.memo, memo)).map(({ signature }) => signature as Signature);
 }

@@ -4,13 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { SignatureStatus, Simulation } from '../cluster.ts';
 import { blockhashOf, signatureOf } from '../transaction.ts';
-import {
-  booleanAnswer,
-  epochAnswer,
-  latestBlockhashAnswer,
-  preflightData,
-  simulationAnswer,
-} from './answers.ts';
+import { booleanAnswer, epochAnswer, latestBlockhashAnswer, preflightData, simulationAnswer } from './answers.ts';
 import { pauseMs, type RpcCaller, silent } from './caller.ts';
 import { RpcRefusal } from './member.ts';
 
@@ -57,8 +51,7 @@ export async function sendAndConfirm(wire: Uint8Array, ports: SendPorts): Promis
   if (tried.err !== null) {
     // Bytes that landed before are refused, if only because their blockhash has expired since.
     if (await settled()) return signature;
-    if (tried.err !== 'AlreadyProcessed')
-      throw refusedWith(tried.err, 'it fails when it is tried out', tried.logs);
+    if (tried.err !== 'AlreadyProcessed') throw refusedWith(tried.err, 'it fails when it is tried out', tried.logs);
   }
   // From the first answer that is not a refusal on, no refusal means anything: another node may have the bytes.
   let mayBeOut = tried.err !== null;
@@ -94,12 +87,7 @@ export async function sendAndConfirm(wire: Uint8Array, ports: SendPorts): Promis
  * older block drops the bytes.
  */
 async function broadcast(caller: RpcCaller, wire: Uint8Array): Promise<Broadcast> {
-  const options = {
-    encoding: 'base64',
-    skipPreflight: true,
-    preflightCommitment: 'confirmed',
-    maxRetries: 0,
-  };
+  const options = { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 };
   const params = [Buffer.from(wire).toString('base64'), options];
   const said = await caller.fromEach('sendTransaction', params, z.string());
   if (said.some((one) => one.kind === 'answer')) return { kind: 'taken' };
@@ -136,9 +124,7 @@ export function createLifetimes(caller: RpcCaller) {
     async of(blockhash: string): Promise<Life> {
       const last = lastValid.get(blockhash);
       if (last !== undefined) return (await blockHeight('confirmed')) > last ? 'over' : 'alive';
-      return (await caller.read('isBlockhashValid', [blockhash, CONFIRMED], booleanAnswer))
-        ? 'alive'
-        : 'doubtful';
+      return (await caller.read('isBlockhashValid', [blockhash, CONFIRMED], booleanAnswer)) ? 'alive' : 'doubtful';
     },
   };
 }
@@ -199,7 +185,4 @@ function refusal(error: RpcRefusal): Problem {
 }
 
 const refusedWith = (error: unknown, why: string, logs: readonly string[] = []): Problem =>
-  problem('transaction_failed', {
-    message: `The cluster refused the transaction: ${why}.`,
-    detail: { error, logs },
-  });
+  problem('transaction_failed', { message: `The cluster refused the transaction: ${why}.`, detail: { error, logs } });

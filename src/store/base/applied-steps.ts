@@ -29,10 +29,7 @@ export interface AppliedSteps {
   readonly newer: readonly string[];
 }
 
-export function appliedSteps(
-  applied: readonly AppliedStep[],
-  migrations: readonly Migration[],
-): AppliedSteps {
+export function appliedSteps(applied: readonly AppliedStep[], migrations: readonly Migration[]): AppliedSteps {
   const known = migrations.map((step) => step.name);
   return {
     missing: known.filter((step) => !applied.some(({ name }) => name === step)),

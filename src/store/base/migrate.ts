@@ -27,18 +27,14 @@ export async function migrate<T>(
   };
   if ((await has(database, STEPS)) && (await missingOn(database)).length === 0) return;
   await database.transaction().execute(async (tx) => {
-    await sql
-      .raw(`create table if not exists ${STEPS} (name text primary key, breaks bigint not null)`)
-      .execute(tx);
+    await sql.raw(`create table if not exists ${STEPS} (name text primary key, breaks bigint not null)`).execute(tx);
     if (await has(tx, FORMER_STEPS)) {
       await sql.raw(`insert into ${STEPS} (name, breaks) select name, 1 from ${FORMER_STEPS}`).execute(tx);
       await sql.raw(`drop table ${FORMER_STEPS}`).execute(tx);
     }
     for (const { name, statements, rolls } of await missingOn(tx)) {
       for (const statement of statements) await sql.raw(statement).execute(tx);
-      await sql`insert into ${sql.table(STEPS)} (name, breaks) values (${name}, ${rolls ? 0 : 1})`.execute(
-        tx,
-      );
+      await sql`insert into ${sql.table(STEPS)} (name, breaks) values (${name}, ${rolls ? 0 : 1})`.execute(tx);
     }
   });
 }

@@ -125,5 +125,4 @@ function enterWal(database: SqliteDatabase): void {
 }
 
 export const isBusy = (error: unknown): boolean =>
-  error instanceof Error &&
-  /busy|locked/i.test(`${(error as Error & { code?: string }).code ?? ''} ${error.message}`);
+  error instanceof Error && /busy|locked/i.test(`${(error as Error & { code?: string }).code ?? ''} ${error.message}`);

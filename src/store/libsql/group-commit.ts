@@ -86,8 +86,7 @@ export function keepStatements(database: Pick<SqliteDatabase, 'prepare'>): KeptS
       const statement = known ?? prepared(database, sql);
       kept.delete(sql);
       kept.set(sql, statement);
-      if (kept.size > MOST_KEPT)
-        for (const oldest of [...kept.keys()].slice(0, MOST_KEPT / 4)) kept.delete(oldest);
+      if (kept.size > MOST_KEPT) for (const oldest of [...kept.keys()].slice(0, MOST_KEPT / 4)) kept.delete(oldest);
       return statement;
     },
     drop: (sql) => void kept.delete(sql),

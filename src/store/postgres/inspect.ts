@@ -93,9 +93,7 @@ async function read(
   await client.query('begin read only');
   const isEmpty = !server?.steps;
   const steps = String(server?.steps ?? STEPS);
-  const applied = isEmpty
-    ? []
-    : await rows(`select name, ${steps === STEPS ? 'breaks' : '1 as breaks'} from ${steps}`);
+  const applied = isEmpty ? [] : await rows(`select name, ${steps === STEPS ? 'breaks' : '1 as breaks'} from ${steps}`);
   const names = migrations.flatMap(({ statements }) => statements.flatMap(tableMade));
   const lacking = await rows(
     // Of a table that is not there the rights are unknown, neither held nor lacking.

@@ -34,13 +34,7 @@ export interface Waits {
   readonly statementMs: number;
 }
 
-const WAITS: Waits = {
-  connectMs: 10_000,
-  answerMs: 30_000,
-  silentMs: 5_000,
-  lockMs: 15_000,
-  statementMs: 20_000,
-};
+const WAITS: Waits = { connectMs: 10_000, answerMs: 30_000, silentMs: 5_000, lockMs: 15_000, statementMs: 20_000 };
 
 class OneWriterDriver extends PostgresDriver {
   readonly #begin: () => string;

@@ -4,8 +4,7 @@ export interface PostgresRefusal {
   readonly said: string;
 }
 
-const AWAY =
-  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE)$/;
+const AWAY = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE)$/;
 
 /** @param error what `pg` has thrown; `code` is the system's, or PostgreSQL's SQLSTATE */
 export function postgresRefusal(error: unknown): PostgresRefusal {
@@ -18,10 +17,7 @@ export function postgresRefusal(error: unknown): PostgresRefusal {
   if (/password must be a string|empty password/.test(message)) {
     return { kind: 'login', said: 'it wants a password, and none is given' };
   }
-  if (
-    /no pg_hba.conf entry.*no encryption/.test(message) ||
-    /SSL|certificate|TLS/i.test(`${code} ${message}`)
-  ) {
+  if (/no pg_hba.conf entry.*no encryption/.test(message) || /SSL|certificate|TLS/i.test(`${code} ${message}`)) {
     return { kind: 'encryption', said: message };
   }
   if (/^28/.test(code)) return { kind: 'login', said: message };

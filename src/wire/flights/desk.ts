@@ -145,10 +145,7 @@ export const rejectionPlan = z.strictObject({
 const onOff = z.enum(['on', 'off']);
 export const switchesRequest = z
   .strictObject({ booking: onOff.optional(), lowcost: onOff.optional() })
-  .refine(
-    (body) => body.booking !== undefined || body.lowcost !== undefined,
-    'Name a switch: booking, lowcost.',
-  );
+  .refine((body) => body.booking !== undefined || body.lowcost !== undefined, 'Name a switch: booking, lowcost.');
 export const switches = z.strictObject({ booking: onOff, lowcost: onOff });
 
 export const auditQuery = z.strictObject({
@@ -185,10 +182,7 @@ export const keysQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cursor: z.string().max(64).optional(),
 });
-export const operatorKeys = z.strictObject({
-  keys: z.array(operatorKey),
-  next_cursor: z.string().nullable(),
-});
+export const operatorKeys = z.strictObject({ keys: z.array(operatorKey), next_cursor: z.string().nullable() });
 export const issuedKey = z.strictObject({ ...operatorKey.shape, key: z.string().describe('Shown once.') });
 export { id as caseId };
 

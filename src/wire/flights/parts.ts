@@ -20,6 +20,4 @@ export const optional = <T extends string | number>(schema: z.ZodType<T, T>) =>
 
 /** The same for one that has a value of its own then. */
 export const preset = <T extends string | number | boolean>(schema: z.ZodType<T, T>, value: T) =>
-  z
-    .codec(schema.nullable(), schema, { decode: (given) => given ?? value, encode: (given) => given })
-    .prefault(value);
+  z.codec(schema.nullable(), schema, { decode: (given) => given ?? value, encode: (given) => given }).prefault(value);

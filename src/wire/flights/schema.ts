@@ -114,9 +114,7 @@ export const intent = z.strictObject({
   cancelled_by: cancelledBy.optional(),
   operator_review_since: instant
     .nullable()
-    .describe(
-      'Since when the booking waits for a decision of the operator, who was told; null while it goes on.',
-    ),
+    .describe('Since when the booking waits for a decision of the operator, who was told; null while it goes on.'),
   booking_held_up_by: z
     .string()
     .nullable()
@@ -174,9 +172,7 @@ export const affiliateCredit = z.strictObject({
   pending_amount_decimal: decimal,
   paid_amount: z.int(),
   paid_amount_decimal: decimal,
-  owed_amount: z
-    .int()
-    .describe('Paid for journeys that were refunded afterwards; later credit fills it first.'),
+  owed_amount: z.int().describe('Paid for journeys that were refunded afterwards; later credit fills it first.'),
   owed_amount_decimal: decimal,
 });
 

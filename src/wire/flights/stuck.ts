@@ -66,20 +66,14 @@ const evidence = z.strictObject({
 /** The airline's answer, as the operator who asked it was told. */
 export const resolveRequest = z
   .strictObject({
-    decision: stuckDecision.describe(
-      'ticketed captures, not_ticketed refunds; cancelled is for refund cases.',
-    ),
+    decision: stuckDecision.describe('ticketed captures, not_ticketed refunds; cancelled is for refund cases.'),
     dry_run: z.boolean().default(false),
     booking_reference: reference.optional().describe('With ticketed: required.'),
     documents: z.array(evidence).max(20).optional().describe('With ticketed: the ticket numbers.'),
   })
   .superRefine(({ decision, booking_reference, documents }, context) => {
     if (decision === 'ticketed' && booking_reference === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['booking_reference'],
-        message: 'is needed with decision ticketed.',
-      });
+      context.addIssue({ code: 'custom', path: ['booking_reference'], message: 'is needed with decision ticketed.' });
     }
     if (decision === 'ticketed') return;
     for (const [name, given] of Object.entries({ booking_reference, documents })) {
@@ -156,9 +150,7 @@ export const pageEvidence = z.strictObject({
   evidence_id: z.string(),
   at: instant,
   outcome: z.string().describe('What came of the visit.'),
-  step: z
-    .string()
-    .describe("The recipe's step, and what was there instead; empty where every step was taken."),
+  step: z.string().describe("The recipe's step, and what was there instead; empty where every step was taken."),
   carrier: z.string(),
   recipe_version: z.int(),
   text: z.string().describe("The page's address and text."),

@@ -77,13 +77,7 @@ export const EMPLOYMENT_STATUSES = [
   'STUDENT',
 ] as const;
 
-export const MONTHLY_PAYMENTS = [
-  'USD_0K_1K',
-  'USD_1K_10K',
-  'USD_10K_50K',
-  'USD_50K_200K',
-  'USD_200K_PLUS',
-] as const;
+export const MONTHLY_PAYMENTS = ['USD_0K_1K', 'USD_1K_10K', 'USD_10K_50K', 'USD_50K_200K', 'USD_200K_PLUS'] as const;
 
 export const DOCUMENT_TYPES = ['PASSPORT', 'DRIVERS_LICENSE', 'ID_CARD', 'RESIDENCE_PERMIT'] as const;
 

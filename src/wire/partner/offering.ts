@@ -30,8 +30,7 @@ const railFields = z.strictObject({
 
 /** Its sides are those of its direction, on a network that has wallets here: what cannot be served is not sold. */
 const rail = railFields.superRefine((given, context) => {
-  for (const { path, message } of sideIssues(given))
-    context.addIssue({ code: 'custom', path: [path], message });
+  for (const { path, message } of sideIssues(given)) context.addIssue({ code: 'custom', path: [path], message });
 });
 export type Rail = z.output<typeof rail>;
 
@@ -79,14 +78,12 @@ export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
   );
   const fitting = sold.find(
     (one) =>
-      unitsOf(one.minAmount) <= unitsOf(wanted.fromAmount) &&
-      unitsOf(wanted.fromAmount) <= unitsOf(one.maxAmount),
+      unitsOf(one.minAmount) <= unitsOf(wanted.fromAmount) && unitsOf(wanted.fromAmount) <= unitsOf(one.maxAmount),
   );
   if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
   const most = fitting.fromDecimals ?? minorUnitsOf(fitting.fromCurrency) ?? 18;
   // What no account can be credited with, such as 10.005 EUR or 1.5 JPY.
-  if ((/\.(\d*?)0*$/.exec(wanted.fromAmount)?.[1] ?? '').length > most)
-    return { kind: 'too_fine', decimals: most };
+  if ((/\.(\d*?)0*$/.exec(wanted.fromAmount)?.[1] ?? '').length > most) return { kind: 'too_fine', decimals: most };
   const toAmount = received(fitting, wanted.fromAmount);
   // Nothing, or more than an amount can hold.
   if (toAmount === '0' || !isDecimal(toAmount)) return { kind: 'outside_limits', rail: fitting };

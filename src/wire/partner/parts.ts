@@ -25,10 +25,7 @@ export const identifier = text(MOST.id);
  */
 export const decimalString = z
   .string({ error: 'must be a decimal in a string, such as "10.50".' })
-  .regex(
-    DECIMAL_FORM,
-    'must be a decimal such as "10.50": not negative, with at most 18 digits and 18 decimals.',
-  );
+  .regex(DECIMAL_FORM, 'must be a decimal such as "10.50": not negative, with at most 18 digits and 18 decimals.');
 
 /** ISO 3166-1 alpha-3, of the list. */
 export const countryCode = z

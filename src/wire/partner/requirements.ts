@@ -28,11 +28,7 @@ export const addCustomerRequirementRequest = z
   })
   .superRefine((given, context) => {
     if ((given.data === undefined) === (given.attestation === undefined))
-      context.addIssue({
-        code: 'custom',
-        path: ['data'],
-        message: 'or attestation is required, and not both.',
-      });
+      context.addIssue({ code: 'custom', path: ['data'], message: 'or attestation is required, and not both.' });
   });
 export type AddCustomerRequirementRequest = z.output<typeof addCustomerRequirementRequest>;
 
@@ -84,10 +80,7 @@ export const submitCustomerDataResponse = z.strictObject({
 });
 export type SubmitCustomerDataResponse = z.output<typeof submitCustomerDataResponse>;
 
-export const acceptTermsRequest = z.strictObject({
-  termsUrl: text(2000),
-  privacyPolicyUrl: text(2000).optional(),
-});
+export const acceptTermsRequest = z.strictObject({ termsUrl: text(2000), privacyPolicyUrl: text(2000).optional() });
 export type AcceptTermsRequest = z.output<typeof acceptTermsRequest>;
 
 export const acceptTermsResponse = z.strictObject({ complianceStatus });

@@ -1,10 +1,5 @@
 import * as z from 'zod';
-import {
-  type DEPOSIT_FIELDS,
-  DEPOSIT_SYNONYMS,
-  MOST,
-  ORDER_STATUSES,
-} from '../../kernel/domain/order-moves.ts';
+import { type DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, MOST, ORDER_STATUSES } from '../../kernel/domain/order-moves.ts';
 import { decimalString, identifier, text, wholeNumber } from './parts.ts';
 
 /** Orders on the wire (spec/partner-service.md, Resources; CONTRACT, sections 10 and 11). */

@@ -60,8 +60,7 @@ describe.runIf(chromium)('a visit', () => {
     const visit = await visitTo(recipeFor(site.base));
     closing.push(visit.close);
     await visit.page.goto(site.base);
-    const tries = () =>
-      visit.page.evaluate(() => (globalThis as unknown as { tries: string[] }).tries.sort());
+    const tries = () => visit.page.evaluate(() => (globalThis as unknown as { tries: string[] }).tries.sort());
     await expect.poll(tries, { timeout: 30_000 }).toEqual(['fetch', 'redirect', 'rtc', 'socket', 'worker']);
     await visit.page.click('#away', { noWaitAfter: true });
     await visit.page.waitForTimeout(300);
@@ -94,8 +93,7 @@ describe.runIf(chromium)('a visit', () => {
     const site = await serve({ '/': '<script>for(;;);</script>' });
     closing.push(site.close);
     // Of this process: other files of tests have browsers of their own.
-    const left = () =>
-      readdirSync('/dev/shm').filter((name) => name.startsWith(`farelock-visit-${process.pid}-`));
+    const left = () => readdirSync('/dev/shm').filter((name) => name.startsWith(`farelock-visit-${process.pid}-`));
     const before = left();
     const visit = await visitTo(recipeFor(site.base), 1_500);
     await expect(visit.page.goto(site.base)).rejects.toThrow();

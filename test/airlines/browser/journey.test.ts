@@ -58,9 +58,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   beforeAll(async () => {
     shop = await openShop((request) =>
       said !== null && request.method === 'POST' && new URL(request.url).pathname === '/pay'
-        ? new HttpResponse(200, `<title>x</title><h1>${said}</h1>`, {
-            'content-type': 'text/html; charset=utf-8',
-          })
+        ? new HttpResponse(200, `<title>x</title><h1>${said}</h1>`, { 'content-type': 'text/html; charset=utf-8' })
         : null,
     );
     agreed = await purchaseOf(shop, 'int_first');
@@ -167,10 +165,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
 
   test('what is missing to buy is named, and a browser without its sandbox is logged', () => {
     expect(() => shop.open({ chromium: '/nonexistent/chromium' })).toThrow(
-      expect.objectContaining({
-        code: 'browser_missing',
-        message: expect.stringContaining('/nonexistent/chromium'),
-      }),
+      expect.objectContaining({ code: 'browser_missing', message: expect.stringContaining('/nonexistent/chromium') }),
     );
     const said = shop.logged.some((line) => line.includes('browser_unsandboxed'));
     expect(said).toBe(process.getuid?.() === 0);
@@ -209,10 +204,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
       await page.evaluate(covered);
       return true;
     });
-    expect(bought).toMatchObject({
-      kind: 'confirmed',
-      confirmed: { paid: { decimal: agreed.amountDecimal } },
-    });
+    expect(bought).toMatchObject({ kind: 'confirmed', confirmed: { paid: { decimal: agreed.amountDecimal } } });
     expect(await pressesOf('int_covered')).toBe(1);
   });
 
@@ -225,9 +217,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     const file = recipeFile('late', ({ search }) => ({
       search: {
         ...search,
-        steps: search.steps.map((step) =>
-          step.do === 'open' ? { ...step, path: '/?scenario=answers_late' } : step,
-        ),
+        steps: search.steps.map((step) => (step.do === 'open' ? { ...step, path: '/?scenario=answers_late' } : step)),
       },
     }));
     const press = async (visit: Visit) => {
@@ -242,9 +232,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   });
 
   test('what a page says after the press is kept without the traveller’s name and the card, in log and database', async () => {
-    const file = recipeFile('spoken', ({ confirmation }) => ({
-      confirmation: { ...confirmation, within_ms: 1_000 },
-    }));
+    const file = recipeFile('spoken', ({ confirmation }) => ({ confirmation: { ...confirmation, within_ms: 1_000 } }));
     const fulfiller = shop.open({ recipes: [file], mailFolder: null });
     const card = await createSandboxCards().issue({
       ...{ reference: 'int_spoken', amountDecimal: agreed.amountDecimal },
@@ -281,8 +269,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     // The third visit is the last one that gives the site the traveller's data; the second one is left out here.
     const { run = '' } = (await purchases.rowOf(shop, 'int_by_element')) ?? {};
     expect(await purchases.misfit({ ...shop, clock: worldClock }, 'int_by_element', run)).toBe(2);
-    for (let asked = 0; asked < 2; asked++)
-      expect(await fulfiller.book(purchase)).toEqual({ kind: 'site_changed' });
+    for (let asked = 0; asked < 2; asked++) expect(await fulfiller.book(purchase)).toEqual({ kind: 'site_changed' });
     const ended = shop.logged.filter((line) => line.includes('int_by_element'));
     expect(ended.filter((line) => line.includes('browser_visit_ended'))).toHaveLength(2);
     expect(await pressesOf('int_by_element')).toBe(0);
@@ -309,9 +296,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
       const buying = deaf.book(purchase);
       buying.catch((error: unknown) => failures.push(error));
       // The carrier has it, and the page that says so is on its way.
-      await expect
-        .poll(() => failures.length || pressesOf('int_dies_after'), { timeout: 55_000, interval: 5 })
-        .toBe(1);
+      await expect.poll(() => failures.length || pressesOf('int_dies_after'), { timeout: 55_000, interval: 5 }).toBe(1);
       expect(failures).toEqual([]);
       killBrowsers();
       const outcome = await buying;
@@ -321,9 +306,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
       // Its mail is signed, and names the purchase.
       await shop.site.deliverDue();
       await expect
-        .poll(() => shop.site.deliverDue().then(() => shop.fulfiller.find('int_dies_after')), {
-          timeout: 10_000,
-        })
+        .poll(() => shop.site.deliverDue().then(() => shop.fulfiller.find('int_dies_after')), { timeout: 10_000 })
         .toMatchObject({ kind: 'booked', paidAmountDecimal: agreed.amountDecimal });
       await deaf.close();
     },

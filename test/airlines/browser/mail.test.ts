@@ -94,15 +94,11 @@ test('one that nobody signed, or that was changed since, is not believed', async
   expect(await found(written())).toEqual(none('unsigned'));
   const changed = (await signed(written())).replaceAll('ABC123', 'XYZ789');
   expect(await found(changed)).toEqual(none('signature_wrong'));
-  expect(await found((await signed(written())).replace('1.054,30', '1.000,00'))).toEqual(
-    none('signature_wrong'),
-  );
+  expect(await found((await signed(written())).replace('1.054,30', '1.000,00'))).toEqual(none('signature_wrong'));
 });
 
 test('one that somebody else has signed, or with a key that the domain has not, is not believed', async () => {
-  expect(await found(await signed(written(), { signingDomain: 'evil.example' }))).toEqual(
-    none('signature_foreign'),
-  );
+  expect(await found(await signed(written(), { signingDomain: 'evil.example' }))).toEqual(none('signature_foreign'));
   const noKey = () => {
     throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
   };
@@ -113,9 +109,7 @@ test('one that somebody else has signed, or with a key that the domain has not, 
 });
 
 test('a signature of less than what is relied on is none', async () => {
-  expect(await found(await signed(written(), { headerList: 'From:Subject' }))).toEqual(
-    none('signature_weak'),
-  );
+  expect(await found(await signed(written(), { headerList: 'From:Subject' }))).toEqual(none('signature_weak'));
   const partly = await signed(written(), { maxBodyLength: 10 });
   expect(await found(partly)).toEqual(none('signature_weak'));
   const twoNames = await signed(written({ more: `From: tickets@${DOMAIN}\r\n` }));

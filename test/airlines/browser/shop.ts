@@ -109,10 +109,7 @@ export async function openShop(instead: (request: HttpRequest) => HttpResponse |
 export type OpenedShop = Awaited<ReturnType<typeof openShop>>;
 
 /** Asks until the site was read. */
-export async function offersOf(
-  { fulfiller }: Pick<OpenedShop, 'fulfiller'>,
-  query = QUERY,
-): Promise<Offer[]> {
+export async function offersOf({ fulfiller }: Pick<OpenedShop, 'fulfiller'>, query = QUERY): Promise<Offer[]> {
   const startedAtMs = worldClock.now();
   for (;;) {
     const found = await fulfiller.quote(query, startedAtMs);
@@ -136,9 +133,7 @@ export async function purchaseOf(shop: OpenedShop, reference: string, query = QU
   if (!offer) throw new Error('no offers');
   const menu = await menuOf(shop, offer.offer_id);
   if (menu.kind !== 'opened') throw new Error(`no menu: ${JSON.stringify(menu)}`);
-  const [, fare] = [...menu.fares].sort(
-    (a, b) => Number(a.totalAmountDecimal) - Number(b.totalAmountDecimal),
-  );
+  const [, fare] = [...menu.fares].sort((a, b) => Number(a.totalAmountDecimal) - Number(b.totalAmountDecimal));
   if (!fare) throw new Error('no second fare');
   const { totalAmountDecimal, totalCurrency: _currency, ...content } = fare;
   return {

@@ -24,8 +24,7 @@ export async function serve(pages: Record<string, Page>) {
     const path = new URL(request.url ?? '/', 'http://x').pathname;
     asked.push(`${request.method} ${path}`);
     const page = pages[path];
-    const answer =
-      typeof page === 'function' ? await page(request) : { body: page ?? '', status: page ? 200 : 404 };
+    const answer = typeof page === 'function' ? await page(request) : { body: page ?? '', status: page ? 200 : 404 };
     response.writeHead(answer.status ?? 200, { 'content-type': 'text/html', ...answer.headers });
     response.end(answer.body ?? '');
   });

@@ -64,12 +64,7 @@ test('killed after the answer and before the verdict: found by offer and referen
       ? { body: { data: [goodOrder('int_1')], meta: { after: null } } }
       : undefined,
   );
-  await createAttempts(world).begin({
-    reference: 'int_1',
-    attempt: 1,
-    offerId: 'off_1',
-    searchKey: 'pas_0',
-  });
+  await createAttempts(world).begin({ reference: 'int_1', attempt: 1, offerId: 'off_1', searchKey: 'pas_0' });
   expect(await world.provider.findOrder('int_1', 'off_1')).toMatchObject({ providerOrderId: 'ord_1' });
   expect(await world.attempts()).toMatchObject([{ verdict: 'ordered', order_id: 'ord_1' }]);
 });
@@ -107,27 +102,16 @@ test('many references at once on one offer: one order', async () => {
 
 test('what is known for certain is not taken back, and an order that is seen comes before everything', async () => {
   const attempts = createAttempts(world);
-  const row = await attempts.begin({
-    reference: 'int_1',
-    attempt: 1,
-    offerId: 'off_1',
-    searchKey: 'pas_0',
-  });
+  const row = await attempts.begin({ reference: 'int_1', attempt: 1, offerId: 'off_1', searchKey: 'pas_0' });
   if (!row) throw new Error('not begun');
-  expect(
-    await attempts.begin({ reference: 'int_1', attempt: 1, offerId: 'off_3', searchKey: 'pas_3' }),
-  ).toBeNull();
-  expect(
-    await attempts.begin({ reference: 'int_2', attempt: 1, offerId: 'off_2', searchKey: 'pas_0' }),
-  ).toBeNull();
+  expect(await attempts.begin({ reference: 'int_1', attempt: 1, offerId: 'off_3', searchKey: 'pas_3' })).toBeNull();
+  expect(await attempts.begin({ reference: 'int_2', attempt: 1, offerId: 'off_2', searchKey: 'pas_0' })).toBeNull();
   await attempts.endInNone(row, { code: 'first' });
   await attempts.note(row, { code: 'second' });
   expect(await attempts.of('int_1')).toMatchObject([{ verdict: 'none', code: 'first', live_key: null }]);
   await attempts.endInOrder(row, 'ord_1', {});
   await attempts.endInNone(row, { code: 'third' });
-  expect(await attempts.of('int_1')).toMatchObject([
-    { verdict: 'ordered', code: 'first', order_id: 'ord_1' },
-  ]);
+  expect(await attempts.of('int_1')).toMatchObject([{ verdict: 'ordered', code: 'first', order_id: 'ord_1' }]);
 });
 
 /** A store whose process is dead from the given statement on: each has two moments, before it and after it. */
@@ -153,47 +137,41 @@ test.each([
   ['an answer that is lost', 0],
   ['a refusal that is certain', 503],
   ['a refusal that is not', 500],
-])(
-  '%s, killed before and after every statement: at most one order, and never a wrong word',
-  async (_, status) => {
-    const made: string[] = [];
-    let isOver = false;
-    for (let diesAt = 1; !isOver; diesAt++) {
-      const reference = `int_${diesAt}`;
-      const offerId = `off_${diesAt}`;
-      const request = { ...REQUEST, reference, offerId };
-      const told = {
-        status,
-        body: { data: goodOrder(reference, { id: `ord_${diesAt}`, offer_id: offerId }) },
-      };
-      world.script.answer = (asked) => {
-        if (isOrderPost(asked)) {
-          if (status === 201 || status === 0) made.push(reference);
-          if (status === 0) return 'cut';
-          return status === 201 ? told : refusal('api_error', 'an_error', status);
-        }
-        if (asked.path === `/air/orders/ord_${diesAt}`) return { body: told.body };
-        const orders = made.includes(reference) ? [told.body.data] : [];
-        if (asked.path === '/air/orders') return { body: { data: orders, meta: { after: null } } };
-        const passengers = [{ id: `pas_of_${diesAt}`, type: 'adult' }];
-        return withOffer(undefined, () => ({ ...goodOffer(offerId), passengers }))(asked);
-      };
-      const dying = world.another({ store: mortalStore(diesAt) });
-      const first: unknown = await dying.createOrder(request).catch((error: unknown) => error);
-      isOver = !(first instanceof Error && first.message === 'the process is dead');
-      const sentBefore = world.asked.filter(isOrderPost).length;
-      // The next process asks first, as the worker does.
-      const found = await world.another().findOrder(reference, 'off_1');
-      const isMade = made.includes(reference);
-      if (isMade) expect(found).toMatchObject({ providerOrderId: `ord_${diesAt}`, reference });
-      else expect(found === null || found === 'unknown').toBe(true);
-      if (found === 'unknown') {
-        await expect(world.another().createOrder(request)).rejects.toMatchObject({ code: 'provider_failed' });
-        expect(world.asked.filter(isOrderPost)).toHaveLength(sentBefore);
+])('%s, killed before and after every statement: at most one order, and never a wrong word', async (_, status) => {
+  const made: string[] = [];
+  let isOver = false;
+  for (let diesAt = 1; !isOver; diesAt++) {
+    const reference = `int_${diesAt}`;
+    const offerId = `off_${diesAt}`;
+    const request = { ...REQUEST, reference, offerId };
+    const told = { status, body: { data: goodOrder(reference, { id: `ord_${diesAt}`, offer_id: offerId }) } };
+    world.script.answer = (asked) => {
+      if (isOrderPost(asked)) {
+        if (status === 201 || status === 0) made.push(reference);
+        if (status === 0) return 'cut';
+        return status === 201 ? told : refusal('api_error', 'an_error', status);
       }
-      expect(made.filter((one) => one === reference).length).toBeLessThanOrEqual(1);
-      world.clock.advance(1_000);
+      if (asked.path === `/air/orders/ord_${diesAt}`) return { body: told.body };
+      const orders = made.includes(reference) ? [told.body.data] : [];
+      if (asked.path === '/air/orders') return { body: { data: orders, meta: { after: null } } };
+      const passengers = [{ id: `pas_of_${diesAt}`, type: 'adult' }];
+      return withOffer(undefined, () => ({ ...goodOffer(offerId), passengers }))(asked);
+    };
+    const dying = world.another({ store: mortalStore(diesAt) });
+    const first: unknown = await dying.createOrder(request).catch((error: unknown) => error);
+    isOver = !(first instanceof Error && first.message === 'the process is dead');
+    const sentBefore = world.asked.filter(isOrderPost).length;
+    // The next process asks first, as the worker does.
+    const found = await world.another().findOrder(reference, 'off_1');
+    const isMade = made.includes(reference);
+    if (isMade) expect(found).toMatchObject({ providerOrderId: `ord_${diesAt}`, reference });
+    else expect(found === null || found === 'unknown').toBe(true);
+    if (found === 'unknown') {
+      await expect(world.another().createOrder(request)).rejects.toMatchObject({ code: 'provider_failed' });
+      expect(world.asked.filter(isOrderPost)).toHaveLength(sentBefore);
     }
-    expect(world.asked.filter(isOrderPost).length).toBeGreaterThan(1);
-  },
-);
+    expect(made.filter((one) => one === reference).length).toBeLessThanOrEqual(1);
+    world.clock.advance(1_000);
+  }
+  expect(world.asked.filter(isOrderPost).length).toBeGreaterThan(1);
+});

@@ -22,9 +22,7 @@ const answering = (told: Told) => withOffer((asked) => (isOrderPost(asked) ? tol
 const made = (change: Loose = {}) => ({ status: 201, body: { data: goodOrder('int_1', change) } });
 const listed = (orders: readonly unknown[]) =>
   withOffer(({ method, path }) =>
-    method === 'GET' && path === '/air/orders'
-      ? { body: { data: orders, meta: { after: null } } }
-      : undefined,
+    method === 'GET' && path === '/air/orders' ? { body: { data: orders, meta: { after: null } } } : undefined,
   );
 const createOrder = () => world.provider.createOrder(REQUEST);
 const verdict = async () => (await world.attempts()).map((row) => row.verdict);
@@ -53,12 +51,7 @@ test('an order is paid at once from the balance, exactly the price, with our ref
         email: 'ada@example.com',
         phone_number: '+351912345678',
         identity_documents: [
-          {
-            type: 'passport',
-            unique_identifier: 'X1234567',
-            issuing_country_code: 'PT',
-            expires_on: '2031-05-01',
-          },
+          { type: 'passport', unique_identifier: 'X1234567', issuing_country_code: 'PT', expires_on: '2031-05-01' },
         ],
       },
     ],
@@ -66,14 +59,7 @@ test('an order is paid at once from the balance, exactly the price, with our ref
     metadata: { reference: 'int_1' },
   });
   expect(await world.attempts()).toMatchObject([
-    {
-      reference: 'int_1',
-      attempt: 1,
-      offer_id: 'off_1',
-      verdict: 'ordered',
-      order_id: 'ord_1',
-      request_id: 'req-2',
-    },
+    { reference: 'int_1', attempt: 1, offer_id: 'off_1', verdict: 'ordered', order_id: 'ord_1', request_id: 'req-2' },
   ]);
 });
 
@@ -96,10 +82,7 @@ describe('nothing is sent where', () => {
     [
       'the price is another one',
       { total_amount: '151.21' },
-      {
-        code: 'offer_repriced',
-        detail: { expected_ticket_amount: '151.2', current_ticket_amount: '151.21' },
-      },
+      { code: 'offer_repriced', detail: { expected_ticket_amount: '151.2', current_ticket_amount: '151.21' } },
     ],
     [
       'the currency is another one',
@@ -133,10 +116,7 @@ describe('nothing is sent where', () => {
   });
 
   test('the offer asks for a passport that is missing', async () => {
-    world.script.answer = withOffer(undefined, () => ({
-      ...goodOffer(),
-      passenger_identity_documents_required: true,
-    }));
+    world.script.answer = withOffer(undefined, () => ({ ...goodOffer(), passenger_identity_documents_required: true }));
     const { passport_number: _, ...without } = TRAVELLER;
     await expect(world.provider.createOrder({ ...REQUEST, passengers: [without] })).rejects.toMatchObject({
       reason: 'form_rejected',
@@ -158,11 +138,7 @@ describe('nothing is sent where', () => {
 
 /** docs/duffel.md, the table of orders: what is certain. */
 const NOTHING_ORDERED: [string, Told, Loose][] = [
-  [
-    '401',
-    refusal('authentication_error', 'access_token_not_found', 401),
-    { reason: 'provider_failed', mayPass: true },
-  ],
+  ['401', refusal('authentication_error', 'access_token_not_found', 401), { reason: 'provider_failed', mayPass: true }],
   [
     '400 with a number for a code',
     refusal('invalid_request_error', 400, 400),
@@ -225,25 +201,22 @@ describe('certain that nothing was ordered', () => {
     ['403', refusal('authentication_error', 'insufficient_permissions', 403)],
     ['503', refusal('api_error', 'service_unavailable', 503)],
     ['422', refusal('validation_error', 'validation_format')],
-  ])(
-    '%s: its orders are listed before a second POST and before a refund, and an order wins',
-    async (_, told) => {
-      world.script.answer = answering(told);
-      await createOrder().catch(() => undefined);
-      const before = world.times('GET', /^\/air\/orders$/);
-      expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
-      expect(world.times('GET', /^\/air\/orders$/)).toBe(before + 1);
-      world.script.answer = withOffer(({ method, path }) =>
-        method === 'GET' && path === '/air/orders'
-          ? { body: { data: [goodOrder('int_1')], meta: { after: null } } }
-          : undefined,
-      );
-      expect(await createOrder()).toMatchObject({ providerOrderId: 'ord_1', reference: 'int_1' });
-      expect(posts()).toBe(1);
-      expect(await verdict()).toEqual(['ordered']);
-      expect(world.lines.join()).toContain('duffel_order_against_verdict');
-    },
-  );
+  ])('%s: its orders are listed before a second POST and before a refund, and an order wins', async (_, told) => {
+    world.script.answer = answering(told);
+    await createOrder().catch(() => undefined);
+    const before = world.times('GET', /^\/air\/orders$/);
+    expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
+    expect(world.times('GET', /^\/air\/orders$/)).toBe(before + 1);
+    world.script.answer = withOffer(({ method, path }) =>
+      method === 'GET' && path === '/air/orders'
+        ? { body: { data: [goodOrder('int_1')], meta: { after: null } } }
+        : undefined,
+    );
+    expect(await createOrder()).toMatchObject({ providerOrderId: 'ord_1', reference: 'int_1' });
+    expect(posts()).toBe(1);
+    expect(await verdict()).toEqual(['ordered']);
+    expect(world.lines.join()).toContain('duffel_order_against_verdict');
+  });
 
   test('a list that is not answered keeps the second POST back', async () => {
     world.script.answer = answering(refusal('api_error', 'service_unavailable', 503));
@@ -252,9 +225,7 @@ describe('certain that nothing was ordered', () => {
       path === '/air/orders' ? { status: 403, body: '<html>' } : undefined,
     );
     await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
-    await expect(world.provider.findOrder('int_1', 'off_1')).rejects.toMatchObject({
-      code: 'provider_failed',
-    });
+    await expect(world.provider.findOrder('int_1', 'off_1')).rejects.toMatchObject({ code: 'provider_failed' });
     expect(posts()).toBe(1);
   });
 
@@ -371,16 +342,11 @@ describe('nobody knows', () => {
       date: new Date(world.clock.now()).toUTCString(),
       'ratelimit-reset': new Date(world.clock.now() + 7_000).toUTCString(),
     };
-    for (const told of [
-      refusal('api_error', 'x', 500),
-      refusal('invalid_state_error', 'duplicate_booking'),
-    ]) {
+    for (const told of [refusal('api_error', 'x', 500), refusal('invalid_state_error', 'duplicate_booking')]) {
       world.script.answer = answering({ ...told, headers: spent });
       await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
       await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
-      await expect(world.provider.findOrder('int_1', 'off_1')).rejects.toMatchObject({
-        code: 'upstream_rate_limited',
-      });
+      await expect(world.provider.findOrder('int_1', 'off_1')).rejects.toMatchObject({ code: 'upstream_rate_limited' });
       expect(await verdict()).toEqual(['open']);
       await world.reset();
     }
@@ -449,12 +415,7 @@ describe.each(['offer_request_already_booked', 'order_creation_already_attempted
       const others = createAttempts(world);
       world.script.answer = async (asked) => {
         if (!isOrderPost(asked)) return withOffer()(asked);
-        const row = await others.begin({
-          reference: 'int_2',
-          attempt: 1,
-          offerId: 'off_2',
-          searchKey: 'pas_2',
-        });
+        const row = await others.begin({ reference: 'int_2', attempt: 1, offerId: 'off_2', searchKey: 'pas_2' });
         await world.store
           .updateTable('duffel_attempts')
           .set({ search_key: 'pas_0' })
@@ -467,8 +428,7 @@ describe.each(['offer_request_already_booked', 'order_creation_already_attempted
 
     test('an order of another reference of ours on the same search means: refused', async () => {
       await overtakenBy('ordered');
-      for (let i = 0; i < 2; i++)
-        await expect(createOrder()).rejects.toMatchObject({ code: 'offer_unavailable' });
+      for (let i = 0; i < 2; i++) await expect(createOrder()).rejects.toMatchObject({ code: 'offer_unavailable' });
       expect(posts()).toBe(1);
       expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
     });
@@ -498,10 +458,7 @@ test('one offer is asked for by one reference at a time, and sold once', async (
   world.script.answer = answering('cut');
   await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
   const other = { ...REQUEST, reference: 'int_2' };
-  await expect(world.provider.createOrder(other)).rejects.toMatchObject({
-    reason: 'provider_failed',
-    mayPass: true,
-  });
+  await expect(world.provider.createOrder(other)).rejects.toMatchObject({ reason: 'provider_failed', mayPass: true });
   world.script.answer = listed([goodOrder('int_1')]);
   await world.provider.findOrder('int_1', 'off_1');
   await expect(world.provider.createOrder(other)).rejects.toMatchObject({ code: 'offer_unavailable' });

@@ -83,9 +83,7 @@ test('airports that we have no table of are searched all the same', async () => 
 /** The cheapest offer in dollars of an airline that can do everything. */
 async function cheapest(origin = 'LIS', destination = 'BER'): Promise<Offer> {
   const offers = await search(origin, destination);
-  const found = offers.find(
-    (offer) => offer.total_currency === 'USD' && offer.owner_name === 'Duffel Airways',
-  );
+  const found = offers.find((offer) => offer.total_currency === 'USD' && offer.owner_name === 'Duffel Airways');
   if (!found) throw new Error('nothing is sold in dollars');
   return found;
 }
@@ -164,11 +162,8 @@ describe('whatever becomes of an order', () => {
     const asked = order(offer);
     await duffel.admin('/behaviours', { order: [behaviour] });
     const outcome = await provider.createOrder(asked).catch((error: unknown) => error);
-    const isNone =
-      outcome instanceof OrderRefused || isProblem(outcome, 'offer_unavailable', 'offer_repriced');
-    expect(isNone || isProblem(outcome, 'provider_failed') || 'providerOrderId' in (outcome as object)).toBe(
-      true,
-    );
+    const isNone = outcome instanceof OrderRefused || isProblem(outcome, 'offer_unavailable', 'offer_repriced');
+    expect(isNone || isProblem(outcome, 'provider_failed') || 'providerOrderId' in (outcome as object)).toBe(true);
     const isLie = lies.includes(behaviour);
     if (isNone) expect((await truth(asked.reference)).orders).toHaveLength(isLie ? 1 : 0);
     const soon = await standing(asked.reference);
@@ -185,8 +180,7 @@ describe('whatever becomes of an order', () => {
     expect(orders.length).toBeLessThanOrEqual(1);
     const { made } = ORDER_BEHAVIOURS[behaviour];
     if (late === null) expect(orders).toEqual([]);
-    if (made === 'at_once' || made === 'later')
-      expect(late).toMatchObject({ providerOrderId: orders[0]?.order_id });
+    if (made === 'at_once' || made === 'later') expect(late).toMatchObject({ providerOrderId: orders[0]?.order_id });
     if (behaviour === 'accepted_failed') {
       expect(heard).toContain(asked.reference);
       expect(late).toBeNull();
@@ -247,9 +241,7 @@ describe('a cancellation', () => {
     expect(quote).toMatchObject({ quoteId: expect.any(String), refundTo: expect.any(String) });
     expect((await provider.order(made.providerOrderId)).status).toBe('ticketed');
     const newer = await provider.cancellationQuote?.(made.providerOrderId);
-    await expect(provider.cancel(made.providerOrderId, quote?.quoteId)).rejects.toMatchObject({
-      code: 'plan_changed',
-    });
+    await expect(provider.cancel(made.providerOrderId, quote?.quoteId)).rejects.toMatchObject({ code: 'plan_changed' });
     expect((await provider.cancel(made.providerOrderId, newer?.quoteId)).status).toBe('cancelled');
     expect((await provider.cancel(made.providerOrderId, newer?.quoteId)).status).toBe('cancelled');
     expect(await provider.cancellationQuote?.(made.providerOrderId)).toBeNull();

@@ -102,18 +102,11 @@ test.each<[string, string, unknown, Fields]>([
     'a fee of 0.00 is free of charge',
     'conditions.refund_before_departure',
     { allowed: true, penalty_amount: '0.00', penalty_currency: 'GBP' },
-    {
-      conditions: expect.objectContaining({ refund_penalty_amount: '0.00', refund_penalty_currency: 'GBP' }),
-    },
+    { conditions: expect.objectContaining({ refund_penalty_amount: '0.00', refund_penalty_currency: 'GBP' }) },
   ],
   ['no tax is unknown', 'tax_amount', null, { tax_amount_decimal: null, total_amount_decimal: '151.20' }],
   ['a tax in another currency is left out', 'tax_currency', 'GBP', { tax_amount_decimal: null }],
-  [
-    'another currency is shown',
-    'total_currency',
-    'GBP',
-    { total_currency: 'GBP', base_amount_decimal: null },
-  ],
+  ['another currency is shown', 'total_currency', 'GBP', { total_currency: 'GBP', base_amount_decimal: null }],
   ['no emissions are unknown', 'total_emissions_kg', null, { total_emissions_kg: null }],
   ['no programmes are none', 'supported_loyalty_programmes', undefined, { supported_loyalty_programmes: [] }],
   [
@@ -281,9 +274,7 @@ describe('extra bags', () => {
     ...change,
   });
   const services = (available: unknown, adults = 1) => {
-    const found = readServices(
-      object({ ...goodOffer('off_1', adults), available_services: available }) ?? {},
-    );
+    const found = readServices(object({ ...goodOffer('off_1', adults), available_services: available }) ?? {});
     for (const one of found) availableService.parse(one);
     return found;
   };
@@ -301,9 +292,7 @@ describe('extra bags', () => {
   });
 
   test('the same bag for each passenger is one service with room for all', () => {
-    expect(services([bag(), bag({ passenger_ids: ['pas_1'] })], 2)).toEqual([
-      { ...unit, maximum_quantity: 6 },
-    ]);
+    expect(services([bag(), bag({ passenger_ids: ['pas_1'] })], 2)).toEqual([{ ...unit, maximum_quantity: 6 }]);
   });
 
   test('bags of single directions are added up, and half a journey is not sold as a whole one', () => {
@@ -318,9 +307,7 @@ describe('extra bags', () => {
     expect(services([bag({ metadata: { type: 'carry_on', maximum_weight_kg: null } })])).toEqual([
       { ...unit, baggage_type: 'carry_on', maximum_weight_kg: null },
     ]);
-    expect(services([bag({ type: 'cancel_for_any_reason' }), bag({ total_amount: null }), null, 7])).toEqual(
-      [],
-    );
+    expect(services([bag({ type: 'cancel_for_any_reason' }), bag({ total_amount: null }), null, 7])).toEqual([]);
     expect(services(null)).toEqual([]);
   });
 });
@@ -336,49 +323,33 @@ const PATHS = pathsOf(goodOffer('off_1', 2)).map((path) => path.join('.'));
 
 test('fields that are missing, null, empty, new or of the wrong type: never a crash, never a wrong price', () => {
   const wrong = fc.oneof(
-    fc.constantFrom(
-      undefined,
-      null,
-      '',
-      [],
-      {},
-      0,
-      -1,
-      1e21,
-      Number.NaN,
-      true,
-      'nonsense',
-      '2026-13-40T99:00:00',
-    ),
+    fc.constantFrom(undefined, null, '', [], {}, 0, -1, 1e21, Number.NaN, true, 'nonsense', '2026-13-40T99:00:00'),
     fc.jsonValue({ maxDepth: 2 }),
   );
   fc.assert(
-    fc.property(
-      fc.array(fc.tuple(fc.constantFrom(...PATHS), wrong), { minLength: 1, maxLength: 4 }),
-      (changes) => {
-        const raw = goodOffer('off_1', 2);
-        for (const [path, value] of changes) {
-          try {
-            changed(path, value, raw);
-          } catch (error) {
-            // Its parent was replaced by an earlier change.
-            if (!(error instanceof TypeError)) throw error;
-          }
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...PATHS), wrong), { minLength: 1, maxLength: 4 }), (changes) => {
+      const raw = goodOffer('off_1', 2);
+      for (const [path, value] of changes) {
+        try {
+          changed(path, value, raw);
+        } catch (error) {
+          // Its parent was replaced by an earlier change.
+          if (!(error instanceof TypeError)) throw error;
         }
-        const { offer } = read({ ...raw, a_new_field: { of: 'theirs' } });
-        readServices(object(raw) ?? {});
-        if (!offer) return;
-        expect(offer.total_amount_decimal).toBe(raw.total_amount);
-        expect(offer.total_currency).toBe(raw.total_currency);
-        for (const [ours, theirs] of [
-          [offer.conditions?.refund_penalty_amount, 'refund_before_departure'],
-          [offer.conditions?.change_penalty_amount, 'change_before_departure'],
-        ] as const) {
-          if (ours == null) continue;
-          expect(ours).toBe(object(object(raw.conditions)?.[theirs])?.penalty_amount);
-        }
-      },
-    ),
+      }
+      const { offer } = read({ ...raw, a_new_field: { of: 'theirs' } });
+      readServices(object(raw) ?? {});
+      if (!offer) return;
+      expect(offer.total_amount_decimal).toBe(raw.total_amount);
+      expect(offer.total_currency).toBe(raw.total_currency);
+      for (const [ours, theirs] of [
+        [offer.conditions?.refund_penalty_amount, 'refund_before_departure'],
+        [offer.conditions?.change_penalty_amount, 'change_before_departure'],
+      ] as const) {
+        if (ours == null) continue;
+        expect(ours).toBe(object(object(raw.conditions)?.[theirs])?.penalty_amount);
+      }
+    }),
     { numRuns: rounds(1_000, 60_000), seed: seedOr(15) },
   );
 });

@@ -61,11 +61,7 @@ test.each<[string, Loose, string]>([
   ],
   ['paid a minute ago, no ticket yet', { documents: [], payment_status: PAID }, 'confirmed'],
   ['paid half an hour ago, no ticket ever', { documents: [], payment_status: LONG_PAID }, 'ticketed'],
-  [
-    'easyJet, paid',
-    { documents: [], payment_status: PAID, owner: EASYJET, booking_reference: 'K1ABCDE' },
-    'ticketed',
-  ],
+  ['easyJet, paid', { documents: [], payment_status: PAID, owner: EASYJET, booking_reference: 'K1ABCDE' }, 'ticketed'],
   [
     'easyJet, not paid',
     { documents: [], payment_status: { awaiting_payment: false, paid_at: null }, owner: EASYJET },
@@ -86,11 +82,7 @@ test.each<[string, Loose, string]>([
     'a document of another kind',
     {
       documents: [
-        {
-          type: 'electronic_miscellaneous_document_associated',
-          unique_identifier: '9',
-          passenger_ids: ['pas_0'],
-        },
+        { type: 'electronic_miscellaneous_document_associated', unique_identifier: '9', passenger_ids: ['pas_0'] },
       ],
       payment_status: PAID,
     },
@@ -124,9 +116,7 @@ test('references of 6 to 13 characters, documents, amounts and moments are mappe
 });
 
 test('an order is not lost over its itinerary; without an id, a price or our reference it cannot be read', async () => {
-  expect(
-    (await order({ slices: [{ segments: [{}] }, ...(goodOffer().slices as unknown[])] })).slices,
-  ).toEqual([]);
+  expect((await order({ slices: [{ segments: [{}] }, ...(goodOffer().slices as unknown[])] })).slices).toEqual([]);
   for (const change of [
     { id: 'ord_2' },
     { total_amount: 151.2 },
@@ -159,12 +149,7 @@ describe('a cancellation', () => {
 
   /** An order, its quotes and what confirming one does. */
   function airlineWith(
-    change: {
-      order?: Loose;
-      quote?: Loose;
-      quoted?: Told;
-      confirm?: (id: string) => Told | 'done but cut';
-    } = {},
+    change: { order?: Loose; quote?: Loose; quoted?: Told; confirm?: (id: string) => Told | 'done but cut' } = {},
   ) {
     let cancelledAt: string | null = null;
     let quotes = 0;
@@ -174,9 +159,7 @@ describe('a cancellation', () => {
         return { body: { data: goodOrder('int_1', { ...change.order, cancelled_at: cancelledAt }) } };
       if (method === 'POST' && path === '/air/order_cancellations') {
         quotes += 1;
-        return (
-          change.quoted ?? { status: 201, body: { data: { ...QUOTE, id: `ore_${quotes}`, ...change.quote } } }
-        );
+        return change.quoted ?? { status: 201, body: { data: { ...QUOTE, id: `ore_${quotes}`, ...change.quote } } };
       }
       const id = path.split('/')[3] ?? '';
       if (method === 'GET') return { body: { data: { ...QUOTE, id, ...change.quote } } };
@@ -270,9 +253,7 @@ describe('a cancellation', () => {
   });
 
   test("Duffel's word counts where the order follows later", async () => {
-    airlineWith({
-      confirm: (id) => ({ body: { data: { ...QUOTE, id, confirmed_at: '2026-11-21T09:05:00Z' } } }),
-    });
+    airlineWith({ confirm: (id) => ({ body: { data: { ...QUOTE, id, confirmed_at: '2026-11-21T09:05:00Z' } } }) });
     expect(await world.provider.cancel('ord_1', 'ore_1')).toMatchObject({
       status: 'cancelled',
       updatedAtMs: Date.UTC(2026, 10, 21, 9, 5),

@@ -23,13 +23,10 @@ test.each(["Ana-María O'Neil", 'Ana’s', 'Žofie', 'Ðurđa', 'Ångström', 'A
   },
 );
 
-test.each(['Ærø', 'Œuvre', 'Þór', 'Guðrún', 'Ǻsa', 'Nguyễn', 'Abcdefghij Klmnopqrstu'])(
-  '%s is not',
-  (name) => {
-    expect(issues([{ given_name: name }])).toEqual(['passengers.0.given_name invalid_request']);
-    expect(issues([{ family_name: name }])).toEqual(['passengers.0.family_name invalid_request']);
-  },
-);
+test.each(['Ærø', 'Œuvre', 'Þór', 'Guðrún', 'Ǻsa', 'Nguyễn', 'Abcdefghij Klmnopqrstu'])('%s is not', (name) => {
+  expect(issues([{ given_name: name }])).toEqual(['passengers.0.given_name invalid_request']);
+  expect(issues([{ family_name: name }])).toEqual(['passengers.0.family_name invalid_request']);
+});
 
 test('letters are counted as they are composed', () => {
   expect(issues([{ given_name: 'é'.normalize('NFD').repeat(20) }])).toEqual([]);

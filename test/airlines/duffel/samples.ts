@@ -94,9 +94,7 @@ export const slice = (flights: readonly Loose[], duration: string | null): Loose
   duration,
   fare_brand_name: 'Basic',
   comparison_key: 'BRuasQ==',
-  conditions: {
-    change_before_departure: { allowed: true, penalty_amount: '10.00', penalty_currency: 'USD' },
-  },
+  conditions: { change_before_departure: { allowed: true, penalty_amount: '10.00', penalty_currency: 'USD' } },
   segments: flights,
 });
 
@@ -120,11 +118,7 @@ export const goodOffer = (id = 'off_1', adults = 1): Loose => ({
     change_before_departure: { allowed: true, penalty_amount: '50.00', penalty_currency: 'USD' },
     refund_before_departure: { allowed: false, penalty_amount: null, penalty_currency: null },
   },
-  payment_requirements: {
-    requires_instant_payment: true,
-    price_guarantee_expires_at: null,
-    payment_required_by: null,
-  },
+  payment_requirements: { requires_instant_payment: true, price_guarantee_expires_at: null, payment_required_by: null },
   passenger_identity_documents_required: false,
   supported_passenger_identity_document_types: ['passport'],
   supported_loyalty_programmes: ['ZZ'],

@@ -36,8 +36,7 @@ const QUERY = {
 const finding =
   (offers: readonly unknown[], aPage = 200) =>
   ({ method, path, query }: Asked): Told | undefined => {
-    if (method === 'POST' && path === '/air/offer_requests')
-      return { status: 201, body: { data: { id: 'orq_1' } } };
+    if (method === 'POST' && path === '/air/offer_requests') return { status: 201, body: { data: { id: 'orq_1' } } };
     if (path !== '/air/offers') return undefined;
     const from = Number(query.get('after') ?? 0);
     const next = from + aPage;
@@ -183,15 +182,9 @@ test('after a 429 nothing is sent until the reset that it names', async () => {
     },
   };
   world.script.answer = () => limited;
-  await expect(provider.search(QUERY)).rejects.toMatchObject({
-    code: 'upstream_rate_limited',
-    retryAfter: 42,
-  });
+  await expect(provider.search(QUERY)).rejects.toMatchObject({ code: 'upstream_rate_limited', retryAfter: 42 });
   world.clock.advance(41_000);
-  await expect(provider.search(QUERY)).rejects.toMatchObject({
-    code: 'upstream_rate_limited',
-    retryAfter: 1,
-  });
+  await expect(provider.search(QUERY)).rejects.toMatchObject({ code: 'upstream_rate_limited', retryAfter: 1 });
   expect(world.asked).toHaveLength(1);
   world.clock.advance(1_000);
   world.script.answer = finding([goodOffer()]);
@@ -210,10 +203,7 @@ test('the last call of a limit keeps the next one back, and searches do not keep
   };
   expect(await provider.search(QUERY)).toHaveLength(1);
   const before = world.asked.length;
-  await expect(provider.search(QUERY)).rejects.toMatchObject({
-    code: 'upstream_rate_limited',
-    retryAfter: 30,
-  });
+  await expect(provider.search(QUERY)).rejects.toMatchObject({ code: 'upstream_rate_limited', retryAfter: 30 });
   expect(world.asked).toHaveLength(before);
   await expect(provider.order('ord_1')).rejects.toMatchObject({ code: 'provider_failed' });
   expect(world.asked).toHaveLength(before + 1);
@@ -222,8 +212,7 @@ test('the last call of a limit keeps the next one back, and searches do not keep
 
 test('after five failures in a row reads are refused for a while; a question about an order never is', async () => {
   world.script.answer = () => ({ status: 503, body: '<html>down</html>' });
-  for (let i = 0; i < 5; i++)
-    await expect(provider.search(QUERY)).rejects.toMatchObject({ code: 'provider_failed' });
+  for (let i = 0; i < 5; i++) await expect(provider.search(QUERY)).rejects.toMatchObject({ code: 'provider_failed' });
   expect(world.asked).toHaveLength(5);
   await expect(provider.search(QUERY)).rejects.toMatchObject({ detail: { airline_code: 'breaker_open' } });
   await expect(provider.offer('off_1')).rejects.toMatchObject({ code: 'provider_failed' });

@@ -44,9 +44,7 @@ const posts = () => world.times('POST', /^\/air\/orders$/);
 
 /** An order that nobody knows the outcome of. */
 const openAttempt = (reference = 'int_1') =>
-  expect(world.provider.createOrder({ ...REQUEST, reference })).rejects.toMatchObject({
-    code: 'provider_failed',
-  });
+  expect(world.provider.createOrder({ ...REQUEST, reference })).rejects.toMatchObject({ code: 'provider_failed' });
 
 test('a message without the right signature, or too old, is refused', async () => {
   const good = signed(event('order.created', { id: 'ord_1' }));
@@ -74,14 +72,7 @@ test('a message without the right signature, or too old, is refused', async () =
 });
 
 test('a signed message that says nothing to us is no error', async () => {
-  for (const payload of [
-    'no json',
-    '[]',
-    'null',
-    {},
-    event('ping.triggered', {}),
-    event('order.created', { id: 7 }),
-  ]) {
+  for (const payload of ['no json', '[]', 'null', {}, event('ping.triggered', {}), event('order.created', { id: 7 })]) {
     expect(await receive(payload)).toEqual([]);
   }
 });

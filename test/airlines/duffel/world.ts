@@ -61,8 +61,7 @@ export async function duffelWorld(where: string) {
     store,
     lines,
     /** Calls of this kind so far. */
-    times: (method: string, path: RegExp) =>
-      asked.filter((one) => one.method === method && path.test(one.path)).length,
+    times: (method: string, path: RegExp) => asked.filter((one) => one.method === method && path.test(one.path)).length,
     attempts: () => store.selectFrom('duffel_attempts').selectAll().orderBy('attempt').execute(),
     /** As at the start: nothing asked, nothing on record, limits forgotten. */
     async reset() {

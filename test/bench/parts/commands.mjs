@@ -18,8 +18,7 @@ export async function run({ stage, rounds, say }) {
   const passengers = passengersFile(home);
   const newIntent = intentMaker(stage, env);
   stage.farelock(env, 'wallet', 'balance', '--json'); // makes the home: keys, ledger, wallet
-  for (let i = 0; i < 2 * rounds; i += 10)
-    stage.farelock(env, 'wallet', 'airdrop', '--usdc', '10000', '--json');
+  for (let i = 0; i < 2 * rounds; i += 10) stage.farelock(env, 'wallet', 'airdrop', '--usdc', '10000', '--json');
   const known = newIntent();
   const { remote, stock } = await servedSearches(stage);
 
@@ -33,8 +32,7 @@ export async function run({ stage, rounds, say }) {
       name: 'farelock book --no-wait',
       most: 110,
       prepare: newIntent,
-      run: (intent) =>
-        stage.farelock(env, 'book', intent, '--passengers', passengers, '--yes', '--no-wait', '--json'),
+      run: (intent) => stage.farelock(env, 'book', intent, '--passengers', passengers, '--yes', '--no-wait', '--json'),
       // Untimed: the next command would otherwise do this booking's work.
       after: (intent) => stage.farelock(env, 'status', intent, '--watch', '--json'),
     },
@@ -89,7 +87,6 @@ async function servedSearches(stage) {
   const depart = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
   return {
     remote: () => stage.farelock(remote, ...SEARCH),
-    stock: () =>
-      stage.node([join(ROOT, 'test/bench/stock-client.mjs'), flightsUrl, rpcUrl, keypair, depart], remote),
+    stock: () => stage.node([join(ROOT, 'test/bench/stock-client.mjs'), flightsUrl, rpcUrl, keypair, depart], remote),
   };
 }

@@ -5,20 +5,14 @@ import { post } from '../payer.mjs';
 
 /** Commands, each a process of its own, in a home that knows an intent, a booking and a wallet's history. */
 export function commandRows(stage) {
-  const plain = (name, ...args) => ({
-    name,
-    run: ({ env }) => stage.farelock(env, ...args, '--json'),
-  });
+  const plain = (name, ...args) => ({ name, run: ({ env }) => stage.farelock(env, ...args, '--json') });
   const completing = (name, ...words) => ({
     name,
     run: ({ env }) => stage.farelock(env, 'complete', 'bash', '--', ...words, ''),
   });
   return [
     { name: 'status', run: ({ env, known }) => stage.farelock(env, 'status', known, '--json') },
-    {
-      name: 'intent show',
-      run: ({ env, booked }) => stage.farelock(env, 'intent', 'show', booked, '--json'),
-    },
+    { name: 'intent show', run: ({ env, booked }) => stage.farelock(env, 'intent', 'show', booked, '--json') },
     plain('intent list', 'intent', 'list'),
     plain('payments list', 'payments', 'list', '--limit', '3'),
     plain('wallet history', 'wallet', 'history', '--limit', '3'),
@@ -74,11 +68,7 @@ export function requestRows(store) {
     },
     get('refund queue', () => '/operator/refund-requests', operator),
     get('refund queue, stuck', () => '/operator/refund-requests?status=stuck', operator),
-    get(
-      'refund queue, refunded by journey',
-      () => '/operator/refund-requests?status=refunded&sort=journey',
-      operator,
-    ),
+    get('refund queue, refunded by journey', () => '/operator/refund-requests?status=refunded&sort=journey', operator),
     get('stuck', () => '/operator/stuck', operator),
     get('attestations', () => '/operator/attestations', operator),
     {
@@ -99,6 +89,5 @@ export function requestRows(store) {
 }
 
 function checked(name, { status, text }) {
-  if (status !== 200 && status !== 201)
-    throw new Error(`${name} was answered with ${status}: ${text.slice(0, 300)}`);
+  if (status !== 200 && status !== 201) throw new Error(`${name} was answered with ${status}: ${text.slice(0, 300)}`);
 }

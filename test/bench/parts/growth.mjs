@@ -171,15 +171,11 @@ async function requestLines(stage, store, homes, rounds, say) {
   return [
     ...linesOf(times, homes, store.name),
     ...servers.map(({ count }, place) =>
-      line(
-        `longest pause of the event loop, ${count === 0 ? 'fresh' : count.toLocaleString('en-US')}`,
-        'ms',
-        {
-          store: store.name,
-          values: pauses[place],
-          goal: '≤ 50',
-        },
-      ),
+      line(`longest pause of the event loop, ${count === 0 ? 'fresh' : count.toLocaleString('en-US')}`, 'ms', {
+        store: store.name,
+        values: pauses[place],
+        goal: '≤ 50',
+      }),
     ),
     ...idle,
   ];

@@ -90,11 +90,7 @@ async function transfers() {
     );
   const accountOf = async (holder) =>
     (
-      await findAssociatedTokenPda({
-        owner: holder.address,
-        mint: mint.address,
-        tokenProgram: TOKEN_PROGRAM_ADDRESS,
-      })
+      await findAssociatedTokenPda({ owner: holder.address, mint: mint.address, tokenProgram: TOKEN_PROGRAM_ADDRESS })
     )[0];
   const [source, destination] = [await accountOf(owner), await accountOf(payer)];
   const space = getMintSize();

@@ -31,16 +31,7 @@ export async function run({ stage, stores, rounds, say }) {
 
 async function measured(server) {
   const payer = await openPayer(server);
-  const seen = {
-    challengeCpu: [],
-    paidCpu: [],
-    wholeCpu: [],
-    rate: [],
-    p50: [],
-    p95: [],
-    few50: [],
-    few95: [],
-  };
+  const seen = { challengeCpu: [], paidCpu: [], wholeCpu: [], rate: [], p50: [], p95: [], few50: [], few95: [] };
 
   /** What is under way in the background from before is let go by. */
   async function batch({ clients, calls }) {

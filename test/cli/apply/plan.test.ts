@@ -67,9 +67,7 @@ test('what a move needs may be on the order, in the row, or in a row before', ()
   const only = (update: OrderUpdate, orders: Parameters<typeof planRows>[1]) =>
     said(planRows(rowsOf(update), orders)).join();
   expect(only(refunding, new Map([['a', processed]]))).toContain('refuse');
-  expect(only({ ...refunding, returnDetails: { reason: 'r' } }, new Map([['a', processed]]))).toContain(
-    'move',
-  );
+  expect(only({ ...refunding, returnDetails: { reason: 'r' } }, new Map([['a', processed]]))).toContain('move');
   expect(only(refunding, new Map([['a', { ...processed, returned: true }]]))).toContain('move');
   const canceled = new Map([['a', order('CANCELED')]]);
   expect(only(refunding, canceled)).toContain('refuse');
@@ -85,9 +83,7 @@ test('a source transaction that is set cannot be planned away', () => {
 
 test('a row that was sent before is settled, wherever its order stands now', () => {
   const orders = new Map([['a', order('PAYMENT_PROCESSED')]]);
-  const plan = planRows(rowsOf({ orderId: 'a', status: 'FUNDS_RECEIVED' }), orders, {
-    sent: new Set([1]),
-  });
+  const plan = planRows(rowsOf({ orderId: 'a', status: 'FUNDS_RECEIVED' }), orders, { sent: new Set([1]) });
   expect(said(plan)).toEqual(['1 settle PAYMENT_PROCESSED FUNDS_RECEIVED']);
 });
 

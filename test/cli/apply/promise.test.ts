@@ -89,19 +89,11 @@ test('what a plan lets through the service takes, and what it refuses the servic
 });
 
 test('a plan of several rows of one order goes on from row to row as the service does', async () => {
-  for (const updates of fc.sample(fc.array(anyUpdate, { minLength: 3, maxLength: 8 }), {
-    numRuns: 30,
-    seed: 7,
-  })) {
+  for (const updates of fc.sample(fc.array(anyUpdate, { minLength: 3, maxLength: 8 }), { numRuns: 30, seed: 7 })) {
     const { id: orderId } = await stack.order();
-    const seen = await stack.partner<GetOrderDetailsResponse>('GetOrderDetails', {
-      orderId,
-      includeHistory: true,
-    });
+    const seen = await stack.partner<GetOrderDetailsResponse>('GetOrderDetails', { orderId, includeHistory: true });
     const { checked } = checkRows(
-      updates.flatMap(
-        (update, index) => rowOf({ row: index + 1, line: index + 1 }, { orderId, ...update }).rows,
-      ),
+      updates.flatMap((update, index) => rowOf({ row: index + 1, line: index + 1 }, { orderId, ...update }).rows),
     );
     const plan = planRows(
       checked.filter(({ update }) => !JSON.stringify(update).includes('"no"')),

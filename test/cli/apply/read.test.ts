@@ -48,11 +48,7 @@ describe('a CSV file', () => {
     ['behind a byte order mark', '\uFEFForderId,status,sourceTransactionId'],
   ])('names its columns in %s', async (_name, header) => {
     expect(await updates(`${header}\nord_1,FUNDS_RECEIVED,0xabc\n`)).toEqual([
-      {
-        row: 1,
-        line: 2,
-        update: { orderId: 'ord_1', status: 'FUNDS_RECEIVED', sourceTransactionId: '0xabc' },
-      },
+      { row: 1, line: 2, update: { orderId: 'ord_1', status: 'FUNDS_RECEIVED', sourceTransactionId: '0xabc' } },
     ]);
   });
 

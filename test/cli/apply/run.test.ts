@@ -130,11 +130,7 @@ test('--retry-failed sends refused and held rows again, under new keys', async (
     { retryFailed: true },
   );
   expect(keys.map((key) => key.replace(/^apply-d+-/, ''))).toEqual(['1', '2', '1-2', '3-2']);
-  expect(results().map(({ row, outcome }) => `${row} ${outcome}`)).toEqual([
-    '1 applied',
-    '2 applied',
-    '3 applied',
-  ]);
+  expect(results().map(({ row, outcome }) => `${row} ${outcome}`)).toEqual(['1 applied', '2 applied', '3 applied']);
 });
 
 test('a lost answer is asked for again under the same key, and a service that is away stops the run', async () => {
@@ -158,10 +154,7 @@ test('a lost answer is asked for again under the same key, and a service that is
     { concurrency: 1 },
   );
   expect(stopped?.code).toBe('network_unreachable');
-  expect(readProgress(place())).toMatchObject({
-    results: new Map(),
-    sent: new Map([[1, expect.anything()]]),
-  });
+  expect(readProgress(place())).toMatchObject({ results: new Map(), sent: new Map([[1, expect.anything()]]) });
   const again: string[] = [];
   await run(rowsOf('a', 'b'), async (_update, key) => {
     again.push(key);

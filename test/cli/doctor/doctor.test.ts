@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -102,10 +93,7 @@ describe('of a home that is in use', () => {
   });
 
   test('a database that is damaged, one of a newer version and one that is behind are told apart', async () => {
-    writeFileSync(
-      join(place.home, 'sandbox-airline.db'),
-      'not a database at all, but long enough to be read as one',
-    );
+    writeFileSync(join(place.home, 'sandbox-airline.db'), 'not a database at all, but long enough to be read as one');
     const client = new Sqlite(join(place.home, 'client.db'));
     client.exec("insert into schema_steps (name, breaks) values ('999_from_the_future', 1)");
     client.close();
@@ -128,19 +116,14 @@ describe('of a home that is in use', () => {
   test('a key ring that is gone while its database is there fails before a new one is made', async () => {
     rmSync(join(place.home, 'keys', 'client.json'));
     const run = await examined();
-    expect(run.check('keys')).toMatchObject({
-      status: 'failed',
-      message: expect.stringContaining('is missing'),
-    });
+    expect(run.check('keys')).toMatchObject({ status: 'failed', message: expect.stringContaining('is missing') });
     expect(existsSync(join(place.home, 'keys', 'client.json'))).toBe(false);
   });
 
   test('a payment that was never answered, with the command that resumes it', async () => {
     const client = new Sqlite(join(place.home, 'client.db'));
     client.exec("update payments set live_key = 'x', state = 'sent'");
-    const { payment_id: id } = client.prepare('select payment_id from payments').get() as {
-      payment_id: string;
-    };
+    const { payment_id: id } = client.prepare('select payment_id from payments').get() as { payment_id: string };
     client.close();
     const run = await examined();
     expect(run.exitCode).toBe(0);
@@ -206,15 +189,9 @@ test('services that answer are held to their clock and their keys; what refuses 
 });
 
 test('a service that is not there is told, with nobody waited for longer than a check may take', async () => {
-  const run = await examined({
-    FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9',
-    FARELOCK_RPC_URL: 'http://127.0.0.1:9',
-  });
+  const run = await examined({ FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9', FARELOCK_RPC_URL: 'http://127.0.0.1:9' });
   expect(run.exitCode).toBe(8);
-  expect(run.check('flight_service')).toMatchObject({
-    status: 'failed',
-    message: '127.0.0.1:9 could not be reached.',
-  });
+  expect(run.check('flight_service')).toMatchObject({ status: 'failed', message: '127.0.0.1:9 could not be reached.' });
   expect(run.check('cluster')?.status).toBe('failed');
 });
 

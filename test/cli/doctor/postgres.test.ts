@@ -169,17 +169,9 @@ describe.skipIf(!postgresIsInstalled)('of a PostgreSQL server', () => {
       () => urlOf('clerk', 'used').replace('planted-password', 'planted-password-2'),
       /refuses clerk/,
     ],
-    [
-      'no password',
-      () => urlOf('clerk', 'used').replace(':planted-password', ''),
-      /wants a password, and none/,
-    ],
+    ['no password', () => urlOf('clerk', 'used').replace(':planted-password', ''), /wants a password, and none/],
     ['a missing database', () => urlOf('farelock', 'nowhere'), /there is no database nowhere/],
-    [
-      'a server without TLS',
-      () => urlOf('farelock', 'used', '&sslmode=require'),
-      /do not agree on encryption/,
-    ],
+    ['a server without TLS', () => urlOf('farelock', 'used', '&sslmode=require'), /do not agree on encryption/],
   ])('%s reads clearly, and the rest is not looked at', async (_said, url, message) => {
     const run = await examined(url());
     expect(run.exitCode).toBe(8);

@@ -26,10 +26,7 @@ test('at a question nothing was changed; in the middle of a call it may have bee
     'Interrupted at a question. Nothing changed.',
   );
   const cut = await commandCutOff(problem('interrupted'), spec('keys issue'), failed);
-  expect([cut.message, cut.next]).toEqual([
-    'Interrupted. The change may have been made.',
-    ['farelock keys list'],
-  ]);
+  expect([cut.message, cut.next]).toEqual(['Interrupted. The change may have been made.', ['farelock keys list']]);
   expect((await commandCutOff(problem('timed_out'), spec('search'), failed)).message).toBe(
     'Timed out. Nothing was paid.',
   );

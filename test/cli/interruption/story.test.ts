@@ -4,20 +4,9 @@ import type { PaymentRecord } from '../../../src/client/journal/store.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Intent } from '../../../src/wire/flights/index.ts';
 
-const intent = {
-  intent_id: 'int_1',
-  expires_at: '2026-12-01T10:00:00Z',
-  escrow: { amount: 120_000_000 },
-} as Intent;
+const intent = { intent_id: 'int_1', expires_at: '2026-12-01T10:00:00Z', escrow: { amount: 120_000_000 } } as Intent;
 const payment = (resource: string, state: Partial<PaymentRecord>) =>
-  ({
-    payment_id: 'pay_1',
-    resource,
-    amount: '0.10',
-    open: false,
-    answer_kept: false,
-    ...state,
-  }) as PaymentRecord;
+  ({ payment_id: 'pay_1', resource, amount: '0.10', open: false, answer_kept: false, ...state }) as PaymentRecord;
 
 const nothing: Known = { again: ['farelock again'], signed: [], paid: [] };
 const at = (stage: Stage): Known => ({ ...nothing, booking: { intent, stage } });
@@ -39,12 +28,7 @@ describe('what is told of an interruption', () => {
       'A payment of 0.10 USDC for the search was signed and may have been taken.',
       ['farelock payments resume pay_1'],
     ],
-    [
-      'paid',
-      { ...nothing, paid: [searched] },
-      'Paid so far: the search (0.10 USDC).',
-      ['farelock payments list'],
-    ],
+    ['paid', { ...nothing, paid: [searched] }, 'Paid so far: the search (0.10 USDC).', ['farelock payments list']],
     [
       'an answer that nobody has seen',
       { ...nothing, paid: [payment('POST /air/search', { answer_kept: true })] },
@@ -64,12 +48,7 @@ describe('what is told of an interruption', () => {
       ['farelock again'],
     ],
     ['a lock that has run out', at('unlocked'), 'Nothing was paid.', ['farelock again']],
-    [
-      'paid into the escrow',
-      at('paid'),
-      '120.00 USDC were paid into the escrow.',
-      ['farelock status int_1 --watch'],
-    ],
+    ['paid into the escrow', at('paid'), '120.00 USDC were paid into the escrow.', ['farelock status int_1 --watch']],
     [
       'a booking under way',
       at('queued'),
@@ -89,9 +68,7 @@ describe('what is told of an interruption', () => {
 
   test('a guided walk names the ticket, and takes the same answers again', () => {
     const walk = (known: Known) => storyOf({ ...known, isGuided: true });
-    expect(walk(at('unlocked')).said).toBe(
-      'The lock has expired, and the ticket of 120.00 USDC is not paid.',
-    );
+    expect(walk(at('unlocked')).said).toBe('The lock has expired, and the ticket of 120.00 USDC is not paid.');
     expect(walk(at('locked')).said).toBe('The fare is locked, and the ticket of 120.00 USDC is not paid.');
     expect(walk({ ...nothing, signed: [signed] }).fix).toBe(
       'Give the same answers again within 10 minutes: it sends that payment rather than a second one.',
@@ -103,17 +80,11 @@ test('the problem has the code of the interruption, and says where the money is'
   const cause = new Error('cut');
   const booking = told(problem('timed_out'), storyOf(at('queued')), cause);
   expect([booking.code, booking.detail]).toEqual(['still_booking', { intent_id: 'int_1', money: 'booking' }]);
-  const interrupted = told(
-    problem('interrupted', { detail: { signal: 'SIGINT' } }),
-    storyOf(at('queued')),
-    cause,
-  );
+  const interrupted = told(problem('interrupted', { detail: { signal: 'SIGINT' } }), storyOf(at('queued')), cause);
   expect([interrupted.code, interrupted.detail]).toEqual([
     'interrupted',
     { signal: 'SIGINT', intent_id: 'int_1', money: 'booking' },
   ]);
   expect(told(problem('timed_out'), storyOf(nothing), cause).detail).toEqual({ money: 'unpaid' });
-  expect(told(problem('timed_out'), storyOf({ ...nothing, signed: [signed] }), cause).detail?.money).toBe(
-    'signed',
-  );
+  expect(told(problem('timed_out'), storyOf({ ...nothing, signed: [signed] }), cause).detail?.money).toBe('signed');
 });

@@ -38,9 +38,9 @@ test('what changes this machine, and what shows or makes secrets, is no tool', (
 
 test('no tool takes a key, a profile, a path or leave to pay', () => {
   const inputs = commands.flatMap((command) => Object.keys(toolOf(command).inputSchema.properties));
-  expect(
-    inputs.filter((key) => /^(profile|keypair|yes|max_payment|json|live|ics|results|.*_file)$/.test(key)),
-  ).toEqual([]);
+  expect(inputs.filter((key) => /^(profile|keypair|yes|max_payment|json|live|ics|results|.*_file)$/.test(key))).toEqual(
+    [],
+  );
   for (const name of ['yes', 'max_payment', 'keypair', 'profile']) {
     expect(() => commandLineOf(named('search'), { [name]: 'x' })).toThrow(/has no parameter/);
   }
@@ -82,10 +82,7 @@ test('a value of another type is refused, not ignored', () => {
     expect(() => commandLineOf(named('search'), { ...search, ...wrong })).toThrow(/ is /);
   }
   expect(() => commandLineOf(named('book'), { intent_id: 'int_1', traveller: [{}] })).toThrow(/ is /);
-  expect(optionsOf('search', { ...search, all_fares: true, adults: 2 })).toMatchObject({
-    allFares: true,
-    adults: 2,
-  });
+  expect(optionsOf('search', { ...search, all_fares: true, adults: 2 })).toMatchObject({ allFares: true, adults: 2 });
 });
 
 test('a value that looks like an option stays a value', () => {
@@ -128,9 +125,7 @@ describe('what helps after a failed call is told as tools', () => {
       'farelock --json= --no-input --yes --max-payment=4.9 --profile=local search --depart=+30d --adults=2 -- LIS BER';
     expect(steps('search', line)).toEqual({
       next: ['farelock search LIS BER --depart=+30d --adults=2'],
-      calls: [
-        { tool: 'search', arguments: { from: 'LIS', to: 'BER', depart: '+30d', adults: 2 }, again: true },
-      ],
+      calls: [{ tool: 'search', arguments: { from: 'LIS', to: 'BER', depart: '+30d', adults: 2 }, again: true }],
     });
   });
   test('the passengers are not repeated', () => {
@@ -145,12 +140,11 @@ describe('what helps after a failed call is told as tools', () => {
     expect(steps('book', 'farelock status int_1 --watch').calls).toEqual([
       { tool: 'status', arguments: { intent_id: 'int_1' } },
     ]);
-    expect(
-      steps('book', "farelock book int_1 --traveller ana --traveller 'bo b'").calls[0]?.arguments,
-    ).toEqual({ intent_id: 'int_1', traveller: ['ana', 'bo b'] });
-    expect(steps('status', 'farelock wallet limits').calls).toEqual([
-      { tool: 'wallet_limits_show', arguments: {} },
-    ]);
+    expect(steps('book', "farelock book int_1 --traveller ana --traveller 'bo b'").calls[0]?.arguments).toEqual({
+      intent_id: 'int_1',
+      traveller: ['ana', 'bo b'],
+    });
+    expect(steps('status', 'farelock wallet limits').calls).toEqual([{ tool: 'wallet_limits_show', arguments: {} }]);
     expect(steps('status', 'farelock --max-payment 3 intent off_1').calls).toEqual([
       { tool: 'intent_create', arguments: { offer_id: 'off_1' } },
     ]);
@@ -186,15 +180,10 @@ test('a list has a few entries unless a call says how many', () => {
   const lists = commands.filter(
     ({ name, options }) => name !== 'payments verify' && options.some((option) => option.name === '--limit'),
   );
-  expect(lists.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['airports', 'intent list', 'audit list']),
-  );
+  expect(lists.map(({ name }) => name)).toEqual(expect.arrayContaining(['airports', 'intent list', 'audit list']));
   for (const { name, options } of lists) {
     const [limit] = options.filter((option) => option.name === '--limit');
-    const { limit: shown } = toolOf(named(name)).inputSchema.properties as Record<
-      string,
-      { default?: number }
-    >;
+    const { limit: shown } = toolOf(named(name)).inputSchema.properties as Record<string, { default?: number }>;
     expect([name, shown?.default ?? limit?.default]).toEqual([name, name === 'search' ? 8 : 20]);
   }
   expect(optionsOf('airports', {})).toMatchObject({ limit: 20 });
@@ -212,13 +201,7 @@ test('search waits for slower offers when a call says so', () => {
 test('no list that an agent can ask for is whole: 20 entries, or as many as limit says', () => {
   const whole = commands.filter((command) => wholeLists(command).length > 0);
   expect(whole.map(({ name }) => name)).toEqual(
-    expect.arrayContaining([
-      'stuck list',
-      'attestations list',
-      'search-updates',
-      'partner orders show',
-      'schema',
-    ]),
+    expect.arrayContaining(['stuck list', 'attestations list', 'search-updates', 'partner orders show', 'schema']),
   );
   for (const command of whole) {
     const { inputSchema } = toolOf(command);
@@ -229,11 +212,7 @@ test('no list that an agent can ask for is whole: 20 entries, or as many as limi
     for (const limit of [0, 1.5, '3', 1001])
       expect(() => commandLineOf(command, { ...given, limit })).toThrow(/whole number/);
   }
-  const stuck = {
-    bookings: Array.from({ length: 60 }, (_, index) => index),
-    effects: [1],
-    refund_requests: [],
-  };
+  const stuck = { bookings: Array.from({ length: 60 }, (_, index) => index), effects: [1], refund_requests: [] };
   expect(bounded(named('stuck list'), stuck, 20)).toEqual({
     ...stuck,
     bookings: stuck.bookings.slice(0, 20),

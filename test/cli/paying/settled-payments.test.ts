@@ -43,9 +43,7 @@ test.each(['status ID', 'book ID --json'])(
     const offers = (found.json().offers as Offer[]).filter((one) => one.total_currency === 'USD');
     const offer = offers[command.startsWith('book') ? 1 : 0];
     const made = (await run(`intent create ${offer?.offer_id} --json`)).json();
-    const booked = await run(
-      `book ${made.intent_id} --passengers ${join(place.home, 'p.json')} --yes --json`,
-    );
+    const booked = await run(`book ${made.intent_id} --passengers ${join(place.home, 'p.json')} --yes --json`);
     expect(booked.exitCode, booked.stdout + booked.stderr).toBe(0);
     const [before] = await bookingPayments();
     await unanswered(before?.payment_id ?? '');
@@ -64,12 +62,7 @@ test.each(['status ID', 'book ID --json'])(
 
 test('so does a booking that waits for the operator, which ends the command before anything is decided', async () => {
   const environment = { FARELOCK_SCENARIO: 'pay_pressed_no_confirmation', FARELOCK_LOWCOST_MS: '20' };
-  const documented = {
-    ...ANA,
-    nationality: 'PT',
-    passport_number: 'CB123456',
-    passport_expiry: '2099-05-01',
-  };
+  const documented = { ...ANA, nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2099-05-01' };
   writeFileSync(join(place.home, 'documented.json'), JSON.stringify([documented]));
   const found = await run('search LIS BER --depart +30d --all-fares --limit 500 --wait --json', environment);
   const offers = found.json().offers as Offer[];

@@ -1,11 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  airportWords,
-  findAirports,
-  folded,
-  isMistake,
-  namedAirports,
-} from '../../../src/kernel/domain/airports.ts';
+import { airportWords, findAirports, folded, isMistake, namedAirports } from '../../../src/kernel/domain/airports.ts';
 import { METROPOLITAN_CODES, metropolitanArea } from '../../../src/kernel/domain/metropolitan-areas.ts';
 import { citiesCalled } from '../../../src/kernel/domain/place-names.ts';
 import { CLDR_NAMES } from '../../../src/kernel/domain/place-names-table.ts';
@@ -169,9 +163,7 @@ describe('search', () => {
     for (const code of METROPOLITAN_CODES) {
       const { airports: members = [] } = metropolitanArea(code) ?? {};
       expect(members.every((one) => /^[A-Z]{3}$/.test(one))).toBe(true);
-      expect(findAirports(code).map(({ airport }) => airport.iata)).toEqual(
-        members.filter((one) => airports.has(one)),
-      );
+      expect(findAirports(code).map(({ airport }) => airport.iata)).toEqual(members.filter((one) => airports.has(one)));
     }
   });
 
@@ -213,9 +205,7 @@ describe('search', () => {
     const off = await runInMemory(dated, { environment });
     expect(off.json().error).toMatchObject({
       fix: 'Write 2027-04-03 or 2027-03-04.',
-      next: ['2027-04-03', '2027-03-04'].map(
-        (day) => `farelock search LIS BER --depart ${day} --dry-run --json`,
-      ),
+      next: ['2027-04-03', '2027-03-04'].map((day) => `farelock search LIS BER --depart ${day} --dry-run --json`),
     });
   });
 

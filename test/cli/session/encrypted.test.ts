@@ -38,8 +38,7 @@ const run = (line: string, environment: Record<string, string> = {}): Promise<Me
   runInMemory(line.split(' '), {
     environment: { FARELOCK_HOME: place.home, FARELOCK_PROJECT_FILE: 'off', ...environment },
   });
-const error = (ran: MemoryRun) =>
-  ran.json().error as { code: string; message: string; next: readonly string[] };
+const error = (ran: MemoryRun) => ran.json().error as { code: string; message: string; next: readonly string[] };
 
 /** Reaches this machine, and is none of its loopback names. */
 const away = () => `http://0.0.0.0:${port}`;
@@ -51,27 +50,23 @@ const withProfile = async (url: string) =>
   ).toMatchObject({ exitCode: 0 });
 
 describe('over http to another machine', () => {
-  test.each([
-    'partner orders list',
-    'refund queue',
-    'intent show int_1',
-    'search LIS BER --depart +30d --dry-run',
-  ])('%s sends nothing, and says what to set', async (line) => {
-    await withProfile(away());
-    const ran = await run(`${line} --profile far --json`);
-    expect(ran.exitCode).toBe(4);
-    expect(error(ran)).toMatchObject({
-      code: 'address_unencrypted',
-      message: expect.stringContaining(away()),
-      next: [
-        expect.stringMatching(
-          /^farelock config set (flights|partner)_url https:\/\/0\.0\.0\.0 --profile far$/,
-        ),
-        `farelock config set http_hosts 0.0.0.0:${port} --profile far`,
-      ],
-    });
-    expect(seen).toEqual([]);
-  });
+  test.each(['partner orders list', 'refund queue', 'intent show int_1', 'search LIS BER --depart +30d --dry-run'])(
+    '%s sends nothing, and says what to set',
+    async (line) => {
+      await withProfile(away());
+      const ran = await run(`${line} --profile far --json`);
+      expect(ran.exitCode).toBe(4);
+      expect(error(ran)).toMatchObject({
+        code: 'address_unencrypted',
+        message: expect.stringContaining(away()),
+        next: [
+          expect.stringMatching(/^farelock config set (flights|partner)_url https:\/\/0\.0\.0\.0 --profile far$/),
+          `farelock config set http_hosts 0.0.0.0:${port} --profile far`,
+        ],
+      });
+      expect(seen).toEqual([]);
+    },
+  );
 
   test('neither does doctor, nor an address of the environment', async () => {
     await withProfile(away());
@@ -112,10 +107,7 @@ test('a project file cannot name such hosts', async () => {
   const { mkdirSync } = await import('node:fs');
   mkdirSync(folder);
   writeFileSync(join(folder, '.farelock.json'), JSON.stringify({ http_hosts: '0.0.0.0' }));
-  const ran = await runInMemory(['config', 'list', '--json'], {
-    environment: { FARELOCK_HOME: place.home },
-    folder,
-  });
+  const ran = await runInMemory(['config', 'list', '--json'], { environment: { FARELOCK_HOME: place.home }, folder });
   expect(error(ran).code).toBe('settings_invalid');
 });
 

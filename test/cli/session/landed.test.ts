@@ -31,11 +31,7 @@ beforeAll(async () => {
 afterAll(() => endpoint.close());
 
 /** Signs a payment as the tool does, and asks about it once it has expired. */
-async function ask(
-  memo: string,
-  tell: Lie,
-  { lands = false, fails = false, by = payer } = {},
-): Promise<boolean> {
+async function ask(memo: string, tell: Lie, { lands = false, fails = false, by = payer } = {}): Promise<boolean> {
   const liar = await openLyingCluster(endpoint, endpoint.clock.advance, { urls: URLS });
   const { cluster, fetch } = liar;
   const blockhash = await cluster.latestBlockhash();

@@ -48,9 +48,7 @@ test('an example has ids as this tool makes them, and the help says who may fly'
 test.each(tool.commands.flatMap(({ name, examples }) => examples.map((example) => [example, name] as const)))(
   '%s: understood, as the command it stands for',
   (example, name) => {
-    const words = [...(example.split(' < ')[0] ?? '').matchAll(/"([^"]*)"|(\S+)/g)].map(
-      (m) => m[1] ?? m[2] ?? '',
-    );
+    const words = [...(example.split(' < ')[0] ?? '').matchAll(/"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? '');
     expect(words.shift()).toBe('farelock');
     const invocation = parse(words, { tool: TOOL, version: '9.9.9', streams });
     expect(invocation?.name).toBe(name);
@@ -93,24 +91,13 @@ test('help on a command is what --help prints; an unknown command is named', asy
   const unknown = await runInMemory(['help', 'bok', '--json']);
   expect([unknown.exitCode, unknown.json()]).toEqual([
     2,
-    {
-      error: expect.objectContaining({
-        code: 'usage',
-        message: 'There is no command "bok". Did you mean book?',
-      }),
-    },
+    { error: expect.objectContaining({ code: 'usage', message: 'There is no command "bok". Did you mean book?' }) },
   ]);
 });
 
 test('a call by a program becomes the command line that a person would write', () => {
   expect(
-    commandLineOf(commandOf('search'), {
-      from: 'LIS',
-      to: 'BER',
-      depart: '+30d',
-      adults: 2,
-      all_fares: true,
-    }),
+    commandLineOf(commandOf('search'), { from: 'LIS', to: 'BER', depart: '+30d', adults: 2, all_fares: true }),
   ).toEqual({
     // A list is short unless the call says how long.
     argv: ['search', '--depart=+30d', '--adults=2', '--limit=8', '--all-fares', '--', 'LIS', 'BER'],
@@ -125,9 +112,13 @@ test('a call by a program becomes the command line that a person would write', (
     isDryRun: false,
     most: 20,
   });
-  expect(
-    commandLineOf(commandOf('refund request'), { intent_id: '--yes', reason: '--no-input' }).argv,
-  ).toEqual(['refund', 'request', '--reason=--no-input', '--', '--yes']);
+  expect(commandLineOf(commandOf('refund request'), { intent_id: '--yes', reason: '--no-input' }).argv).toEqual([
+    'refund',
+    'request',
+    '--reason=--no-input',
+    '--',
+    '--yes',
+  ]);
 });
 
 test('a parameter that a tool does not have, and one that is missing, are named', () => {
@@ -155,9 +146,9 @@ test('no tool takes a file or gives a key, and each says whether it only reads',
   expect(offered).toEqual(
     expect.arrayContaining(['search', 'intent_create', 'book', 'status', 'order', 'partner_orders_list']),
   );
-  expect(
-    offered.filter((name) => /^(keys|config|serve|mcp|demo|wallet_new|requirements_submit)/.test(name)),
-  ).toEqual([]);
+  expect(offered.filter((name) => /^(keys|config|serve|mcp|demo|wallet_new|requirements_submit)/.test(name))).toEqual(
+    [],
+  );
   const reading = tools.filter(({ annotations }) => annotations.readOnlyHint).map(({ name }) => name);
   expect(reading).toContain('status');
   expect(reading).not.toContain('search');

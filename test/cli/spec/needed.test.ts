@@ -5,14 +5,11 @@ import { commandsOf } from '../../../src/cli/spec/command.ts';
 import { buildTree, neededFor } from '../../../src/cli/spec/tree.ts';
 
 const output = { write: () => undefined, width: 80 };
-const treeFor = (...argv: string[]) =>
-  buildTree(TOOL, '1.0.0', output, () => undefined, neededFor(TOOL, argv));
+const treeFor = (...argv: string[]) => buildTree(TOOL, '1.0.0', output, () => undefined, neededFor(TOOL, argv));
 const whole = buildTree(TOOL, '1.0.0', output, () => undefined);
 
 const helpOf = (program: Command, path: readonly string[]) =>
-  path
-    .reduce((group, name) => group.commands.find((one) => one.name() === name) ?? group, program)
-    .helpInformation();
+  path.reduce((group, name) => group.commands.find((one) => one.name() === name) ?? group, program).helpInformation();
 
 test.each([
   ['--help', ['--help']],

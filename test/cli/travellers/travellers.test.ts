@@ -69,15 +69,9 @@ test('the rules of passengers hold, and nothing wrong is saved', async () => {
     stdin: JSON.stringify({ ...ANA, born_on: '1990-02-30', passport_expiry: '2020-01-01', shoe: '44' }),
   });
   expect([wrong.exitCode, errorOf(wrong).code]).toEqual([2, 'passengers_invalid']);
-  expect(errorOf(wrong).detail?.issues.map(({ path }) => path)).toEqual([
-    'born_on',
-    'passport_expiry',
-    'shoe',
-  ]);
+  expect(errorOf(wrong).detail?.issues.map(({ path }) => path)).toEqual(['born_on', 'passport_expiry', 'shoe']);
   expect(wrong.stdout).not.toContain('1990-02-30');
-  expect(errorOf(await run('travellers add cy --json', { stdin: 'Ana Moreira' })).code).toBe(
-    'file_unreadable',
-  );
+  expect(errorOf(await run('travellers add cy --json', { stdin: 'Ana Moreira' })).code).toBe('file_unreadable');
   expect(errorOf(await run('travellers add cy --json', { stdin: JSON.stringify([ANA, BO]) })).code).toBe(
     'passengers_invalid',
   );
@@ -125,9 +119,7 @@ test('a birthday with two readings is asked about, and in a file refused', async
   );
   const asked = await run('travellers add either', { terminal: true, answers: [...answers, false] });
   expect(asked.asked).toContain('04/12/1990: which day?');
-  expect((await run('travellers show either --json')).json()).toMatchObject({
-    fields: { born_on: '1990-12-04' },
-  });
+  expect((await run('travellers show either --json')).json()).toMatchObject({ fields: { born_on: '1990-12-04' } });
   await run('travellers remove either --yes');
   const read = await run('travellers add never --json', { stdin: JSON.stringify(typed) });
   expect(errorOf(read).detail?.issues.map(({ path }) => path)).toEqual(['born_on']);
@@ -139,14 +131,10 @@ test('a name that is taken is refused before anything is asked, and written over
   expect([taken.exitCode, errorOf(taken).code, taken.asked]).toEqual([5, 'traveller_exists', []]);
   const file = join(place.home, 'ana.json');
   writeFileSync(file, JSON.stringify({ ...ANA, email: 'ana.m@example.com' }));
-  const planned = await runInMemory(['travellers', 'add', 'ana', file, '--replace', '--dry-run'], {
-    environment,
-  });
+  const planned = await runInMemory(['travellers', 'add', 'ana', file, '--replace', '--dry-run'], { environment });
   expect(planned.stdout).toMatch(/Nothing was done/);
   expect((await run('travellers show ana --json')).stdout).not.toContain('ana.m@');
-  const replaced = await runInMemory(['travellers', 'add', 'ana', file, '--replace', '--json'], {
-    environment,
-  });
+  const replaced = await runInMemory(['travellers', 'add', 'ana', file, '--replace', '--json'], { environment });
   expect(replaced.json()).toMatchObject({ replaced: true });
   expect((await run('travellers show ana --json')).stdout).toContain('ana.m@');
 });
@@ -155,8 +143,7 @@ test('book --traveller books saved travellers in the order of their names', asyn
   const id = await newIntent(2, 0);
   const booked = await run(`book ${id} --traveller ana --traveller bo --yes --json`);
   expect(booked.json(), booked.stdout).toMatchObject({ status: 'booked', passenger_count: 2 });
-  for (const personal of ['Moreira', 'CA123456'])
-    expect(booked.stdout + booked.stderr).not.toContain(personal);
+  for (const personal of ['Moreira', 'CA123456']) expect(booked.stdout + booked.stderr).not.toContain(personal);
 });
 
 test('the review stands before the question under --quiet too', async () => {
@@ -182,10 +169,7 @@ test('who is not saved, named twice, or too few: said before anything is paid', 
 test('a passport that is missing is said before paying, with the command that adds it', async () => {
   const id = await lowcostIntent();
   const refused = errorOf(await run(`book ${id} --traveller ana --yes --json`));
-  expect(refused).toMatchObject({
-    code: 'passengers_invalid',
-    next: ['farelock travellers add ana --replace'],
-  });
+  expect(refused).toMatchObject({ code: 'passengers_invalid', next: ['farelock travellers add ana --replace'] });
   expect(refused.detail?.issues[0]?.path).toBe('ana: nationality');
   const booked = await run(`book ${id} --traveller bo --yes --json`);
   expect(booked.json(), booked.stdout).toMatchObject({ status: 'booked' });

@@ -33,8 +33,7 @@ test.each([
 test('every country has a name in English, and its codes stay what they are', () => {
   const english = new Intl.DisplayNames(['en'], { type: 'region' });
   for (const code of alpha2Codes()) expect(countryNamed(english.of(code) ?? '')).toBe(code);
-  for (const code of [...alpha2Codes(), ...alpha3Codes()])
-    expect(countryNamed(code.toLowerCase())).toBe(code);
+  for (const code of [...alpha2Codes(), ...alpha3Codes()]) expect(countryNamed(code.toLowerCase())).toBe(code);
 });
 
 test.each([

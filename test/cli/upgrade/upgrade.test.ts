@@ -33,9 +33,7 @@ describe('farelock upgrade', () => {
     const ran = await runInMemory(['upgrade', '--json'], { environment });
     expect(ran.json()).toMatchObject({ version, latest: '99.1.0', is_latest: false });
     expect(asked).toEqual(['/npm/-/package/farelock/dist-tags']);
-    expect(JSON.parse(readFileSync(join(place.home, 'update.json'), 'utf8'))).toMatchObject({
-      latest: '99.1.0',
-    });
+    expect(JSON.parse(readFileSync(join(place.home, 'update.json'), 'utf8'))).toMatchObject({ latest: '99.1.0' });
     const shown = await runInMemory(['upgrade'], { terminal: true, environment });
     expect(shown.stdout).toMatch(/Newest +99\.1\.0/);
   });
@@ -52,9 +50,7 @@ test('the registry is that of npm: its variable, the user’s .npmrc, the public
   const file = join(place.home, '.npmrc');
   writeFileSync(file, 'fund=false\nregistry = https://npm.example/all/\n');
   expect(registryOf({ HOME: place.home })).toBe('https://npm.example/all/');
-  expect(registryOf({ HOME: join(place.home, 'none'), NPM_CONFIG_USERCONFIG: file })).toBe(
-    'https://npm.example/all/',
-  );
+  expect(registryOf({ HOME: join(place.home, 'none'), NPM_CONFIG_USERCONFIG: file })).toBe('https://npm.example/all/');
   expect(registryOf({ HOME: place.home, npm_config_registry: 'https://other.example/' })).toBe(
     'https://other.example/',
   );

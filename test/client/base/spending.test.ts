@@ -63,10 +63,7 @@ describe('a call', () => {
   });
 });
 
-const agreedCall = (usdc: bigint): Spender => ({
-  ...AT_TERMINAL,
-  agreed: { kind: 'call', amount: usdc * USDC },
-});
+const agreedCall = (usdc: bigint): Spender => ({ ...AT_TERMINAL, agreed: { kind: 'call', amount: usdc * USDC } });
 
 describe('a booking', () => {
   const real = booking(90n, MAINNET);
@@ -97,12 +94,7 @@ describe('a booking', () => {
       'not_agreed',
     ],
     ['unverified, agreed to at a terminal', booking(90n, UNVERIFIED), agreedTo(AT_TERMINAL, 90n), 'ask'],
-    [
-      'unverified and dearer than agreed to',
-      booking(91n, UNVERIFIED),
-      agreedTo(AT_TERMINAL, 90n),
-      'not_agreed',
-    ],
+    ['unverified and dearer than agreed to', booking(91n, UNVERIFIED), agreedTo(AT_TERMINAL, 90n), 'not_agreed'],
     ['unverified, for a program', booking(90n, UNVERIFIED), agreedTo(program(100n), 90n), 'unverified'],
     ['unverified, with nobody there', booking(90n, UNVERIFIED), agreedTo(NOBODY, 90n), 'unverified'],
   ])('%s', (_name, spending, spender, expected) => {

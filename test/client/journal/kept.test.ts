@@ -40,9 +40,7 @@ const payment = (call: number, network = 'solana:one'): NewPayment => ({
 
 async function answered(call: number, isReadable = true): Promise<string> {
   const { id } = (await store.write(payment(call))) ?? { id: '' };
-  await store.answered(id, {
-    ...{ body: { call }, transaction: 'tx', isReadable, intent: null, isKept: true },
-  });
+  await store.answered(id, { ...{ body: { call }, transaction: 'tx', isReadable, intent: null, isKept: true } });
   return id;
 }
 

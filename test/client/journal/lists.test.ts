@@ -101,9 +101,7 @@ test('a journal of an older version opens', async () => {
       values ('int_old', '${SERVICE}', 'sealed', '{"status":"active"}', 1)`,
   );
   store = await opened();
-  expect(await store.noted({ baseUrl: SERVICE, open: true, limit: 5 })).toMatchObject([
-    { intentId: 'int_old' },
-  ]);
+  expect(await store.noted({ baseUrl: SERVICE, open: true, limit: 5 })).toMatchObject([{ intentId: 'int_old' }]);
   expect(await store.notedOf({ by: 'escrow', is: ['escrow_1'] })).toBeUndefined();
 });
 

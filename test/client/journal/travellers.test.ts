@@ -76,9 +76,7 @@ test('nothing of a traveller is on the disk in clear, the name neither', async (
 test('a traveller is not written over unless that was asked for, and then nothing of the old one is left', async () => {
   const travellers = await open();
   await travellers.keep('ana', ANA, { replaces: false });
-  expect(await codeOf(travellers.keep('Ana', { ...ANA, title: 'dr' }, { replaces: false }))).toBe(
-    'traveller_exists',
-  );
+  expect(await codeOf(travellers.keep('Ana', { ...ANA, title: 'dr' }, { replaces: false }))).toBe('traveller_exists');
   expect((await travellers.find('ana'))?.fields.title).toBe('ms');
   const sealed = await sealedColumns();
   await travellers.keep('ana', { ...ANA, title: 'dr' }, { replaces: true });

@@ -52,18 +52,13 @@ describe('a program at an address', () => {
       size: elf.length,
     });
     // Its own data account is no program.
-    expect(await inspectProgram(cluster, await programDataOf(deployment.program))).toEqual({
-      kind: 'not_a_program',
-    });
+    expect(await inspectProgram(cluster, await programDataOf(deployment.program))).toEqual({ kind: 'not_a_program' });
   });
 
   test('is not the shipped one with a byte changed anywhere, nor with code behind it', async () => {
     const deployment = scene.deployment();
     await carryOut(portsOf(), deployment);
-    const honest = await scene.cluster.accounts([
-      deployment.program,
-      await programDataOf(deployment.program),
-    ]);
+    const honest = await scene.cluster.accounts([deployment.program, await programDataOf(deployment.program)]);
     const shown = async (change: (data: Uint8Array) => Uint8Array) => {
       const [program, code] = honest;
       if (!program || !code) throw new Error('deployed');
@@ -112,9 +107,7 @@ describe('a deployment', () => {
       ...{ treasury: payer.address, refundOwner: stranger.address },
     };
     const refundAfter = BigInt(await cluster.unixTime()) + 3_600n;
-    await scene.send(
-      await openInstructions({ ...parties, intentId: 'int_1', amount: 5_000_000n, refundAfter }),
-    );
+    await scene.send(await openInstructions({ ...parties, intentId: 'int_1', amount: 5_000_000n, refundAfter }));
     await cluster.airdropUsdc(escrow, 5_000_000n);
     await scene.send(await refundInstructions(parties));
     expect(await readEscrow(cluster, escrow, [programId])).toMatchObject({ state: 'refunded' });
@@ -314,9 +307,9 @@ describe('an upgrade', () => {
     });
     const theirs = await deployed(agreeableElf());
     const before = scene.cluster.ledger.transactionCount();
-    await expect(
-      carryOut(portsOf(), { ...scene.upgradeOf(theirs, elf), payer: stranger }),
-    ).rejects.toMatchObject({ code: 'program_not_upgradeable' });
+    await expect(carryOut(portsOf(), { ...scene.upgradeOf(theirs, elf), payer: stranger })).rejects.toMatchObject({
+      code: 'program_not_upgradeable',
+    });
     const larger = Uint8Array.of(...elf, ...new Uint8Array(64));
     await expect(carryOut(portsOf(), scene.upgradeOf(theirs, larger))).rejects.toMatchObject({
       code: 'program_not_upgradeable',
@@ -364,16 +357,10 @@ describe('an upgrade', () => {
     await expect(carryOut(portsOf(), { ...final, payer: stranger })).rejects.toMatchObject({
       code: 'program_not_upgradeable',
     });
-    expect(await planDeployment(scene.cluster, final)).toMatchObject({
-      transactions: 1,
-      fees: 5_000n,
-      rent: 0n,
-    });
+    expect(await planDeployment(scene.cluster, final)).toMatchObject({ transactions: 1, fees: 5_000n, rent: 0n });
     expect(await carryOut(portsOf(), final)).toMatchObject({ isShipped: true, upgradeAuthority: null });
     // The address of the last authority is still in the account, behind a flag that says that there is none.
-    await expect(
-      scene.send([giveUpAuthority(await programDataOf(old.program), payer.address)]),
-    ).rejects.toMatchObject({
+    await expect(scene.send([giveUpAuthority(await programDataOf(old.program), payer.address)])).rejects.toMatchObject({
       code: 'transaction_failed',
     });
   });
@@ -407,9 +394,7 @@ describe('the right to change a program', () => {
       return { ...answer, result: { ...(answer.result as object), value: [null, null] } };
     };
     await expect(carryOut(portsOf(liar.cluster), deployment)).rejects.toMatchObject({ code: 'not_final' });
-    expect(await inspectProgram(scene.cluster, deployment.program)).toMatchObject({
-      upgradeAuthority: payer.address,
-    });
+    expect(await inspectProgram(scene.cluster, deployment.program)).toMatchObject({ upgradeAuthority: payer.address });
   });
 });
 

@@ -38,10 +38,7 @@ export async function openScene() {
         untilSeq: 1,
         limit: 10_000,
       });
-      return all.reduce(
-        (sum, { signature }) => sum + BigInt(cluster.ledger.landed(signature)?.meta.fee ?? 0),
-        0n,
-      );
+      return all.reduce((sum, { signature }) => sum + BigInt(cluster.ledger.landed(signature)?.meta.fee ?? 0), 0n);
     },
     deployment(differs: Partial<Deployment> = {}): Deployment {
       const programSigner = key(keys++);
@@ -64,8 +61,7 @@ export async function openScene() {
       buffer: key(keys++),
       elf,
     }),
-    codeOf: async ({ program }: Deployment) =>
-      cluster.ledger.account(await programDataOf(program))?.data.subarray(45),
+    codeOf: async ({ program }: Deployment) => cluster.ledger.account(await programDataOf(program))?.data.subarray(45),
     async send(instructions: readonly Instruction[], feePayer = payer, signers: readonly Signer[] = []) {
       const blockhash = await cluster.latestBlockhash();
       return cluster.send(buildTransaction({ feePayer, signers, instructions, blockhash }).wire);

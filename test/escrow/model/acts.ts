@@ -15,15 +15,7 @@ import { entryAt, type State } from './state.ts';
 
 /** What somebody tries, in words that can be printed; it becomes instructions in the state that it is tried in. */
 
-export const CALLS = [
-  'capture',
-  'captureAndLeave',
-  'refund',
-  'refundByAnyone',
-  'sweep',
-  'close',
-  'recover',
-] as const;
+export const CALLS = ['capture', 'captureAndLeave', 'refund', 'refundByAnyone', 'sweep', 'close', 'recover'] as const;
 export type CallName = (typeof CALLS)[number];
 
 /** One thing that is wrong with an instruction. */
@@ -68,30 +60,10 @@ export type Act =
       readonly flaw?: Flaw | undefined;
     }
   | { readonly do: 'makeVault'; readonly which: number; readonly by: Name; readonly coin?: Coin }
-  | {
-      readonly do: 'pay';
-      readonly which: number;
-      readonly by: Name;
-      readonly amount: bigint;
-      readonly coin?: Coin;
-    }
-  | {
-      readonly do: 'gift';
-      readonly which: number;
-      readonly to: 'escrow' | 'vault';
-      readonly lamports: bigint;
-    }
-  | {
-      readonly do: 'freeze' | 'thaw';
-      readonly what: 'vault' | 'account';
-      readonly which: number;
-      readonly of: Name;
-    }
-  | {
-      readonly do: 'spend' | 'closeAccount' | 'makeAccount' | 'giveAway';
-      readonly of: Name;
-      readonly to: Name;
-    }
+  | { readonly do: 'pay'; readonly which: number; readonly by: Name; readonly amount: bigint; readonly coin?: Coin }
+  | { readonly do: 'gift'; readonly which: number; readonly to: 'escrow' | 'vault'; readonly lamports: bigint }
+  | { readonly do: 'freeze' | 'thaw'; readonly what: 'vault' | 'account'; readonly which: number; readonly of: Name }
+  | { readonly do: 'spend' | 'closeAccount' | 'makeAccount' | 'giveAway'; readonly of: Name; readonly to: Name }
   | { readonly do: 'wait'; readonly seconds: bigint }
   /** In one transaction. */
   | { readonly do: 'together'; readonly acts: readonly Act[] };
@@ -107,8 +79,7 @@ function placeOf(cast: Cast, which: number): Place {
   return place;
 }
 
-const accountOf = (cast: Cast, owner: Address, mint: Address): Address =>
-  cast.accountOf(owner, mint) ?? SYSTEM_PROGRAM;
+const accountOf = (cast: Cast, owner: Address, mint: Address): Address => cast.accountOf(owner, mint) ?? SYSTEM_PROGRAM;
 
 /** He signs for himself alone, whoever the instruction wants. */
 const signedBy = (instruction: Instruction, ...signers: Address[]): Instruction => ({
@@ -238,8 +209,7 @@ function calling(cast: Cast, state: State, act: Extract<Act, { readonly do: Call
     refundByAnyone: () => refundInstruction({ ...accounts, byAuthority: false }),
     sweep: () => sweepInstruction(accounts),
     close: () => closeInstruction(accounts),
-    recover: () =>
-      recoverInstruction({ ...accounts, intentId: place.intentId, refundOwner: recorded.refundOwner }),
+    recover: () => recoverInstruction({ ...accounts, intentId: place.intentId, refundOwner: recorded.refundOwner }),
   }[act.do]();
   return flawed(cast, signedBy(made, by), act.flaw);
 }
@@ -247,10 +217,7 @@ function calling(cast: Cast, state: State, act: Extract<Act, { readonly do: Call
 /** All that an account can be replaced by: everybody, everything of theirs, and what only looks like it. */
 function decoysOf(cast: Cast): Address[] {
   const owners = [...Object.values(cast.named), ...cast.places.map(({ escrow }) => escrow)];
-  const accounts = owners.flatMap((each) => [
-    accountOf(cast, each, cast.usdc),
-    accountOf(cast, each, cast.other),
-  ]);
+  const accounts = owners.flatMap((each) => [accountOf(cast, each, cast.usdc), accountOf(cast, each, cast.other)]);
   const { usdc, other, second } = cast;
   return [...owners, ...accounts, usdc, other, second, ESCROW_PROGRAM_ID, ...Object.values(cast.decoys)];
 }

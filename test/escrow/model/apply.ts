@@ -46,9 +46,7 @@ export function expected(cast: Cast, before: State, instructions: readonly Instr
     steps.push(draft);
     draft = draftOf(draft);
   }
-  const isKept = [...rights.keys()].every((address) =>
-    keepsItsRent(entryAt(before, address), entryAt(draft, address)),
-  );
+  const isKept = [...rights.keys()].every((address) => keepsItsRent(entryAt(before, address), entryAt(draft, address)));
   return isKept ? { broken: [], after: draft, steps } : refused(['rent']);
 }
 
@@ -64,12 +62,7 @@ function keepsItsRent(before: Entry, after: Entry): boolean {
  * refund owner that were frozen, and to the treasury exactly the amount, once.
  * @returns the first one that is broken, in words
  */
-export function brokenPromise(
-  cast: Cast,
-  instruction: Instruction,
-  before: State,
-  after: State,
-): string | null {
+export function brokenPromise(cast: Cast, instruction: Instruction, before: State, after: State): string | null {
   const touched = [...rightsOf(cast, [instruction]).keys()];
   const lamports = (state: State) => touched.reduce((sum, each) => sum + entryAt(state, each).lamports, 0n);
   if (lamports(before) !== lamports(after)) return 'lamports were made or lost';
@@ -87,16 +80,11 @@ export function brokenPromise(
     const broken = brokenTerm(was, entryAt(after, each));
     if (broken) return broken;
   }
-  return instruction.programAddress === ESCROW_PROGRAM_ID
-    ? brokenPayment(cast, touched, before, after)
-    : null;
+  return instruction.programAddress === ESCROW_PROGRAM_ID ? brokenPayment(cast, touched, before, after) : null;
 }
 
 /** All that must stay; lamports may come as a gift. */
-function termsOf(
-  { lamports: _gifts, state, endedAt, neverFunded, ...frozen }: Escrow,
-  isEnded: boolean,
-): string {
+function termsOf({ lamports: _gifts, state, endedAt, neverFunded, ...frozen }: Escrow, isEnded: boolean): string {
   const terms = isEnded ? { ...frozen, state, endedAt, neverFunded } : frozen;
   return JSON.stringify(terms, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
 }

@@ -91,9 +91,7 @@ function tokenStep(step: Step): boolean {
     }
     case 6: {
       if (held.isFrozen || !signed(step, 1, held.owner)) return false;
-      const owner = Object.values(cast.named).find(
-        (each) => Buffer.compare(bytesOf(each), data.slice(3)) === 0,
-      );
+      const owner = Object.values(cast.named).find((each) => Buffer.compare(bytesOf(each), data.slice(3)) === 0);
       return owner !== undefined && put({ owner });
     }
     case 9: {

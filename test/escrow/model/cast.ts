@@ -53,24 +53,16 @@ export async function createCast() {
   const places: Place[] = await Promise.all(
     ids.map(async ({ id, committed }) => {
       const found = await escrowAddress(id, { mint: usdc, programId: ESCROW_PROGRAM_ID });
-      return {
-        intentId: id,
-        escrow: found.address,
-        bump: found.bump,
-        intentHash: found.intentHash,
-        committed,
-      };
+      return { intentId: id, escrow: found.address, bump: found.bump, intentHash: found.intentHash, committed };
     }),
   );
 
   /** Associated token accounts, by owner and mint. */
   const associated = new Map<string, Address>();
   for (const owner of [...Object.values(named), ...places.map(({ escrow }) => escrow)]) {
-    for (const mint of [usdc, other])
-      associated.set(`${owner} ${mint}`, await associatedTokenAddress(owner, mint));
+    for (const mint of [usdc, other]) associated.set(`${owner} ${mint}`, await associatedTokenAddress(owner, mint));
   }
-  const accountOf = (owner: Address, mint: Address): Address | undefined =>
-    associated.get(`${owner} ${mint}`);
+  const accountOf = (owner: Address, mint: Address): Address | undefined => associated.get(`${owner} ${mint}`);
 
   const decoys = {
     uninitialised: await place('uninitialised'),
@@ -100,8 +92,7 @@ function initially({ named, usdc, other, bank, fakeProgram, second, decoys, acco
   const token = (at: Address | undefined, owner: Address, mint: Address, amount: bigint) => {
     if (at) entries.set(at, { kind: 'token', lamports: TOKEN_RENT, mint, owner, amount, isFrozen: false });
   };
-  const wallet = (owner: Address, mint: Address, amount: bigint) =>
-    token(accountOf(owner, mint), owner, mint, amount);
+  const wallet = (owner: Address, mint: Address, amount: bigint) => token(accountOf(owner, mint), owner, mint, amount);
   const purse = 1_000_000n;
   wallet(named.traveller, usdc, purse);
   wallet(named.treasury, usdc, 0n);
@@ -120,5 +111,4 @@ function initially({ named, usdc, other, bank, fakeProgram, second, decoys, acco
   return { now: START, entries };
 }
 
-export const sha256 = (bytes: Uint8Array): Uint8Array =>
-  new Uint8Array(createHash('sha256').update(bytes).digest());
+export const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(bytes).digest());

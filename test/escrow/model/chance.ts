@@ -34,10 +34,7 @@ const flaw: fc.Arbitrary<Flaw> = fc.oneof(
     wrong: fc.constant('accounts'),
     change: fc.constantFrom(-2, -1, 1, 2, 5),
   }),
-  of<Extract<Flaw, { wrong: 'length' }>>({
-    wrong: fc.constant('length'),
-    change: fc.constantFrom(-113, -1, 1, 30),
-  }),
+  of<Extract<Flaw, { wrong: 'length' }>>({ wrong: fc.constant('length'), change: fc.constantFrom(-113, -1, 1, 30) }),
   of<Extract<Flaw, { wrong: 'byte' }>>({ wrong: fc.constant('byte'), at: fc.nat(112), to: fc.nat(255) }),
 );
 const rarely = fc.option(flaw, { freq: 4, nil: undefined });

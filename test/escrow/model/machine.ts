@@ -51,8 +51,7 @@ export function openMachine(cast: Cast): Machine {
   const become = (state: State) => {
     if (state.now !== there.now) svm.setClock(new Clock(1n, START, 0n, 0n, state.now));
     for (const address of there.entries.keys()) if (!state.entries.has(address)) put(address, rawOf(NOTHING));
-    for (const [address, entry] of state.entries)
-      if (entry !== entryAt(there, address)) put(address, rawOf(entry));
+    for (const [address, entry] of state.entries) if (entry !== entryAt(there, address)) put(address, rawOf(entry));
     there = state;
     bank = svm.getBalance(bytesOf(cast.bank)) ?? 0n;
   };

@@ -37,15 +37,9 @@ export function play(cast: Cast, machine: Machine, before: State, act: Act, tall
   if ((result === 'ok') !== (broken.length === 0)) fail('done or refused against the rules');
   if (typeof result === 'number' && !broken.includes('elsewhere') && !names(broken, result))
     fail('refused for a reason that is none');
-  if (
-    typeof result === 'string' &&
-    result !== 'ok' &&
-    !broken.some((each) => each === 'rent' || each === 'elsewhere')
-  )
+  if (typeof result === 'string' && result !== 'ok' && !broken.some((each) => each === 'rent' || each === 'elsewhere'))
     fail('ended by the runtime');
-  const touched = new Set(
-    instructions.flatMap(({ accounts = [] }) => accounts.map(({ address }) => address)),
-  );
+  const touched = new Set(instructions.flatMap(({ accounts = [] }) => accounts.map(({ address }) => address)));
   const [wrong] = machine.differing(
     after,
     [...touched].filter((each) => after.entries.has(each) || before.entries.has(each)),
@@ -69,7 +63,6 @@ const refusalIn = (result: number | string, broken: Expected['broken']): string 
 
 function names(broken: Expected['broken'], code: number): boolean {
   return broken.some(
-    (each) =>
-      each !== 'elsewhere' && each !== 'rent' && code === (isBelow(each) ? BELOW[each] : codeOf(each)),
+    (each) => each !== 'elsewhere' && each !== 'rent' && code === (isBelow(each) ? BELOW[each] : codeOf(each)),
   );
 }

@@ -70,11 +70,7 @@ function closeInto(call: Call, closed: Address, rentTo: Address): void {
   call.draft.entries.set(rentTo, { ...target, lamports: target.lamports + lamports });
 }
 
-function checkDestination(
-  call: Call,
-  to: Named,
-  rule: { owner: Address; mint: Address; vault: Address },
-): void {
+function checkDestination(call: Call, to: Named, rule: { owner: Address; mint: Address; vault: Address }): void {
   const held = entry(call, to.address);
   require(call, to.address !== rule.vault, 'destination_is_vault');
   require(call, to.isWritable, 'not_writable');

@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  BOOKING_STATES,
-  type BookingState,
-  isWork,
-  mayMove,
-} from '../../../src/flights/base/booking-states.ts';
+import { BOOKING_STATES, type BookingState, isWork, mayMove } from '../../../src/flights/base/booking-states.ts';
 import { beginBooking, moveBooking, OPEN_BOOKINGS } from '../../../src/flights/bookings/machine.ts';
 import { STEPS } from '../../../src/flights/bookings/steps.ts';
 import { flightsMigrations } from '../../../src/flights/migrations.ts';
@@ -62,8 +57,7 @@ test('a move that the table does not have, and one of a booking that others move
     refund_reason: null,
     due_at_ms: nowMs,
   } as const;
-  const begin = (by: 'payment' | 'sweep') =>
-    store.transaction().execute((tx) => beginBooking(tx, by, row, nowMs));
+  const begin = (by: 'payment' | 'sweep') => store.transaction().execute((tx) => beginBooking(tx, by, row, nowMs));
   await expect(begin('sweep')).rejects.toThrow('no booking begins as settling by sweep');
   expect([await begin('payment'), await begin('payment')]).toEqual([true, false]);
   await expect(move('booked', 'runner', 0)).rejects.toThrow('no booking goes from settling to booked');

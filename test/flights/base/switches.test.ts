@@ -6,12 +6,7 @@ import { openWorld, PASSENGER, type World } from '../world.ts';
 
 /** The operator's switches, turned over POST /operator/switches: what each stops, and that stopping is free. */
 
-const TRAVELLER = {
-  ...PASSENGER,
-  nationality: 'PT',
-  passport_number: 'AB123456',
-  passport_expiry: '2031-05-01',
-};
+const TRAVELLER = { ...PASSENGER, nationality: 'PT', passport_number: 'AB123456', passport_expiry: '2031-05-01' };
 
 let world: World;
 let key: string;

@@ -75,10 +75,7 @@ test('an unknown affiliate code is 404 where it is read', async () => {
 
 test('a known code freezes its wallet on the intent, however it was typed', async () => {
   const { code, wallet } = await newAffiliate();
-  const typed = ` ${code.slice(0, 5)}-${code.slice(5)}`
-    .toLowerCase()
-    .replaceAll('1', 'l')
-    .replaceAll('0', 'o');
+  const typed = ` ${code.slice(0, 5)}-${code.slice(5)}`.toLowerCase().replaceAll('1', 'l').replaceAll('0', 'o');
   const intent = await world.intent(newOffer(), { referrer: typed });
   expect(intent.referrer).toBe(code);
   expect(JSON.stringify(await world.show(intent))).not.toContain(wallet);
@@ -87,11 +84,7 @@ test('a known code freezes its wallet on the intent, however it was typed', asyn
     .select(['referrer_wallet', 'affiliate_amount', 'credit_due_at_ms'])
     .where('intent_id', '=', intent.intent_id)
     .executeTakeFirstOrThrow();
-  expect(row).toEqual({
-    referrer_wallet: wallet,
-    affiliate_amount: Number(SHARE),
-    credit_due_at_ms: ARRIVAL_MS,
-  });
+  expect(row).toEqual({ referrer_wallet: wallet, affiliate_amount: Number(SHARE), credit_due_at_ms: ARRIVAL_MS });
 });
 
 test("the platform's fee and an affiliate's share of it are rounded down", async () => {
@@ -141,10 +134,7 @@ test('new codes are given out only so fast, and known wallets keep getting their
 });
 
 test('one client takes no more than its share of new codes, and the others get theirs', async () => {
-  const shared = await openWorld({
-    airline: 'none',
-    options: { affiliatesPerHour: 1_000, affiliatesPerClient: 3 },
-  });
+  const shared = await openWorld({ airline: 'none', options: { affiliatesPerHour: 1_000, affiliatesPerClient: 3 } });
   const ask = async (clientAddress: string) => {
     const request = new Request('http://flights.test/affiliates', {
       method: 'POST',
@@ -250,9 +240,7 @@ test('a journey that was refunded credits nothing', async () => {
 test('a journey that was paid back leaves the list of those that wait for their credit', async () => {
   const desk = await openDesk('scripted');
   try {
-    const { body } = await desk.world.call<Affiliate>('/affiliates', {
-      wallet: desk.world.newWallet().address,
-    });
+    const { body } = await desk.world.call<Affiliate>('/affiliates', { wallet: desk.world.newWallet().address });
     const made = await desk.requested({ referrer: body.code });
     await desk.ask(`/refund-requests/${made.intent_id}/approve`, {});
     await desk.world.work();

@@ -13,8 +13,7 @@ const holds = (amountDecimal: string, currency = 'USD') => {
   world.airline.script.balance = { amountDecimal, currency };
   world.clock.advance(61_000);
 };
-const asked = () =>
-  world.call('/air/intents', { offer_id: nextOffer(), funding_wallet: world.wallet.address });
+const asked = () => world.call('/air/intents', { offer_id: nextOffer(), funding_wallet: world.wallet.address });
 const pages = async () =>
   (
     await world.store
@@ -113,16 +112,10 @@ test('where the airline does not tell it, an order that it did not cover is what
       if (isLow.now) throw new OrderRefused('provider_balance_low', false);
     };
     silent.airline.script.lifeMs = 48 * 3_600_000;
-    const ask = () =>
-      silent.call('/air/intents', { offer_id: nextOffer(), funding_wallet: silent.wallet.address });
+    const ask = () => silent.call('/air/intents', { offer_id: nextOffer(), funding_wallet: silent.wallet.address });
     const told = async () =>
-      (
-        await silent.store
-          .selectFrom('outbox')
-          .select('payload_sealed')
-          .where('dedup_key', 'like', 'page:%')
-          .execute()
-      ).length;
+      (await silent.store.selectFrom('outbox').select('payload_sealed').where('dedup_key', 'like', 'page:%').execute())
+        .length;
     expect((await ask()).status).toBe(402);
     for (const round of [1, 2]) {
       const made = await silent.intent(`off_${round}`);

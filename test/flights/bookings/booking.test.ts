@@ -36,8 +36,7 @@ test('a booking is paid into the escrow and queued', async () => {
 test('passengers are on the disk sealed only', async () => {
   await world.book(made);
   const text = JSON.stringify(await bookings());
-  for (const word of ['Lovelace', 'ada@example.org', '1990-12-10', '912345678'])
-    expect(text).not.toContain(word);
+  for (const word of ['Lovelace', 'ada@example.org', '1990-12-10', '912345678']) expect(text).not.toContain(word);
 });
 
 test('the same payment again gets the same answer and is charged once', async () => {
@@ -91,11 +90,7 @@ test('a booking that died between settlement and queue goes on with the same pay
   const before = await world.usdc(world.wallet.address);
   const extra = await signed();
   const died = await dyingAfterSettlement().call('/air/book', body(), extra);
-  expect([died.status, died.body.code, died.headers.get('retry-after')]).toEqual([
-    503,
-    'cluster_failed',
-    '2',
-  ]);
+  expect([died.status, died.body.code, died.headers.get('retry-after')]).toEqual([503, 'cluster_failed', '2']);
   expect((await bookings())[0]?.state).toBe('settling');
   const retried = await world.call('/air/book', body(), extra);
   expect(retried.status).toBe(200);

@@ -31,13 +31,9 @@ const lamports = async (...of: string[]) =>
   (await world.cluster.accounts(of as Address[])).reduce((sum, one) => sum + (one?.lamports ?? 0n), 0n);
 const operatorHolds = () => lamports(world.authority.address, world.facilitator.address);
 const keysUnderWay = async () =>
-  (
-    await world.store
-      .selectFrom('intents')
-      .select('creating_key')
-      .where('creating_key', 'is not', null)
-      .execute()
-  ).map((row) => row.creating_key);
+  (await world.store.selectFrom('intents').select('creating_key').where('creating_key', 'is not', null).execute()).map(
+    (row) => row.creating_key,
+  );
 
 async function send(feePayer: Signer, instructions: Parameters<typeof buildTransaction>[0]['instructions']) {
   const blockhash = await world.cluster.latestBlockhash();
@@ -135,8 +131,7 @@ test('an escrow that a node does not show yet is not taken for none: it is close
   await world.cluster.airdropSol(world.wallet.address, SOL);
   const given = async () =>
     (await world.store.selectFrom('intents').selectAll().where('abandoned', '=', 1).execute())[0];
-  const state = async () =>
-    (await world.store.selectFrom('bookings').select('state').executeTakeFirst())?.state;
+  const state = async () => (await world.store.selectFrom('bookings').select('state').executeTakeFirst())?.state;
   const behind = world.service((ports) => ({
     ...ports,
     cluster: {
@@ -155,8 +150,7 @@ test('an escrow that a node does not show yet is not taken for none: it is close
     },
   }));
   expect((await create(payer, behind.call)).status).not.toBe(201);
-  const escrow = async () =>
-    readEscrow(world.cluster, (await given())?.escrow_address as Address, [ESCROW_PROGRAM_ID]);
+  const escrow = async () => readEscrow(world.cluster, (await given())?.escrow_address as Address, [ESCROW_PROGRAM_ID]);
   expect(await escrow()).toMatchObject({ state: 'open' });
   await behind.worker.runDue();
   expect(await state()).toBe('refunding');
@@ -339,9 +333,7 @@ for (const lands of [false, true]) {
     expect((await ask()).body).toEqual(made.body);
     expect(had - (await world.usdc(world.wallet.address))).toBe(FEE);
     expect(await world.store.selectFrom('intents').select('abandoned').execute()).toEqual([{ abandoned: 0 }]);
-    expect(
-      await readEscrow(world.cluster, made.body.escrow.address as Address, [ESCROW_PROGRAM_ID]),
-    ).toMatchObject({
+    expect(await readEscrow(world.cluster, made.body.escrow.address as Address, [ESCROW_PROGRAM_ID])).toMatchObject({
       state: 'open',
     });
   });
@@ -389,11 +381,7 @@ test('beyond the bound a creation waits for a place, then is told to come back',
   }
   const third = await attacker(FEE);
   const answer = await create(third);
-  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
-    503,
-    'creations_busy',
-    '5',
-  ]);
+  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([503, 'creations_busy', '5']);
   expect(await world.usdc(third.address)).toBe(FEE);
 });
 
@@ -436,7 +424,7 @@ test('a ticket is captured though its vault holds dust and the refund account is
   await world.book(made);
   await world.work();
   expect(await world.show(made)).toMatchObject({ status: 'booked' });
-  expect(
-    await world.cluster.accounts([await associatedTokenAddress(world.refundWallet.address, world.mint)]),
-  ).toEqual([null]);
+  expect(await world.cluster.accounts([await associatedTokenAddress(world.refundWallet.address, world.mint)])).toEqual([
+    null,
+  ]);
 });

@@ -57,9 +57,7 @@ describe('an authority that holds less than what is open needs', () => {
     expect(answer.status).toBe(503);
     expect(answer.body).toMatchObject({
       status: 'not_ready',
-      wallets: [
-        { wallet: 'authority', address: world.authority.address, asset: 'SOL', holds: '0.010000000' },
-      ],
+      wallets: [{ wallet: 'authority', address: world.authority.address, asset: 'SOL', holds: '0.010000000' }],
     });
     expect(Number(answer.body.wallets?.[0]?.needs)).toBeGreaterThan(0.03);
 
@@ -141,13 +139,7 @@ test('a treasury that holds less than the pay-outs which were granted is short',
     .execute();
   const answer = await ready();
   expect(answer.body.wallets).toMatchObject([
-    {
-      wallet: 'treasury',
-      address: world.treasury.address,
-      asset: 'USDC',
-      holds: '0.000000',
-      needs: '5.000000',
-    },
+    { wallet: 'treasury', address: world.treasury.address, asset: 'USDC', holds: '0.000000', needs: '5.000000' },
   ]);
   await world.cluster.airdropUsdc(world.treasury.address, 5_000_000n);
   later();

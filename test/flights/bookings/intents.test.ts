@@ -260,10 +260,7 @@ test('an escrow whose opening was on a fork that is dropped, and that a stranger
   }));
   const made = await world.paid<CreatedIntent>('/air/intents', request(), { call: forked.call });
   expect(made.status).toBe(201);
-  const booked = await world.call('/air/book', {
-    intent_id: made.body.intent_id,
-    passengers: [PASSENGER],
-  });
+  const booked = await world.call('/air/book', { intent_id: made.body.intent_id, passengers: [PASSENGER] });
   expect([booked.status, booked.body.code]).toEqual([409, 'escrow_missing']);
 });
 

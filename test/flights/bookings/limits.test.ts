@@ -69,8 +69,7 @@ test('creations under way count towards the cap of a day', async () => {
     },
   }));
   const underWay = async () =>
-    (await world.store.selectFrom('intents').select('intent_id').where('opened_at_ms', 'is', null).execute())
-      .length;
+    (await world.store.selectFrom('intents').select('intent_id').where('opened_at_ms', 'is', null).execute()).length;
   const payers = await Promise.all(Array.from({ length: 4 }, () => payerWith(100_000n)));
   const begun = payers.slice(0, 3).map((payer) => lock(payer, slow.call));
   await expect.poll(underWay, { timeout: 20_000 }).toBe(3);
@@ -115,9 +114,7 @@ test('a booking that was paid for goes on before escrows of unpaid locks are clo
 test('wallets that lock at once, at two processes, never pass the cap of a day together', async () => {
   const other = world.service();
   const payers = await Promise.all(Array.from({ length: 6 }, () => payerWith(100_000n)));
-  const answers = await Promise.all(
-    payers.map((payer, n) => lock(payer, n % 2 === 0 ? world.call : other.call)),
-  );
+  const answers = await Promise.all(payers.map((payer, n) => lock(payer, n % 2 === 0 ? world.call : other.call)));
   const statuses = answers.map(({ status }) => status).sort();
   expect(statuses).toEqual([201, 201, 201, 503, 503, 503]);
   for (const [n, payer] of payers.entries()) {
@@ -165,11 +162,7 @@ test('locks that nobody pays for page an operator before his SOL is too low for 
     feePayer: world.authority,
     blockhash: await world.cluster.latestBlockhash(),
     instructions: [
-      getTransferSolInstruction({
-        source: world.authority,
-        destination: world.newWallet().address,
-        amount: spent,
-      }),
+      getTransferSolInstruction({ source: world.authority, destination: world.newWallet().address, amount: spent }),
     ],
   });
   await world.cluster.send(wire);
@@ -182,7 +175,7 @@ test('locks that nobody pays for page an operator before his SOL is too low for 
   expect((await world.call('/ready')).status).toBe(200);
   await world.cluster.airdropSol(world.authority.address, 5_000_000_000n);
   await look();
-  expect(
-    await world.store.selectFrom('meta').select('key').where('key', 'like', 'operator_funds%').execute(),
-  ).toEqual([]);
+  expect(await world.store.selectFrom('meta').select('key').where('key', 'like', 'operator_funds%').execute()).toEqual(
+    [],
+  );
 });

@@ -35,11 +35,7 @@ test('an open intent of the old program is captured, another one refunded, and n
   expect(await world.usdc(world.refundWallet.address)).toBe(BigInt(refunded.escrow.amount));
 
   const wanted = { funding_wallet: world.wallet.address, refund_wallet: world.refundWallet.address };
-  const fresh = await world.paid<CreatedIntent>(
-    '/air/intents',
-    { ...wanted, offer_id: 'off_4' },
-    { call: moved.call },
-  );
+  const fresh = await world.paid<CreatedIntent>('/air/intents', { ...wanted, offer_id: 'off_4' }, { call: moved.call });
   expect(fresh.body.escrow.program_id).toBe(SECOND_PROGRAM);
   expect(await stateAt(fresh.body, SECOND_PROGRAM)).toBe('open');
   expect(await stateAt(unpaid, ESCROW_PROGRAM_ID)).toBe('open');

@@ -19,11 +19,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const booking = () =>
-  world.store
-    .selectFrom('bookings')
-    .selectAll()
-    .where('intent_id', '=', made.intent_id)
-    .executeTakeFirstOrThrow();
+  world.store.selectFrom('bookings').selectAll().where('intent_id', '=', made.intent_id).executeTakeFirstOrThrow();
 const attempts = () =>
   world.store
     .selectFrom('effects')
@@ -32,17 +28,13 @@ const attempts = () =>
     .orderBy('attempt')
     .execute();
 const gatewayTimeout = () => {
-  throw problem('provider_failed', {
-    detail: { airline_code: 'airline_unknown', airline_request_id: 'req-504' },
-  });
+  throw problem('provider_failed', { detail: { airline_code: 'airline_unknown', airline_request_id: 'req-504' } });
 };
 const desk = async () => {
   const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
   const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');
   return <T>(path: string, body?: object) =>
-    world.call<T>(`/operator/stuck/${made.intent_id}${path}`, body, {
-      headers: { Authorization: `Bearer ${key}` },
-    });
+    world.call<T>(`/operator/stuck/${made.intent_id}${path}`, body, { headers: { Authorization: `Bearer ${key}` } });
 };
 
 describe('an order whose answer was lost and that nobody can look up', () => {
@@ -171,10 +163,7 @@ describe('an order that the airline refused for certain', () => {
     };
     await world.book(made);
     await world.work(25 * 3_600_000);
-    expect(await world.show(made)).toMatchObject({
-      status: 'refunded',
-      refund_reason: 'provider_balance_low',
-    });
+    expect(await world.show(made)).toMatchObject({ status: 'refunded', refund_reason: 'provider_balance_low' });
     // A day of tries.
   }, 180_000);
 });
@@ -232,11 +221,7 @@ describe('a refusal of the airline that was not true', () => {
     script().before.findOrder = gatewayTimeout;
     await world.book(made);
     await world.work(2 * 3_600_000);
-    expect(await booking()).toMatchObject({
-      state: 'stuck',
-      stuck_in: 'refunding',
-      last_error: 'outcome_unknown',
-    });
+    expect(await booking()).toMatchObject({ state: 'stuck', stuck_in: 'refunding', last_error: 'outcome_unknown' });
     expect((await world.sums(made)).vault).toBe(151_200_000n);
     const ask = await desk();
     expect((await ask<StuckItem>('')).body.ask).toContain(`our reference ${made.intent_id}`);
@@ -251,26 +236,23 @@ test.each([
   ['a cent more', '151.21', 'USD'],
   ['a cent less', '151.19', 'USD'],
   ['another currency', '151.20', 'EUR'],
-])(
-  'an order that was paid with %s is captured only by a person',
-  async (_, totalAmountDecimal, totalCurrency) => {
-    script().before.createOrder = async () => {
-      world.airline.orders.set(made.intent_id, { ...(await late()), totalAmountDecimal, totalCurrency });
-    };
-    await world.book(made);
-    await world.work();
-    expect(await booking()).toMatchObject({
-      state: 'stuck',
-      last_error: 'paid_another_price',
-      provider_order_id: `air_${made.intent_id}`,
-    });
-    expect((await world.sums(made)).vault).toBe(151_200_000n);
-    const said = { decision: 'ticketed', booking_reference: 'ZX7QPL' };
-    expect((await (await desk())('/resolve', said)).status).toBe(200);
-    await world.work();
-    expect((await world.show(made)).status).toBe('booked');
-  },
-);
+])('an order that was paid with %s is captured only by a person', async (_, totalAmountDecimal, totalCurrency) => {
+  script().before.createOrder = async () => {
+    world.airline.orders.set(made.intent_id, { ...(await late()), totalAmountDecimal, totalCurrency });
+  };
+  await world.book(made);
+  await world.work();
+  expect(await booking()).toMatchObject({
+    state: 'stuck',
+    last_error: 'paid_another_price',
+    provider_order_id: `air_${made.intent_id}`,
+  });
+  expect((await world.sums(made)).vault).toBe(151_200_000n);
+  const said = { decision: 'ticketed', booking_reference: 'ZX7QPL' };
+  expect((await (await desk())('/resolve', said)).status).toBe(200);
+  await world.work();
+  expect((await world.show(made)).status).toBe('booked');
+});
 
 test('a balance that is too low until the offer has expired is what the traveller hears', async () => {
   script().before.createOrder = () => {
@@ -282,10 +264,7 @@ test('a balance that is too low until the offer has expired is what the travelle
     throw problem('offer_expired');
   };
   await world.work();
-  expect(await world.show(made)).toMatchObject({
-    status: 'refunded',
-    refund_reason: 'provider_balance_low',
-  });
+  expect(await world.show(made)).toMatchObject({ status: 'refunded', refund_reason: 'provider_balance_low' });
 });
 
 test('an order that takes two minutes is made once, and its booking goes on from it', async () => {
@@ -331,9 +310,7 @@ test('what only this airline refuses of passengers is said before anything is ch
   expect(answer.status).toBe(400);
   expect(answer.body).toMatchObject({
     code: 'invalid_request',
-    detail: {
-      issues: [{ path: 'passengers.0.given_name', message: 'must have at most 20 letters.' }],
-    },
+    detail: { issues: [{ path: 'passengers.0.given_name', message: 'must have at most 20 letters.' }] },
   });
 });
 
@@ -345,9 +322,5 @@ test('a carrier without tickets, and a record locator of 13 characters, reach ma
   const order = await world.paid<Order>(`/air/orders/${order_id}`, undefined, {
     headers: { 'X-Customer-Support-Code': made.customer_support_code },
   });
-  expect(order.body).toMatchObject({
-    booking_reference: 'LATAM12345678',
-    status: 'ticketed',
-    documents: [],
-  });
+  expect(order.body).toMatchObject({ booking_reference: 'LATAM12345678', status: 'ticketed', documents: [] });
 });

@@ -16,10 +16,7 @@ beforeEach(() => {
   desk.world.airline.script.before = {};
 });
 
-const codeOf = ({ status, body }: { status: number; body: unknown }) => [
-  status,
-  (body as { code?: string }).code,
-];
+const codeOf = ({ status, body }: { status: number; body: unknown }) => [status, (body as { code?: string }).code];
 
 test('an approved refund whose airline does not cancel is paid out once an operator has cancelled it there', async () => {
   const { world, ask } = desk;
@@ -61,10 +58,7 @@ test('an approved refund whose airline does not cancel is paid out once an opera
     ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
   ]);
   expect(answers.map((one) => one.status)).toContain(200);
-  expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body).toMatchObject({
-    is_stuck: false,
-    state: 'refunded',
-  });
+  expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body).toMatchObject({ is_stuck: false, state: 'refunded' });
   await world.work();
   expect((await world.sums(made)).refund - before.refund).toBe(PAYOUT);
   expect(codeOf(await ask(`/stuck/${stuck.id}/resolve`, { decision: 'retry' }))).toEqual([
@@ -88,10 +82,7 @@ test('what one operator says of a case that another has claimed is not taken, an
   // The one who approved it has it.
   const cancelled = { decision: 'cancelled' };
   const path = `/stuck/${made.intent_id}/resolve`;
-  expect(codeOf(await world.call(`/operator${path}`, cancelled, { headers }))).toEqual([
-    409,
-    'case_already_claimed',
-  ]);
+  expect(codeOf(await world.call(`/operator${path}`, cancelled, { headers }))).toEqual([409, 'case_already_claimed']);
   const ended = world.store
     .selectFrom('effects')
     .select('state')
@@ -212,10 +203,7 @@ test('a pay-out to an affiliate that keeps failing is paged once, listed, and pa
   const retried = await ask<StuckItem>('/stuck/pay_stuck/resolve', { decision: 'retry' });
   expect(retried.body).toMatchObject({ kind: 'affiliate_payout', is_stuck: false, state: 'paid' });
   expect(await world.usdc(affiliate)).toBe(250_000n);
-  expect(codeOf(await ask('/stuck/pay_stuck/resolve', { decision: 'retry' }))).toEqual([
-    409,
-    'stuck_already_resolved',
-  ]);
+  expect(codeOf(await ask('/stuck/pay_stuck/resolve', { decision: 'retry' }))).toEqual([409, 'stuck_already_resolved']);
   await world.work();
   expect(await world.usdc(affiliate)).toBe(250_000n);
 });
@@ -250,8 +238,5 @@ test('an effect whose transaction can land no more is ended by a retry, that of 
   expect(listed).toEqual(expect.arrayContaining(['eff_dead', 'eff_order']));
   const ended = await ask<StuckItem>('/stuck/eff_dead/resolve', { decision: 'retry' });
   expect(ended.body, JSON.stringify(ended.body)).toMatchObject({ is_stuck: false, state: 'failed' });
-  expect(codeOf(await ask('/stuck/eff_order/resolve', { decision: 'retry' }))).toEqual([
-    409,
-    'decision_not_possible',
-  ]);
+  expect(codeOf(await ask('/stuck/eff_order/resolve', { decision: 'retry' }))).toEqual([409, 'decision_not_possible']);
 });

@@ -152,9 +152,7 @@ describe('a booking whose outcome nobody knows', () => {
       deskOf(world, ben, world.service().call)(`${at(made)}/resolve`, { ...TICKET, documents }),
     ]);
     expect(answers.map((one) => one.status).sort()).toEqual([200, 409, 409]);
-    const lost = answers
-      .filter((one) => one.status === 409)
-      .map((one) => one.body as unknown as { code: string });
+    const lost = answers.filter((one) => one.status === 409).map((one) => one.body as unknown as { code: string });
     expect(lost.map((one) => one.code)).toEqual(['stuck_already_resolved', 'stuck_already_resolved']);
     await world.work();
     const shown = await world.show(made);
@@ -167,11 +165,7 @@ describe('a booking whose outcome nobody knows', () => {
     const start = await world.sums(other);
     const done = await desk(`${at(other)}/resolve`, { ...TICKET, documents });
     expect(done.body).toMatchObject({ is_stuck: false, state: 'booked', decided: { by: 'ana' } });
-    expect(await moved(start, other)).toEqual({
-      treasury: BigInt(other.escrow.amount),
-      refund: 0n,
-      vault: 0n,
-    });
+    expect(await moved(start, other)).toEqual({ treasury: BigInt(other.escrow.amount), refund: 0n, vault: 0n });
     const booked = await world.show(other);
     expect(booked).toMatchObject({ status: 'booked', refund_reason: null });
     expect(await mailsOf(other)).toEqual(['booked', 'booking_requested']);
@@ -180,10 +174,7 @@ describe('a booking whose outcome nobody knows', () => {
     });
     expect(order.body).toMatchObject({ status: 'ticketed', booking_reference: 'QX7RTP', documents });
     const again = await desk(`${at(other)}/resolve`, { decision: 'not_ticketed' });
-    expect(again.body).toMatchObject({
-      code: 'stuck_already_resolved',
-      detail: { decision: 'ticketed', by: 'ana' },
-    });
+    expect(again.body).toMatchObject({ code: 'stuck_already_resolved', detail: { decision: 'ticketed', by: 'ana' } });
     const trail = (await desk<AuditTrail>(`/audit?subject=${other.intent_id}`)).body.entries;
     expect(trail).toMatchObject([{ action: 'stuck.ticketed', operator: 'ana' }]);
     expect(JSON.stringify(trail)).not.toContain('QX7RTP');
@@ -195,20 +186,14 @@ describe('a booking whose outcome nobody knows', () => {
     const before = await world.sums(made);
     const done = await desk(`${at(made)}/resolve`, { decision: 'not_ticketed' });
     expect(done.body).toMatchObject({ is_stuck: false, state: 'refunded' });
-    expect(await moved(before, made)).toEqual({
-      treasury: 0n,
-      refund: BigInt(made.escrow.amount),
-      vault: 0n,
-    });
+    expect(await moved(before, made)).toEqual({ treasury: 0n, refund: BigInt(made.escrow.amount), vault: 0n });
     expect(await world.show(made)).toMatchObject({ status: 'refunded', refund_reason: 'not_ticketed' });
     expect(await mailsOf(made)).toEqual(['booking_requested', 'refunded']);
     const created = world.airline.script.created;
     world.clock.advance(26 * 3_600_000);
     await world.work();
     expect(world.airline.script.created).toBe(created);
-    expect((await desk<Stuck>('/stuck')).body.effects.map((one) => one.subject)).not.toContain(
-      made.intent_id,
-    );
+    expect((await desk<Stuck>('/stuck')).body.effects.map((one) => one.subject)).not.toContain(made.intent_id);
   });
 
   test('retry: it is asked about again, and ordered no second time', async () => {
@@ -252,11 +237,7 @@ describe('a decision against the facts is 409 decision_not_possible, and moves n
     expect(await refused(made, TICKET)).toBe('escrow_refunded');
     const done = await desk(`${at(made)}/resolve`, { decision: 'not_ticketed' });
     expect(done.body.state).toBe('refunded');
-    expect(await moved(before, made)).toEqual({
-      treasury: 0n,
-      refund: BigInt(made.escrow.amount),
-      vault: 0n,
-    });
+    expect(await moved(before, made)).toEqual({ treasury: 0n, refund: BigInt(made.escrow.amount), vault: 0n });
     expect((await world.show(made)).status).toBe('refunded');
   });
 
@@ -323,11 +304,7 @@ async function refundByAnybody(made: CreatedIntent): Promise<void> {
     .where('intent_id', '=', made.intent_id)
     .executeTakeFirstOrThrow();
   await createEscrows(ports).refund(intent, undefined);
-  await world.store
-    .deleteFrom('effects')
-    .where('subject', '=', made.intent_id)
-    .where('kind', '=', 'refund')
-    .execute();
+  await world.store.deleteFrom('effects').where('subject', '=', made.intent_id).where('kind', '=', 'refund').execute();
 }
 
 test('a confirmation that arrives between the decision and the refund wins: the ticket is captured', async () => {
@@ -341,11 +318,7 @@ test('a confirmation that arrives between the decision and the refund wins: the 
   };
   const done = await desk(`${at(made)}/resolve`, { decision: 'not_ticketed' });
   expect(done.body.state).toBe('booked');
-  expect(await moved(before, made)).toEqual({
-    treasury: BigInt(made.escrow.amount),
-    refund: 0n,
-    vault: 0n,
-  });
+  expect(await moved(before, made)).toEqual({ treasury: BigInt(made.escrow.amount), refund: 0n, vault: 0n });
   expect(await world.show(made)).toMatchObject({ status: 'booked', refund_reason: null });
   expect(await effectsOf(made, 'airline_order')).toHaveLength(1);
 });
@@ -433,9 +406,7 @@ describe('on the slower tier, where pay was pressed and no confirmation came,', 
     expect((await slowDesk(`${at(made)}/resolve`, body)).body.state).toBe(status);
     const amount = BigInt(made.escrow.amount);
     expect(await moved(before, made, slow)).toEqual(
-      status === 'booked'
-        ? { treasury: amount, refund: 0n, vault: 0n }
-        : { treasury: 0n, refund: amount, vault: 0n },
+      status === 'booked' ? { treasury: amount, refund: 0n, vault: 0n } : { treasury: 0n, refund: amount, vault: 0n },
     );
     expect((await slow.show(made)).status).toBe(status);
     expect(await mailsOf(made, slow)).toContain(status);

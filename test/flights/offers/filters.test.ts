@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  byPrice,
-  filterOffers,
-  minutesOf,
-  type OfferFilters,
-  sortOffers,
-} from '../../../src/flights/offers/query.ts';
+import { byPrice, filterOffers, minutesOf, type OfferFilters, sortOffers } from '../../../src/flights/offers/query.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
 
 describe('filters', () => {
@@ -23,11 +17,7 @@ describe('filters', () => {
     expect(filterOffers(all, { departure_after: '09:30' })).toEqual([all[1], all[2]]);
     expect(filterOffers(all, { departure_before: '09:30' })).toEqual([all[0], all[1]]);
     expect(filterOffers(all, { departure_after: '09:30', departure_before: '09:30' })).toEqual([all[1]]);
-    const back = anOffer({
-      departingAt: '2026-12-20T09:00:00',
-      stops: [0, 0],
-      returningAt: '2026-12-27T23:00:00',
-    });
+    const back = anOffer({ departingAt: '2026-12-20T09:00:00', stops: [0, 0], returningAt: '2026-12-27T23:00:00' });
     expect(filterOffers([back], { departure_before: '10:00' })).toEqual([back]);
   });
 
@@ -90,28 +80,22 @@ describe('sorting', () => {
 
   test('is a total order: it loses nothing, and the order given does not matter', () => {
     fc.assert(
-      fc.property(
-        offers,
-        sorts,
-        fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
-        (given, sort, dice) => {
-          const sorted = sortOffers(given, sort);
-          const shuffled = given
-            .map((offer) => ({ offer, place: dice.next().value ?? 0 }))
-            .sort((a, b) => a.place - b.place)
-            .map(({ offer }) => offer);
-          expect(sortOffers(shuffled, sort)).toEqual(sorted);
-          expect([...sorted].sort(byPrice)).toEqual([...given].sort(byPrice));
-          for (let i = 1; i < sorted.length; i++) {
-            const [a, b] = [sorted[i - 1], sorted[i]];
-            if (!a || !b) continue;
-            if (sort === 'duration') expect(total(a)).toBeLessThanOrEqual(total(b));
-            if (sort === 'departure') expect(a.departing_at <= b.departing_at).toBe(true);
-            if (sort === 'emissions' && a.total_emissions_kg === null)
-              expect(b.total_emissions_kg).toBeNull();
-          }
-        },
-      ),
+      fc.property(offers, sorts, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (given, sort, dice) => {
+        const sorted = sortOffers(given, sort);
+        const shuffled = given
+          .map((offer) => ({ offer, place: dice.next().value ?? 0 }))
+          .sort((a, b) => a.place - b.place)
+          .map(({ offer }) => offer);
+        expect(sortOffers(shuffled, sort)).toEqual(sorted);
+        expect([...sorted].sort(byPrice)).toEqual([...given].sort(byPrice));
+        for (let i = 1; i < sorted.length; i++) {
+          const [a, b] = [sorted[i - 1], sorted[i]];
+          if (!a || !b) continue;
+          if (sort === 'duration') expect(total(a)).toBeLessThanOrEqual(total(b));
+          if (sort === 'departure') expect(a.departing_at <= b.departing_at).toBe(true);
+          if (sort === 'emissions' && a.total_emissions_kg === null) expect(b.total_emissions_kg).toBeNull();
+        }
+      }),
     );
   });
 });

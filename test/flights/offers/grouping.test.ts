@@ -12,9 +12,7 @@ test('one entry per itinerary: its first offer in the order given, itineraries i
       const firsts = sorted.filter(
         (offer, i) => sorted.findIndex((other) => other.comparison_key === offer.comparison_key) === i,
       );
-      expect(
-        grouped.map(({ fare_options: _options, fare_options_count: _count, ...offer }) => offer),
-      ).toEqual(firsts);
+      expect(grouped.map(({ fare_options: _options, fare_options_count: _count, ...offer }) => offer)).toEqual(firsts);
     }),
   );
 });
@@ -53,11 +51,7 @@ test('fare_options are lossless: every offer is in exactly one entry, cheapest f
 test('undisclosed conditions stay unknown, free stays free', () => {
   const silent = anOffer({ id: 'a', conditions: null, bags: null });
   const [entry] = groupByItinerary([silent]);
-  expect(entry?.fare_options?.[0]).toMatchObject({
-    refundable: null,
-    changeable: null,
-    checked_bags_included: null,
-  });
+  expect(entry?.fare_options?.[0]).toMatchObject({ refundable: null, changeable: null, checked_bags_included: null });
   const free = anOffer({ id: 'b', cents: 1 });
   expect(groupByItinerary([free])[0]?.fare_options?.[0]).toMatchObject({
     changeable: true,

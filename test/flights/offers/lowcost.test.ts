@@ -6,12 +6,7 @@ import { openWorld, PASSENGER, TRIP, type World } from '../world.ts';
 
 /** The lowcost tier over HTTP: offers that land later, fare menus, and what its websites do to a booking. */
 
-const TRAVELLER = {
-  ...PASSENGER,
-  nationality: 'PT',
-  passport_number: 'AB123456',
-  passport_expiry: '2031-05-01',
-};
+const TRAVELLER = { ...PASSENGER, nationality: 'PT', passport_number: 'AB123456', passport_expiry: '2031-05-01' };
 const nothing = { wallet: 0n, treasury: 0n, refund: 0n, vault: 0n };
 
 let world: World;
@@ -26,8 +21,7 @@ const updates = (searchId: string | undefined, cursor?: string, call = world.cal
     ...(cursor === undefined ? {} : { cursor }),
   });
 
-const details = (offerId: string) =>
-  world.paid<OfferDetailsResponse>('/air/offer-details', { offer_id: offerId });
+const details = (offerId: string) => world.paid<OfferDetailsResponse>('/air/offer-details', { offer_id: offerId });
 
 async function lowcostOffers(origin: string, destination: string, body: object = {}): Promise<Offer[]> {
   const search = await world.search({ origin_iata: origin, destination_iata: destination, ...body });
@@ -62,8 +56,7 @@ const ask = async (path: string, body: object) => {
   expect(await world.sums()).toEqual(before);
   return [answer.status, answer.body.code];
 };
-const lock = (offerId: string) =>
-  ask('/air/intents', { funding_wallet: world.wallet.address, offer_id: offerId });
+const lock = (offerId: string) => ask('/air/intents', { funding_wallet: world.wallet.address, offer_id: offerId });
 
 async function moved(from: Awaited<ReturnType<World['sums']>>, intent: Parameters<World['sums']>[0]) {
   const now = await world.sums(intent);
@@ -81,12 +74,7 @@ test('the first answer is at once and enriching; later offers land by the clock,
   expect(search).toMatchObject({ status: 'enriching', search_id: expect.any(String), poll_after_ms: 1000 });
   expect(search.offers.some(({ offer_id: id }) => id.startsWith('lowcost:'))).toBe(false);
   const early = (await updates(search.search_id)).body;
-  expect(early).toMatchObject({
-    status: 'enriching',
-    offers: [],
-    cursor: '0',
-    poll_after_ms: expect.any(Number),
-  });
+  expect(early).toMatchObject({ status: 'enriching', offers: [], cursor: '0', poll_after_ms: expect.any(Number) });
   world.clock.advance(60_000);
   const late = (await updates(search.search_id, early.cursor)).body;
   expect(late.status).toBe('complete');
@@ -135,10 +123,7 @@ test('an unknown search is 404, and so is one after 30 minutes', async () => {
   expect((await updates('sch_none')).body).toMatchObject({ code: 'search_not_found' });
   world.clock.advance(30 * 60_000);
   const answer = await updates(id);
-  expect([answer.status, (answer.body as unknown as { code: string }).code]).toEqual([
-    404,
-    'search_not_found',
-  ]);
+  expect([answer.status, (answer.body as unknown as { code: string }).code]).toEqual([404, 'search_not_found']);
 });
 
 test('a pending menu is 202 and free, and the payment that waited for it is charged once when it is ready', async () => {
@@ -155,11 +140,7 @@ test('a pending menu is 202 and free, and the payment that waited for it is char
   });
   expect(await world.sums()).toEqual(before);
   world.clock.advance(30_000);
-  const ready = await world.call<OfferDetailsResponse>(
-    '/air/offer-details',
-    { offer_id: offer.offer_id },
-    { headers },
-  );
+  const ready = await world.call<OfferDetailsResponse>('/air/offer-details', { offer_id: offer.offer_id }, { headers });
   expect(ready.status).toBe(200);
   expect(await moved(before, undefined)).toEqual({ ...nothing, wallet: -100_000n, treasury: 100_000n });
   const menu = ready.body.fare_menu;
@@ -180,12 +161,7 @@ test('a menu opened again keeps the number of every fare', async () => {
 
 test('an offer whose fare its list does not tell is locked by a fare of its menu alone', async () => {
   const { offer_id: offerId } = await first();
-  const silent = {
-    fare_brand_name: null,
-    checked_bags_included: null,
-    carry_on_bags_included: null,
-    conditions: null,
-  };
+  const silent = { fare_brand_name: null, checked_bags_included: null, carry_on_bags_included: null, conditions: null };
   const { call } = world.service((ports) => ({
     ...ports,
     lowcost: ports.lowcost && {
@@ -278,9 +254,7 @@ test('a menu that failed costs nothing: not to who waited for it, nor to copies,
   expect([late.status, late.body.code]).toEqual([409, 'fare_check_failed']);
   world.clock.advance(10 * 60_000);
   await world.paywall.recover();
-  expect(
-    (await world.call('/air/offer-details', body, { headers })).headers.get('PAYMENT-RESPONSE'),
-  ).toBeNull();
+  expect((await world.call('/air/offer-details', body, { headers })).headers.get('PAYMENT-RESPONSE')).toBeNull();
   expect(await world.sums()).toEqual(before);
 });
 
@@ -317,13 +291,9 @@ test('the escrow is for the price of the fare, for all travellers', async () => 
 
 test('travel documents are required, and refused before payment when they are missing or expired', async () => {
   const made = await world.intent((await first()).offer_id);
-  const book = (passenger: object) =>
-    ask('/air/book', { intent_id: made.intent_id, passengers: [passenger] });
+  const book = (passenger: object) => ask('/air/book', { intent_id: made.intent_id, passengers: [passenger] });
   expect(await book(PASSENGER)).toEqual([400, 'travel_document_required']);
-  expect(await book({ ...TRAVELLER, passport_expiry: '2026-11-01' })).toEqual([
-    400,
-    'travel_document_expired',
-  ]);
+  expect(await book({ ...TRAVELLER, passport_expiry: '2026-11-01' })).toEqual([400, 'travel_document_expired']);
 });
 
 async function journey(origin: string, destination: string, service?: ReturnType<World['service']>) {
@@ -390,10 +360,7 @@ test('pay pressed and no confirmation: never tried again, never refunded; a pers
 
 /** A service whose fulfiller loses its answers, or dies, as told. */
 const unlucky = (change: (fulfiller: Fulfiller) => Partial<Fulfiller>) =>
-  world.service((ports) => ({
-    ...ports,
-    lowcost: ports.lowcost && { ...ports.lowcost, ...change(ports.lowcost) },
-  }));
+  world.service((ports) => ({ ...ports, lowcost: ports.lowcost && { ...ports.lowcost, ...change(ports.lowcost) } }));
 
 test('the answer to a purchase is lost: it is asked about, and bought once', async () => {
   let pressed = 0;

@@ -101,9 +101,7 @@ test('of two that pay at the same moment one is booked, and the other keeps its 
     }),
   );
   const before = await sum();
-  const answers = await Promise.all(
-    calls.map(({ body, headers }) => service.call('/air/book', body, { headers })),
-  );
+  const answers = await Promise.all(calls.map(({ body, headers }) => service.call('/air/book', body, { headers })));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   const winner = calls[answers.findIndex(({ status }) => status === 200)]?.made;
   expect(before - (await sum())).toBe(BigInt(winner?.escrow.amount ?? 0));

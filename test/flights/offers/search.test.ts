@@ -41,9 +41,7 @@ test('filters come before sort, grouping and limit', async () => {
   const all = (await world.search({ sort: 'duration' })).offers;
   const direct = all.filter((offer) => offer.stops === 0);
   const few = await world.search({ sort: 'duration', max_stops: 0, limit: 3 });
-  expect(few.offers.map((offer) => offer.offer_id)).toEqual(
-    direct.slice(0, 3).map((offer) => offer.offer_id),
-  );
+  expect(few.offers.map((offer) => offer.offer_id)).toEqual(direct.slice(0, 3).map((offer) => offer.offer_id));
   expect(few.total_offers).toBe(direct.length);
 });
 
@@ -119,9 +117,7 @@ test('offer details give the offer of a search again, with extras, for 0.01', as
 });
 
 test('of a provider that takes any airport a code is its own to judge, and costs nothing where there is none', async () => {
-  const away = problem('airport_unknown', {
-    detail: { issues: [{ path: 'origin_iata', message: 'is none.' }] },
-  });
+  const away = problem('airport_unknown', { detail: { issues: [{ path: 'origin_iata', message: 'is none.' }] } });
   const { call } = world.service((ports) => ({
     ...ports,
     lowcost: null,
@@ -136,10 +132,7 @@ test('of a provider that takes any airport a code is its own to judge, and costs
   }));
   const ask = async (origin: string) => {
     const body = { ...TRIP, origin_iata: origin };
-    const challenge = await call<{ code?: string; detail?: { issues?: { path: string }[] } }>(
-      '/air/search',
-      body,
-    );
+    const challenge = await call<{ code?: string; detail?: { issues?: { path: string }[] } }>('/air/search', body);
     if (challenge.status !== 402) return [challenge.status, challenge.body.code];
     const headers = { 'PAYMENT-SIGNATURE': await world.sign(challenge) };
     const answer = await call<{ code?: string; offers?: unknown[] }>('/air/search', body, { headers });

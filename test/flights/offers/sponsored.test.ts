@@ -167,10 +167,7 @@ test('under a public address the host is that one, whatever the Host header says
     const body = newBody();
     const headers = { 'content-type': 'application/json', ...headersOf(body, { host }), host };
     const request = new Request('http://127.0.0.1:8080/air/search', { method: 'POST', headers, body });
-    const answer = await world.app.fetch(request, {
-      clientAddress: '10.0.0.1',
-      publicUrl: 'https://fly.example',
-    });
+    const answer = await world.app.fetch(request, { clientAddress: '10.0.0.1', publicUrl: 'https://fly.example' });
     return [answer.status, ((await answer.json()) as { detail?: { reason?: string } }).detail?.reason];
   };
   expect(await asked('fly.example')).toEqual([200, undefined]);
@@ -267,10 +264,7 @@ test('over a real socket the Host header is the host that counts', async () => {
     const server = serve(
       { fetch: (request) => world.app.fetch(request), port: 0, hostname: '127.0.0.1' },
       ({ port }) => {
-        const headers = {
-          'content-type': 'application/json',
-          ...headersOf(body, { host: `127.0.0.1:${port}` }),
-        };
+        const headers = { 'content-type': 'application/json', ...headersOf(body, { host: `127.0.0.1:${port}` }) };
         fetch(`http://127.0.0.1:${port}/air/search`, { method: 'POST', body, headers })
           .then(resolve, reject)
           .finally(() => server.close());

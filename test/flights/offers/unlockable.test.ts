@@ -16,9 +16,7 @@ test('the challenge of a search names the least age of its fares, where it is mo
   }));
   const asked = await call('/air/search', TRIP);
   expect(asked.status).toBe(402);
-  expect(asked.body).toMatchObject({
-    resource: { description: 'Search LIS to BER for travellers of 18 and over' },
-  });
+  expect(asked.body).toMatchObject({ resource: { description: 'Search LIS to BER for travellers of 18 and over' } });
   const usual = await world.call('/air/search', TRIP);
   expect(usual.body).toMatchObject({ resource: { description: 'Search LIS to BER' } });
 });
@@ -34,11 +32,7 @@ test('an offer that its provider cannot order is 409 offer_unsupported at the lo
   const before = await world.sums();
   const answer = await world.paid(
     '/air/intents',
-    {
-      funding_wallet: world.wallet.address,
-      refund_wallet: world.refundWallet.address,
-      offer_id: 'off_1',
-    },
+    { funding_wallet: world.wallet.address, refund_wallet: world.refundWallet.address, offer_id: 'off_1' },
     { call },
   );
   expect([answer.status, answer.body.code]).toEqual([409, 'offer_unsupported']);

@@ -85,10 +85,7 @@ describe('a look at a case that was approved', () => {
     expect((await plan(made)).airline_quote).toEqual(agreed);
     expect(script().quoted).toBe(0);
     expect(script().quote).toBe(kept);
-    expect(await shown(made)).toMatchObject({
-      airline_quote: agreed,
-      decision: { airline_quote: agreed },
-    });
+    expect(await shown(made)).toMatchObject({ airline_quote: agreed, decision: { airline_quote: agreed } });
     desk.world.clock.advance(61_000);
     await desk.world.work();
     expect(await shown(made)).toMatchObject({ status: 'refunded' });
@@ -152,10 +149,7 @@ describe('until its pay-out exists,', () => {
     expect((await paidOut()) - before).toBe(more);
     // Paid is paid: nothing is decided about it any more.
     expect(codeOf(await approve(made, own(1n)))).toEqual([409, 'case_already_decided']);
-    expect(codeOf(await desk.ask(at(made, '/reject'), { reason: 'no' }))).toEqual([
-      409,
-      'case_already_decided',
-    ]);
+    expect(codeOf(await desk.ask(at(made, '/reject'), { reason: 'no' }))).toEqual([409, 'case_already_decided']);
   });
 
   test('a rejection ends a case whose quote was not taken: nothing is cancelled or paid, and the intent is free', async () => {
@@ -163,10 +157,7 @@ describe('until its pay-out exists,', () => {
     const before = await paidOut();
     await stuck(made);
     const reason = 'The airline gives nothing back any more.';
-    const planned = await desk.ask<{ mail: { text: string } }>(at(made, '/reject'), {
-      dry_run: true,
-      reason,
-    });
+    const planned = await desk.ask<{ mail: { text: string } }>(at(made, '/reject'), { dry_run: true, reason });
     expect(planned.body.mail.text).toContain(reason);
     const rejected = await desk.ask<RefundCase>(at(made, '/reject'), { reason });
     expect(rejected.body, JSON.stringify(rejected.body)).toMatchObject({ status: 'rejected' });
@@ -349,9 +340,7 @@ describe('an approval that is decided again while the worker carries it out', ()
     const before = await paidOut();
     await approved(made);
     const amounts = [60_000_000n, 70_000_000n];
-    const answers = await Promise.all(
-      amounts.map((amount) => approve(made, own(amount), desk.world.service().call)),
-    );
+    const answers = await Promise.all(amounts.map((amount) => approve(made, own(amount), desk.world.service().call)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     await desk.world.work();
     const won = answers.findIndex(({ status }) => status === 200);

@@ -26,8 +26,7 @@ beforeEach(() => {
 });
 
 const at = ({ intent_id }: CreatedIntent, act = '') => `/refund-requests/${intent_id}${act}`;
-const plan = async (made: CreatedIntent) =>
-  (await desk.ask<RefundPlan>(at(made, '/approve'), { dry_run: true })).body;
+const plan = async (made: CreatedIntent) => (await desk.ask<RefundPlan>(at(made, '/approve'), { dry_run: true })).body;
 const paidOut = async () => desk.world.usdc(desk.world.refundWallet.address);
 
 test('a plan shows the quote and what is lost by it; the approval takes that quote', async () => {
@@ -50,11 +49,7 @@ test('a plan shows the quote and what is lost by it; the approval takes that quo
 });
 
 test.each([
-  [
-    'an amount that is not told',
-    { refundAmountDecimal: null, refundCurrency: null },
-    'an amount that it does not say',
-  ],
+  ['an amount that is not told', { refundAmountDecimal: null, refundCurrency: null }, 'an amount that it does not say'],
   ['another currency', { refundCurrency: 'EUR' }, '90.00 EUR to balance'],
 ])('%s is shown as it is, and never compared or paid out', async (_what, more, words) => {
   const made = await desk.requested();
@@ -65,26 +60,21 @@ test.each([
   expect(payout_amount).toBe(Number(PAYOUT));
 });
 
-test.each(['voucher', 'airline_credits'])(
-  'all of a pay-out is lost where a %s comes back',
-  async (refundTo) => {
-    const made = await desk.requested();
-    script().quote = quoted({ refundTo });
-    const { steps, payout_amount } = await plan(made);
-    expect(steps.join('\n')).toContain(`90.00 USD to ${refundTo.replace('_', ' ')}, which is not money`);
-    expect(steps.join('\n')).toContain('Lose 100.00 USDC: what the airline gives back is not money');
-    expect(payout_amount).toBe(Number(PAYOUT));
-  },
-);
+test.each(['voucher', 'airline_credits'])('all of a pay-out is lost where a %s comes back', async (refundTo) => {
+  const made = await desk.requested();
+  script().quote = quoted({ refundTo });
+  const { steps, payout_amount } = await plan(made);
+  expect(steps.join('\n')).toContain(`90.00 USD to ${refundTo.replace('_', ' ')}, which is not money`);
+  expect(steps.join('\n')).toContain('Lose 100.00 USDC: what the airline gives back is not money');
+  expect(payout_amount).toBe(Number(PAYOUT));
+});
 
 test('a plan says how much more than the fare rule the airline gives back, and how to pass it on', async () => {
   const made = await desk.requested();
   script().quote = quoted({ refundAmountDecimal: '151.20' });
   const { steps } = await plan(made);
   expect(steps.join('\n')).toContain('Gain 51.20 USDC');
-  expect(steps.join('\n')).toContain(
-    'The fare rule gives 100.00: the ticket may still be in its void window',
-  );
+  expect(steps.join('\n')).toContain('The fare rule gives 100.00: the ticket may still be in its void window');
   expect(steps.join('\n')).toContain('--amount 151.20 --note <text>');
 });
 
@@ -131,10 +121,7 @@ test.each([
   const refused = await desk.ask(at(made, '/approve'), given);
   expect([refused.status, refused.body.code]).toEqual([409, 'plan_changed']);
   expect(refused.body.detail).toMatchObject({
-    airline_quote: {
-      quote_id: script().quote?.quoteId,
-      refund_amount_decimal: script().quote?.refundAmountDecimal,
-    },
+    airline_quote: { quote_id: script().quote?.quoteId, refund_amount_decimal: script().quote?.refundAmountDecimal },
   });
   expect((await desk.ask<RefundCase>(at(made))).body.status).toBe('received');
   expect(script().taken).toEqual([]);
@@ -149,10 +136,7 @@ test('a quote that the airline itself refuses pays nothing, and the next one end
   const refused = await desk.ask(at(made, '/approve'), { quote_id: airline_quote?.quote_id });
   expect([refused.status, refused.body.code]).toEqual([409, 'plan_changed']);
   expect(refused.body.detail).toMatchObject({ airline_quote: { refund_amount_decimal: '80.00' } });
-  expect((await desk.ask<RefundCase>(at(made))).body).toMatchObject({
-    status: 'stuck',
-    last_error: 'plan_changed',
-  });
+  expect((await desk.ask<RefundCase>(at(made))).body).toMatchObject({ status: 'stuck', last_error: 'plan_changed' });
   expect(await paidOut()).toBe(before);
   const done = await desk.ask<RefundCase>(at(made, '/approve'), { quote_id: script().quote?.quoteId });
   expect(done.body, JSON.stringify(done.body)).toMatchObject({ status: 'refunded' });
@@ -204,10 +188,7 @@ test('an operator’s own amount is paid whatever the airline gives', async () =
   const before = await paidOut();
   const own = { payout_amount: Number(TICKET), note: 'Goodwill' };
   const { body } = await desk.ask<RefundPlan>(at(made, '/approve'), { ...own, dry_run: true });
-  const approved = await desk.ask<RefundCase>(at(made, '/approve'), {
-    ...own,
-    quote_id: body.airline_quote?.quote_id,
-  });
+  const approved = await desk.ask<RefundCase>(at(made, '/approve'), { ...own, quote_id: body.airline_quote?.quote_id });
   expect(approved.body).toMatchObject({ status: 'refunded' });
   expect((await paidOut()) - before).toBe(TICKET);
 });

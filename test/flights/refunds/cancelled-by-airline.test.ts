@@ -22,8 +22,7 @@ beforeEach(async () => {
 afterEach(() => desk.world.close());
 
 const at = ({ intent_id }: CreatedIntent, act = '') => `/refund-requests/${intent_id}${act}`;
-const plan = async (made: CreatedIntent) =>
-  (await desk.ask<RefundPlan>(at(made, '/approve'), { dry_run: true })).body;
+const plan = async (made: CreatedIntent) => (await desk.ask<RefundPlan>(at(made, '/approve'), { dry_run: true })).body;
 const shown = async (made: CreatedIntent) => (await desk.ask<RefundCase>(at(made))).body;
 const paidOut = () => desk.world.usdc(desk.world.refundWallet.address);
 const codeOf = ({ status, body }: Answered<unknown>) => [status, (body as { code?: string }).code];
@@ -86,11 +85,7 @@ describe('an order that the airline cancelled itself', () => {
     });
     expect(await shown(made)).toMatchObject({
       cancelled_by: 'airline',
-      refund_rule: {
-        kind: 'cancelled_by_airline',
-        penalty_amount: 0,
-        payout_amount: Number(TICKET),
-      },
+      refund_rule: { kind: 'cancelled_by_airline', penalty_amount: 0, payout_amount: Number(TICKET) },
     });
     script().quoted = 0;
     const planned = await plan(made);
@@ -102,10 +97,7 @@ describe('an order that the airline cancelled itself', () => {
     });
     expect(planned.steps.join('\n')).toContain('the airline has cancelled order');
     expect(planned.steps.join('\n')).not.toMatch(/Wait for you|penalty|Lose/);
-    expect(codeOf(await desk.ask(at(made, '/reject'), { reason: 'no' }))).toEqual([
-      409,
-      'ticket_already_cancelled',
-    ]);
+    expect(codeOf(await desk.ask(at(made, '/reject'), { reason: 'no' }))).toEqual([409, 'ticket_already_cancelled']);
     const before = await paidOut();
     const done = await desk.ask<RefundCase>(at(made, '/approve'), { expected_payout_amount: Number(TICKET) });
     expect(done.body, JSON.stringify(done.body)).toMatchObject({ status: 'refunded' });

@@ -22,15 +22,7 @@ afterAll(() => world.close());
 function payouts(cluster: Cluster = world.cluster) {
   const { store, clock, authority, treasury } = world;
   const effects = createEffects({ store, cluster, clock, ids: randomIds(clock.now), log: silentLog });
-  return createPayouts({
-    store,
-    cluster,
-    clock,
-    effects,
-    authority,
-    treasurySigner: treasury,
-    mint: world.mint,
-  });
+  return createPayouts({ store, cluster, clock, effects, authority, treasurySigner: treasury, mint: world.mint });
 }
 
 test('a pay-out opens the token account of its wallet and moves exactly its amount', async () => {
@@ -60,9 +52,7 @@ test('two pay-outs of one amount to one wallet at one moment are two', async () 
 test('more than the treasury holds is refused before anything is signed', async () => {
   const to = world.newWallet().address;
   const amount = (await world.usdc(world.treasury.address)) + 1n;
-  await expect(payouts()({ subject: 'pay_e', to, amount })).rejects.toMatchObject({
-    code: 'treasury_insufficient',
-  });
+  await expect(payouts()({ subject: 'pay_e', to, amount })).rejects.toMatchObject({ code: 'treasury_insufficient' });
   const rows = await world.store.selectFrom('effects').selectAll().where('subject', '=', 'pay_e').execute();
   expect(rows).toEqual([]);
 });
@@ -112,9 +102,7 @@ test('a pay-out that was given up is signed anew only when the history shows non
     looked.push(trace);
     return false;
   };
-  await expect(payouts({ ...world.cluster, isAbsent })(asked)).rejects.toMatchObject({
-    code: 'cluster_failed',
-  });
+  await expect(payouts({ ...world.cluster, isAbsent })(asked)).rejects.toMatchObject({ code: 'cluster_failed' });
   expect(looked).toEqual([{ memo: payoutMemo('pay_m') }]);
   const rows = await world.store.selectFrom('effects').selectAll().where('subject', '=', 'pay_m').execute();
   expect(rows).toHaveLength(1);

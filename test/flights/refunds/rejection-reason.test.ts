@@ -52,12 +52,7 @@ test('the words of the rejection before are not those of a new request; a note f
   const again = await desk.world.paid(
     '/air/refund-requests',
     { intent_id: made.intent_id, reason: 'New facts.' },
-    {
-      headers: {
-        'X-Customer-Support-Code': made.customer_support_code,
-        'X-Passenger-Family-Name': 'Lovelace',
-      },
-    },
+    { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
   );
   expect(again.status).toBe(202);
   expect((await ask(made, made.customer_support_code)).body.refund_rejection_reason).toBeNull();

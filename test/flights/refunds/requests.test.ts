@@ -30,11 +30,7 @@ const headersOf = (made: CreatedIntent, familyName = 'Lovelace') => ({
 });
 
 const ask = (made: Pick<CreatedIntent, 'intent_id'>, headers: Record<string, string>, body: object = {}) =>
-  world.paid(
-    '/air/refund-requests',
-    { intent_id: made.intent_id, reason: 'I am ill.', ...body },
-    { headers },
-  );
+  world.paid('/air/refund-requests', { intent_id: made.intent_id, reason: 'I am ill.', ...body }, { headers });
 
 const refusedFree = async (act: () => Promise<Answered>, status: number, code: string) => {
   const before = await world.usdc(world.wallet.address);
@@ -231,11 +227,7 @@ describe('is refused free of charge:', () => {
 
   test('400 invalid_payment_signature', async () => {
     const headers = { ...headersOf(made), 'PAYMENT-SIGNATURE': 'no payment' };
-    const answer = await world.call(
-      '/air/refund-requests',
-      { intent_id: made.intent_id, reason: 'x' },
-      { headers },
-    );
+    const answer = await world.call('/air/refund-requests', { intent_id: made.intent_id, reason: 'x' }, { headers });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_payment_signature']);
   });
 

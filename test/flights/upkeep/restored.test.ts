@@ -10,14 +10,9 @@ let desk: Awaited<ReturnType<typeof openDesk>>;
 afterEach(() => desk.world.close());
 
 const pagesOf = async ({ store }: World) =>
-  (
-    await store
-      .selectFrom('outbox')
-      .select('dedup_key')
-      .where('kind', '=', 'page')
-      .orderBy('dedup_key')
-      .execute()
-  ).map(({ dedup_key }) => String(dedup_key.split(':')[1]));
+  (await store.selectFrom('outbox').select('dedup_key').where('kind', '=', 'page').orderBy('dedup_key').execute()).map(
+    ({ dedup_key }) => String(dedup_key.split(':')[1]),
+  );
 
 /** The dump says when the next sweep is due: a process that starts on it does not wait for that. */
 const startAgain = async ({ service }: World) => {

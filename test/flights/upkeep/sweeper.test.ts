@@ -143,9 +143,7 @@ test('an escrow that ended is closed after 30 days, late money first, and its re
   }
   expect(await escrowOf(made)).toBeNull();
   expect((await world.sums(made)).refund).toBe(TICKET + 3_000_000n);
-  expect((await world.cluster.accounts([world.authority.address]))[0]?.lamports ?? 0n).toBeGreaterThan(
-    before,
-  );
+  expect((await world.cluster.accounts([world.authority.address]))[0]?.lamports ?? 0n).toBeGreaterThan(before);
   const closes = await world.store
     .selectFrom('effects')
     .select('state')
@@ -224,13 +222,10 @@ test('the lead passenger is told that the booking runs and that it is booked, wi
   await outbox.deliverDue();
   const folder = join(world.home, 'outbox', 'mail');
   const mails = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
-  const booked = mails.find((mail) =>
-    /^Subject: Booked: LIS to BER, 2026-12-20$/m.test(mail.replaceAll('\r', '')),
-  );
+  const booked = mails.find((mail) => /^Subject: Booked: LIS to BER, 2026-12-20$/m.test(mail.replaceAll('\r', '')));
   expect(booked).toContain('To: Ada <ada@example.org>');
   expect(booked).toContain('Booking reference: ZX7QPL');
-  const attached =
-    /filename="?journey\.ics"?\r\n(?:[^\r]+\r\n)*\r\n([\s\S]+?)\r\n--/.exec(booked ?? '')?.[1] ?? '';
+  const attached = /filename="?journey\.ics"?\r\n(?:[^\r]+\r\n)*\r\n([\s\S]+?)\r\n--/.exec(booked ?? '')?.[1] ?? '';
   const ics = attached.startsWith('BEGIN') ? attached : Buffer.from(attached, 'base64').toString();
   expect(ics).toContain('DTSTART:20261220T100000Z');
   // Neither of what proves an identity travels in a mail.
@@ -251,10 +246,7 @@ test('the lead passenger is told of a refund once, and of a stuck booking the op
 test('personal data goes 30 days after the last arrival; order and status stay readable', async () => {
   const { made, sweeper, outbox } = await ended();
   await outbox.deliverDue();
-  const sealed = await world.store
-    .selectFrom('bookings')
-    .select('passengers_sealed')
-    .executeTakeFirstOrThrow();
+  const sealed = await world.store.selectFrom('bookings').select('passengers_sealed').executeTakeFirstOrThrow();
   // From 21 November the arrival on 20 December is 29 days away.
   world.clock.advance(58 * DAY_MS);
   await sweeper.sweep();
@@ -266,10 +258,7 @@ test('personal data goes 30 days after the last arrival; order and status stay r
   expect(await world.store.selectFrom('bookings').select(['state', 'passengers_sealed']).execute()).toEqual([
     { state: 'booked', passengers_sealed: '' },
   ]);
-  expect(await world.show(made)).toMatchObject({
-    status: 'booked',
-    order_id: expect.stringMatching(/^ord_/),
-  });
+  expect(await world.show(made)).toMatchObject({ status: 'booked', order_id: expect.stringMatching(/^ord_/) });
   const order = await world.store.selectFrom('orders').select('document').executeTakeFirstOrThrow();
   expect(JSON.parse(order.document)).toMatchObject({ booking_reference: 'ZX7QPL' });
   // On PostgreSQL there is no file of ours.
@@ -305,9 +294,9 @@ test('what a purchase on a web site knows of a traveller is purged with the book
   });
   const contacts = async () =>
     Object.fromEntries(
-      (
-        await world.store.selectFrom('browser_purchases').select(['reference', 'contact_sealed']).execute()
-      ).map((row) => [row.reference, row.contact_sealed]),
+      (await world.store.selectFrom('browser_purchases').select(['reference', 'contact_sealed']).execute()).map(
+        (row) => [row.reference, row.contact_sealed],
+      ),
     );
   await world.store
     .insertInto('browser_purchases')
@@ -321,9 +310,7 @@ test('what a purchase on a web site knows of a traveller is purged with the book
 test('finished payments go after a week; one that a booking still needs stays', async () => {
   const { sweeper } = await ended();
   const keys = async () =>
-    (await world.store.selectFrom('settlements').select('payment_key').execute()).map(
-      (row) => row.payment_key,
-    );
+    (await world.store.selectFrom('settlements').select('payment_key').execute()).map((row) => row.payment_key);
   const booking = await world.store.selectFrom('bookings').select('payment_key').executeTakeFirstOrThrow();
   await world.store.updateTable('bookings').set({ state: 'stuck' }).execute();
   world.clock.advance(6 * DAY_MS);
@@ -353,9 +340,7 @@ test('a sweep runs at most every ten minutes, in whatever process, also after th
   expect(await swept()).toEqual(first);
   world.clock.advance(11 * 60_000);
   await world.store.updateTable('upkeep').set({ due_at_ms: world.clock.now() }).execute();
-  expect(
-    (await Promise.all([upkeepOf().upkeep(), upkeepOf().upkeep()])).filter((count) => count > 0),
-  ).toHaveLength(1);
+  expect((await Promise.all([upkeepOf().upkeep(), upkeepOf().upkeep()])).filter((count) => count > 0)).toHaveLength(1);
   expect(await swept()).not.toEqual(first);
   await world.store
     .updateTable('meta')

@@ -40,11 +40,7 @@ async function requested(options?: WorldOptions) {
   return { made, before };
 }
 
-async function expectRefunded(
-  made: CreatedIntent,
-  before: { wallet: bigint; total: bigint },
-  reason: string,
-) {
+async function expectRefunded(made: CreatedIntent, before: { wallet: bigint; total: bigint }, reason: string) {
   expect(await world.show(made)).toMatchObject({
     status: 'refunded',
     refund_reason: reason,
@@ -67,11 +63,7 @@ test('a booking is ticketed, captured and booked, and the sums agree to the unit
   const supply = await world.supply();
   const before = await world.sums();
   const made = await world.intent('off_1');
-  expect(made).toMatchObject({
-    status: 'active',
-    expected_ticket_amount: 151_200_000,
-    fee_amount: 1_512_000,
-  });
+  expect(made).toMatchObject({ status: 'active', expected_ticket_amount: 151_200_000, fee_amount: 1_512_000 });
   await world.book(made);
   expect((await world.show(made)).escrow.observed_amount).toBe(Number(TICKET));
   await world.work();
@@ -388,9 +380,7 @@ test('a step may take longer than a lease, and is nobody else’s meanwhile; one
     );
   // The test's clock runs ahead of the machine's, and the lease is renewed by it.
   const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal);
-  const slow = world
-    .service((ports) => ({ ...ports, clock: { now: world.clock.now, sleep } }))
-    .worker.runDue();
+  const slow = world.service((ports) => ({ ...ports, clock: { now: world.clock.now, sleep } })).worker.runDue();
   await expect.poll(() => asked).toBe(1);
   for (let passed = 0; passed < STEP_MS; passed += LEASE_MS * 0.8) {
     const heldUntilMs = await lease();

@@ -19,16 +19,10 @@ export const kitReads: Call[] = [
     getBalance: async ({ rpc, signer }) =>
       expect((await rpc.getBalance(signer.address).send()).value).toBeGreaterThan(0n),
     getBlock: async (s) => {
-      const whole = await s.rpc
-        .getBlock(slot(s), { encoding: 'jsonParsed', maxSupportedTransactionVersion: 0 })
-        .send();
+      const whole = await s.rpc.getBlock(slot(s), { encoding: 'jsonParsed', maxSupportedTransactionVersion: 0 }).send();
       expect(whole?.transactions).toHaveLength(1);
       const accounts = await s.rpc
-        .getBlock(slot(s), {
-          transactionDetails: 'accounts',
-          maxSupportedTransactionVersion: 0,
-          rewards: false,
-        })
+        .getBlock(slot(s), { transactionDetails: 'accounts', maxSupportedTransactionVersion: 0, rewards: false })
         .send();
       expect(accounts?.transactions[0]?.transaction.accountKeys[0]).toMatchObject({ signer: true });
       expect(accounts).not.toHaveProperty('rewards');
@@ -67,8 +61,7 @@ export const kitReads: Call[] = [
       expect(isSolanaError(answered) && answered.context.__code).toBe(-32008);
     },
     getIdentity: async ({ rpc }) => expect((await rpc.getIdentity().send()).identity).toMatch(/^\w{32,44}$/),
-    getInflationGovernor: async ({ rpc }) =>
-      expect((await rpc.getInflationGovernor().send()).initial).toBe(0),
+    getInflationGovernor: async ({ rpc }) => expect((await rpc.getInflationGovernor().send()).initial).toBe(0),
     getInflationRate: async ({ rpc }) => expect((await rpc.getInflationRate().send()).epoch).toBe(0n),
     getInflationReward: async ({ rpc, signer }) =>
       expect(await rpc.getInflationReward([signer.address]).send()).toEqual([null]),
@@ -108,32 +101,24 @@ export const kitReads: Call[] = [
     getStakeMinimumDelegation: async ({ rpc }) =>
       expect((await rpc.getStakeMinimumDelegation().send()).value).toBe(1_000_000_000n),
     getSupply: async ({ rpc }) =>
-      expect(
-        (await rpc.getSupply({ excludeNonCirculatingAccountsList: true }).send()).value.nonCirculating,
-      ).toBe(0n),
+      expect((await rpc.getSupply({ excludeNonCirculatingAccountsList: true }).send()).value.nonCirculating).toBe(0n),
     getTokenAccountBalance: async ({ rpc, usdcAccount }) =>
       expect((await rpc.getTokenAccountBalance(usdcAccount).send()).value.decimals).toBe(6),
     getTokenAccountsByDelegate: async ({ rpc, signer }) =>
       expect(
-        (
-          await rpc
-            .getTokenAccountsByDelegate(signer.address, { programId: TOKENS }, { encoding: 'base64' })
-            .send()
-        ).value,
+        (await rpc.getTokenAccountsByDelegate(signer.address, { programId: TOKENS }, { encoding: 'base64' }).send())
+          .value,
       ).toEqual([]),
     getTokenAccountsByOwner: async ({ rpc, signer, usdc }) =>
       expect(
-        (await rpc.getTokenAccountsByOwner(signer.address, { mint: usdc }, { encoding: 'jsonParsed' }).send())
-          .value,
+        (await rpc.getTokenAccountsByOwner(signer.address, { mint: usdc }, { encoding: 'jsonParsed' }).send()).value,
       ).toHaveLength(1),
     getTokenLargestAccounts: async ({ rpc, usdc }) =>
       expect((await rpc.getTokenLargestAccounts(usdc).send()).value).not.toHaveLength(0),
-    getTokenSupply: async ({ rpc, usdc }) =>
-      expect((await rpc.getTokenSupply(usdc).send()).value.decimals).toBe(6),
+    getTokenSupply: async ({ rpc, usdc }) => expect((await rpc.getTokenSupply(usdc).send()).value.decimals).toBe(6),
     getTransaction: async (s) =>
       expect((await s.rpc.getTransaction(signature(s), { encoding: 'json' }).send())?.slot).toBe(slot(s)),
-    getTransactionCount: async ({ rpc }) =>
-      expect(await rpc.getTransactionCount().send()).toBeGreaterThan(1n),
+    getTransactionCount: async ({ rpc }) => expect(await rpc.getTransactionCount().send()).toBeGreaterThan(1n),
     getVersion: async ({ rpc }) => expect(await rpc.getVersion().send()).toHaveProperty('solana-core'),
     getVoteAccounts: async ({ rpc }) =>
       expect(await rpc.getVoteAccounts().send()).toEqual({ current: [], delinquent: [] }),

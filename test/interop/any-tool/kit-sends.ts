@@ -22,12 +22,7 @@ import {
   setTransactionMessageLifetimeUsingDurableNonce,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import {
-  AddressLookupTableProgram,
-  PublicKey,
-  sendAndConfirmTransaction,
-  Transaction,
-} from '@solana/web3.js';
+import { AddressLookupTableProgram, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
 import {
   fetchNonce,
   getCreateAccountInstruction,
@@ -54,9 +49,7 @@ const sendAndConfirm =
     assertIsSendableTransaction(transaction);
     assertIsTransactionWithBlockhashLifetime(transaction);
     const { rpc, subscriptions } = scene;
-    await sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions: subscriptions })(transaction, {
-      commitment,
-    });
+    await sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions: subscriptions })(transaction, { commitment });
   };
 
 /** The first notification, while `cause` makes it happen. */
@@ -84,10 +77,7 @@ async function nonceOf(scene: Scene): Promise<{ account: Address; nonce: Nonce }
       ...{ payer: signer, newAccount: nonceAccount, space, programAddress: SYSTEM_PROGRAM_ADDRESS },
       lamports: await rpc.getMinimumBalanceForRentExemption(space).send(),
     }),
-    getInitializeNonceAccountInstruction({
-      nonceAccount: nonceAccount.address,
-      nonceAuthority: signer.address,
-    }),
+    getInitializeNonceAccountInstruction({ nonceAccount: nonceAccount.address, nonceAuthority: signer.address }),
   ]);
   const created = await signTransactionMessageWithSigners(message);
   assertIsSendableTransaction(created);
@@ -142,8 +132,7 @@ export const kitSends = calls('kit', {
     expect(computeUnitLimit).toBeGreaterThan(100);
   },
   fetchEncodedAccount: async (s) => expect((await fetchEncodedAccount(s.rpc, s.usdc)).exists).toBe(true),
-  fetchEncodedAccounts: async (s) =>
-    expect(await fetchEncodedAccounts(s.rpc, [s.usdc, s.usdcAccount])).toHaveLength(2),
+  fetchEncodedAccounts: async (s) => expect(await fetchEncodedAccounts(s.rpc, [s.usdc, s.usdcAccount])).toHaveLength(2),
   fetchJsonParsedAccount: async (s) =>
     expect(await fetchJsonParsedAccount(s.rpc, s.usdc)).toMatchObject({ data: { decimals: 6 } }),
   fetchAddressesForLookupTables: async (s) => {
@@ -166,10 +155,7 @@ export const kitHears: Call[] = [
   ...calls('kit', {
     accountNotifications: async (s) => {
       const { address } = await generateKeyPairSigner();
-      const request = s.subscriptions.accountNotifications(address, {
-        commitment: 'confirmed',
-        encoding: 'base64',
-      });
+      const request = s.subscriptions.accountNotifications(address, { commitment: 'confirmed', encoding: 'base64' });
       expect((await first(request, aDrop(s, address))).value.lamports).toBe(SOL);
     },
     programNotifications: async (s) => {
@@ -192,8 +178,7 @@ export const kitHears: Call[] = [
       const { slot, root } = await first(s.subscriptions.slotNotifications());
       expect(slot).toBe(root + 1n);
     },
-    rootNotifications: async (s) =>
-      expect(await first(s.subscriptions.rootNotifications())).toBeGreaterThan(0n),
+    rootNotifications: async (s) => expect(await first(s.subscriptions.rootNotifications())).toBeGreaterThan(0n),
     slotsUpdatesNotifications: async (s) =>
       expect((await first(s.subscriptions.slotsUpdatesNotifications())).slot).toBeGreaterThan(0n),
   }),

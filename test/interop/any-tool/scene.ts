@@ -52,11 +52,7 @@ export const calls = (client: string, table: Record<string, Call['run']>): Call[
 
 export const transferOf = (from: Keypair, lamports = 1_000_000) =>
   new Transaction().add(
-    SystemProgram.transfer({
-      fromPubkey: from.publicKey,
-      toPubkey: Keypair.generate().publicKey,
-      lamports,
-    }),
+    SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: Keypair.generate().publicKey, lamports }),
   );
 
 export async function setScene(served: Served, wsUrl: string): Promise<Scene> {
@@ -80,9 +76,7 @@ export async function setScene(served: Served, wsUrl: string): Promise<Scene> {
   const { value } = await web3.getSignatureStatus(signature);
   const rpc = createSolanaRpc(served.rpcUrl) as Scene['rpc'];
   const usdc = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
-  const held = await rpc
-    .getTokenAccountsByOwner(signer.address, { mint: usdc }, { encoding: 'base64' })
-    .send();
+  const held = await rpc.getTokenAccountsByOwner(signer.address, { mint: usdc }, { encoding: 'base64' }).send();
   const [account] = held.value;
   if (!account || !value) throw new Error('the scene could not be set');
   return {

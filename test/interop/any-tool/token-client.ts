@@ -94,11 +94,7 @@ export const tokenClient = calls('token client', {
   'getOrCreateAssociatedTokenAccount, transfer': async (s) => {
     const { mint, account } = await issued(s);
     const { account: destination, create } = await other(s, mint);
-    await land(
-      s,
-      create,
-      getTransferInstruction({ source: account, destination, authority: s.signer, amount: 7n }),
-    );
+    await land(s, create, getTransferInstruction({ source: account, destination, authority: s.signer, amount: 7n }));
     expect([await amountOf(s, account), await amountOf(s, destination)]).toEqual(['993', '7']);
   },
   'transferChecked, mintToChecked': async (s) => {
@@ -123,8 +119,7 @@ export const tokenClient = calls('token client', {
     const { account } = await issued(s);
     const { address: delegate } = await generateKeyPairSigner();
     const delegated = async () =>
-      (await s.rpc.getTokenAccountsByDelegate(delegate, { programId: TOKENS }, { encoding: 'base64' }).send())
-        .value;
+      (await s.rpc.getTokenAccountsByDelegate(delegate, { programId: TOKENS }, { encoding: 'base64' }).send()).value;
     await land(s, getApproveInstruction({ source: account, delegate, owner: s.signer, amount: 3n }));
     expect(await delegated()).toMatchObject([{ pubkey: account }]);
     await land(s, getRevokeInstruction({ source: account, owner: s.signer }));
@@ -189,10 +184,7 @@ export const tokenClient = calls('token client', {
       {
         pubkey: destination,
         account: {
-          data: {
-            program: 'spl-token-2022',
-            parsed: { info: { extensions: [{ extension: 'immutableOwner' }] } },
-          },
+          data: { program: 'spl-token-2022', parsed: { info: { extensions: [{ extension: 'immutableOwner' }] } } },
         },
       },
     ]);

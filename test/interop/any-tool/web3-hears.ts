@@ -4,10 +4,7 @@ import { calls } from './scene.ts';
 import { signedTransfer } from './web3-sends.ts';
 
 /** Waits for what a subscription tells, while `cause` makes it happen. */
-async function told<T>(
-  listen: (hear: (what: T) => void) => number,
-  cause: () => Promise<unknown>,
-): Promise<T> {
+async function told<T>(listen: (hear: (what: T) => void) => number, cause: () => Promise<unknown>): Promise<T> {
   let subscription = 0;
   const heard = new Promise<T>((hear) => {
     subscription = listen(hear);
@@ -73,10 +70,7 @@ export const web3Hears = calls('web3.js', {
     // web3.js itself hangs up after the first notification.
     const { type } = await told<{ type: string }>(
       (hear) =>
-        s.web3.onSignatureWithOptions(s.signature, hear, {
-          commitment: 'confirmed',
-          enableReceivedNotification: true,
-        }),
+        s.web3.onSignatureWithOptions(s.signature, hear, { commitment: 'confirmed', enableReceivedNotification: true }),
       async () => undefined,
     );
     expect(type).toBe('received');

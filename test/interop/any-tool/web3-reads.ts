@@ -23,14 +23,12 @@ export const web3Reads = calls('web3.js', {
   getBlockHeight: async (s) => expect(await s.web3.getBlockHeight()).toBeGreaterThanOrEqual(s.slot),
   getBlockProduction: async (s) =>
     expect(Object.keys((await s.web3.getBlockProduction()).value.byIdentity)).toHaveLength(1),
-  getBlockSignatures: async (s) =>
-    expect((await s.web3.getBlockSignatures(s.slot)).signatures).toEqual([s.signature]),
+  getBlockSignatures: async (s) => expect((await s.web3.getBlockSignatures(s.slot)).signatures).toEqual([s.signature]),
   getBlockTime: async (s) => expect(await s.web3.getBlockTime(s.slot)).toBeGreaterThan(0),
   getBlocks: async (s) => expect(await s.web3.getBlocks(s.slot, s.slot)).toEqual([s.slot]),
   getClusterNodes: async (s) => expect(await s.web3.getClusterNodes()).toHaveLength(1),
   getEpochInfo: async (s) => expect((await s.web3.getEpochInfo()).slotsInEpoch).toBe(432_000),
-  getEpochSchedule: async (s) =>
-    expect((await s.web3.getEpochSchedule()).getFirstSlotInEpoch(1)).toBe(432_000),
+  getEpochSchedule: async (s) => expect((await s.web3.getEpochSchedule()).getFirstSlotInEpoch(1)).toBe(432_000),
   getFeeForMessage: async (s) => {
     const { blockhash } = await s.web3.getLatestBlockhash();
     const transfer = transferOf(s.alice);
@@ -42,11 +40,9 @@ export const web3Reads = calls('web3.js', {
   getGenesisHash: async (s) => expect(await s.web3.getGenesisHash()).toMatch(/^EtWTRABZaYq6/),
   getInflationGovernor: async (s) => expect((await s.web3.getInflationGovernor()).initial).toBe(0),
   getInflationRate: async (s) => expect((await s.web3.getInflationRate()).total).toBe(0),
-  getInflationReward: async (s) =>
-    expect(await s.web3.getInflationReward([s.alice.publicKey])).toEqual([null]),
+  getInflationReward: async (s) => expect(await s.web3.getInflationReward([s.alice.publicKey])).toEqual([null]),
   getLargestAccounts: async (s) => expect((await s.web3.getLargestAccounts()).value).toHaveLength(20),
-  getLatestBlockhash: async (s) =>
-    expect((await s.web3.getLatestBlockhash()).blockhash).toMatch(/^\w{32,44}$/),
+  getLatestBlockhash: async (s) => expect((await s.web3.getLatestBlockhash()).blockhash).toMatch(/^\w{32,44}$/),
   getLatestBlockhashAndContext: async (s) =>
     expect((await s.web3.getLatestBlockhashAndContext()).context.slot).toBeGreaterThanOrEqual(s.slot),
   getLeaderSchedule: async (s) => expect(Object.keys(await s.web3.getLeaderSchedule())).toHaveLength(1),
@@ -65,9 +61,7 @@ export const web3Reads = calls('web3.js', {
       parsed: { type: 'mint' },
     }),
   getParsedAccountInfo: async (s) =>
-    expect((await s.web3.getParsedAccountInfo(held(s))).value?.data).toMatchObject({
-      parsed: { type: 'account' },
-    }),
+    expect((await s.web3.getParsedAccountInfo(held(s))).value?.data).toMatchObject({ parsed: { type: 'account' } }),
   getParsedBlock: async (s) =>
     expect((await s.web3.getParsedBlock(s.slot)).transactions[0]?.transaction).toMatchObject({
       message: { instructions: [{ program: 'system', parsed: { type: 'transfer' } }] },
@@ -77,11 +71,8 @@ export const web3Reads = calls('web3.js', {
     expect(await s.web3.getParsedProgramAccounts(TOKENS, { filters })).toHaveLength(1);
   },
   getParsedTokenAccountsByOwner: async (s) =>
-    expect(
-      (await s.web3.getParsedTokenAccountsByOwner(s.alice.publicKey, { mint: usdc(s) })).value,
-    ).toHaveLength(1),
-  getParsedTransaction: async (s) =>
-    expect((await s.web3.getParsedTransaction(s.signature, v0))?.slot).toBe(s.slot),
+    expect((await s.web3.getParsedTokenAccountsByOwner(s.alice.publicKey, { mint: usdc(s) })).value).toHaveLength(1),
+  getParsedTransaction: async (s) => expect((await s.web3.getParsedTransaction(s.signature, v0))?.slot).toBe(s.slot),
   getParsedTransactions: async (s) =>
     expect(await s.web3.getParsedTransactions([s.signature], v0)).toMatchObject([{ slot: s.slot }]),
   getProgramAccounts: async (s) =>
@@ -91,8 +82,7 @@ export const web3Reads = calls('web3.js', {
     expect(first?.numSlots).toBeGreaterThan(0);
     expect(first?.numTransactions).toBeGreaterThan(0);
   },
-  getRecentPrioritizationFees: async (s) =>
-    expect(await s.web3.getRecentPrioritizationFees()).not.toHaveLength(0),
+  getRecentPrioritizationFees: async (s) => expect(await s.web3.getRecentPrioritizationFees()).not.toHaveLength(0),
   getSignatureStatus: async (s) =>
     expect((await s.web3.getSignatureStatus(s.signature)).value).toMatchObject({
       slot: s.slot,
@@ -107,18 +97,14 @@ export const web3Reads = calls('web3.js', {
   getSlot: async (s) => expect(await s.web3.getSlot()).toBeGreaterThanOrEqual(s.slot),
   getSlotLeader: async (s) => expect(await s.web3.getSlotLeader()).toMatch(/^\w{32,44}$/),
   getSlotLeaders: async (s) => expect(await s.web3.getSlotLeaders(0, 3)).toHaveLength(3),
-  getStakeMinimumDelegation: async (s) =>
-    expect((await s.web3.getStakeMinimumDelegation()).value).toBe(1_000_000_000),
+  getStakeMinimumDelegation: async (s) => expect((await s.web3.getStakeMinimumDelegation()).value).toBe(1_000_000_000),
   getSupply: async (s) => {
     const { total, circulating } = (await s.web3.getSupply()).value;
     expect([total > 0, circulating === total]).toEqual([true, true]);
   },
-  getTokenAccountBalance: async (s) =>
-    expect((await s.web3.getTokenAccountBalance(held(s))).value.decimals).toBe(6),
+  getTokenAccountBalance: async (s) => expect((await s.web3.getTokenAccountBalance(held(s))).value.decimals).toBe(6),
   getTokenAccountsByOwner: async (s) =>
-    expect(
-      (await s.web3.getTokenAccountsByOwner(s.alice.publicKey, { programId: TOKENS })).value,
-    ).not.toHaveLength(0),
+    expect((await s.web3.getTokenAccountsByOwner(s.alice.publicKey, { programId: TOKENS })).value).not.toHaveLength(0),
   getTokenLargestAccounts: async (s) =>
     expect((await s.web3.getTokenLargestAccounts(usdc(s))).value).not.toHaveLength(0),
   getTokenSupply: async (s) => expect((await s.web3.getTokenSupply(usdc(s))).value.decimals).toBe(6),
@@ -127,8 +113,7 @@ export const web3Reads = calls('web3.js', {
   getTransactions: async (s) =>
     expect(await s.web3.getTransactions([s.signature], v0)).toMatchObject([{ slot: s.slot }]),
   getVersion: async (s) => expect(await s.web3.getVersion()).toHaveProperty('solana-core'),
-  getVoteAccounts: async (s) =>
-    expect(await s.web3.getVoteAccounts()).toEqual({ current: [], delinquent: [] }),
+  getVoteAccounts: async (s) => expect(await s.web3.getVoteAccounts()).toEqual({ current: [], delinquent: [] }),
   isBlockhashValid: async (s) => {
     const { blockhash } = await s.web3.getLatestBlockhash();
     expect((await s.web3.isBlockhashValid(blockhash)).value).toBe(true);
@@ -148,8 +133,7 @@ export const web3Reads = calls('web3.js', {
 /** Old names, which web3.js still has. */
 export const web3Old = [
   ...calls('web3.js, deprecated', {
-    getConfirmedBlock: async (s) =>
-      expect((await s.web3.getConfirmedBlock(s.slot)).transactions).toHaveLength(1),
+    getConfirmedBlock: async (s) => expect((await s.web3.getConfirmedBlock(s.slot)).transactions).toHaveLength(1),
     getConfirmedBlockSignatures: async (s) =>
       expect((await s.web3.getConfirmedBlockSignatures(s.slot)).signatures).toEqual([s.signature]),
     getConfirmedTransaction: async (s) =>
@@ -171,7 +155,6 @@ export const web3Old = [
     client: 'web3.js, deprecated',
     name: 'getFeeCalculatorForBlockhash',
     refused: 'validators no longer have the method (-32601): getFeeForMessage',
-    run: async (s: Scene) =>
-      s.web3.getFeeCalculatorForBlockhash((await s.web3.getLatestBlockhash()).blockhash),
+    run: async (s: Scene) => s.web3.getFeeCalculatorForBlockhash((await s.web3.getLatestBlockhash()).blockhash),
   },
 ];

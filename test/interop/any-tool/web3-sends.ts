@@ -73,14 +73,11 @@ async function createTable(scene: Scene, addresses: PublicKey[]): Promise<Public
 
 /** What web3.js sends, confirms, and is told of: over a WebSocket on the port after. */
 export const web3Sends = calls('web3.js', {
-  sendTransaction: async (s) =>
-    expect(await s.web3.sendTransaction(transferOf(s.alice), [s.alice])).toMatch(/^\w+$/),
+  sendTransaction: async (s) => expect(await s.web3.sendTransaction(transferOf(s.alice), [s.alice])).toMatch(/^\w+$/),
   sendRawTransaction: async (s) =>
     expect(await s.web3.sendRawTransaction((await signedTransfer(s)).wire)).toMatch(/^\w+$/),
   sendEncodedTransaction: async (s) =>
-    expect(await s.web3.sendEncodedTransaction((await signedTransfer(s)).wire.toString('base64'))).toMatch(
-      /^\w+$/,
-    ),
+    expect(await s.web3.sendEncodedTransaction((await signedTransfer(s)).wire.toString('base64'))).toMatch(/^\w+$/),
   requestAirdrop: async (s) =>
     expect(await s.web3.requestAirdrop(s.alice.publicKey, LAMPORTS_PER_SOL)).toMatch(/^\w+$/),
   confirmTransaction: async (s) => {
@@ -155,9 +152,7 @@ export const web3Sends = calls('web3.js', {
     const message = new TransactionMessage({
       payerKey: s.alice.publicKey,
       recentBlockhash: blockhash,
-      instructions: [
-        SystemProgram.transfer({ fromPubkey: s.alice.publicKey, toPubkey: to, lamports: 5_000_000 }),
-      ],
+      instructions: [SystemProgram.transfer({ fromPubkey: s.alice.publicKey, toPubkey: to, lamports: 5_000_000 })],
     }).compileToV0Message([table]);
     expect(message.addressTableLookups).toHaveLength(1);
     const transaction = new VersionedTransaction(message);

@@ -36,10 +36,7 @@ beforeEach(async () => {
   between.signatures.clear();
   file++;
   const shop = till.open('in its process');
-  shop.perform = async () => ({
-    status: 200,
-    body: { offers: [{ offer_id: `off_${shop.performed.length}` }] },
-  });
+  shop.perform = async () => ({ status: 200, body: { offers: [{ offer_id: `off_${shop.performed.length}` }] } });
   await till.world.cluster.airdropUsdc(till.world.wallet.address, 3n * PRICE);
   before = await till.world.usdc(till.world.treasury);
 });

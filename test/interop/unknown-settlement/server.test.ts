@@ -61,8 +61,7 @@ const MODES = {
   'a refusal after settling': {
     // A node that lags: it has the transaction, and calls it bad.
     faults: () => {
-      const late = () =>
-        Promise.reject(problem('transaction_failed', { detail: { error: 'AlreadyProcessed' } }));
+      const late = () => Promise.reject(problem('transaction_failed', { detail: { error: 'AlreadyProcessed' } }));
       let sent = 0;
       return { send: (wire) => lands(sent++ === 0 ? outage : late)(wire), signatureStatus: async () => null };
     },
@@ -97,14 +96,10 @@ type ModeName = keyof typeof MODES;
 
 const PLACES = ['in its process', 'at another address'] as const;
 const PATHS = ['/search', '/book'];
-const cases = (Object.keys(MODES) as ModeName[]).flatMap((mode) =>
-  PATHS.map((path) => [mode, path] as const),
-);
+const cases = (Object.keys(MODES) as ModeName[]).flatMap((mode) => PATHS.map((path) => [mode, path] as const));
 
 let serial = 0;
-async function signed(
-  path: string,
-): Promise<{ body: object; payment: string; charged: () => Promise<bigint> }> {
+async function signed(path: string): Promise<{ body: object; payment: string; charged: () => Promise<bigint> }> {
   const { world } = till;
   const before = await world.usdc(world.treasury);
   const body = { serial: serial++ };
@@ -144,30 +139,27 @@ describe.each(PLACES)('a service whose facilitator is %s', (place) => {
     expect(await charged()).toBe(PRICE);
   });
 
-  test.each(PATHS)(
-    'declared safe, %s: not charged, not answered, and a new payment buys it',
-    async (path) => {
-      const shop = till.open(place);
-      const { body, payment, charged } = await signed(path);
-      till.lie({ send: outage }, async () => new Response('upstream', { status: 502 }));
-      // While it may land, nobody is asked for another one.
-      expect((await till.post(path, body, payment)).status).toBe(503);
-      till.clock.shift(120_000);
-      const over = await till.post(path, body, payment);
-      expect(over.status).toBe(402);
-      const challenge = (await over.json()) as Challenge;
-      expect(challenge.error).toMatch(/^payment_settlement_failed: /);
-      expect(shop.undone).toHaveLength(1);
-      expect(await charged()).toBe(0n);
-      till.heal();
-      const { cluster, wallet } = till.world;
-      const again = await payHeader(cluster, wallet, challenge);
-      expect((await till.post(path, body, again)).status).toBe(200);
-      // The old one stays refused, although everybody would take it now.
-      expect((await till.post(path, body, payment)).status).toBe(402);
-      expect(await charged()).toBe(PRICE);
-    },
-  );
+  test.each(PATHS)('declared safe, %s: not charged, not answered, and a new payment buys it', async (path) => {
+    const shop = till.open(place);
+    const { body, payment, charged } = await signed(path);
+    till.lie({ send: outage }, async () => new Response('upstream', { status: 502 }));
+    // While it may land, nobody is asked for another one.
+    expect((await till.post(path, body, payment)).status).toBe(503);
+    till.clock.shift(120_000);
+    const over = await till.post(path, body, payment);
+    expect(over.status).toBe(402);
+    const challenge = (await over.json()) as Challenge;
+    expect(challenge.error).toMatch(/^payment_settlement_failed: /);
+    expect(shop.undone).toHaveLength(1);
+    expect(await charged()).toBe(0n);
+    till.heal();
+    const { cluster, wallet } = till.world;
+    const again = await payHeader(cluster, wallet, challenge);
+    expect((await till.post(path, body, again)).status).toBe(200);
+    // The old one stays refused, although everybody would take it now.
+    expect((await till.post(path, body, payment)).status).toBe(402);
+    expect(await charged()).toBe(PRICE);
+  });
 
   test('a customer who never comes back is charged once, and his answer waits', async () => {
     const shop = till.open(place);

@@ -21,10 +21,7 @@ export const BLIND: Faults = {
 };
 
 /** Settles a payment of a facilitator service; null: the connection is cut without an answer. */
-export type Settle = (
-  transaction: string,
-  send: (transaction: string) => Promise<string>,
-) => Promise<Response | null>;
+export type Settle = (transaction: string, send: (transaction: string) => Promise<string>) => Promise<Response | null>;
 
 export const settled = (transaction: string): Response => Response.json({ success: true, transaction });
 export const refused = (errorReason: string): Response =>
@@ -63,14 +60,10 @@ export async function openTill() {
       const { pathname } = new URL(asked.url);
       const { network } = world.cluster;
       if (pathname === '/supported') {
-        const kinds = [
-          { x402Version: 2, scheme: 'exact', network, extra: { feePayer: world.feePayer.address } },
-        ];
+        const kinds = [{ x402Version: 2, scheme: 'exact', network, extra: { feePayer: world.feePayer.address } }];
         return Response.json({ kinds, extensions: [], signers: {} });
       }
-      const { paymentPayload } = (await asked.json()) as {
-        paymentPayload: { payload: { transaction: string } };
-      };
+      const { paymentPayload } = (await asked.json()) as { paymentPayload: { payload: { transaction: string } } };
       if (pathname === '/verify') return Response.json({ isValid: true, payer: world.wallet.address });
       const answer = await settle(paymentPayload.payload.transaction, send);
       if (!answer) {
@@ -117,10 +110,7 @@ export async function openTill() {
       settle = honest;
     },
     async post(path: string, body: unknown, payment?: string): Promise<Response> {
-      const headers = {
-        'content-type': 'application/json',
-        ...(payment && { 'PAYMENT-SIGNATURE': payment }),
-      };
+      const headers = { 'content-type': 'application/json', ...(payment && { 'PAYMENT-SIGNATURE': payment }) };
       return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
     },
     async close() {

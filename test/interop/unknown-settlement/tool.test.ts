@@ -61,10 +61,7 @@ test('killed while it waits for the answer: the same command brings it, with the
     carriedOut();
     return null;
   });
-  const doomed = spawn(process.execPath, [BIN, ...search()], {
-    env: { ...process.env, ...tool.env },
-    stdio: 'ignore',
-  });
+  const doomed = spawn(process.execPath, [BIN, ...search()], { env: { ...process.env, ...tool.env }, stdio: 'ignore' });
   const ended = new Promise((resolve) => doomed.once('exit', resolve));
   await isCarriedOut;
   doomed.kill('SIGKILL');
@@ -93,9 +90,7 @@ test.each(isProof ? MODES : MODES.slice(0, 1))(
       const { error } = lost.json<{ error: { code: string; next?: string[] } }>();
       expect(error.code).toMatch(/^[a-z_]+$/);
       // Without one of its own it is the same command again.
-      const told = await tool.run(
-        error.next?.[0] ? [...error.next[0].split(' ').slice(1), '--json'] : search(),
-      );
+      const told = await tool.run(error.next?.[0] ? [...error.next[0].split(' ').slice(1), '--json'] : search());
       expect(told.exitCode, told.stderr).toBe(0);
     }
     expect(between.signatures.size).toBe(1);
@@ -119,10 +114,7 @@ async function stock() {
     });
   const sign = async () => {
     const challenge = await post();
-    const required = client.getPaymentRequiredResponse(
-      (name) => challenge.headers.get(name),
-      await challenge.json(),
-    );
+    const required = client.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
     return client.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
   };
   const spent = async () => {

@@ -41,8 +41,7 @@ test('every event has the properties that RFC 5545 demands, in a document that e
   const lines = unfolded(ics);
   expect(lines.slice(0, 3)).toEqual(['BEGIN:VCALENDAR', 'VERSION:2.0', expect.stringMatching(/^PRODID:/)]);
   expect(lines.slice(-3)).toEqual(['END:VEVENT', 'END:VCALENDAR', '']);
-  for (const name of ['UID', 'DTSTAMP', 'DTSTART', 'DTEND', 'SUMMARY'])
-    expect(valuesOf(ics, name)).toHaveLength(1);
+  for (const name of ['UID', 'DTSTAMP', 'DTSTART', 'DTEND', 'SUMMARY']) expect(valuesOf(ics, name)).toHaveLength(1);
   expect(ics.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
 });
 

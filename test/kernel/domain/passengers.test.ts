@@ -7,12 +7,7 @@ import {
   passportsTooOld,
 } from '../../../src/kernel/domain/passengers.ts';
 
-const rules: PassengerRules = {
-  count: 1,
-  departureDate: '2026-12-20',
-  documentsRequired: false,
-  today: '2026-11-21',
-};
+const rules: PassengerRules = { count: 1, departureDate: '2026-12-20', documentsRequired: false, today: '2026-11-21' };
 const ada = {
   given_name: 'Ada',
   family_name: 'Lovelace',
@@ -40,9 +35,7 @@ describe('checkPassengers', () => {
   test.each(['', ' ', 'Ада', '李', 'J0hn', 'a'.repeat(41), '-Ada', 'Ada ', 'A  B', 'Ada\u001b[31m', 'ⅤI2'])(
     'the name %j is refused',
     async (name) => {
-      expect(await paths([{ ...ada, given_name: name }])).toEqual([
-        'passengers.0.given_name invalid_request',
-      ]);
+      expect(await paths([{ ...ada, given_name: name }])).toEqual(['passengers.0.given_name invalid_request']);
     },
   );
 
@@ -71,9 +64,7 @@ describe('checkPassengers', () => {
 
   test('a passenger who turns twelve on the day of departure may fly, the day after may not', async () => {
     expect(await paths([{ ...ada, born_on: '2014-12-20' }])).toEqual([]);
-    expect(await paths([{ ...ada, born_on: '2014-12-21' }])).toEqual([
-      'passengers.0.born_on invalid_request',
-    ]);
+    expect(await paths([{ ...ada, born_on: '2014-12-21' }])).toEqual(['passengers.0.born_on invalid_request']);
   });
 
   test('without a known departure age is left to the service', async () => {
@@ -81,9 +72,7 @@ describe('checkPassengers', () => {
   });
 
   test('a birth date that is not past is refused', async () => {
-    expect(await paths([{ ...ada, born_on: '2026-11-21' }])).toEqual([
-      'passengers.0.born_on invalid_request',
-    ]);
+    expect(await paths([{ ...ada, born_on: '2026-11-21' }])).toEqual(['passengers.0.born_on invalid_request']);
   });
 
   test('a phone number of the right form that no country has is refused', async () => {
@@ -133,9 +122,7 @@ describe('checkPassengers', () => {
       ),
     );
     const passport = { nationality: 'PRT', passport_number: 'C123456', passport_expiry: '2026-11-21' };
-    expect(await paths([{ ...ada, ...passport }])).toEqual([
-      'passengers.0.passport_expiry travel_document_expired',
-    ]);
+    expect(await paths([{ ...ada, ...passport }])).toEqual(['passengers.0.passport_expiry travel_document_expired']);
     expect(await paths([{ ...ada, ...passport, passport_expiry: '2031-01-01', nationality: 'XX' }])).toEqual([
       'passengers.0.nationality invalid_request',
     ]);

@@ -4,11 +4,7 @@ import { refundRuleOf } from '../../../src/kernel/domain/refund-rule.ts';
 const CAPTURED = 151_200_000n;
 const fare = (amount: string | null, currency: string | null = 'USD') => ({
   total_currency: 'USD',
-  conditions: {
-    refund_allowed: true,
-    refund_penalty_amount: amount,
-    refund_penalty_currency: currency,
-  },
+  conditions: { refund_allowed: true, refund_penalty_amount: amount, refund_penalty_currency: currency },
 });
 
 test.each([
@@ -17,15 +13,12 @@ test.each([
   ['the fare', '151.20', CAPTURED],
   ['more than the fare', '151.21', CAPTURED],
   ['many times the fare', '99999', CAPTURED],
-])(
-  'a penalty of %s keeps at most the fare: what is paid out is never below zero',
-  (_what, amount, penalty) => {
-    expect(refundRuleOf(fare(amount), CAPTURED)).toEqual({
-      ...{ kind: 'refundable', penalty },
-      payout: CAPTURED - penalty,
-    });
-  },
-);
+])('a penalty of %s keeps at most the fare: what is paid out is never below zero', (_what, amount, penalty) => {
+  expect(refundRuleOf(fare(amount), CAPTURED)).toEqual({
+    ...{ kind: 'refundable', penalty },
+    payout: CAPTURED - penalty,
+  });
+});
 
 test('a penalty in another currency is computed into nothing: a person asks the airline', () => {
   expect(refundRuleOf(fare('51.20', 'EUR'), CAPTURED)).toEqual({

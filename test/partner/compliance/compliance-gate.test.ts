@@ -32,12 +32,7 @@ const SMALL: Policy = {
   rules: [
     { name: 'all', require: [{ data: 'EMAIL' }] },
     { name: 'large', fromUsd: '1000', require: [{ data: 'PHONE' }] },
-    {
-      name: 'wallet',
-      rampTypes: ['ONRAMP'],
-      fromUsd: '500',
-      require: [{ data: 'CRYPTO_WALLET', network: 'order' }],
-    },
+    { name: 'wallet', rampTypes: ['ONRAMP'], fromUsd: '500', require: [{ data: 'CRYPTO_WALLET', network: 'order' }] },
     { name: 'brazil', countries: ['BRA'], require: [{ data: 'TAX_ID' }] },
   ],
 };
@@ -108,10 +103,7 @@ async function world({
         }
       },
       async status(customerId = EVA) {
-        return (await standing.now(customerId, { kind: 'customer' })).status.replace(
-          'COMPLIANCE_STATUS_',
-          '',
-        );
+        return (await standing.now(customerId, { kind: 'customer' })).status.replace('COMPLIANCE_STATUS_', '');
       },
       /** An order as CreateOrder leaves it. */
       async ordered(more: { amount?: string; status?: string; creation?: string; currency?: string } = {}) {
@@ -145,9 +137,7 @@ async function world({
 
 const EMAIL: CustomerData = { email: { value: 'eva@example.com' } };
 const PHONE: CustomerData = { phone: { countryCode: '+52', number: '5512345678' } };
-const wallet = (type: 'SOLANA' | 'ETHEREUM', address: string): CustomerData => ({
-  cryptoWallet: { type, address },
-});
+const wallet = (type: 'SOLANA' | 'ETHEREUM', address: string): CustomerData => ({ cryptoWallet: { type, address } });
 
 describe('the gate of CreateOrder', () => {
   test('lets nobody through who has not met what the order takes, and says what that is', async () => {
@@ -190,26 +180,15 @@ describe('the gate of CreateOrder', () => {
       },
     });
     const { lacks, give } = here;
-    const burnt = await give(
-      EVA,
-      'CRYPTO_WALLET',
-      wallet('SOLANA', '1nc1nerator11111111111111111111111111111111'),
-    );
+    const burnt = await give(EVA, 'CRYPTO_WALLET', wallet('SOLANA', '1nc1nerator11111111111111111111111111111111'));
     expect(await lacks({ network: 'TRON' })).toEqual([
       { data: 'CRYPTO_WALLET', network: 'TRON', state: 'missing' },
       { attestation: 'VALIDATED_CRYPTO_WALLET', network: 'TRON', state: 'missing' },
     ]);
-    const good = await give(
-      EVA,
-      'CRYPTO_WALLET',
-      wallet('SOLANA', 'BAaqwgRSAmcEiJiJM4Mo2ZZUwaD9P7RqNhhbNuyficj9'),
-    );
+    const good = await give(EVA, 'CRYPTO_WALLET', wallet('SOLANA', 'BAaqwgRSAmcEiJiJM4Mo2ZZUwaD9P7RqNhhbNuyficj9'));
     here.clock.advance(2_000);
     expect(await lacks({ walletDataId: good })).toEqual([]);
-    expect(await lacks({ walletDataId: burnt })).toMatchObject([
-      { state: 'rejected' },
-      { state: 'rejected' },
-    ]);
+    expect(await lacks({ walletDataId: burnt })).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
   });
 
   test("of either country the customer's or the order's, the rules hold", async () => {
@@ -271,15 +250,10 @@ test('a sealed field opens in its own place alone: another row, another field or
   const { give, store, standing } = await world();
   const dataId = await give(EVA, 'NAME', { name: { firstName: 'Eva', lastName: 'Ejemplo' } });
   const other = await give(EVA, 'EMAIL', EMAIL);
-  const open = (customerId: string, id: string) =>
-    standing.submissions.open(store, customerId, id, { files: true });
+  const open = (customerId: string, id: string) => standing.submissions.open(store, customerId, id, { files: true });
   expect(await open(EVA, dataId)).toEqual({ name: { firstName: 'Eva', lastName: 'Ejemplo' } });
   expect(await open(ANA, dataId)).toBeNull();
-  const [first] = await store
-    .selectFrom('customer_data_fields')
-    .selectAll()
-    .where('data_id', '=', dataId)
-    .execute();
+  const [first] = await store.selectFrom('customer_data_fields').selectAll().where('data_id', '=', dataId).execute();
   const write = (id: string, field: string) =>
     store
       .updateTable('customer_data_fields')
@@ -301,12 +275,7 @@ test('a sealed field opens in its own place alone: another row, another field or
 describe('the retention of customer data', () => {
   const kept = async ({ store }: Awaited<ReturnType<typeof world>>) =>
     (
-      await store
-        .selectFrom('customer_data')
-        .select('type')
-        .where('customer_id', '=', EVA)
-        .orderBy('rank')
-        .execute()
+      await store.selectFrom('customer_data').select('type').where('customer_id', '=', EVA).orderBy('rank').execute()
     ).map(({ type }) => type);
 
   test('what was neither given nor used for so long is gone, fields and all, and the customer is pending', async () => {
@@ -321,11 +290,7 @@ describe('the retention of customer data', () => {
     clock.advance(1);
     await purgeCustomerData(ports);
     expect(await kept(here)).toEqual(['PHONE']);
-    const fields = await store
-      .selectFrom('customer_data_fields')
-      .selectAll()
-      .where('data_id', '=', dataId)
-      .execute();
+    const fields = await store.selectFrom('customer_data_fields').selectAll().where('data_id', '=', dataId).execute();
     expect(fields).toEqual([]);
     expect(await status()).toBe('PENDING');
   });
@@ -349,11 +314,7 @@ describe('the retention of customer data', () => {
     clock.advance(400 * DAY_MS);
     await purgeCustomerData(ports);
     expect(await kept(here)).toEqual(['EMAIL']);
-    await store
-      .updateTable('partner_orders')
-      .set({ status: 'CANCELED' })
-      .where('order_id', '=', orderId)
-      .execute();
+    await store.updateTable('partner_orders').set({ status: 'CANCELED' }).where('order_id', '=', orderId).execute();
     await purgeCustomerData(ports);
     expect(await kept(here)).toEqual([]);
   });
@@ -363,10 +324,7 @@ describe.each([
   ['SQLite', true],
   ['PostgreSQL', postgresIsInstalled],
 ])('attestations on %s', (name, isThere) => {
-  const policy: Policy = {
-    ...SMALL,
-    rules: [{ name: 'all', require: [{ attestation: 'VALIDATED_EMAIL' }] }],
-  };
+  const policy: Policy = { ...SMALL, rules: [{ name: 'all', require: [{ attestation: 'VALIDATED_EMAIL' }] }] };
   const database = async () => {
     if (name === 'SQLite') return {};
     const server = await startPostgres();
@@ -396,21 +354,12 @@ describe.each([
     );
     await Promise.all([...customers, ...customers].map((id, index) => (index % 2 ? here : other).status(id)));
     const runs = () =>
-      here.store
-        .selectFrom('attestation_runs')
-        .selectAll()
-        .where('customer_id', 'like', 'cus_race_%')
-        .execute();
+      here.store.selectFrom('attestation_runs').selectAll().where('customer_id', 'like', 'cus_race_%').execute();
     expect((await runs()).map(({ state }) => state)).toEqual(customers.map(() => 'running'));
     here.clock.advance(2_000);
-    const [a, b] = await Promise.all([
-      here.standing.attestations.runDue(),
-      other.standing.attestations.runDue(),
-    ]);
+    const [a, b] = await Promise.all([here.standing.attestations.runDue(), other.standing.attestations.runDue()]);
     expect(a + b).toBe(customers.length);
-    expect((await runs()).map(({ state, fence }) => [state, fence])).toEqual(
-      customers.map(() => ['passed', 1]),
-    );
+    expect((await runs()).map(({ state, fence }) => [state, fence])).toEqual(customers.map(() => ['passed', 1]));
   });
 
   test.runIf(isThere)(

@@ -41,12 +41,8 @@ const ran = (type: Run['type'], inputs: readonly Submission[], more: Partial<Run
   ...more,
 });
 
-const judge = (
-  asked: readonly Requirement[],
-  facts: Partial<Facts>,
-  nowMs = NOW,
-  final: Run['type'][] = [],
-) => assess(asked, { ...NONE, ...facts }, nowMs, new Set(final));
+const judge = (asked: readonly Requirement[], facts: Partial<Facts>, nowMs = NOW, final: Run['type'][] = []) =>
+  assess(asked, { ...NONE, ...facts }, nowMs, new Set(final));
 const status = (...of: Parameters<typeof judge>) => judge(...of).status.replace('COMPLIANCE_STATUS_', '');
 const states = (...of: Parameters<typeof judge>) =>
   Object.fromEntries(judge(...of).judged.map((one) => [one.requirement.type, one.standing.state]));
@@ -74,12 +70,7 @@ test('pending until all is in, processing while an attestation runs, then succes
 
 test('an attestation asks for the data it looks at, and the same thing asked twice is asked once', () => {
   const { judged } = judge([attestation('AML_CHECK'), data('NAME'), attestation('AML_CHECK')], {});
-  expect(judged.map(({ requirement }) => requirement.type)).toEqual([
-    'NAME',
-    'BIRTH_DATE',
-    'NATIONALITY',
-    'AML_CHECK',
-  ]);
+  expect(judged.map(({ requirement }) => requirement.type)).toEqual(['NAME', 'BIRTH_DATE', 'NATIONALITY', 'AML_CHECK']);
 });
 
 describe('maxAgeDays', () => {
@@ -167,8 +158,6 @@ test('terms are agreed to in one version at its addresses, and no longer than th
   expect(status(asked(), {})).toBe('PENDING');
   expect(status(asked(), { acceptances: [acceptance] })).toBe('SUCCESS');
   expect(status(asked(), { acceptances: [{ ...acceptance, version: '0' }] })).toBe('PENDING');
-  expect(status(asked(), { acceptances: [{ ...acceptance, termsUrl: 'https://t.example/2' }] })).toBe(
-    'PENDING',
-  );
+  expect(status(asked(), { acceptances: [{ ...acceptance, termsUrl: 'https://t.example/2' }] })).toBe('PENDING');
   expect(status(asked({ maxAgeDays: 1 }), { acceptances: [acceptance] }, NOW + 2 * DAY_MS)).toBe('PENDING');
 });

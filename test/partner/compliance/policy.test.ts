@@ -110,8 +110,7 @@ describe('the policy file', () => {
     const set = (inner: unknown, at: number): unknown => {
       if (at === names.length) return value;
       const name = names[at] ?? '';
-      if (Array.isArray(inner))
-        return inner.map((one, index) => (String(index) === name ? set(one, at + 1) : one));
+      if (Array.isArray(inner)) return inner.map((one, index) => (String(index) === name ? set(one, at + 1) : one));
       const object = inner as Record<string, unknown>;
       return { ...object, [name]: set(object[name], at + 1) };
     };
@@ -127,9 +126,7 @@ describe('the policy file', () => {
 
   test('the example of the page is a policy that works, and the rules that the page tells of are the shipped ones', () => {
     const page = readFileSync(resolve(import.meta.dirname, '../../../docs/compliance.md'), 'utf8');
-    const example = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].find(([, block]) =>
-      block?.includes('"rules"'),
-    );
+    const example = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].find(([, block]) => block?.includes('"rules"'));
     expect(policySchema.safeParse(JSON.parse(example?.[1] ?? '')).error).toBeUndefined();
     expect(shipped.rules.flatMap(({ fromUsd }) => fromUsd ?? [])).toEqual(['1000', '1000', '10000']);
     expect(shipped.rules[1]?.countries).toEqual(['ARG', 'BRA', 'COL', 'MEX']);

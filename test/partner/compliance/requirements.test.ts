@@ -174,12 +174,7 @@ describe('AddCustomerRequirement', () => {
     const { requirements, complianceStatus } = await person.onboarding();
     expect(complianceStatus).toBe('COMPLIANCE_STATUS_PENDING');
     expect(requirements.flatMap((one) => one.attestationRequirement ?? [])).toEqual([
-      {
-        terms: {
-          termsUrl: expect.stringContaining('par-sandbox-bank'),
-          privacyPolicyUrl: expect.any(String),
-        },
-      },
+      { terms: { termsUrl: expect.stringContaining('par-sandbox-bank'), privacyPolicyUrl: expect.any(String) } },
     ]);
     await person.acceptAll();
     expect((await person.stands()).status).toBe('SUCCESS');
@@ -206,10 +201,7 @@ describe('AddCustomerRequirement', () => {
   test("another partner's customer is not found, as one that nobody has", async () => {
     const person = await newcomer('DEU', [PIX]);
     const foreign = await person.require({ data: 'NAME' });
-    const unknown = await stack.partner<Failure>('AddCustomerRequirement', {
-      customerId: 'cus_nobody',
-      data: 'NAME',
-    });
+    const unknown = await stack.partner<Failure>('AddCustomerRequirement', { customerId: 'cus_nobody', data: 'NAME' });
     expect(foreign.status).toBe(404);
     expect(foreign.body).toEqual(unknown.body);
     expect(foreign.body.code).toBe('not_found');
@@ -260,12 +252,7 @@ describe('what is given grows old', () => {
 
 describe('a rejection', () => {
   const rejectable: readonly [string, string, object, object][] = [
-    [
-      'VALIDATED_EMAIL',
-      'EMAIL',
-      { email: { value: 'rejected@example.com' } },
-      { email: { value: 'ok@example.com' } },
-    ],
+    ['VALIDATED_EMAIL', 'EMAIL', { email: { value: 'rejected@example.com' } }, { email: { value: 'ok@example.com' } }],
     [
       'VALIDATED_PHONE',
       'PHONE',
@@ -392,14 +379,8 @@ describe('a rejection', () => {
 describe('AcceptTerms', () => {
   test('is for the very pages that are asked for', async () => {
     const person = await newcomer();
-    const other = await person.call<Failure>('AcceptTerms', {
-      termsUrl: 'https://farelock.example/terms/2019',
-    });
-    expect([other.status, other.body.code, other.body.detail?.reason]).toEqual([
-      409,
-      'aborted',
-      'terms_changed',
-    ]);
+    const other = await person.call<Failure>('AcceptTerms', { termsUrl: 'https://farelock.example/terms/2019' });
+    expect([other.status, other.body.code, other.body.detail?.reason]).toEqual([409, 'aborted', 'terms_changed']);
     expect((await person.stands()).todo).toContain('TERMS');
     const none = await person.call<Failure>('AcceptTerms', {});
     expect([none.status, none.body.detail?.issues?.[0]?.path]).toEqual([400, 'termsUrl']);
@@ -407,13 +388,8 @@ describe('AcceptTerms', () => {
 
   test('twice is once', async () => {
     const person = await newcomer();
-    const terms = (await person.onboarding()).requirements.flatMap(
-      (one) => one.attestationRequirement?.terms ?? [],
-    )[0];
-    const [first, second] = [
-      await person.call('AcceptTerms', terms),
-      await person.call('AcceptTerms', terms),
-    ];
+    const terms = (await person.onboarding()).requirements.flatMap((one) => one.attestationRequirement?.terms ?? [])[0];
+    const [first, second] = [await person.call('AcceptTerms', terms), await person.call('AcceptTerms', terms)];
     expect([first.status, second.status]).toEqual([200, 200]);
     expect((await person.stands()).todo).not.toContain('TERMS');
   });
@@ -430,11 +406,7 @@ describe('what is shown of what was given', () => {
         ...EVERYONE,
         selfie(PNG),
         { phone: { countryCode: '+49', number: '15123456789' } },
-        {
-          bankAccount: {
-            iban: { accountNumber: 'DE89370400440532013000', country: 'DEU', bic: 'COBADEFFXXX' },
-          },
-        },
+        { bankAccount: { iban: { accountNumber: 'DE89370400440532013000', country: 'DEU', bic: 'COBADEFFXXX' } } },
       ]),
       await person.call<Onboarding>('GetOnboardingRequirements', {}),
     ];
@@ -528,9 +500,7 @@ describe('SubmitCustomerData', () => {
     expect(await ids()).toEqual(await ids());
     const key = { 'idempotency-key': 'once' };
     const first = await person.call('SubmitCustomerData', { data: [EVERYONE[0]] }, key);
-    expect(await person.call('SubmitCustomerData', { data: [EVERYONE[0]] }, key)).toMatchObject({
-      body: first.body,
-    });
+    expect(await person.call('SubmitCustomerData', { data: [EVERYONE[0]] }, key)).toMatchObject({ body: first.body });
     const other = await person.call<Failure>('SubmitCustomerData', { data: [EVERYONE[1]] }, key);
     expect(other.body.detail?.reason).toBe('idempotency_key_reused');
   });
@@ -596,13 +566,7 @@ test('nothing that a customer gives is on the disk in clear', async () => {
   const files = readdirSync(stack.home).filter((file) => file.startsWith('service.db'));
   expect(files.length).toBeGreaterThan(0);
   const disk = Buffer.concat(files.map((file) => readFileSync(join(stack.home, file)))).toString('latin1');
-  for (const secret of [
-    'lupe.ejemplo',
-    'Ejemplo-R',
-    '1991-02-03',
-    PNG.toString('base64').slice(0, 40),
-    hash(PNG),
-  ])
+  for (const secret of ['lupe.ejemplo', 'Ejemplo-R', '1991-02-03', PNG.toString('base64').slice(0, 40), hash(PNG)])
     expect(disk).not.toContain(secret);
 });
 

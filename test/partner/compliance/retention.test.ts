@@ -183,11 +183,7 @@ test('an order that is open keeps what it needs, and its audit, however old it i
     .executeTakeFirstOrThrow();
   expect(row.deposit_instructions_sealed).not.toBeNull();
   expect(row.customer_facing_reason_sealed).not.toBeNull();
-  const [sent] = await store
-    .selectFrom('partner_outbound')
-    .selectAll()
-    .where('order_id', '=', order.id)
-    .execute();
+  const [sent] = await store.selectFrom('partner_outbound').selectAll().where('order_id', '=', order.id).execute();
   expect(sent?.request_sealed).not.toBeNull();
 });
 

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  DATA_KEYS,
-  DATA_TYPES,
-  validateCustomerData,
-  WALLET_TYPES,
-} from '../../../src/partner/customer-data/index.ts';
+import { DATA_KEYS, DATA_TYPES, validateCustomerData, WALLET_TYPES } from '../../../src/partner/customer-data/index.ts';
 import { NOW_MS } from './check.ts';
 
 /** Whatever arrives, the answer is the data or issues: never an exception, never a value in a message. */
@@ -53,10 +48,7 @@ const leaf = fc.oneof(
   { weight: 8, arbitrary: odd },
   fc.constantFrom(null, true, 0, [], ...WALLET_TYPES, 'PRT', 'PASSPORT'),
 );
-const inner = fc.dictionary(
-  fc.constantFrom(...NAMES),
-  fc.oneof(leaf, fc.dictionary(fc.constantFrom(...NAMES), leaf)),
-);
+const inner = fc.dictionary(fc.constantFrom(...NAMES), fc.oneof(leaf, fc.dictionary(fc.constantFrom(...NAMES), leaf)));
 
 test('any object under any key is answered', async () => {
   await fc.assert(
@@ -101,25 +93,18 @@ test('any text in any field reaches an answer that does not repeat it', async ()
     ...WALLET_TYPES.map((type) => ([address]: string[]) => ({ cryptoWallet: { address, type } })),
     ([accountNumber, bic]: string[]) => ({ bankAccount: { iban: { accountNumber, bic } } }),
     ([accountNumber]: string[]) => ({ bankAccount: { clabe: { accountNumber } } }),
-    ([accountNumber, routingNumber]: string[]) => ({
-      bankAccount: { ach: { accountNumber, routingNumber } },
-    }),
+    ([accountNumber, routingNumber]: string[]) => ({ bankAccount: { ach: { accountNumber, routingNumber } } }),
     ([accountNumber, bankCode]: string[]) => ({ bankAccount: { nuban: { accountNumber, bankCode } } }),
     ([pixKey]: string[]) => ({ bankAccount: { pix: { pixKey } } }),
     ([brCode]: string[]) => ({ bankAccount: { pix: { brCode: `000201${brCode}6304ABCD` } } }),
   ];
   await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom(...forms),
-      fc.array(odd, { minLength: 4, maxLength: 4 }),
-      async (form, texts) => {
-        const checked = await validateCustomerData(form(texts), { nowMs: NOW_MS });
-        if (!('issues' in checked)) return;
-        const said = checked.issues.map(({ message }) => message).join(' ');
-        for (const text of texts.filter((one) => one.trim().length > 6))
-          expect(said).not.toContain(text.trim());
-      },
-    ),
+    fc.asyncProperty(fc.constantFrom(...forms), fc.array(odd, { minLength: 4, maxLength: 4 }), async (form, texts) => {
+      const checked = await validateCustomerData(form(texts), { nowMs: NOW_MS });
+      if (!('issues' in checked)) return;
+      const said = checked.issues.map(({ message }) => message).join(' ');
+      for (const text of texts.filter((one) => one.trim().length > 6)) expect(said).not.toContain(text.trim());
+    }),
     { numRuns: 3_000 },
   );
 });
@@ -129,23 +114,12 @@ test('the kept form of a taken text is its own kept form', async () => {
   const samples = [
     { phone: { countryCode: 'IT', number: '06 1234 5678' } },
     { phone: { countryCode: '+54', number: '11 15 1234 5678' } },
-    {
-      bankAccount: {
-        iban: { accountNumber: 'gb29 nwbk 6016 1331 9268 19', country: 'GBR', bic: 'nwbkgb2l' },
-      },
-    },
+    { bankAccount: { iban: { accountNumber: 'gb29 nwbk 6016 1331 9268 19', country: 'GBR', bic: 'nwbkgb2l' } } },
     { bankAccount: { pix: { pixKey: '12.abc.345/01de-35' } } },
     { bankAccount: { nuban: { accountNumber: '000-001-4579', bankCode: '011' } } },
     { cryptoWallet: { type: 'ETHEREUM', address: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' } },
     { taxId: { country: 'CHL', type: 'rut', number: '12.531.909-2' } },
-    {
-      residentialAddress: {
-        streetLine1: ' 1  Main St ',
-        city: 'Reno',
-        postalCode: '89501-1234',
-        country: 'US',
-      },
-    },
+    { residentialAddress: { streetLine1: ' 1  Main St ', city: 'Reno', postalCode: '89501-1234', country: 'US' } },
     { email: { value: ' O\u2019Brien'.replace('\u2019', "'").trim().concat('@EXAMPLE.ie') } },
     { name: { firstName: ' Zoe\u0308 ', lastName: "d'Arc" } },
   ];

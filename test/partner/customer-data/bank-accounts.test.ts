@@ -84,11 +84,7 @@ describe('IBAN', () => {
 
   test('grouping and one case throughout are fine, and one form is kept', async () => {
     const kept = { bankAccount: { iban: { accountNumber: 'DE89370400440532013000' } } };
-    for (const text of [
-      'DE89 3704 0044 0532 0130 00',
-      'de89370400440532013000',
-      ' DE89-3704-0044-0532-0130-00 ',
-    ]) {
+    for (const text of ['DE89 3704 0044 0532 0130 00', 'de89370400440532013000', ' DE89-3704-0044-0532-0130-00 ']) {
       expect(await check(bank({ iban: { accountNumber: text } })), text).toEqual(kept);
     }
     expect(await isGood('De89370400440532013000')).toBe(false);
@@ -111,9 +107,7 @@ describe('IBAN', () => {
     const iban = (rest: object) => bank({ iban: { accountNumber: 'DE89370400440532013000', ...rest } });
     expect(await isTaken(iban({ country: 'DE', bic: 'COBADEFFXXX' }))).toBe(true);
     expect(await isTaken(iban({ country: 'DEU', bic: 'cobadeff' }))).toBe(true);
-    expect(await check(iban({ country: 'FRA' }))).toEqual([
-      'bankAccount.iban.country is not the country of the IBAN.',
-    ]);
+    expect(await check(iban({ country: 'FRA' }))).toEqual(['bankAccount.iban.country is not the country of the IBAN.']);
     expect(await check(iban({ country: 'Germany' }))).toEqual([
       'bankAccount.iban.country must be an ISO 3166-1 code, such as PRT.',
     ]);
@@ -171,9 +165,7 @@ describe('CLABE', () => {
   test('a bank that is not in the list is refused, with right check digits too', async () => {
     const all = [...DIGITS].map((digit) => `99918000011835971${digit}`);
     const answers = await Promise.all(all.map((accountNumber) => check(bank({ clabe: { accountNumber } }))));
-    expect(answers.flat()).toContain(
-      'bankAccount.clabe.accountNumber does not begin with the code of a Mexican bank.',
-    );
+    expect(answers.flat()).toContain('bankAccount.clabe.accountNumber does not begin with the code of a Mexican bank.');
     expect(answers.every((answer) => Array.isArray(answer))).toBe(true);
   });
 });
@@ -181,8 +173,9 @@ describe('CLABE', () => {
 describe('ACH', () => {
   const ach = (routingNumber: string) => bank({ ach: { accountNumber: '0001234567', routingNumber } });
   const isGood = (routingNumber: string) => isTaken(ach(routingNumber));
-  const examples =
-    '021000021 011401533 091000019 111000025 122105155 026009593 322271627 061000104 256074974'.split(' ');
+  const examples = '021000021 011401533 091000019 111000025 122105155 026009593 322271627 061000104 256074974'.split(
+    ' ',
+  );
 
   test('known routing numbers pass', async () => {
     for (const example of examples) expect(await isGood(example), example).toBe(true);
@@ -208,21 +201,16 @@ describe('ACH', () => {
 
   test('an account number has 4 to 17 digits', async () => {
     for (const accountNumber of ['1234', '12345678901234567', '000-123 456']) {
-      expect(await isTaken(bank({ ach: { accountNumber, routingNumber: '021000021' } })), accountNumber).toBe(
-        true,
-      );
+      expect(await isTaken(bank({ ach: { accountNumber, routingNumber: '021000021' } })), accountNumber).toBe(true);
     }
     for (const accountNumber of ['123', '123456789012345678', '12ab34', '0000000', '']) {
-      expect(await isTaken(bank({ ach: { accountNumber, routingNumber: '021000021' } })), accountNumber).toBe(
-        false,
-      );
+      expect(await isTaken(bank({ ach: { accountNumber, routingNumber: '021000021' } })), accountNumber).toBe(false);
     }
   });
 });
 
 describe('NUBAN', () => {
-  const nuban = (accountNumber: string, bankCode: string) =>
-    isTaken(bank({ nuban: { accountNumber, bankCode } }));
+  const nuban = (accountNumber: string, bankCode: string) => isTaken(bank({ nuban: { accountNumber, bankCode } }));
   // The first two are the Central Bank's own examples (First Bank, 011).
   const examples: [string, string][] = [
     ['0000014579', '011'],
@@ -342,9 +330,7 @@ describe('BR Code', () => {
   test('known codes pass', async () => {
     expect(crcOf((examples[0] ?? '').slice(0, -4))).toBe('1D3D');
     for (const example of examples)
-      expect(await check(bank({ pix: { brCode: example } })), example).toEqual(
-        bank({ pix: { brCode: example } }),
-      );
+      expect(await check(bank({ pix: { brCode: example } })), example).toEqual(bank({ pix: { brCode: example } }));
   });
 
   test('no code passes with any one character changed or two neighbours swapped', async () => {
@@ -359,19 +345,11 @@ describe('BR Code', () => {
     const bent: [string, string, string][] = [
       ['5303986', '5303840', 'has no valid field 53 (currency 986).'],
       ['5802BR', '5802PT', 'has no valid field 58 (country BR).'],
-      [
-        '0014br.gov.bcb.pix',
-        '0014br.gov.bcb.pox',
-        'has no Pix account (br.gov.bcb.pix) in a field from 26 to 51.',
-      ],
+      ['0014br.gov.bcb.pix', '0014br.gov.bcb.pox', 'has no Pix account (br.gov.bcb.pix) in a field from 26 to 51.'],
       ['123e4567-e12b', '123e4567-e12z', 'names a Pix key that is not valid.'],
       ['000201', '000202', 'must begin with the payload format 000201.'],
       ['52040000', '', 'has no valid field 52 (merchant category).'],
-      [
-        '5913Fulano de Tal',
-        '5914Fulano de Tal',
-        'is not a list of fields with two digits of id and two of length.',
-      ],
+      ['5913Fulano de Tal', '5914Fulano de Tal', 'is not a list of fields with two digits of id and two of length.'],
       ['5802BR', '5802BR5802BR', 'is not a list of fields with two digits of id and two of length.'],
       ['5802BR', '5403-105802BR', 'has no valid field 54 (amount).'],
       ['62070503***6304', '62070503***630400006412LANG6304', 'must have its CRC as the last field.'],
@@ -401,7 +379,7 @@ function crcOf(text: string): string {
 test('a bank account has exactly one form, and pix exactly one of its two', async () => {
   expect(await check(bank({}))).toEqual(['bankAccount must have exactly one of its fields.']);
   expect(await check(bank({ pix: {} }))).toEqual(['bankAccount.pix must have exactly one of its fields.']);
-  expect(
-    await check(bank({ clabe: { accountNumber: '1' }, ach: { accountNumber: '1', routingNumber: '2' } })),
-  ).toEqual(['bankAccount must have exactly one of its fields.']);
+  expect(await check(bank({ clabe: { accountNumber: '1' }, ach: { accountNumber: '1', routingNumber: '2' } }))).toEqual(
+    ['bankAccount must have exactly one of its fields.'],
+  );
 });

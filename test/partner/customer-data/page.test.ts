@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  customerDataSchema,
-  DATA_KEYS,
-  DATA_TYPES,
-  WALLET_TYPES,
-} from '../../../src/partner/customer-data/index.ts';
+import { customerDataSchema, DATA_KEYS, DATA_TYPES, WALLET_TYPES } from '../../../src/partner/customer-data/index.ts';
 import { TAX_RULES } from '../../../src/partner/customer-data/tax-ids.ts';
 
 /** docs/customer-data.md names every kind, and the specification's list is the code's. */

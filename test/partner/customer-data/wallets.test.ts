@@ -4,17 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { crc16 } from '../../../src/partner/customer-data/check-digits.ts';
 import type { WalletType } from '../../../src/partner/customer-data/index.ts';
-import {
-  CAPITALS,
-  check,
-  corruptions,
-  DIGITS,
-  isTaken,
-  SMALL,
-  taken,
-  transpositions,
-  wallet,
-} from './check.ts';
+import { CAPITALS, check, corruptions, DIGITS, isTaken, SMALL, taken, transpositions, wallet } from './check.ts';
 
 /** Published addresses of each chain; every corruption that a checksum can catch is refused. */
 
@@ -28,9 +18,7 @@ const good =
     isTaken(wallet(type, address), testNetworks);
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const some = bytes(20).filter((value) => value.some((byte) => byte !== 0));
-const base58check = createBase58check(
-  (data: Uint8Array) => new Uint8Array(createHash('sha256').update(data).digest()),
-);
+const base58check = createBase58check((data: Uint8Array) => new Uint8Array(createHash('sha256').update(data).digest()));
 
 describe('Bitcoin', () => {
   const isGood = good('BITCOIN');
@@ -225,8 +213,7 @@ describe('TON', () => {
   test('no user-friendly address passes with one character changed or two neighbours swapped', async () => {
     for (const address of examples) {
       // Where the alphabets differ in one character only, the other alphabet is the same address.
-      const other = (old: string) =>
-        [...ANY].filter((one) => !['-+', '+-', '_/', '/_'].includes(old + one)).join('');
+      const other = (old: string) => [...ANY].filter((one) => !['-+', '+-', '_/', '/_'].includes(old + one)).join('');
       expect(await taken(corruptions(address, other), isGood), address).toEqual([]);
       expect(await taken(transpositions(address), isGood), address).toEqual([]);
     }
@@ -244,8 +231,7 @@ describe('TON', () => {
           const known = [0x11, 0x51, 0x91, 0xd1].includes(tag) && workchain <= 0 && workchain >= -1;
           expect(await isGood(text)).toBe(known && tag < 0x80);
           expect(await good('TON', true)(text)).toBe(known);
-          if (known && tag < 0x80)
-            expect(await taken(corruptions(text, `${DIGITS}AZaz-_`), isGood)).toEqual([]);
+          if (known && tag < 0x80) expect(await taken(corruptions(text, `${DIGITS}AZaz-_`), isGood)).toEqual([]);
         },
       ),
       { numRuns: 40 },
@@ -360,8 +346,6 @@ describe('an address whose bytes are all zeros', () => {
     ['TON', 'TON', ton],
     ['TON, raw', 'TON', `0:${'0'.repeat(64)}`],
   ])('is refused: %s', async (_name, type, address) => {
-    expect(await check(wallet(type, address))).toEqual([
-      'cryptoWallet.address is an address that nobody owns.',
-    ]);
+    expect(await check(wallet(type, address))).toEqual(['cryptoWallet.address is an address that nobody owns.']);
   });
 });

@@ -51,12 +51,7 @@ const create = (more: object = {}, key?: string) =>
 const rows = (amount: string) =>
   store.selectFrom('partner_orders').selectAll().where('source_amount', '=', amount).execute();
 const tries = (orderId: string) =>
-  store
-    .selectFrom('partner_outbound')
-    .selectAll()
-    .where('order_id', '=', orderId)
-    .orderBy('attempt')
-    .execute();
+  store.selectFrom('partner_outbound').selectAll().where('order_id', '=', orderId).orderBy('attempt').execute();
 const asPix = (operation: string, body: object) =>
   stack.partner<{ order: SeenOrder }>(operation, body, { key: pixKey });
 
@@ -97,10 +92,7 @@ describe('an integration partner', () => {
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
       code: 'failed_precondition',
-      detail: {
-        reason: 'partner_refused',
-        customerFacingReason: 'The amount is outside the limits of this partner.',
-      },
+      detail: { reason: 'partner_refused', customerFacingReason: 'The amount is outside the limits of this partner.' },
     });
     expect(JSON.stringify(answer.body)).not.toContain('made to be outside');
     const [row] = await rows('150.4220');
@@ -116,14 +108,9 @@ describe('an integration partner', () => {
     const words = { reason: 'inner words', customerFacingReason: 'outer words' };
     expect((await asPix('UpdateOrder', { orderId, status: 'ERROR', ...words })).status).toBe(200);
     const again = await create({ fromAmount: '252' }, 'told-since-1');
-    expect(again.body.order).toMatchObject({
-      id: orderId,
-      status: 'ERROR',
-      customerFacingReason: 'outer words',
-    });
+    expect(again.body.order).toMatchObject({ id: orderId, status: 'ERROR', customerFacingReason: 'outer words' });
     expect(JSON.stringify(again.body)).not.toContain('inner words');
-    for (const field of ['reason', 'customerId', 'externalId'])
-      expect(again.body.order).not.toHaveProperty(field);
+    for (const field of ['reason', 'customerId', 'externalId']) expect(again.body.order).not.toHaveProperty(field);
   });
 
   test('the same refusal is given again under its key, and the reason for the log stays inside then too', async () => {
@@ -176,10 +163,7 @@ describe('an integration partner', () => {
     'an answer that cannot be used (%s: %s) is an order in ERROR for the partner, and no order for the customer',
     async (fromAmount, fault) => {
       const answer = await create({ fromAmount }, `wrong-${fromAmount}`);
-      expect(answer.body).toMatchObject({
-        code: 'unavailable',
-        detail: { reason: 'partner_answer_invalid' },
-      });
+      expect(answer.body).toMatchObject({ code: 'unavailable', detail: { reason: 'partner_answer_invalid' } });
       const [row] = await rows(fromAmount);
       const { order } = (await asPix('GetOrderDetails', { orderId: row?.order_id ?? '' })).body;
       expect(order.status).toBe('ERROR');
@@ -255,11 +239,7 @@ describe('what is sent', () => {
       [{ fromCurrency: 'EUR' }, 'does not offer this exchange'],
     ] as const) {
       const { status, body } = await create(wanted);
-      expect([status, body.code, body.detail?.reason]).toEqual([
-        400,
-        'failed_precondition',
-        'order_outside_offer',
-      ]);
+      expect([status, body.code, body.detail?.reason]).toEqual([400, 'failed_precondition', 'order_outside_offer']);
       expect(body.message).toContain(words);
     }
     expect((await create({ fromAmount: '250.100000' })).status).toBe(200);
@@ -296,9 +276,7 @@ describe('what is sent', () => {
       .where('partner_id', '=', PIX)
       .execute();
     const [row] = await rows('270');
-    expect(await tries(row?.order_id ?? '')).toMatchObject([
-      { attempt: 0, outcome: 'refused', reason: 'address' },
-    ]);
+    expect(await tries(row?.order_id ?? '')).toMatchObject([{ attempt: 0, outcome: 'refused', reason: 'address' }]);
   });
 
   test('an operator reads every try of an order, and the look is in the audit trail', async () => {
@@ -312,16 +290,10 @@ describe('what is sent', () => {
     ]);
     expect(JSON.parse(String(listed[1]?.request))).toMatchObject({ orderId, type: 'ONRAMP' });
     expect(JSON.parse(String(listed[1]?.answer))).toMatchObject({ status: 'AWAITING_FUNDS' });
-    const looks = await store
-      .selectFrom('operator_audit')
-      .selectAll()
-      .where('subject', '=', orderId)
-      .execute();
+    const looks = await store.selectFrom('operator_audit').selectAll().where('subject', '=', orderId).execute();
     expect(looks.map(({ action }) => action)).toEqual(['outbound.look']);
     await expect(stack.operator('partners/outbound/rmp_nobody')).rejects.toThrow('404');
-    expect(
-      (await stack.call(`/operator/partners/outbound/${orderId}`, undefined, { method: 'GET' })).status,
-    ).toBe(401);
+    expect((await stack.call(`/operator/partners/outbound/${orderId}`, undefined, { method: 'GET' })).status).toBe(401);
   });
 
   test('nothing of the request or the answer is on the disk in clear', async () => {
@@ -519,10 +491,7 @@ describe('the platform’s own script', () => {
       '310.0027',
       {
         status: 'PAYMENT_PROCESSED',
-        returnDetails: {
-          reason: 'More was paid than the order asked for.',
-          refundReferenceId: expect.any(String),
-        },
+        returnDetails: { reason: 'More was paid than the order asked for.', refundReferenceId: expect.any(String) },
       },
     ],
   ];

@@ -87,8 +87,7 @@ const partnerIs = (more: object = {}) =>
 
 beforeAll(async () => {
   stack = await openStack();
-  for (const server of servers)
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  for (const server of servers) await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const [here, there] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   origin = here ?? '';
   elsewhere = there ?? '';
@@ -192,9 +191,7 @@ describe('a "no" that is not in the form of the platform', () => {
     const [{ orderId } = { orderId: '' }] = sent;
     turns = [(id) => taken(id)];
     await nextTry();
-    expect((await asOwn('GetOrderDetails', { orderId })).body.order).toMatchObject({
-      status: 'AWAITING_FUNDS',
-    });
+    expect((await asOwn('GetOrderDetails', { orderId })).body.order).toMatchObject({ status: 'AWAITING_FUNDS' });
   });
 });
 
@@ -296,11 +293,7 @@ test('while an order is in doubt its partner is asked to report again, and is he
   const asked = (more: object = {}) =>
     stack.partner<OrderAnswer & Failure>('UpdateOrder', report, { key: ownKey, ...more });
   const early = await asked({ headers: { 'idempotency-key': 'report-1' } });
-  expect([early.status, early.body.code, early.body.detail?.reason]).toEqual([
-    503,
-    'unavailable',
-    'order_in_doubt',
-  ]);
+  expect([early.status, early.body.code, early.body.detail?.reason]).toEqual([503, 'unavailable', 'order_in_doubt']);
   expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(0);
   // Another partner learns nothing of it.
   expect((await stack.partner('UpdateOrder', report)).status).toBe(404);
@@ -314,13 +307,10 @@ test('while an order is in doubt its partner is asked to report again, and is he
 const pagesAbout = (orderId: string) => {
   const path = join(stack.home, 'outbox', 'pages.ndjson');
   const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
-  return lines
-    .map((line) => JSON.parse(line) as object)
-    .filter((page) => JSON.stringify(page).includes(orderId));
+  return lines.map((line) => JSON.parse(line) as object).filter((page) => JSON.stringify(page).includes(orderId));
 };
 const stuck = async () =>
-  (await stack.operator<{ partner_orders: { order_id: string; last_error: string }[] }>('stuck'))
-    .partner_orders;
+  (await stack.operator<{ partner_orders: { order_id: string; last_error: string }[] }>('stuck')).partner_orders;
 
 describe('an order that ends in ERROR by itself', () => {
   test('pages, and stands in stuck until its partner moves it', async () => {
@@ -374,10 +364,7 @@ test.each([
   // The same by an update.
   turns = [(id) => taken(id, { amount: '60.00', currency: 'BRL' })];
   const good = (await create('good instructions')).body.order;
-  const updated = await asOwn('UpdateOrder', {
-    orderId: good.id,
-    depositInstructions: { bankName: 'Own', ...wrong },
-  });
+  const updated = await asOwn('UpdateOrder', { orderId: good.id, depositInstructions: { bankName: 'Own', ...wrong } });
   expect([updated.status, updated.body.detail?.issues?.[0]?.path]).toEqual([
     400,
     `depositInstructions.${amount === undefined || amount === '60' ? 'currency' : 'amount'}`,

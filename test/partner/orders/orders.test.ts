@@ -33,10 +33,10 @@ describe.each(databases)('on %s', (database) => {
     stack.partner('UpdateOrder', { orderId, ...body }, { headers }) as Promise<Updated>;
   const history = async () =>
     (
-      await stack.partner<{ history: { version: number; toStatus: string; fields: string[] }[] }>(
-        'GetOrderDetails',
-        { orderId, includeHistory: true },
-      )
+      await stack.partner<{ history: { version: number; toStatus: string; fields: string[] }[] }>('GetOrderDetails', {
+        orderId,
+        includeHistory: true,
+      })
     ).body.history;
 
   test('the same update again changes nothing, bumps nothing and is recorded once', async () => {
@@ -84,9 +84,7 @@ describe.each(databases)('on %s', (database) => {
     await update({ status: 'PAYMENT_SUBMITTED', destinationTransactionId: 'd-1' });
     const processed = await update({ status: 'PAYMENT_PROCESSED', destinationTransactionId: 'd-2' });
     expect(processed.body.order.destinationTransactionId).toBe('d-2');
-    expect((await update({ destinationTransactionId: 'd-3' })).body.detail?.reason).toBe(
-      'transaction_id_fixed',
-    );
+    expect((await update({ destinationTransactionId: 'd-3' })).body.detail?.reason).toBe('transaction_id_fixed');
     await update({ status: 'REFUNDING', returnDetails: { reason: 'late' } });
     expect((await update({ destinationTransactionId: 'd-3' })).status).toBe(409);
     expect((await update({ destinationTransactionId: 'd-2' })).status).toBe(200);
@@ -138,10 +136,7 @@ describe.each(databases)('on %s', (database) => {
       depositMessage: '3',
     });
     const both = await update({ depositInstructions: { accountNumber: '1', bankAccountNumber: '1' } });
-    expect([both.status, both.body.detail?.issues?.[0]?.path]).toEqual([
-      400,
-      'depositInstructions.accountNumber',
-    ]);
+    expect([both.status, both.body.detail?.issues?.[0]?.path]).toEqual([400, 'depositInstructions.accountNumber']);
   });
 
   test('If-Match lets through who read the order as it is, and nobody else', async () => {
@@ -182,11 +177,7 @@ describe.each(databases)('on %s', (database) => {
       await update({ toAmount: '1' }, key('c'));
       const other = await update({ toAmount: '2' }, key('c'));
       expect([other.status, other.body.detail?.reason]).toEqual([409, 'idempotency_key_reused']);
-      const spelled = await stack.partner(
-        'UpdateOrder',
-        { to_amount: '1', order_id: orderId },
-        { headers: key('c') },
-      );
+      const spelled = await stack.partner('UpdateOrder', { to_amount: '1', order_id: orderId }, { headers: key('c') });
       expect(spelled.status).toBe(200);
       const stranger = await stack.issueKey('par_sandbox_pix');
       const theirs = await stack.partner<Failure>(
@@ -215,11 +206,10 @@ describe.each(databases)('on %s', (database) => {
     let token: string | undefined;
     let last = '9999';
     for (let page = 0; page < 50; page++) {
-      const { body } = await stack.partner<{
-        orders: SeenOrder[];
-        totalCount: number;
-        nextPageToken?: string;
-      }>('GetOrders', { pageSize: 2, ...(token === undefined ? {} : { pageToken: token }) });
+      const { body } = await stack.partner<{ orders: SeenOrder[]; totalCount: number; nextPageToken?: string }>(
+        'GetOrders',
+        { pageSize: 2, ...(token === undefined ? {} : { pageToken: token }) },
+      );
       expect(body.orders.length).toBeLessThanOrEqual(2);
       expect(body.totalCount).toBeGreaterThan(all.size);
       for (const order of body.orders) {
@@ -250,10 +240,10 @@ describe.each(databases)('on %s', (database) => {
 
   test('an order and its history are of one moment, whatever is written meanwhile', async () => {
     const read = () =>
-      stack.partner<{ order: SeenOrder; history: { version: number; toStatus: string }[] }>(
-        'GetOrderDetails',
-        { orderId, includeHistory: true },
-      );
+      stack.partner<{ order: SeenOrder; history: { version: number; toStatus: string }[] }>('GetOrderDetails', {
+        orderId,
+        includeHistory: true,
+      });
     for (let turns = 0; turns < 20; turns++) {
       const reading = read();
       for (let turn = 0; turn < turns; turn++) await null;

@@ -69,11 +69,7 @@ describe('GetAvailablePartners', () => {
     ['another direction', { rampType: 'OFFRAMP', fromCurrency: 'SOLANA_USDC', toCurrency: 'USD' }, []],
     ['integrations alone', { partnerTypes: ['INTEGRATION'] }, ['par_sandbox_pix', 'par_sandbox_bank']],
     ['redirects alone', { partnerTypes: ['REDIRECT'] }, ['par_sandbox_redirect']],
-    [
-      'any type',
-      { partnerTypes: ['TYPE_UNDEFINED'] },
-      ['par_sandbox_pix', 'par_sandbox_bank', 'par_sandbox_redirect'],
-    ],
+    ['any type', { partnerTypes: ['TYPE_UNDEFINED'] }, ['par_sandbox_pix', 'par_sandbox_bank', 'par_sandbox_redirect']],
   ])('%s', async (_what, more, expected) => {
     expect(idsOf(await offers(more))).toEqual(expected);
   });
@@ -94,11 +90,7 @@ describe('GetAvailablePartners', () => {
   });
 
   test('of two that give the same, the one that answers more reliably comes first, then the name', async () => {
-    const [pix] = await store
-      .selectFrom('partners')
-      .selectAll()
-      .where('partner_id', '=', 'par_sandbox_pix')
-      .execute();
+    const [pix] = await store.selectFrom('partners').selectAll().where('partner_id', '=', 'par_sandbox_pix').execute();
     if (!pix) throw new Error('no partner');
     for (const [partner_id, name] of [
       ['par_test_b', 'Aaa'],
@@ -119,11 +111,7 @@ describe('GetAvailablePartners', () => {
       ])
       .execute();
     expect(idsOf(await offers()).slice(0, 3)).toEqual(['par_sandbox_pix', 'par_test_a', 'par_test_b']);
-    await store
-      .updateTable('partners')
-      .set({ enabled: 0 })
-      .where('partner_id', 'like', 'par_test_%')
-      .execute();
+    await store.updateTable('partners').set({ enabled: 0 }).where('partner_id', 'like', 'par_test_%').execute();
     expect(idsOf(await offers())).not.toContain('par_test_a');
   });
 });
@@ -191,9 +179,6 @@ describe('what an offer is worth', () => {
     expect(worth('5', { feePercent: '100' }).kind).toBe('outside_limits');
     // More than an amount can hold is no amount.
     expect(worth('999999999999999999', { rate: '10' }).kind).toBe('outside_limits');
-    expect(worth('105', { feeFixed: '5', feePercent: '10', decimals: 2 })).toEqual({
-      kind: 'quote',
-      toAmount: '90',
-    });
+    expect(worth('105', { feeFixed: '5', feePercent: '10', decimals: 2 })).toEqual({ kind: 'quote', toAmount: '90' });
   });
 });

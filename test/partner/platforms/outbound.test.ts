@@ -26,11 +26,7 @@ const PARTNER = {
   hasMoved: false,
   webhookSecrets: [newWebhookSecret()],
 };
-const CALL = {
-  operation: 'create-order',
-  subject: 'ord_1',
-  body: { orderId: 'ord_1', note: 'AnaSecret' },
-} as const;
+const CALL = { operation: 'create-order', subject: 'ord_1', body: { orderId: 'ord_1', note: 'AnaSecret' } } as const;
 
 let folder: string;
 let store: Store;
@@ -111,9 +107,7 @@ describe('tries', () => {
     async (code) => {
       for (const before of [lost, status(503)]) {
         const { outbound } = opened([before, status(code)]);
-        expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({
-          kind: 'unknown',
-        });
+        expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
       }
     },
   );
@@ -201,11 +195,7 @@ describe('tries', () => {
 
   test('an answer past 256 KiB is not read, and not asked for again', async () => {
     const { outbound } = opened([() => new Response('x'.repeat(256 * 1024 + 1))]);
-    expect(await outbound.send(PARTNER, CALL)).toEqual({
-      kind: 'oversized',
-      status: 200,
-      mayHaveActed: false,
-    });
+    expect(await outbound.send(PARTNER, CALL)).toEqual({ kind: 'oversized', status: 200, mayHaveActed: false });
     expect(received).toHaveLength(1);
   });
 
@@ -219,9 +209,7 @@ describe('tries', () => {
 
 describe('the signature', () => {
   test('is one that the Standard Webhooks package verifies', async () => {
-    const { outbound } = opened([status(200)], {
-      clock: { now: () => Date.now(), sleep: async () => undefined },
-    });
+    const { outbound } = opened([status(200)], { clock: { now: () => Date.now(), sleep: async () => undefined } });
     await outbound.send(PARTNER, CALL);
     const [request] = received;
     const body = (await request?.text()) ?? '';
@@ -239,12 +227,7 @@ describe('the signature', () => {
     for (const secret of secrets)
       for (const request of received)
         expect(
-          verifyWebhook(
-            [secret],
-            Object.fromEntries(request.headers),
-            JSON.stringify(CALL.body),
-            clock.now(),
-          ),
+          verifyWebhook([secret], Object.fromEntries(request.headers), JSON.stringify(CALL.body), clock.now()),
         ).toBe(true);
     const times = received.map((request) => Number(request.headers.get('webhook-timestamp')));
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(2);
@@ -346,9 +329,7 @@ describe('the audit log', () => {
     const { outbound, audit } = opened([lost, status(503), () => new Response('{"secretAnswer":1}')]);
     await outbound.send(PARTNER, CALL);
     const entries = await audit.read('ord_1');
-    expect(
-      entries.map(({ attempt, outcome, status: code, answer }) => [attempt, outcome, code, answer]),
-    ).toEqual([
+    expect(entries.map(({ attempt, outcome, status: code, answer }) => [attempt, outcome, code, answer])).toEqual([
       [1, 'lost', null, null],
       [2, 'answer', 503, '{"error":{"reason":"r","customerFacingReason":"c"}}'],
       [3, 'answer', 200, '{"secretAnswer":1}'],
@@ -384,10 +365,7 @@ describe('the audit log', () => {
   });
 
   test('nothing in the source changes or removes a row of it', () => {
-    const source = readFileSync(
-      join(import.meta.dirname, '../../../src/partner/platforms/outbound-audit.ts'),
-      'utf8',
-    );
+    const source = readFileSync(join(import.meta.dirname, '../../../src/partner/platforms/outbound-audit.ts'), 'utf8');
     expect(source).not.toMatch(/updateTable|deleteFrom/);
   });
 });

@@ -29,10 +29,7 @@ describe('the world', () => {
 
   test('is another one with another seed', async () => {
     const other = createSandboxProvider({ seed: 'other', clock, ticketingMs: 0, orders: sandbox.orders });
-    const [ours, theirs] = [
-      await provider.search(query('LHR', 'JFK')),
-      await other.search(query('LHR', 'JFK')),
-    ];
+    const [ours, theirs] = [await provider.search(query('LHR', 'JFK')), await other.search(query('LHR', 'JFK'))];
     expect(theirs.map((offer) => offer.total_amount)).not.toEqual(ours.map((offer) => offer.total_amount));
     expect(theirs[0]?.departing_at).not.toBe(undefined);
   });
@@ -54,12 +51,7 @@ describe('a price', () => {
   test('is the same again within a minute, moves within a day, and never inside an offer', async () => {
     const sandbox2 = openSandbox();
     const priced = async () =>
-      new Map(
-        (await sandbox2.provider.search(query('LHR', 'JFK'))).map((offer) => [
-          keyOf(offer),
-          offer.total_amount,
-        ]),
-      );
+      new Map((await sandbox2.provider.search(query('LHR', 'JFK'))).map((offer) => [keyOf(offer), offer.total_amount]));
     const first = await priced();
     const [offer] = await sandbox2.provider.search(query('LHR', 'JFK'));
     sandbox2.clock.advance(20_000);
@@ -80,18 +72,13 @@ describe('a price', () => {
 });
 
 const keyOf = (offer: Offer) =>
-  [
-    offer.comparison_key,
-    offer.owner_name,
-    offer.fare_brand_name,
-    offer.slices[0]?.segments[0]?.flight_number,
-  ].join('|');
+  [offer.comparison_key, offer.owner_name, offer.fare_brand_name, offer.slices[0]?.segments[0]?.flight_number].join(
+    '|',
+  );
 
 describe('an offer id', () => {
   test('brings back the very offer, with extras, in any process', async () => {
-    const offers = await provider.search(
-      query('LHR', 'SYD', '2026-12-21', { returnDate: '2027-01-05', adults: 9 }),
-    );
+    const offers = await provider.search(query('LHR', 'SYD', '2026-12-21', { returnDate: '2027-01-05', adults: 9 }));
     for (const offer of offers.slice(0, 40)) {
       const live = await sandbox.another().offer(offer.offer_id);
       expect(live.offer).toEqual(offer);
@@ -124,14 +111,7 @@ describe('an offer id', () => {
       const forged = id.slice(0, at) + other + id.slice(at + 1);
       await expect(provider.offer(forged), forged).rejects.toMatchObject({ code: 'offer_not_found' });
     }
-    for (const forged of [
-      id.slice(0, -1),
-      `${id}A`,
-      `${id}=`,
-      id.toLowerCase(),
-      id.replace('off_', ''),
-      `${id} `,
-    ]) {
+    for (const forged of [id.slice(0, -1), `${id}A`, `${id}=`, id.toLowerCase(), id.replace('off_', ''), `${id} `]) {
       await expect(provider.offer(forged)).rejects.toMatchObject({ code: 'offer_not_found' });
     }
   });
@@ -147,9 +127,7 @@ describe('an offer id', () => {
     own.clock.advance(3_600_000);
     const [offer] = await own.provider.search(query('LIS', 'BER'));
     own.clock.set(own.clock.now() - 3_600_000);
-    await expect(own.provider.offer(offer?.offer_id ?? '')).rejects.toMatchObject({
-      code: 'offer_not_found',
-    });
+    await expect(own.provider.offer(offer?.offer_id ?? '')).rejects.toMatchObject({ code: 'offer_not_found' });
     await own.close();
   });
 

@@ -34,8 +34,7 @@ describe('the tables', () => {
     expect(AIRPORT_TABLE.length).toBeGreaterThanOrEqual(150);
     expect(new Set(AIRPORT_TABLE.map((row) => row[0])).size).toBe(AIRPORT_TABLE.length);
     const areas = new Set(AIRPORT_TABLE.map((row) => row[6].split('/')[0]));
-    for (const area of ['Africa', 'America', 'Asia', 'Australia', 'Europe', 'Pacific'])
-      expect(areas).toContain(area);
+    for (const area of ['Africa', 'America', 'Asia', 'Australia', 'Europe', 'Pacific']) expect(areas).toContain(area);
     for (const [iata, name, city, country, latitude, longitude, zone] of AIRPORT_TABLE) {
       expect(iata).toMatch(/^[A-Z]{3}$/);
       expect(country).toMatch(/^[A-Z]{2}$/);
@@ -122,9 +121,7 @@ describe('the timetable', () => {
       Math.min(
         ...network
           .services(at(from), at(to))
-          .flatMap((service) =>
-            timetable.flights(service, at(from), MONDAY).map(({ slot }) => slot.blockMinutes),
-          ),
+          .flatMap((service) => timetable.flights(service, at(from), MONDAY).map(({ slot }) => slot.blockMinutes)),
       );
     expect(minutes('JFK', 'LHR')).toBeLessThan(minutes('LHR', 'JFK') - 30);
     expect(minutes('NRT', 'LAX')).toBeLessThan(minutes('LAX', 'NRT') - 45);

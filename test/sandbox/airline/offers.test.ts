@@ -25,15 +25,11 @@ function faults(offer: Offer): string[] {
   const found: string[] = [];
   const parsed = offerSchema.safeParse(offer);
   if (!parsed.success) found.push(`schema: ${parsed.error.message}`);
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(offer.offer_id) || offer.offer_id.length >= 200)
-    found.push('offer id');
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(offer.offer_id) || offer.offer_id.length >= 200) found.push('offer id');
   if (offer.total_amount !== Math.round(Number(offer.total_amount_decimal) * 1_000_000)) found.push('total');
   if (offer.base_amount_decimal !== null && offer.tax_amount_decimal !== null) {
     const cents = (decimal: string) => Math.round(Number(decimal) * 100);
-    if (
-      cents(offer.base_amount_decimal) + cents(offer.tax_amount_decimal) !==
-      cents(offer.total_amount_decimal)
-    ) {
+    if (cents(offer.base_amount_decimal) + cents(offer.tax_amount_decimal) !== cents(offer.total_amount_decimal)) {
       found.push('base + tax');
     }
   }
@@ -44,8 +40,7 @@ function faults(offer: Offer): string[] {
   const conditions = offer.conditions;
   for (const side of ['change', 'refund'] as const) {
     const amount = conditions?.[`${side}_penalty_amount`] ?? null;
-    if (conditions && (amount === null) !== (conditions[`${side}_penalty_currency`] === null))
-      found.push(side);
+    if (conditions && (amount === null) !== (conditions[`${side}_penalty_currency`] === null)) found.push(side);
     if (amount !== null && !conditions?.[`${side}_allowed`]) found.push(`${side} penalty without permission`);
     if (amount !== null && Number(amount) > Number(offer.total_amount_decimal)) found.push(`${side} penalty`);
   }
@@ -168,9 +163,7 @@ describe('a search', () => {
     for (const cabinClass of ['economy', 'premium_economy', 'business', 'first'] as const) {
       const offers = await provider.search(query('LHR', 'JFK', '2026-12-21', { cabinClass }));
       expect(offers.length).toBeGreaterThan(0);
-      expect(offers.every((offer) => offer.cabin_class === cabinClass && faults(offer).length === 0)).toBe(
-        true,
-      );
+      expect(offers.every((offer) => offer.cabin_class === cabinClass && faults(offer).length === 0)).toBe(true);
       cheapest.push(offers[0]?.total_amount ?? 0);
     }
     expect(cheapest).toEqual([...cheapest].sort((a, b) => a - b));
@@ -191,10 +184,7 @@ describe('a search', () => {
       const single = same(offer);
       expect(offer.total_amount).toBe((single?.total_amount ?? 0) * 3);
       if (offer.total_emissions_kg === null) expect(single?.total_emissions_kg).toBeNull();
-      else
-        expect(
-          Math.abs(offer.total_emissions_kg - 3 * (single?.total_emissions_kg ?? 0)),
-        ).toBeLessThanOrEqual(2);
+      else expect(Math.abs(offer.total_emissions_kg - 3 * (single?.total_emissions_kg ?? 0))).toBeLessThanOrEqual(2);
     }
   });
 });

@@ -22,9 +22,7 @@ const order = (reference: string, more: { amount?: string; passengers?: number; 
   reference,
   offerId: (more.of ?? offer).offer_id,
   expectedAmountDecimal: more.amount ?? (more.of ?? offer).total_amount_decimal,
-  passengers: Array.from({ length: more.passengers ?? 1 }, (_, i) =>
-    passenger(`Ada${'abcdefghi'.charAt(i)}`),
-  ),
+  passengers: Array.from({ length: more.passengers ?? 1 }, (_, i) => passenger(`Ada${'abcdefghi'.charAt(i)}`)),
 });
 
 test('a book of orders that could not be opened once is opened by the next call', async () => {
@@ -238,9 +236,7 @@ describe('a scenario', () => {
       const of = await cheapest(sandbox.provider, origin, destination);
       expect(of.total_currency).toBe('USD');
       expect(of.total_amount).toBeGreaterThan(10_000_000);
-      const outcome = await sandbox.provider
-        .createOrder(order('ref-1', { of }))
-        .catch((error: unknown) => error);
+      const outcome = await sandbox.provider.createOrder(order('ref-1', { of })).catch((error: unknown) => error);
       const expected = {
         repriced: { code: 'offer_repriced' },
         offer_expired: { code: 'offer_expired' },
@@ -252,11 +248,7 @@ describe('a scenario', () => {
       expect(outcome).toMatchObject(expected);
       sandbox.clock.advance(2000);
       const later = (await sandbox.provider.findOrder('ref-1'))?.status;
-      const after = {
-        ticketing_fails: 'failed',
-        ticketing_slow: 'confirmed',
-        outcome_unknown: 'ticketed',
-      } as const;
+      const after = { ticketing_fails: 'failed', ticketing_slow: 'confirmed', outcome_unknown: 'ticketed' } as const;
       expect(later).toBe(scenario in after ? after[scenario as keyof typeof after] : undefined);
     },
   );

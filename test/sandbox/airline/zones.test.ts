@@ -68,9 +68,7 @@ describe('a flight', () => {
   const sandbox = openSandbox();
   const segmentsOf = async (origin: string, destination: string, date: string): Promise<Segment[]> => {
     const offers = await sandbox.provider.search(query(origin, destination, date));
-    const direct = offers
-      .filter((offer) => offer.stops === 0)
-      .flatMap((offer) => offer.slices[0]?.segments ?? []);
+    const direct = offers.filter((offer) => offer.stops === 0).flatMap((offer) => offer.slices[0]?.segments ?? []);
     expect(direct.length, `${origin}-${destination} ${date}`).toBeGreaterThan(0);
     return direct;
   };
@@ -96,9 +94,7 @@ describe('a flight', () => {
         const segments = await segmentsOf(from, to, date);
         expect(new Set(segments.map(shift))).toEqual(new Set([hours]));
         times.push(
-          segments.map(
-            (one) => `${one.operating_flight_number} ${one.departing_at.slice(11)} ${one.duration}`,
-          ),
+          segments.map((one) => `${one.operating_flight_number} ${one.departing_at.slice(11)} ${one.duration}`),
         );
       }
       const [before = [], after = []] = times;

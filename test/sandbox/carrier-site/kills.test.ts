@@ -41,11 +41,7 @@ describe.runIf(isProof && chromium && process.platform === 'linux')('a purchase'
   });
 
   /** Buys while the browser is killed `delayMs` after a request; undefined: it isn't. */
-  async function boughtUnderFire(
-    reference: string,
-    at: (request: string, count: number) => boolean,
-    delayMs: number,
-  ) {
+  async function boughtUnderFire(reference: string, at: (request: string, count: number) => boolean, delayMs: number) {
     let count = 0;
     let kills = 0;
     site.onRequest = (request) => {

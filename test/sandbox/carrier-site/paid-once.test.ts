@@ -96,8 +96,7 @@ describe.runIf(isProof && chromium)('a till that', () => {
       const turns = upTo(till.times);
       const ends: string[] = [];
       const buyers = upTo(AT_ONCE).map(async () => {
-        for (let turn = turns.shift(); turn !== undefined; turn = turns.shift())
-          ends.push(await bought(till, turn));
+        for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) ends.push(await bought(till, turn));
       });
       await Promise.all(buyers);
       const [first, last = first] = till.ends;

@@ -25,12 +25,7 @@ interface Expected {
   readonly sales: readonly number[];
 }
 
-const nothing = (kind: BookOutcome['kind']): Expected => ({
-  first: [kind],
-  last: kind,
-  presses: 0,
-  sales: [0],
-});
+const nothing = (kind: BookOutcome['kind']): Expected => ({ first: [kind], last: kind, presses: 0, sales: [0] });
 const misfit: Expected = { first: ['failed'], last: null, presses: 0, sales: [0] };
 const booked: Expected = { first: ['booked'], last: 'booked', presses: 1, sales: [1] };
 const later: Expected = { first: ['pending'], last: 'booked', presses: 1, sales: [1] };
@@ -97,21 +92,12 @@ describe.runIf(chromium)('the pretend carrier', () => {
     const fulfiller = buyer.at(scenario);
     const purchase = { ...wanted, reference };
     const first = await buyer.book(fulfiller, purchase, EXPECTED[scenario] === misfit ? 1 : 3);
-    const last = await buyer.settled(
-      fulfiller,
-      reference,
-      EXPECTED[scenario].last === 'pending' ? 1_500 : 60_000,
-    );
+    const last = await buyer.settled(fulfiller, reference, EXPECTED[scenario].last === 'pending' ? 1_500 : 60_000);
     const { presses, sales, elsewhere } = await bookedFor(site, reference);
     // The wall may come between the last look at the button and the press, and swallow it: a person decides then.
     const isSwallowed = last?.kind === 'payment_pressed_no_confirmation' && presses.length === 0;
     const expected = scenario === 'cookie_late' && isSwallowed ? SWALLOWED : EXPECTED[scenario];
-    const seen = {
-      first: first.kind,
-      last: last?.kind ?? null,
-      presses: presses.length,
-      sales: sales.length,
-    };
+    const seen = { first: first.kind, last: last?.kind ?? null, presses: presses.length, sales: sales.length };
     expect(seen, JSON.stringify({ scenario, first, last, presses })).toEqual({
       first: expect.toBeOneOf([...expected.first]),
       last: expected.last,
@@ -119,12 +105,10 @@ describe.runIf(chromium)('the pretend carrier', () => {
       sales: expect.toBeOneOf([...expected.sales]),
     });
     expect(elsewhere).toEqual([]);
-    for (const { amount_decimal: amount } of presses)
-      expect(Number(amount)).toBe(Number(wanted.amountDecimal));
+    for (const { amount_decimal: amount } of presses) expect(Number(amount)).toBe(Number(wanted.amountDecimal));
     if (last?.kind === 'booked') {
       expect(last.bookingReference).toBe(sales[0]?.booking_reference);
-      if (scenario !== 'wrong_amount')
-        expect(Number(last.paidAmountDecimal)).toBe(Number(wanted.amountDecimal));
+      if (scenario !== 'wrong_amount') expect(Number(last.paidAmountDecimal)).toBe(Number(wanted.amountDecimal));
       else expect(Number(last.paidAmountDecimal)).toBeCloseTo(Number(wanted.amountDecimal) + 9, 6);
     }
     if (first.kind === 'form_rejected') expect(first.fields).toEqual(['passport_number']);

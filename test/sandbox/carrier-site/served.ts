@@ -53,13 +53,7 @@ export async function serveSite(
   const mailFolder = join(folder, 'mail');
   mkdirSync(mailFolder);
   const { clock = worldClock, ...rest } = options;
-  const site = openCarrierSite({
-    seed: 'farelock',
-    clock,
-    books: join(folder, 'books.db'),
-    mailFolder,
-    ...rest,
-  });
+  const site = openCarrierSite({ seed: 'farelock', clock, books: join(folder, 'books.db'), mailFolder, ...rest });
   let delivering = Promise.resolve(0);
   const timer = setInterval(() => {
     delivering = delivering.then(() => site.deliverDue());

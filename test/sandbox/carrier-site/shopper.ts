@@ -15,12 +15,7 @@ export async function shopperAt(url: string, start = '/'): Promise<Shopper> {
   return {
     get: (path) => fetch(url + path, { headers: { cookie }, redirect: 'manual' }),
     post: (path, fields) =>
-      fetch(url + path, {
-        method: 'POST',
-        headers: { cookie },
-        body: new URLSearchParams(fields),
-        redirect: 'manual',
-      }),
+      fetch(url + path, { method: 'POST', headers: { cookie }, body: new URLSearchParams(fields), redirect: 'manual' }),
   };
 }
 

@@ -82,8 +82,7 @@ test('a booking opens with its reference and a last name, and is cancelled where
   ] as const) {
     const till = await goToTill(shopper, { brand, reference: brand });
     await press(shopper, till, await giveCard(shopper, till.totalCents, 4));
-    const locator =
-      (await site.books()).sales.find(({ reference }) => reference === brand)?.booking_reference ?? '';
+    const locator = (await site.books()).sales.find(({ reference }) => reference === brand)?.booking_reference ?? '';
     expect((await shopper.post('/manage', { locator, family: 'Silva' })).status).toBe(404);
     expect(await (await shopper.post('/manage', { locator, family: 'COSTA' })).text()).toContain('Confirmed');
     await shopper.post('/manage/cancel', { locator, sure: 'yes' });

@@ -116,8 +116,7 @@ test.each([
 test('an airline moves its flights: the order shows it at once, and the latest change can be accepted', async () => {
   const order = await booked('LHR', 'LTN');
   const list = async () =>
-    (await duffel.call<[Change, Change]>('GET', `/air/airline_initiated_changes?order_id=${order.id}`)).body
-      .data;
+    (await duffel.call<[Change, Change]>('GET', `/air/airline_initiated_changes?order_id=${order.id}`)).body.data;
   await list();
   const [first, second] = await list();
   expect(second.available_actions).toEqual(['accept', 'cancel', 'change']);
@@ -174,9 +173,8 @@ test('webhooks come late, twice, out of order, or not at all; the list of events
   expect(now).toContain('b');
   expect([...now, ...soon]).toContain('a');
   expect(later).toEqual(['late']);
-  const events = (
-    await duffel.call<WebhookEvent[]>('GET', '/air/webhooks/events?type=order.created&limit=200')
-  ).body.data;
+  const events = (await duffel.call<WebhookEvent[]>('GET', '/air/webhooks/events?type=order.created&limit=200')).body
+    .data;
   const lost = found(events, ({ idempotency_key }) => names.get(idempotency_key) === 'lost');
   expect((await duffel.call('POST', `/air/webhooks/events/${lost.id}/actions/redeliver`)).status).toBe(204);
   expect(await said(0)).toEqual(['lost']);

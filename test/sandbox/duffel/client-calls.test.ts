@@ -81,10 +81,7 @@ test('a cancelled order names its cancellation, whose id has the prefix of cance
 });
 
 test('a webhook is read, moved, turned off and deleted', async () => {
-  const made = await duffel.call('POST', '/air/webhooks', {
-    url: 'http://one.test/',
-    events: ['ping.triggered'],
-  });
+  const made = await duffel.call('POST', '/air/webhooks', { url: 'http://one.test/', events: ['ping.triggered'] });
   const path = `/air/webhooks/${made.body.data.id}`;
   const read = await duffel.call<Webhook>('GET', path);
   expect(read.body.data).toMatchObject({ url: 'http://one.test/', active: true });
@@ -148,10 +145,7 @@ test('a search by directions ends with whole offers of the flights that were sel
   const selected = `selected_partial_offer%5B%5D=${first?.id}`;
   const [second] = (await duffel.call('GET', `${path}?${selected}`)).body.data.offers;
   expect(second).toMatchObject({ partial: true, slices: [{ origin: { iata_code: 'LIS' } }] });
-  const fares = await duffel.call(
-    'GET',
-    `${path}/fares?${selected}&selected_partial_offer%5B%5D=${second?.id}`,
-  );
+  const fares = await duffel.call('GET', `${path}/fares?${selected}&selected_partial_offer%5B%5D=${second?.id}`);
   const flown = ({ slices }: Offer) =>
     slices.map(({ segments }) => segments.map(({ departing_at }) => departing_at).join());
   expect(fares.body.data.offers.length).toBeGreaterThan(0);
@@ -165,9 +159,7 @@ test('a seat of the map is booked with the order, and paid', async () => {
   const { offer } = await ordered('int_seat_0');
   interface Map extends Loose {
     readonly cabins: readonly {
-      readonly rows: readonly {
-        readonly sections: readonly { readonly elements: readonly Element[] }[];
-      }[];
+      readonly rows: readonly { readonly sections: readonly { readonly elements: readonly Element[] }[] }[];
     }[];
   }
   interface Element {
@@ -237,10 +229,7 @@ test('bags are added to an order, for their price', async () => {
       payment: { type: 'balance', amount, currency: offer.total_currency },
     });
   expect((await add('1.00')).code).toBe('payment_amount_does_not_match_order_amount');
-  expect(await add(bag?.total_amount)).toMatchObject({
-    status: 201,
-    data: { services: [{ type: 'baggage' }] },
-  });
+  expect(await add(bag?.total_amount)).toMatchObject({ status: 201, data: { services: [{ type: 'baggage' }] } });
 });
 
 test('an order is changed to another day: looked for, chosen, paid, and flown on the new flights', async () => {
@@ -291,8 +280,6 @@ test('a traveller is named on an offer, dearer fares are shown, and what became 
   await duffel.admin(`/orders/${made.data.id}/schedule_change`, { minutes: 30 });
   const changes = `/air/airline_initiated_changes?order_id=${made.data.id}`;
   const [change] = (await duffel.call<Loose[]>('GET', changes)).body.data;
-  const said = await loose('PATCH', `/air/airline_initiated_changes/${change?.id}`, {
-    action_taken: 'changed',
-  });
+  const said = await loose('PATCH', `/air/airline_initiated_changes/${change?.id}`, { action_taken: 'changed' });
   expect(said.data).toMatchObject({ action_taken: 'changed' });
 });

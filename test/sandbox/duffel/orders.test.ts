@@ -2,15 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAirlines } from '../../../src/sandbox/airline/airlines.ts';
 import { diceOf } from '../../../src/sandbox/duffel/ids.ts';
 import { handClock } from './clock.ts';
-import {
-  type Answer,
-  found,
-  orderOf,
-  type ServedDuffel,
-  searched,
-  serveDuffel,
-  traveller,
-} from './served.ts';
+import { type Answer, found, orderOf, type ServedDuffel, searched, serveDuffel, traveller } from './served.ts';
 import type { Books, Offer, Order, WebhookEvent } from './shapes.ts';
 
 /** Orders of the sandbox of the Duffel API: what it refuses, what it makes, and what it says of both. */
@@ -80,8 +72,7 @@ test('a ticket comes later, or never, and the order is paid all the same', async
   }
   clock.forward(STEP_MS);
   const documents = [];
-  for (const id of ids)
-    documents.push((await duffel.call('GET', `/air/orders/${id}`)).body.data.documents.length);
+  for (const id of ids) documents.push((await duffel.call('GET', `/air/orders/${id}`)).body.data.documents.length);
   expect(documents).toEqual([1, 0]);
 });
 
@@ -156,12 +147,7 @@ test.each<[string, (offer: Offer) => object, string]>([
         {
           ...traveller(o.passengers[0].id),
           identity_documents: [
-            {
-              type: 'passport',
-              unique_identifier: 'X',
-              issuing_country_code: 'GBR',
-              expires_on: '2032-01-01',
-            },
+            { type: 'passport', unique_identifier: 'X', issuing_country_code: 'GBR', expires_on: '2032-01-01' },
           ],
         },
       ],
@@ -186,9 +172,7 @@ test('two passengers of one name are refused, and a child has to be as old as se
   const [adult, child] = offer.passengers;
   const twins = { passengers: [traveller(adult.id), { ...traveller(child.id), born_on: '2017-12-01' }] };
   expect(codesOf(await post(offer, 'twins', twins))).toEqual(['duplicate_passenger_name']);
-  const aged = (born_on: string) => ({
-    passengers: [traveller(adult.id), { ...traveller(child.id, 1), born_on }],
-  });
+  const aged = (born_on: string) => ({ passengers: [traveller(adult.id), { ...traveller(child.id, 1), born_on }] });
   expect(codesOf(await post(offer, 'ten', aged('2017-01-01')))).toEqual(['passenger_age_mismatch']);
   expect((await post(offer, 'nine', aged('2017-12-01'))).status).toBe(201);
 });
@@ -197,17 +181,11 @@ test('services are paid to the cent', async () => {
   const [offer] = await zzOffers();
   const read = await duffel.call('GET', `/air/offers/${offer.id}?return_available_services=true`);
   const services = [{ id: read.body.data.available_services[0].id, quantity: 1 }];
-  expect(codesOf(await post(offer, 'short', { services }))).toEqual([
-    'payment_amount_does_not_match_order_amount',
-  ]);
+  expect(codesOf(await post(offer, 'short', { services }))).toEqual(['payment_amount_does_not_match_order_amount']);
   const amount = (Number(offer.total_amount) + 20).toFixed(2);
   const payments = [{ type: 'balance', amount, currency: 'USD' }];
   const { status, body } = await post(offer, 'with bag', { services, payments });
-  expect([status, body.data.total_amount, body.data.services[0].total_amount]).toEqual([
-    201,
-    amount,
-    '20.00',
-  ]);
+  expect([status, body.data.total_amount, body.data.services[0].total_amount]).toEqual([201, amount, '20.00']);
 });
 
 test('an offer request is booked once, whichever offer', async () => {
@@ -265,10 +243,7 @@ test('202: the order fails in the end, and only a webhook says so', async () => 
     (await duffel.call<WebhookEvent[]>('GET', '/air/webhooks/events?type=order.creation_failed')).body.data;
   expect(await failed()).toEqual([]);
   clock.forward(STEP_MS);
-  expect((await failed())[0]?.data.object).toMatchObject({
-    offer_id: offer.id,
-    metadata: { reference: 'failing' },
-  });
+  expect((await failed())[0]?.data.object).toMatchObject({ offer_id: offer.id, metadata: { reference: 'failing' } });
   expect(await listed(offer)).toEqual([]);
   expect(await madeOf(offer)).toEqual([]);
 });

@@ -50,12 +50,7 @@ test('every answer has its request id and the budget of the minute; what is too 
 });
 
 test('what is not there is 404, and what is no JSON is 400', async () => {
-  for (const path of [
-    '/air/nothing',
-    '/air/offers/off_0000',
-    '/air/orders/ord_0000',
-    '/air/offer_requests/x',
-  ])
+  for (const path of ['/air/nothing', '/air/offers/off_0000', '/air/orders/ord_0000', '/air/offer_requests/x'])
     expect([path, (await duffel.call('GET', path)).status]).toEqual([path, 404]);
   const answer = await fetch(`${duffel.url}/air/orders`, {
     method: 'POST',
@@ -81,9 +76,9 @@ test('a search is listed in pages that meet, cheapest first, and is empty where 
   expect(seen.length).toBeGreaterThan(100);
   const amounts = seen.map(({ total_amount }) => Number(total_amount));
   expect(amounts).toEqual([...amounts].sort((a, b) => a - b));
-  expect(
-    (await duffel.call<Offer[]>('GET', `/air/offers?offer_request_id=${body.data.id}&limit=201`)).status,
-  ).toBe(422);
+  expect((await duffel.call<Offer[]>('GET', `/air/offers?offer_request_id=${body.data.id}&limit=201`)).status).toBe(
+    422,
+  );
   expect(await searched(duffel, 'PVD', 'RAI', DATE)).toEqual([]);
 });
 
@@ -151,8 +146,7 @@ test('services are new ids with every read, are never in lists, and cover all fl
   const offers = await searched(duffel, 'LHR', 'JFK', DATE);
   expect(offers.every(({ available_services }) => available_services === null)).toBe(true);
   const zz = offers.find(({ owner }) => owner.iata_code === 'ZZ');
-  const read = async () =>
-    (await duffel.call('GET', `/air/offers/${zz?.id}?return_available_services=true`)).body.data;
+  const read = async () => (await duffel.call('GET', `/air/offers/${zz?.id}?return_available_services=true`)).body.data;
   const [first, second] = [await read(), await read()];
   const [bag] = first.available_services;
   expect(bag).toMatchObject({ type: 'baggage', total_amount: '20.00', metadata: { type: 'checked' } });
@@ -168,10 +162,7 @@ test('offers leave out what the real ones leave out', async () => {
   const some = (is: (offer: Offer) => boolean) => expect(all.some(is), String(is)).toBe(true);
   some(({ conditions }) => conditions.refund_before_departure === null);
   some(({ conditions }) => !('refund_before_departure' in conditions));
-  some(
-    ({ conditions: { refund_before_departure: one } }) =>
-      one?.allowed === true && one.penalty_amount === null,
-  );
+  some(({ conditions: { refund_before_departure: one } }) => one?.allowed === true && one.penalty_amount === null);
   some(({ conditions: { change_before_departure: one } }) => one?.penalty_amount === '0.00');
   some(({ total_currency }) => total_currency === 'GBP');
   some(({ total_currency }) => total_currency === 'EUR');
@@ -185,19 +176,14 @@ test('offers leave out what the real ones leave out', async () => {
   some(({ total_emissions_kg }) => total_emissions_kg === null);
   some(({ payment_requirements }) => payment_requirements.requires_instant_payment === false);
   some(({ passenger_identity_documents_required }) => passenger_identity_documents_required);
-  some(
-    ({ supported_passenger_identity_document_types }) =>
-      supported_passenger_identity_document_types.length === 0,
-  );
+  some(({ supported_passenger_identity_document_types }) => supported_passenger_identity_document_types.length === 0);
   some((offer) => segmentsOf(offer).some(({ origin_terminal }) => origin_terminal === null));
   some((offer) => segmentsOf(offer).some(({ aircraft }) => aircraft === null));
   some((offer) => segmentsOf(offer).some((segment) => !('stops' in segment)));
   some((offer) => segmentsOf(offer).some(({ duration }) => duration === null));
   some((offer) => segmentsOf(offer).some(({ duration }) => /PT0\dH/.test(duration ?? '')));
   some((offer) =>
-    segmentsOf(offer).some(({ marketing_carrier_flight_number }) =>
-      /^0/.test(marketing_carrier_flight_number),
-    ),
+    segmentsOf(offer).some(({ marketing_carrier_flight_number }) => /^0/.test(marketing_carrier_flight_number)),
   );
   some((offer) =>
     segmentsOf(offer).some(

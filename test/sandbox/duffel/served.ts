@@ -37,9 +37,10 @@ export interface ServingOptions extends Omit<DuffelSandboxOptions, 'path' | 'clo
 
 export async function serveDuffel({ path, deliver, ...options }: ServingOptions): Promise<ServedDuffel> {
   const sandbox = await openDuffelSandbox({ ...options, path: path ?? null, fetch: deliver });
-  const server = httpServer((request, incoming) =>
-    sandbox.fetch(request, () => incoming.socket.destroy()),
-  ).listen(0, '127.0.0.1');
+  const server = httpServer((request, incoming) => sandbox.fetch(request, () => incoming.socket.destroy())).listen(
+    0,
+    '127.0.0.1',
+  );
   await new Promise((ready) => server.once('listening', ready));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -57,11 +58,7 @@ export async function serveDuffel({ path, deliver, ...options }: ServingOptions)
       });
       const text = await answer.text();
       const isJson = answer.headers.get('content-type')?.startsWith('application/json');
-      return {
-        status: answer.status,
-        headers: answer.headers,
-        body: JSON.parse(isJson ? text : '{}') as Body<T>,
-      };
+      return { status: answer.status, headers: answer.headers, body: JSON.parse(isJson ? text : '{}') as Body<T> };
     },
     async admin(path, body) {
       const answer = await fetch(`${url}/sandbox${path}`, {

@@ -25,11 +25,7 @@ export interface Segment {
   readonly marketing_carrier_flight_number: string;
   readonly operating_carrier: Carrier;
   readonly passengers: readonly [
-    {
-      readonly cabin_class: string;
-      readonly fare_basis_code: string | null;
-      readonly baggages: readonly object[];
-    },
+    { readonly cabin_class: string; readonly fare_basis_code: string | null; readonly baggages: readonly object[] },
   ];
 }
 
@@ -39,10 +35,7 @@ interface Priced {
   readonly total_currency: string;
   readonly owner: Carrier;
   readonly slices: readonly [{ readonly segments: readonly [Segment, ...Segment[]] }];
-  readonly passengers: readonly [
-    { readonly id: string; readonly given_name: string },
-    { readonly id: string },
-  ];
+  readonly passengers: readonly [{ readonly id: string; readonly given_name: string }, { readonly id: string }];
   readonly conditions: {
     readonly refund_before_departure: Condition | null;
     readonly change_before_departure: Condition | null;
@@ -112,11 +105,7 @@ export interface Books {
     readonly total_amount: string;
     readonly is_listed: boolean;
     readonly cancelled_at: string | null;
-    readonly refund: {
-      readonly amount: string | null;
-      readonly currency: string;
-      readonly to: string;
-    } | null;
+    readonly refund: { readonly amount: string | null; readonly currency: string; readonly to: string } | null;
   }[];
   attempts: {
     readonly offer_id: string;
@@ -129,12 +118,7 @@ export interface Books {
 }
 
 /** Whatever one call answers with: who asks knows which of them it is. */
-export type Thing = Offer &
-  Order &
-  Cancellation &
-  Change &
-  WebhookEvent &
-  Webhook & { readonly offers: Offers };
+export type Thing = Offer & Order & Cancellation & Change & WebhookEvent & Webhook & { readonly offers: Offers };
 
 /** Offers where some are expected. */
 export type Offers = [Offer, Offer, ...Offer[]];

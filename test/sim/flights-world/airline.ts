@@ -14,32 +14,21 @@ const silence = () => problem('provider_failed');
  * The airline as a service reaches it: silent with and without effect, late, asked twice, and tired of being asked. An
  * order that is made later is being made until then, and the airline says so (Provider.findOrder).
  */
-export function airlineOf(
-  world: World,
-  airline: Provider,
-  pending: Map<string, number>,
-  process: Process,
-): Provider {
+export function airlineOf(world: World, airline: Provider, pending: Map<string, number>, process: Process): Provider {
   const { chance } = world;
-  const call = <T>(
-    name: string,
-    faults: Readonly<Record<string, number>>,
-    work: () => Promise<T>,
-  ): Promise<T> => {
+  const call = <T>(name: string, faults: Readonly<Record<string, number>>, work: () => Promise<T>): Promise<T> => {
     const place = chance.numbered(`${process.name} airline ${name}`);
     return process.boundary(
       `airline ${name}`,
       async () => {
         const fault = chance.happens('airline', place, faults);
-        if (fault !== null)
-          world.tell('airline', `${name} of ${process.name}: ${fault.replaceAll('_', ' ')}`);
+        if (fault !== null) world.tell('airline', `${name} of ${process.name}: ${fault.replaceAll('_', ' ')}`);
         if (fault === 'silent') throw silence();
         if (fault === 'rate_limited') {
           throw problem('upstream_rate_limited', { retryAfter: 1 + Math.floor(chance.part(place) * 30) });
         }
         if (fault === 'slow') await world.sleep(1_000 + chance.part(place) * 25_000);
-        if (fault === 'twice')
-          void world.after(chance.part(place) * 8_000, () => void work().catch(() => undefined));
+        if (fault === 'twice') void world.after(chance.part(place) * 8_000, () => void work().catch(() => undefined));
         const answer = await work();
         if (fault === 'silent_but_done') throw silence();
         return answer;

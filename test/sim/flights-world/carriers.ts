@@ -43,18 +43,13 @@ export function openTills({ chance }: World): Tills {
  */
 export function carriersOf(world: World, carriers: Fulfiller, tills: Tills, process: Process): Fulfiller {
   const { chance } = world;
-  const call = <T>(
-    name: string,
-    faults: Readonly<Record<string, number>>,
-    work: () => Promise<T>,
-  ): Promise<T> => {
+  const call = <T>(name: string, faults: Readonly<Record<string, number>>, work: () => Promise<T>): Promise<T> => {
     const place = chance.numbered(`${process.name} carrier ${name}`);
     return process.boundary(
       `carrier ${name}`,
       async () => {
         const fault = chance.happens('carrier', place, faults);
-        if (fault !== null)
-          world.tell('carrier', `${name} of ${process.name}: ${fault.replaceAll('_', ' ')}`);
+        if (fault !== null) world.tell('carrier', `${name} of ${process.name}: ${fault.replaceAll('_', ' ')}`);
         if (fault === 'silent') throw silence();
         if (fault === 'slow') await world.sleep(1_000 + chance.part(place) * 25_000);
         if (!process.isAlive()) return new Promise<never>(() => undefined);
@@ -83,8 +78,7 @@ export function carriersOf(world: World, carriers: Fulfiller, tills: Tills, proc
       }),
     async book(purchase) {
       const { visits } = tills;
-      const count = (by: number) =>
-        visits.set(purchase.reference, (visits.get(purchase.reference) ?? 0) + by);
+      const count = (by: number) => visits.set(purchase.reference, (visits.get(purchase.reference) ?? 0) + by);
       count(1);
       process.atEnd(() => visits.delete(purchase.reference));
       try {

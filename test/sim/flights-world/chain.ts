@@ -72,8 +72,7 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
     const gap = forgotten.get(signature);
     return gap !== undefined && world.now() < gap.untilMs && (!inHistory || gap.history);
   };
-  const ageOf = (signature: string): number =>
-    world.now() - (landedAtMs.get(signature) ?? Number.NEGATIVE_INFINITY);
+  const ageOf = (signature: string): number => world.now() - (landedAtMs.get(signature) ?? Number.NEGATIVE_INFINITY);
 
   /** Executes bytes, and tells what moved. */
   async function land(call: Call, by: string): Promise<Answer> {
@@ -109,11 +108,7 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
     const before = fates.get(signature);
     const isSame = before !== undefined && world.now() < before.untilMs;
     // Every address gets the same bytes at once: what befalls them befalls them all.
-    const fate = isSame
-      ? before.fate
-      : landedAtMs.has(signature)
-        ? null
-        : chance.happens('send', place, SEND_FAULTS);
+    const fate = isSame ? before.fate : landedAtMs.has(signature) ? null : chance.happens('send', place, SEND_FAULTS);
     if (!isSame) fates.set(signature, { fate, untilMs: world.now() + BROADCAST_MS });
     if (isSame && fate !== null) return { result: signature };
     if (fate === null) return land(call, by);
@@ -157,8 +152,7 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
       for (const name of ['absoluteSlot', 'blockHeight']) {
         if (typeof result[name] === 'number') result[name] = Math.max(0, result[name] - FINAL_SLOTS);
       }
-      if (isRecord(result.context))
-        result.context.slot = Math.max(0, Number(result.context.slot) - FINAL_SLOTS);
+      if (isRecord(result.context)) result.context.slot = Math.max(0, Number(result.context.slot) - FINAL_SLOTS);
     }
     return said;
   }
@@ -176,12 +170,10 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
     if (fault === 'slow') await world.sleep(300 + chance.part(place) * 17_000);
     const question = `${call.method} ${JSON.stringify(call.params)}`;
     const before = earlier.get(question);
-    if (fault === 'old' && before)
-      return { status: 200, text: envelope(call, before.answer), retryAfter: null };
+    if (fault === 'old' && before) return { status: 200, text: envelope(call, before.answer), retryAfter: null };
     const said = await answer(call, by);
     if (fault === 'answer_lost') throw lost();
-    if (!before || world.now() - before.atMs > 5_000)
-      earlier.set(question, { atMs: world.now(), answer: said });
+    if (!before || world.now() - before.atMs > 5_000) earlier.set(question, { atMs: world.now(), answer: said });
     const text = envelope(call, said);
     return { status: 200, text: fault === 'torn' ? text.slice(0, text.length / 2) : text, retryAfter: null };
   }
@@ -249,8 +241,7 @@ const responseOf = ({ status, text, retryAfter }: Reply): Response =>
   }) as unknown as Response;
 
 const lost = () => new TypeError('fetch failed');
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const bytesOf = ({ params }: Call): Uint8Array => new Uint8Array(Buffer.from(String(params[0]), 'base64'));
 const envelope = ({ id }: Call, { result, error }: Answer): string =>
   JSON.stringify(error === undefined ? { jsonrpc: '2.0', id, result } : { jsonrpc: '2.0', id, error });

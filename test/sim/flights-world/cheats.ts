@@ -33,10 +33,7 @@ export function createThief(world: World, stage: Stage, find: Find, facts: Fact[
           }),
         );
         if (taken && !isProblem(taken)) {
-          world.violate(
-            'nobody takes the pair of another',
-            `eve took ${taken.value.value.intent_id} of ${chosen.who}`,
-          );
+          world.violate('nobody takes the pair of another', `eve took ${taken.value.value.intent_id} of ${chosen.who}`);
         }
         world.saw('a thief tries to take a pair');
       }
@@ -65,14 +62,11 @@ export function createFlooder(world: World, stage: Stage, find: Find, facts: Fac
       await Promise.all(
         windows.map(async (person, place) => {
           const offer = found[place];
-          if (offer)
-            await person.command('flood', ({ client }) => client.createIntent({ offer_id: offer.offer_id }));
+          if (offer) await person.command('flood', ({ client }) => client.createIntent({ offer_id: offer.offer_id }));
         }),
       );
       world.saw('a flood of unpaid creations');
-      for (const row of await stage.query(
-        'select escrow_address from intents order by created_at_ms limit 4',
-      )) {
+      for (const row of await stage.query('select escrow_address from intents order by created_at_ms limit 4')) {
         await first?.sends((row as { escrow_address: Address }).escrow_address, 1n);
       }
     },

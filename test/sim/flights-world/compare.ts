@@ -43,10 +43,7 @@ export async function compare(args: readonly string[]): Promise<number> {
       const found: (readonly [string, string])[] = [];
       for (const [name, setting] of Object.entries(settings)) {
         const { violation, books } = await play(template, schedule, setting);
-        found.push([
-          name,
-          violation ? `${violation.rule}: ${violation.why}` : JSON.stringify(books, null, 1),
-        ]);
+        found.push([name, violation ? `${violation.rule}: ${violation.why}` : JSON.stringify(books, null, 1)]);
       }
       const [first, ...others] = found;
       const other = others.find(([, books]) => books !== first?.[1]);

@@ -63,14 +63,7 @@ const AGAIN_MS = 4 * 60_000;
 const WAITS_MS = 15 * 60_000;
 
 /** A customer: searches, books, waits; may ask for the order, for a refund; runs things twice, dawdles, vanishes. */
-export function createCustomer(
-  world: World,
-  stage: Stage,
-  name: string,
-  find: Find,
-  facts: Fact[],
-  gossip: Gossip,
-) {
+export function createCustomer(world: World, stage: Stage, name: string, find: Find, facts: Fact[], gossip: Gossip) {
   const { chance } = world;
   const person = createPerson(world, stage, name, find, facts);
   const intents: Intent[] = [];
@@ -104,8 +97,7 @@ export function createCustomer(
     const intent = await lockOffer(number, offerId);
     if (!intent) return;
     if (does(`vanishes after the intent ${number}`, 0.08)) return;
-    if (does(`sends dust into the vault ${number}`, 0.08))
-      await person.sends(intent.escrow.address as Address, 1n);
+    if (does(`sends dust into the vault ${number}`, 0.08)) await person.sends(intent.escrow.address as Address, 1n);
     if (does(`dawdles before booking ${number}`, 0.08))
       await world.sleep(chance.part(`${name} late ${number}`) * 40 * 60_000);
     await book(number, intent);
@@ -147,9 +139,7 @@ export function createCustomer(
     const isOwn = does('comes by a code of his own', 0.06);
     if (!isOwn && !does('comes by an affiliate', 0.4)) return null;
     const by = isOwn ? null : chance.pick(`${name} affiliate`, AFFILIATES);
-    const made = await person.persist('code', ({ client }) =>
-      client.createAffiliate(walletOf(by ?? name).address),
-    );
+    const made = await person.persist('code', ({ client }) => client.createAffiliate(walletOf(by ?? name).address));
     return made === null || isProblem(made) ? null : { code: made.value.code, by };
   }
 
@@ -169,12 +159,9 @@ export function createCustomer(
     // Told to book the one that is there, whoever made it, a customer believes it.
     const other = isProblem(made, 'intent_already_exists') ? made.detail?.intent_id : null;
     const read =
-      typeof other === 'string'
-        ? await person.persist(`show ${number}`, ({ client }) => client.intent(other))
-        : made;
+      typeof other === 'string' ? await person.persist(`show ${number}`, ({ client }) => client.intent(other)) : made;
     if (read === null || isProblem(read)) return null;
-    if (referral)
-      person.fact({ kind: 'referred', who: name, intentId: read.value.intent_id, by: referral.by });
+    if (referral) person.fact({ kind: 'referred', who: name, intentId: read.value.intent_id, by: referral.by });
     intents.push(read.value);
     return read.value;
   }
@@ -186,9 +173,7 @@ export function createCustomer(
       person.paid(thing, payment);
     };
     const label = `book ${number}`;
-    const second = does(`books in two windows at once ${number}`, 0.12)
-      ? person.persist(`${label} too`, once)
-      : null;
+    const second = does(`books in two windows at once ${number}`, 0.12) ? person.persist(`${label} too`, once) : null;
     if (does(`moves the money away meanwhile ${number}`, 0.04)) {
       world.after(chance.part(`${name} away`) * 1_500, () => {
         void person

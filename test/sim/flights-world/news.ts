@@ -101,9 +101,7 @@ export function createDepartment(world: World, stage: Stage, find: Find) {
     const place = chance.numbered('news');
     const fault = chance.happens('message', place, MESSAGE_FAULTS);
     const deliver = (isForged = false) =>
-      void send(reference, isForged).catch((error: unknown) =>
-        world.failed('the airline sends messages', error),
-      );
+      void send(reference, isForged).catch((error: unknown) => world.failed('the airline sends messages', error));
     if (fault === 'lost') return;
     if (fault === 'forged') {
       deliver(true);
@@ -126,15 +124,8 @@ export function createDepartment(world: World, stage: Stage, find: Find) {
         const what = chance.happens('own change', place, OWN_CHANGES);
         if (what === null) continue;
         const byMs = Math.round(1 + chance.part(place) * 5) * HOUR_MS;
-        stage.changes.set(id, {
-          what: what === 'cancelled' ? 'cancelled' : 'rescheduled',
-          byMs,
-          atMs: world.now(),
-        });
-        world.tell(
-          'airline',
-          what === 'cancelled' ? 'cancels a flight that it sold' : 'moves a flight by hours',
-        );
+        stage.changes.set(id, { what: what === 'cancelled' ? 'cancelled' : 'rescheduled', byMs, atMs: world.now() });
+        world.tell('airline', what === 'cancelled' ? 'cancels a flight that it sold' : 'moves a flight by hours');
         world.saw(`airline by itself: ${what}`);
         tellOf(id);
       }

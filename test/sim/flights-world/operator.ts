@@ -14,11 +14,7 @@ export function createOperator(world: World, stage: Stage, find: Find) {
   const { chance } = world;
   const retried = new Set<string>();
 
-  async function ask(
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object,
-  ): Promise<Record<string, unknown> | null> {
+  async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<Record<string, unknown> | null> {
     const reached = find(`operator ${path}`);
     if (!reached) return null;
     const request = {

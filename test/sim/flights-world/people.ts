@@ -22,12 +22,7 @@ export type Fact =
   | { readonly kind: 'ended'; readonly who: string; readonly intentId: string; readonly status: string }
   | { readonly kind: 'requested'; readonly who: string; readonly intentId: string }
   /** `by`: an affiliate; null: one's own code, which counts for nothing. */
-  | {
-      readonly kind: 'referred';
-      readonly who: string;
-      readonly intentId: string;
-      readonly by: string | null;
-    };
+  | { readonly kind: 'referred'; readonly who: string; readonly intentId: string; readonly by: string | null };
 
 /** Finds the service that answers a request. */
 export type Find = (place: string) => Reached | null;
@@ -59,22 +54,12 @@ const LONGEST_PAUSE_MS = 45_000;
 export type Person = ReturnType<typeof createPerson>;
 
 /** Somebody with a computer, who runs the tool's commands, and runs them again when they fail or die. */
-export function createPerson(
-  world: World,
-  stage: Stage,
-  name: string,
-  find: Find,
-  facts: Fact[],
-  home = name,
-) {
+export function createPerson(world: World, stage: Stage, name: string, find: Find, facts: Fact[], home = name) {
   const { chance } = world;
   const computer = createComputer(world, home, stage.journalOf(home));
 
   /** One run of a command; null when it died. */
-  async function command<T>(
-    label: string,
-    run: (tool: Tool) => Promise<T>,
-  ): Promise<{ value: T } | Problem | null> {
+  async function command<T>(label: string, run: (tool: Tool) => Promise<T>): Promise<{ value: T } | Problem | null> {
     const process = computer.boot(label);
     // What was printed was read, also where the command dies while it notes that.
     let printed = null as { value: T } | null;

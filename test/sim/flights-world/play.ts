@@ -59,8 +59,8 @@ async function playOn(world: World, stage: Stage, pace: Pace): Promise<void> {
     return up[Math.floor(chance.part(`balance ${place}`) * up.length)] ?? null;
   };
   setLimits(world, CUSTOMERS);
-  const customers = CUSTOMERS.filter((name) => chance.takesPart(name, name === 'ann' ? 0.9 : 0.6)).map(
-    (name) => createCustomer(world, stage, name, find, facts, gossip),
+  const customers = CUSTOMERS.filter((name) => chance.takesPart(name, name === 'ann' ? 0.9 : 0.6)).map((name) =>
+    createCustomer(world, stage, name, find, facts, gossip),
   );
   const operator = createOperator(world, stage, find);
   let looks = true;
@@ -90,9 +90,7 @@ async function playOn(world: World, stage: Stage, pace: Pace): Promise<void> {
   if (chance.takesPart('eve', 0.35)) world.play('eve', thief.play);
   const flooder = createFlooder(world, stage, find, facts);
   if (chance.takesPart('mal', 0.2)) world.play('mal', flooder.play);
-  const computers = [...servers, ...customers, thief]
-    .map(({ computer }) => computer)
-    .concat(flooder.computers);
+  const computers = [...servers, ...customers, thief].map(({ computer }) => computer).concat(flooder.computers);
   await world.run(LONGEST_PLAY_MS);
   // No more faults. Everybody does what is left to do, and time moves until nothing is due any more.
   chance.calm();

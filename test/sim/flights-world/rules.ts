@@ -71,10 +71,7 @@ export function declareRules(world: World, stage: Stage) {
     const order = await stage.orderOf(intent.intent_id);
     if (order?.status === 'ticketed') tickets.add(intent.intent_id);
     if (how === 'captured' && order?.status !== 'ticketed') {
-      world.violate(
-        'captured only with a ticket',
-        `${intent.intent_id}: the order is ${order?.status ?? 'none'}`,
-      );
+      world.violate('captured only with a ticket', `${intent.intent_id}: the order is ${order?.status ?? 'none'}`);
     }
     if (how === 'refunded' && order?.status === 'ticketed') {
       world.violate('refunded only without a ticket', `${intent.intent_id} has a ticket`);
@@ -144,8 +141,7 @@ export function declareRules(world: World, stage: Stage) {
 
 /** Captured, and paid back from the treasury since: an operator granted the refund. */
 const isPaidBack = (stage: Stage, { intent_id: id }: IntentRow): boolean =>
-  stage.rows(`select 1 from refund_requests where intent_id = ? and state in ('approved', 'refunded')`, id)
-    .length > 0;
+  stage.rows(`select 1 from refund_requests where intent_id = ? and state in ('approved', 'refunded')`, id).length > 0;
 
 export type Watched = ReturnType<typeof declareRules>;
 
@@ -175,10 +171,7 @@ const OPEN: readonly (readonly [what: string, sql: string])[] = [
     'a refund request',
     `select request_id as id, state, last_error as error from refund_requests where state not in ('refunded', 'rejected')`,
   ],
-  [
-    'a message',
-    `select message_id as id, state, last_error as error from outbox where state in ('queued', 'sending')`,
-  ],
+  ['a message', `select message_id as id, state, last_error as error from outbox where state in ('queued', 'sending')`],
   [
     'an intent that blocks its pair',
     `select intent_id as id, status as state, null as error from intents where active_key is not null`,
@@ -198,12 +191,7 @@ const OPEN: readonly (readonly [what: string, sql: string])[] = [
 ];
 
 /** What holds once the world has come to rest: nothing is open, and histories, books and chain are one story. */
-export async function checkAtRest(
-  world: World,
-  stage: Stage,
-  facts: readonly Fact[],
-  watched: Watched,
-): Promise<void> {
+export async function checkAtRest(world: World, stage: Stage, facts: readonly Fact[], watched: Watched): Promise<void> {
   await stage.settleBooks();
   for (const [what, sql] of OPEN) {
     for (const { id, state, error } of stage.rows<{ id: string; state: string; error: string | null }>(sql)) {
@@ -319,8 +307,7 @@ function checkHistory(world: World, stage: Stage, facts: readonly Fact[], landed
   const things = new Map<string, string>();
   for (const fact of facts) {
     if (fact.kind === 'paid') {
-      if (!good.has(fact.transaction))
-        world.violate('a receipt is of a payment', `${fact.thing}: ${fact.transaction}`);
+      if (!good.has(fact.transaction)) world.violate('a receipt is of a payment', `${fact.thing}: ${fact.transaction}`);
       const before = things.get(fact.thing);
       things.set(fact.thing, fact.transaction);
       if (before !== undefined && before !== fact.transaction) {
@@ -336,10 +323,8 @@ function checkHistory(world: World, stage: Stage, facts: readonly Fact[], landed
     }
     if (fact.kind === 'intent') {
       const own = refundWalletOf(fact.who).address;
-      if (row.refund_wallet !== own)
-        world.violate('refunds go to the frozen wallet', `${fact.intentId} to another`);
-      if (row.funding_wallet !== walletOf(fact.who).address)
-        world.violate('nobody takes another pair', fact.intentId);
+      if (row.refund_wallet !== own) world.violate('refunds go to the frozen wallet', `${fact.intentId} to another`);
+      if (row.funding_wallet !== walletOf(fact.who).address) world.violate('nobody takes another pair', fact.intentId);
     }
     if (fact.kind === 'ended' && fact.status !== row.status && !isPaidBack(stage, row)) {
       world.violate(
@@ -348,12 +333,8 @@ function checkHistory(world: World, stage: Stage, facts: readonly Fact[], landed
       );
     }
     if (fact.kind === 'requested') {
-      const [request] = stage.rows(
-        `select request_id from refund_requests where intent_id = ?`,
-        fact.intentId,
-      );
-      if (!request)
-        world.violate('what was acknowledged is there', `the refund request for ${fact.intentId}`);
+      const [request] = stage.rows(`select request_id from refund_requests where intent_id = ?`, fact.intentId);
+      if (!request) world.violate('what was acknowledged is there', `the refund request for ${fact.intentId}`);
     }
   }
 }
@@ -405,10 +386,7 @@ function checkNews(world: World, stage: Stage): void {
     if (isAsked || !order) continue;
     const shown = JSON.parse(order.document) as { status: string; airline_changed_at?: string };
     if ((shown.status === 'cancelled') !== (change.what === 'cancelled'))
-      world.violate(
-        'an order is shown as the airline has it',
-        `${intentId} was ${change.what}, is ${shown.status}`,
-      );
+      world.violate('an order is shown as the airline has it', `${intentId} was ${change.what}, is ${shown.status}`);
     const heard = (beginning: string) => sent.filter((about) => about.startsWith(beginning)).length;
     for (const beginning of [`page:order_changed:${order.order_id}:`, `mail:journey_changed:${intentId}:`]) {
       if (heard(beginning) === 0)
@@ -427,11 +405,9 @@ function checkRent(world: World, stage: Stage, watched: Watched): void {
   const payouts = stage.rows<{ n: number }>(
     `select count(*) as n from effects where kind = 'payout' and state = 'done'`,
   );
-  const most =
-    BigInt(count) * MOST_FEE + BigInt(Number(payouts[0]?.n ?? 0)) * (MARKER_RENT + TOKEN_ACCOUNT_RENT);
+  const most = BigInt(count) * MOST_FEE + BigInt(Number(payouts[0]?.n ?? 0)) * (MARKER_RENT + TOKEN_ACCOUNT_RENT);
   const spent = watched.beganWith - operatorLamports(stage);
-  if (spent > most)
-    world.violate('every rent comes back', `${spent} lamports are gone, ${most} at most were fees`);
+  if (spent > most) world.violate('every rent comes back', `${spent} lamports are gone, ${most} at most were fees`);
 }
 
 /** What every wallet holds, for comparisons between worlds. */

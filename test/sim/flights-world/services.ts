@@ -41,8 +41,7 @@ const logOf =
     const about = Object.entries(fields).map(([name, value]) => `${name}=${String(value).slice(0, 40)}`);
     if (TOLD.has(level)) world.tell(process.name, `${event} ${about.join(' ')}`);
     // The last words of an error that nobody has foreseen.
-    if (event === 'unexpected_error' || event === 'request_failed')
-      world.saw(`unforeseen: ${fields.error_name}`);
+    if (event === 'unexpected_error' || event === 'request_failed') world.saw(`unforeseen: ${fields.error_name}`);
   };
 
 /** The flight service on a database and a cluster of its own connections, as `serve` composes it. */

@@ -1,14 +1,8 @@
 /** What a long run must have seen at least once. */
 export const SOMETIMES: readonly string[] = [
-  ...[
-    'request_lost',
-    'answer_lost',
-    'late',
-    'repeated',
-    'gateway_before',
-    'gateway_after',
-    'forbidden_after',
-  ].map((what) => `fault: network ${what}`),
+  ...['request_lost', 'answer_lost', 'late', 'repeated', 'gateway_before', 'gateway_after', 'forbidden_after'].map(
+    (what) => `fault: network ${what}`,
+  ),
   ...['request_lost', 'answer_lost', 'slow', 'busy', 'away', 'torn', 'behind', 'not_reached', 'old'].map(
     (what) => `fault: rpc ${what}`,
   ),
@@ -23,17 +17,9 @@ export const SOMETIMES: readonly string[] = [
   ...['before', 'after'].map((what) => `fault: power ${what}`),
   'the power takes what nobody waited for',
   ...['forward', 'back'].map((what) => `fault: clock ${what}`),
-  ...[
-    'settling',
-    'queued',
-    'ordering',
-    'ticketing',
-    'capturing',
-    'booked',
-    'refunding',
-    'refunded',
-    'stuck',
-  ].map((state) => `booking: ${state}`),
+  ...['settling', 'queued', 'ordering', 'ticketing', 'capturing', 'booked', 'refunding', 'refunded', 'stuck'].map(
+    (state) => `booking: ${state}`,
+  ),
   ...['active', 'booked', 'refunded'].map((status) => `intent: ${status}`),
   ...['claimed', 'settling', 'settled', 'answered', 'failed'].map((state) => `settlement: ${state}`),
   ...['planned', 'sent', 'done', 'failed'].map((state) => `effect: ${state}`),
@@ -46,14 +32,9 @@ export const SOMETIMES: readonly string[] = [
   'log: booking_postponed',
   'log: stuck_resolved',
   ...['silent', 'silent_but_done', 'slow'].map((what) => `fault: carrier ${what}`),
-  ...[
-    'booked',
-    'pending',
-    'payment_pressed_no_confirmation',
-    'price_differs',
-    'form_rejected',
-    'captcha',
-  ].map((what) => `carrier: ${what}`),
+  ...['booked', 'pending', 'payment_pressed_no_confirmation', 'price_differs', 'form_rejected', 'captcha'].map(
+    (what) => `carrier: ${what}`,
+  ),
   ...['opened', 'pending', 'check_failed'].map((what) => `fare menu: ${what}`),
   ...['paid', 'not paid'].map((what) => `operator: the bank says ${what}`),
   'slow offers come in',

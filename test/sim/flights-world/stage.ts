@@ -43,8 +43,7 @@ export type Party = (typeof OPERATOR)[number] | (typeof CUSTOMERS)[number] | (ty
 
 /** The wallet of somebody, the same in every world. */
 export function walletOf(name: string): Signer {
-  const known =
-    wallets.get(name) ?? signerFromSeed(createHash('sha256').update(`wallet of ${name}`).digest());
+  const known = wallets.get(name) ?? signerFromSeed(createHash('sha256').update(`wallet of ${name}`).digest());
   wallets.set(name, known);
   return known;
 }
@@ -117,9 +116,7 @@ function watchStates(path: string): void {
     file.exec(`create table sim_pruned_${table} as select * from ${table} where false`);
     file.exec(`create trigger sim_${table}_pruned after delete on ${table}
       begin insert into sim_pruned_${table} values (${columns.map(({ name }) => `old."${name}"`).join(', ')}); end`);
-    file.exec(
-      `create view sim_all_${table} as select * from ${table} union all select * from sim_pruned_${table}`,
-    );
+    file.exec(`create view sim_all_${table} as select * from ${table} union all select * from sim_pruned_${table}`);
   }
   // All of it into the one file that is copied.
   file.prepare('pragma wal_checkpoint(truncate)').all();
@@ -297,15 +294,15 @@ async function openServer(server: TestPostgres, books: SqliteDatabase) {
     async copyTo(file: SqliteDatabase): Promise<void> {
       file.exec('pragma foreign_keys = off');
       const named = (type: string) =>
-        (
-          file.prepare(`select name from sqlite_master where type = '${type}'`).all() as { name: string }[]
-        ).map((one) => one.name);
+        (file.prepare(`select name from sqlite_master where type = '${type}'`).all() as { name: string }[]).map(
+          (one) => one.name,
+        );
       for (const trigger of named('trigger')) file.exec(`drop trigger ${trigger}`);
       file.exec('begin');
       for (const table of named('table').filter((one) => !one.startsWith('sqlite_'))) {
-        const columns = (
-          file.prepare(`pragma table_info(${table})`).all() as { readonly name: string }[]
-        ).map((one) => one.name);
+        const columns = (file.prepare(`pragma table_info(${table})`).all() as { readonly name: string }[]).map(
+          (one) => one.name,
+        );
         file.exec(`delete from ${table}`);
         const insert = file.prepare(
           `insert into ${table} (${columns.map((one) => `"${one}"`).join(', ')})
@@ -331,12 +328,7 @@ let databases = 0;
 type Truth = Pick<ProviderOrder, 'status' | 'bookingReference' | 'documents'>;
 
 /** null: nothing was sold under this reference. */
-async function truthOf(
-  airline: Provider,
-  carriers: Fulfiller,
-  tills: Tills,
-  intentId: string,
-): Promise<Truth | null> {
+async function truthOf(airline: Provider, carriers: Fulfiller, tills: Tills, intentId: string): Promise<Truth | null> {
   const order = await airline.findOrder(intentId, '');
   if (order !== null && order !== 'unknown') return order;
   const bought = await carriers.find(intentId);
@@ -358,12 +350,7 @@ async function truthOf(
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Everything outside of our processes: disks, the chain, the airline, and a look into the books for whoever checks. */
-export async function openStage(
-  world: World,
-  template: Template,
-  disks: Map<string, Disk>,
-  setting: Setting = USUAL,
-) {
+export async function openStage(world: World, template: Template, disks: Map<string, Disk>, setting: Setting = USUAL) {
   const folder = mkdtempSync(join(template.folder, 'world-'));
   for (const name of ['service.db', 'ledger.db', 'keys.json']) {
     copyFileSync(join(template.folder, name), join(folder, name));

@@ -33,19 +33,13 @@ export function createStockPayer(given: {
   return {
     async send(exchange: PaidExchange, patience): Promise<PaidAnswer> {
       route(url, given.rpc);
-      const protocol = new x402Client().register(
-        'solana:*',
-        new ExactSvmScheme(given.signer, { rpcUrl: url }),
-      );
+      const protocol = new x402Client().register('solana:*', new ExactSvmScheme(given.signer, { rpcUrl: url }));
       // Its own cap of 1 USD would refuse every fare.
       protocol.setSpendControls(false);
       const client = new x402HTTPClient(protocol);
       const challenge = await ask(exchange, patience);
       if (challenge.status !== 402) throw problemOf(challenge);
-      const required = client.getPaymentRequiredResponse(
-        (name) => headerOf(challenge, name) ?? null,
-        challenge.body,
-      );
+      const required = client.getPaymentRequiredResponse((name) => headerOf(challenge, name) ?? null, challenge.body);
       const payment = await client.createPaymentPayload(required);
       const headers = { ...exchange.headers, ...client.encodePaymentSignatureHeader(payment) };
       const answer = await ask({ ...exchange, headers }, patience);
@@ -58,12 +52,7 @@ export function createStockPayer(given: {
       const { amount, asset, network } = payment.accepted;
       return {
         body: answer.body,
-        payment: {
-          amount: formatUsdc(atomic(amount)),
-          asset,
-          network,
-          transaction: settled.transaction,
-        },
+        payment: { amount: formatUsdc(atomic(amount)), asset, network, transaction: settled.transaction },
       };
     },
   };

@@ -20,8 +20,7 @@ import { createStockPayer } from './stock-payer.ts';
 export const BASE_URL = 'http://flights.sim';
 
 /** What somebody lets the tool spend in 24 hours; null: anything. */
-export const limitOf = ({ chance }: World, who: string): bigint | null =>
-  limited.get(chance)?.get(who) ?? null;
+export const limitOf = ({ chance }: World, who: string): bigint | null => limited.get(chance)?.get(who) ?? null;
 
 /** Decides who has a limit of which amount. */
 export function setLimits(world: World, names: readonly string[]): void {
@@ -73,12 +72,7 @@ export async function openTool(
   const { clock } = process;
   const secrets = stage.secrets;
   const disk = stage.journalOf(home);
-  const opened = await openClientStore({
-    path: disk.path(),
-    secrets,
-    clock,
-    ids: randomIds(clock.now),
-  });
+  const opened = await openClientStore({ path: disk.path(), secrets, clock, ids: randomIds(clock.now) });
   process.atEnd(() => void opened.shut());
   const store = watchedJournal(process, opened);
   const cluster = once(() => clusterOf(stage, process));
@@ -135,9 +129,7 @@ export async function openTool(
     warn: () => undefined,
   });
   const payer =
-    stage.setting.payer === 'own'
-      ? own
-      : createStockPayer({ who, signer: walletOf(who), journal: bound(store), rpc });
+    stage.setting.payer === 'own' ? own : createStockPayer({ who, signer: walletOf(who), journal: bound(store), rpc });
   return {
     store,
     cluster,

@@ -39,10 +39,7 @@ interface PaidOut {
 export function checkWallets(
   world: World,
   stage: Stage,
-  {
-    began,
-    ends,
-  }: { readonly began: Purses; readonly ends: ReadonlyMap<string, 'open' | 'captured' | 'refunded'> },
+  { began, ends }: { readonly began: Purses; readonly ends: ReadonlyMap<string, 'open' | 'captured' | 'refunded'> },
   facts: readonly Fact[],
 ): void {
   const due = new Map(began);
@@ -97,9 +94,7 @@ export function checkWallets(
 function sharesOf(stage: Stage, facts: readonly Fact[]): Map<string, bigint> {
   const booked = new Map(
     stage
-      .rows<{ intent_id: string; amount: number }>(
-        `select intent_id, amount from intents where status = 'booked'`,
-      )
+      .rows<{ intent_id: string; amount: number }>(`select intent_id, amount from intents where status = 'booked'`)
       .map((one) => [one.intent_id, BigInt(one.amount)]),
   );
   const by = new Map(

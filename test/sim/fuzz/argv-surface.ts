@@ -48,16 +48,7 @@ function goodLines(spec: CommandSpec): string[][] {
   return [...examples, ...options];
 }
 
-const GLOBALS = [
-  '--json',
-  '--dry-run',
-  '--yes',
-  '--max-payment',
-  '--timeout',
-  '--profile',
-  '--quiet',
-  '--verbose',
-];
+const GLOBALS = ['--json', '--dry-run', '--yes', '--max-payment', '--timeout', '--profile', '--quiet', '--verbose'];
 
 function broken({ chance, upTo, oneOf, text }: Mutator, corpus: readonly string[][]): string[] {
   const words = [...oneOf(corpus)];
@@ -80,8 +71,7 @@ function mayRun(invocation: Invocation | null): boolean {
   if (invocation === null) return false;
   const { name, spec, globals } = invocation;
   if (NEVER_RUN.includes(name) || spec.effect === 'runs') return false;
-  if (Object.keys((invocation as { options?: object }).options ?? {}).some((one) => NEVER_WITH.test(one)))
-    return false;
+  if (Object.keys((invocation as { options?: object }).options ?? {}).some((one) => NEVER_WITH.test(one))) return false;
   return spec.effect === 'reads' || globals.dryRun === true;
 }
 
@@ -99,12 +89,7 @@ export const openArgvSurface: OpenSurface = async (mutator) => {
 
   async function ended(words: readonly string[], isSpawned: boolean) {
     if (!isSpawned) return runInMemory(words, { environment, clock, folder: home });
-    const ran = await execa(process.execPath, [BIN, ...words], {
-      env: built.env,
-      cwd: home,
-      reject: false,
-      input: '',
-    });
+    const ran = await execa(process.execPath, [BIN, ...words], { env: built.env, cwd: home, reject: false, input: '' });
     return { exitCode: ran.exitCode ?? -1, stdout: ran.stdout, stderr: ran.stderr };
   }
 

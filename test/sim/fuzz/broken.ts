@@ -13,42 +13,15 @@ const nested = (depth: number): unknown => {
 const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     ...[null, true, false, 0, -1, 1.5, 1e308, 5e-324, 2 ** 53, INFINITE, '', ' ', '0', 'null', [], {}, [[]]],
-    ...[
-      '\u0000',
-      '\ud800',
-      '\u202eabc',
-      'é'.repeat(50),
-      '🛫',
-      'LIS\n',
-      "'; DROP TABLE intents; --",
-      '{{7*7}}',
-    ],
-    ...[
-      '__proto__',
-      'constructor',
-      '../../etc/passwd',
-      'x'.repeat(5000),
-      '9'.repeat(400),
-      '2026-12-20T00:00:00Z',
-    ],
+    ...['\u0000', '\ud800', '\u202eabc', 'é'.repeat(50), '🛫', 'LIS\n', "'; DROP TABLE intents; --", '{{7*7}}'],
+    ...['__proto__', 'constructor', '../../etc/passwd', 'x'.repeat(5000), '9'.repeat(400), '2026-12-20T00:00:00Z'],
     ...[['LIS'], { toString: 'x' }, { length: 1 }, nested(60)],
   ),
   fc.jsonValue({ maxDepth: 2 }),
   fc.string({ unit: 'binary', maxLength: 60 }),
 );
 
-const EXTRA = [
-  '__proto__',
-  'constructor',
-  'prototype',
-  'toString',
-  'hasOwnProperty',
-  '',
-  ' ',
-  '0',
-  'max_stop',
-  'Ω',
-];
+const EXTRA = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '', ' ', '0', 'max_stop', 'Ω'];
 
 /** One thing wrong somewhere in a JSON value, wherever it lies. */
 export function mutated(good: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
@@ -64,9 +37,7 @@ function change(value: unknown, what: string, at: number, other: unknown, name: 
     if (value.length === 0 || what === 'add') return [...value, other];
     const index = at % value.length;
     if (what === 'twice') return [...value, value[index]];
-    return value.map((one, position) =>
-      position === index ? deeper(one, what, at, other, name) : (one as unknown),
-    );
+    return value.map((one, position) => (position === index ? deeper(one, what, at, other, name) : (one as unknown)));
   }
   if (typeof value !== 'object' || value === null) return other;
   const fields = Object.entries(value);
@@ -94,22 +65,7 @@ export const textOf = (value: unknown): string => JSON.stringify(value).replaceA
 export function brokenText(good: fc.Arbitrary<string>): fc.Arbitrary<string | Uint8Array<ArrayBuffer>> {
   return fc.oneof(
     fc.constantFrom<string>(
-      ...[
-        '',
-        ' ',
-        '{',
-        '}',
-        'null',
-        '[]',
-        '""',
-        '0',
-        'NaN',
-        'undefined',
-        '{"a":}',
-        '{a:1}',
-        "{'a':1}",
-        '\ufeff{}',
-      ],
+      ...['', ' ', '{', '}', 'null', '[]', '""', '0', 'NaN', 'undefined', '{"a":}', '{a:1}', "{'a':1}", '\ufeff{}'],
       ...['{}{}', '{"__proto__":{"a":1}}', '{"offer_id":"a","offer_id":"b"}', '//{}', '-', '1e', '\u0000'],
     ),
     good.map((text) => text.slice(0, Math.floor(text.length / 2))),
@@ -126,12 +82,7 @@ export const contentType: fc.Arbitrary<string | null> = fc.oneof(
   { arbitrary: fc.constant('application/json'), weight: 30 },
   fc.constantFrom(
     ...['application/json; charset=utf-8', 'APPLICATION/JSON', 'text/plain', 'application/jsonx', 'json', ''],
-    ...[
-      'multipart/form-data; boundary=x',
-      'application/x-www-form-urlencoded',
-      'application/json, text/html',
-      null,
-    ],
+    ...['multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'application/json, text/html', null],
   ),
 );
 
@@ -198,55 +149,20 @@ const payload = (transaction: unknown, change: object = {}) =>
 export const payment: fc.Arbitrary<string | null> = fc.oneof(
   { arbitrary: fc.constant(null), weight: 6 },
   fc.constantFrom(
-    ...[
-      '',
-      'x',
-      'bm8=',
-      '$other',
-      '$spent',
-      base64(null),
-      base64([]),
-      base64({}),
-      base64({ x402Version: 1 }),
-    ],
-    ...[
-      payload(''),
-      payload(null),
-      payload('AAAA'),
-      payload({}),
-      payload('x'.repeat(3000)),
-      'A'.repeat(9000),
-    ],
-    ...[
-      payload('AAAA', { accepted: null }),
-      payload('AAAA', { x402Version: '2' }),
-      payload('AAAA', { accepted: {} }),
-    ],
+    ...['', 'x', 'bm8=', '$other', '$spent', base64(null), base64([]), base64({}), base64({ x402Version: 1 })],
+    ...[payload(''), payload(null), payload('AAAA'), payload({}), payload('x'.repeat(3000)), 'A'.repeat(9000)],
+    ...[payload('AAAA', { accepted: null }), payload('AAAA', { x402Version: '2' }), payload('AAAA', { accepted: {} })],
   ),
   headerText,
-  fc
-    .uint8Array({ minLength: 1, maxLength: 1300 })
-    .map((bytes) => payload(Buffer.from(bytes).toString('base64'))),
+  fc.uint8Array({ minLength: 1, maxLength: 1300 }).map((bytes) => payload(Buffer.from(bytes).toString('base64'))),
   fc.nat().map((at) => `$flipped:${at}`),
 );
 
 /** What stands in a path in the place of an id. */
 export const pathId = (name: string): fc.Arbitrary<string> =>
   fc.oneof(
-    fc.constantFrom(
-      ...(name === 'intent_id' ? ['$intent', '$booked'] : name === 'order_id' ? ['$order'] : ['$code']),
-    ),
-    fc.constantFrom(
-      'x',
-      '__proto__',
-      'constructor',
-      '%00',
-      '%zz',
-      '%E0%A4%A',
-      '%252e',
-      "'%20OR%201=1--",
-      '*',
-    ),
+    fc.constantFrom(...(name === 'intent_id' ? ['$intent', '$booked'] : name === 'order_id' ? ['$order'] : ['$code'])),
+    fc.constantFrom('x', '__proto__', 'constructor', '%00', '%zz', '%E0%A4%A', '%252e', "'%20OR%201=1--", '*'),
     fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
       .filter((text) => text !== '.' && text !== '..')

@@ -132,9 +132,7 @@ const PATHS_LEFT = ['-wal', '-shm', '-journal'];
 export const openFileSurface: OpenSurface = async (mutator) => {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-fuzz-'));
   const kinds = [...(await textKinds(mutator, folder)), ...(await databaseKinds(mutator, folder))];
-  const chosen = kinds.flatMap((kind) =>
-    Array.from({ length: kind.weight * (kind.weight > 1 ? 8 : 1) }, () => kind),
-  );
+  const chosen = kinds.flatMap((kind) => Array.from({ length: kind.weight * (kind.weight > 1 ? 8 : 1) }, () => kind));
   const path = join(folder, 'damaged');
   return {
     async bad() {

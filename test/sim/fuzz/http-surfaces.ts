@@ -18,22 +18,8 @@ const TYPES = [
   ...['application/grpc-web+proto', 'application/json;charset=utf-16', 'application/cbor', 'text/json'],
 ];
 const HEADERS = [
-  ...[
-    'connect-protocol-version',
-    'connect-timeout-ms',
-    'connect-accept-encoding',
-    'content-encoding',
-    'accept',
-  ],
-  ...[
-    'transfer-encoding',
-    'if-match',
-    'idempotency-key',
-    'x-request-id',
-    'origin',
-    'payment-signature',
-    'x-payment',
-  ],
+  ...['connect-protocol-version', 'connect-timeout-ms', 'connect-accept-encoding', 'content-encoding', 'accept'],
+  ...['transfer-encoding', 'if-match', 'idempotency-key', 'x-request-id', 'origin', 'payment-signature', 'x-payment'],
 ];
 
 interface Broken {
@@ -68,8 +54,7 @@ function broken({ chance, upTo, oneOf, text, bytes, jsonText }: Mutator, corpus:
     path = `/${text(path, other.path)
       .replace(/^\/+/, '')
       .replace(/[\s#\\]/g, '')}`;
-  else if (chance() < 0.04)
-    path += `?${encodeURIComponent(text('a').replace(/[\ud800-\udfff]/g, ''))}=${upTo(9)}`;
+  else if (chance() < 0.04) path += `?${encodeURIComponent(text('a').replace(/[\ud800-\udfff]/g, ''))}=${upTo(9)}`;
   if (method === 'GET' || method === 'HEAD') body = null;
   return { ask: { ...ask, method, path, headers, body }, isElsewhere };
 }
@@ -117,10 +102,7 @@ const DAYS_MS = 72 * HOUR_MS;
 export const openFlightsSurface: OpenSurface = async (mutator, seed) => {
   const scene = await openScene();
   const { world } = scene;
-  const corpus = fc.sample(requestsOf(scene.operations, scene.document.components.schemas), {
-    seed,
-    numRuns: CORPUS,
-  });
+  const corpus = fc.sample(requestsOf(scene.operations, scene.document.components.schemas), { seed, numRuns: CORPUS });
   const before = await scene.books();
   const rows = async () => {
     const counts = await Promise.all(
@@ -186,12 +168,14 @@ export const openPartnerSurface: OpenSurface = async (mutator, seed) => {
   );
   const corpus = [
     ...fc.sample(procedures, { seed, numRuns: CORPUS }),
-    ...fc.sample(desk, { seed, numRuns: CORPUS / 3 }).map((ask) => ({
-      ...ask,
-      headers: Object.fromEntries(
-        Object.entries(ask.headers).map(([name, text]) => [name, text.replace('$key', operatorKey)]),
-      ),
-    })),
+    ...fc
+      .sample(desk, { seed, numRuns: CORPUS / 3 })
+      .map((ask) => ({
+        ...ask,
+        headers: Object.fromEntries(
+          Object.entries(ask.headers).map(([name, text]) => [name, text.replace('$key', operatorKey)]),
+        ),
+      })),
   ];
   const wrongWith = conformance(document);
   const secrets = [key, token, operatorKey];
@@ -210,9 +194,5 @@ export const openPartnerSurface: OpenSurface = async (mutator, seed) => {
     const { status } = response;
     return { status, body: text === '' ? null : (JSON.parse(text) as unknown), headers: response.headers };
   };
-  return {
-    bad: bad(mutator, corpus, send, check),
-    atRest: async () => [],
-    close: () => stack.close(),
-  };
+  return { bad: bad(mutator, corpus, send, check), atRest: async () => [], close: () => stack.close() };
 };

@@ -7,21 +7,7 @@ import { chances } from '../../rounds.ts';
 
 /** Words that parsers, databases and people stumble over. */
 const WORDS = [
-  ...[
-    '',
-    ' ',
-    '0',
-    '-0',
-    '-1',
-    '1e309',
-    '9007199254740993',
-    'NaN',
-    'null',
-    'true',
-    '\u0000',
-    '\ufeff',
-    '\u202e',
-  ],
+  ...['', ' ', '0', '-0', '-1', '1e309', '9007199254740993', 'NaN', 'null', 'true', '\u0000', '\ufeff', '\u202e'],
   ...[
     '__proto__',
     'constructor',
@@ -34,69 +20,14 @@ const WORDS = [
     '\r\n',
     '\ud800',
   ],
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    '"',
-    '\\',
-    ',',
-    ':',
-    '#',
-    '--',
-    '-',
-    '/',
-    '?',
-    '=',
-    '&',
-    '*',
-    '1,5',
-    '١',
-    'İ',
-    'ß',
-    '𝟙',
-  ],
-  ...[
-    'é'.repeat(40),
-    'x'.repeat(3_000),
-    '9'.repeat(120),
-    '2026-02-30',
-    '1970-01-01T00:00:00Z',
-    '0x10',
-    '٠',
-    'Ω',
-  ],
+  ...['{', '}', '[', ']', '"', '\\', ',', ':', '#', '--', '-', '/', '?', '=', '&', '*', '1,5', '١', 'İ', 'ß', '𝟙'],
+  ...['é'.repeat(40), 'x'.repeat(3_000), '9'.repeat(120), '2026-02-30', '1970-01-01T00:00:00Z', '0x10', '٠', 'Ω'],
 ] as const;
 
 /** Values of every kind, for a place in JSON. */
 const VALUES: readonly unknown[] = [
-  ...[
-    null,
-    true,
-    false,
-    0,
-    -1,
-    1.5,
-    1e308,
-    2 ** 53,
-    '',
-    [],
-    {},
-    [[]],
-    [null],
-    { a: 1 },
-    'LIS',
-    ['LIS'],
-    '0',
-    '-1',
-  ],
-  ...[
-    { __proto__: null, toString: 1 },
-    { length: -1 },
-    Array.from({ length: 300 }, () => 0),
-    'x'.repeat(3_000),
-  ],
+  ...[null, true, false, 0, -1, 1.5, 1e308, 2 ** 53, '', [], {}, [[]], [null], { a: 1 }, 'LIS', ['LIS'], '0', '-1'],
+  ...[{ __proto__: null, toString: 1 }, { length: -1 }, Array.from({ length: 300 }, () => 0), 'x'.repeat(3_000)],
 ];
 
 const DEEPEST = 12;
@@ -175,8 +106,7 @@ export function createMutator(seed: number) {
       return Object.fromEntries(fields);
     }
     if (typeof value === 'string' && chance() < 0.5) return text(value);
-    if (typeof value === 'number' && chance() < 0.5)
-      return value + oneOf([1, -1, 0.5, 1e9, -value, value * 1e6]);
+    if (typeof value === 'number' && chance() < 0.5) return value + oneOf([1, -1, 0.5, 1e9, -value, value * 1e6]);
     return chance() < 0.3 ? partOf(other) : oneOf(VALUES);
   }
 

@@ -42,11 +42,7 @@ const passenger = fc.record({
   given_name: name,
   family_name: name,
   born_on: fc
-    .tuple(
-      fc.integer({ min: 1930, max: 2013 }),
-      fc.integer({ min: 1, max: 12 }),
-      fc.integer({ min: 1, max: 28 }),
-    )
+    .tuple(fc.integer({ min: 1930, max: 2013 }), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 28 }))
     .map((parts) => parts.map((one) => String(one).padStart(2, '0')).join('-')),
   title: fc.constantFrom('mr', 'mrs', 'ms', 'miss', 'dr'),
   gender: fc.constantFrom('m', 'f'),
@@ -67,9 +63,7 @@ const locking =
     const payer = world.newWallet();
     await world.cluster.airdropUsdc(payer.address, 1_000_000n);
     const body = {
-      ...(withRefundWallet
-        ? { refund_wallet: world.refundWallet.address }
-        : { funding_wallet: payer.address }),
+      ...(withRefundWallet ? { refund_wallet: world.refundWallet.address } : { funding_wallet: payer.address }),
       offer_id: offerId,
     };
     return pay(scene, asking(scene.find('POST /air/intents'), body, {}), payer);

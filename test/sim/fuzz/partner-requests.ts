@@ -22,11 +22,7 @@ const KNOWN: Known = {
   status: ['FUNDS_RECEIVED', 'ERROR', 'IN_REVIEW', 'REFUNDING', 'CANCELED', 'LOST', 1],
   sourceTransactionId: ['src', 'src-2'],
   destinationTransactionId: ['dst', 'dst-2'],
-  depositInstructions: [
-    { iban: 'DE89370400440532013000' },
-    { accountNumber: '1', reference: 'r' },
-    { iban: 1 },
-  ],
+  depositInstructions: [{ iban: 'DE89370400440532013000' }, { accountNumber: '1', reference: 'r' }, { iban: 1 }],
   returnDetails: [{ reason: 'Returned.' }, {}, { refundId: 'x' }],
   customerFacingReason: ['The bank is slow.'],
   reason: ['The bank refused.', ''],
@@ -45,9 +41,7 @@ const KNOWN: Known = {
 const WHOLE: Readonly<Record<string, object>> = {
   CreateOrder: ORDER,
   UpdateOrder: { orderId: '$order', toAmount: '1.5' },
-  SubmitCustomerData: {
-    data: [{ email: { value: 'ana@example.org' } }, { intermediary: { isIntermediary: null } }],
-  },
+  SubmitCustomerData: { data: [{ email: { value: 'ana@example.org' } }, { intermediary: { isIntermediary: null } }] },
   AcceptTerms: { termsUrl: '$terms' },
   GetAvailablePartners: { ...ORDER, partnerId: undefined },
 };
@@ -87,10 +81,7 @@ export function asksOf({ document, operations, names, key, token }: Asked): fc.A
       const good = whole ? fc.oneof(fc.constant(whole), made) : made;
       const body = fc.oneof(
         { arbitrary: good.map(textOf), weight: 5 },
-        {
-          arbitrary: fc.tuple(good, fc.nat(20)).map(([value, at]) => textOf(rewritten(value, at))),
-          weight: 3,
-        },
+        { arbitrary: fc.tuple(good, fc.nat(20)).map(([value, at]) => textOf(rewritten(value, at))), weight: 3 },
         { arbitrary: mutated(good).map(textOf), weight: 8 },
         { arbitrary: mutated(mutated(good)).map(textOf), weight: 2 },
         { arbitrary: brokenText(good.map(textOf)), weight: 2 },
@@ -102,9 +93,7 @@ export function asksOf({ document, operations, names, key, token }: Asked): fc.A
           key: headerValue(key),
           token: headerValue(token),
           odd: oddHeaders,
-          match: fc.option(fc.constantFrom('"1"', '"2"', '*', 'W/"1"', 'x', '"999999999999999999"'), {
-            freq: 1,
-          }),
+          match: fc.option(fc.constantFrom('"1"', '"2"', '*', 'W/"1"', 'x', '"999999999999999999"'), { freq: 1 }),
           once: rarely('a', 'b', 'c', ' ', 'x'.repeat(300), 'é'),
           connect: rarely('1', '2', ''),
         })

@@ -1,14 +1,5 @@
 import fc from 'fast-check';
-import {
-  brokenText,
-  contentType,
-  mutated,
-  namedHeader,
-  oddHeaders,
-  pathId,
-  payment,
-  textOf,
-} from './broken.ts';
+import { brokenText, contentType, mutated, namedHeader, oddHeaders, pathId, payment, textOf } from './broken.ts';
 import type { Operation, Schema } from './document.ts';
 import { validOf } from './valid.ts';
 
@@ -44,10 +35,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PR
 
 function requestOf(operation: Operation, parts: Readonly<Record<string, Schema>>): fc.Arbitrary<Ask> {
   const names = operation.headers.filter((name) => name !== 'PAYMENT-SIGNATURE');
-  const method = fc.oneof(
-    { arbitrary: fc.constant(operation.method), weight: 20 },
-    fc.constantFrom(...METHODS),
-  );
+  const method = fc.oneof({ arbitrary: fc.constant(operation.method), weight: 20 }, fc.constantFrom(...METHODS));
   return fc
     .record({
       method,
@@ -61,8 +49,7 @@ function requestOf(operation: Operation, parts: Readonly<Record<string, Schema>>
       payment,
       named: fc.tuple(...names.map(namedHeader)),
       // A switch that is turned would change what every other call answers.
-      key:
-        operation.operator && operation.name !== 'POST /operator/switches' ? operatorKey : fc.constant(null),
+      key: operation.operator && operation.name !== 'POST /operator/switches' ? operatorKey : fc.constant(null),
       odd: oddHeaders,
     })
     .map((made) => ({

@@ -22,10 +22,7 @@ type Call = readonly [string, ...unknown[]];
 
 async function openLedger() {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-fuzz-'));
-  const cluster = await openEmbeddedCluster({
-    path: join(folder, 'ledger.db'),
-    clock: clockFrom(WORLD_STARTS_MS),
-  });
+  const cluster = await openEmbeddedCluster({ path: join(folder, 'ledger.db'), clock: clockFrom(WORLD_STARTS_MS) });
   const [alice, bob] = [61, 62].map((byte) => signerFromSeed(new Uint8Array(32).fill(byte)));
   if (!alice || !bob) throw new Error('nobody is there');
   await cluster.airdropSol(alice.address, 10n * SOL);
@@ -127,8 +124,7 @@ function brokenText(mutator: Mutator, calls: readonly Call[]): string {
   return chance() < 0.05 ? text(made) : made;
 }
 
-const codesIn = (text: string): number[] =>
-  [...text.matchAll(/"code":(-?\d+)/g)].map(([, code]) => Number(code));
+const codesIn = (text: string): number[] => [...text.matchAll(/"code":(-?\d+)/g)].map(([, code]) => Number(code));
 
 export const openRpcSurface: OpenSurface = async (mutator) => {
   const ledger = await openLedger();

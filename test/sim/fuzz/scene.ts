@@ -82,9 +82,7 @@ export async function openScene() {
 
     /** Sends a request with its `$names` put in. */
     async send(ask: Ask, app: Pick<World['app'], 'fetch'> = world.app): Promise<Answered<unknown>> {
-      const headers = Object.fromEntries(
-        Object.entries(ask.headers).map(([name, text]) => [name, put(text)]),
-      );
+      const headers = Object.fromEntries(Object.entries(ask.headers).map(([name, text]) => [name, put(text)]));
       const { body } = ask;
       const request = new Request(`http://flights.test${put(ask.path)}`, {
         method: ask.method,

@@ -73,10 +73,7 @@ function ofSchema(schema: Schema, given: Given): fc.Arbitrary<unknown> {
         maxLength: Math.min(schema.maxItems ?? 4, 4),
       });
     case 'integer':
-      return fc.integer({
-        min: Math.max(schema.minimum ?? -1000, -1e9),
-        max: Math.min(schema.maximum ?? 1000, 1e9),
-      });
+      return fc.integer({ min: Math.max(schema.minimum ?? -1000, -1e9), max: Math.min(schema.maximum ?? 1000, 1e9) });
     case 'number':
       return fc.double({ min: schema.minimum ?? 0.01, max: schema.maximum ?? 1000, noNaN: true });
     case 'boolean':

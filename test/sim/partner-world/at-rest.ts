@@ -34,9 +34,7 @@ function checkLeftovers(world: World, stage: Stage): void {
 function checkOrder(world: World, stage: Stage, truth: Truth, row: Picture): void {
   const { order_id: id, creation } = row;
   const held = stage.platform.held.get(id);
-  world.saw(
-    `at rest: ${creation}${creation === 'created' && row.external_id === null ? ' without its platform' : ''}`,
-  );
+  world.saw(`at rest: ${creation}${creation === 'created' && row.external_id === null ? ' without its platform' : ''}`);
   if (creation === 'failed' && held) world.violate('what the platform holds is on record', `${id} failed`);
   if (creation !== 'created') return;
   if (row.external_id === null) {
@@ -58,15 +56,11 @@ function checkFaulty(world: World, stage: Stage, truth: Truth, row: Picture): vo
   const held = stage.platform.held.get(row.order_id);
   const isShared =
     held &&
-    stage.platform
-      .ordersOf(held.slug)
-      .some((one) => one !== held && one.externalOrderId === held.externalOrderId);
+    stage.platform.ordersOf(held.slug).some((one) => one !== held && one.externalOrderId === held.externalOrderId);
   const isLong = stage
     .rows<{ partner_id: string }>('select partner_id from partner_orders where order_id = ?', row.order_id)
     .some(({ partner_id }) =>
-      (['bank', 'pix'] as const).some(
-        (slug) => partnerIdOf(slug) === partner_id && stage.platform.isLong(slug),
-      ),
+      (['bank', 'pix'] as const).some((slug) => partnerIdOf(slug) === partner_id && stage.platform.isLong(slug)),
     );
   if (first?.status !== 'ERROR')
     world.violate('what no platform has confirmed begins in ERROR', `${row.order_id} in ${first?.status}`);
@@ -93,12 +87,7 @@ function checkWish(world: World, truth: Truth, wish: Wish): void {
 
 /** The history of each order has a line for each of its versions, and each follows the one before. */
 function checkChanges(world: World, stage: Stage, truth: Truth): void {
-  const changes = stage.rows<{
-    order_id: string;
-    version: number;
-    from_status: string | null;
-    to_status: string;
-  }>(
+  const changes = stage.rows<{ order_id: string; version: number; from_status: string | null; to_status: string }>(
     'select order_id, version, from_status, to_status from partner_order_changes order by order_id, version',
   );
   for (const row of truth.rows.values()) {
@@ -112,8 +101,7 @@ function checkChanges(world: World, stage: Stage, truth: Truth): void {
           one.to_status === versions[n]?.picture.status &&
           one.from_status === (versions[n - 1]?.picture.status ?? null),
       );
-    if (!isWhole)
-      world.violate('every version has its line of history', `${row.order_id}: ${JSON.stringify(own)}`);
+    if (!isWhole) world.violate('every version has its line of history', `${row.order_id}: ${JSON.stringify(own)}`);
   }
 }
 

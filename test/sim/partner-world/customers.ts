@@ -22,13 +22,7 @@ export interface Wish {
 }
 
 const WAYS: Readonly<Record<CustomerName, readonly [Partial<Body>, ...Slug[]]>> = {
-  ana: [
-    { countryCode: 'BRA', fromCurrency: 'BRL', paymentMethod: 'BRA_PIX' },
-    'bank',
-    'pix',
-    'pix',
-    'redirect',
-  ],
+  ana: [{ countryCode: 'BRA', fromCurrency: 'BRL', paymentMethod: 'BRA_PIX' }, 'bank', 'pix', 'pix', 'redirect'],
   bo: [{ countryCode: 'DEU', fromCurrency: 'EUR', paymentMethod: 'DEU_SEPA' }, 'bank', 'bank', 'redirect'],
   sam: [{ countryCode: 'USA', fromCurrency: 'USD', paymentMethod: 'USA_ACH' }, 'bank'],
   eva: [{ countryCode: 'MEX', fromCurrency: 'MXN', paymentMethod: 'MEX_SPEI' }, 'bank'],
@@ -55,12 +49,7 @@ interface Surroundings {
 export type Customer = ReturnType<typeof createCustomer>;
 
 /** Somebody who wants a few orders made, and asks until there is an answer. */
-export function createCustomer(
-  world: World,
-  stage: Stage,
-  who: CustomerName,
-  { find, truth, history }: Surroundings,
-) {
+export function createCustomer(world: World, stage: Stage, who: CustomerName, { find, truth, history }: Surroundings) {
   const { chance } = world;
   const { template } = stage;
   const person = createPerson(world, stage, who, find, {
@@ -126,8 +115,7 @@ export function createCustomer(
     // Of two at once, one may have come while the operator had doubts or she had ordered too much, the other one after.
     const isOver = () => stage.doubts.had || truth.hasFreed(endMs, wish.saidMs);
     const isFirst = wish.said === null || (wish.saidMs >= firstMs && isOver());
-    const isExpected =
-      code === 'compliance_required' ? who === 'eva' && isFirst : code === 'idempotency_key_reused';
+    const isExpected = code === 'compliance_required' ? who === 'eva' && isFirst : code === 'idempotency_key_reused';
     if (!isExpected) world.violate('a refusal has its reason', `${who}, ${wish.key}: ${code}`);
   }
 
@@ -156,8 +144,7 @@ export function createCustomer(
       world.saw('a key comes with something else');
       return;
     }
-    if (hadIt && other.kind === 'ok')
-      world.violate('a key that was used is not for something else', `${wish.key} was`);
+    if (hadIt && other.kind === 'ok') world.violate('a key that was used is not for something else', `${wish.key} was`);
     heard(wish, other);
   }
 
@@ -175,10 +162,7 @@ export function createCustomer(
     await standing();
     const submit = (label: string, email: string) =>
       person.persist(label, ({ client }) =>
-        client.submitData(
-          { data: [...EVA_GIVES, { email: { value: email } }] },
-          { idempotencyKey: `eva-${label}` },
-        ),
+        client.submitData({ data: [...EVA_GIVES, { email: { value: email } }] }, { idempotencyKey: `eva-${label}` }),
       );
     if (chance.part('eva email') < 0.4) await submit('submits a bad address', 'rejected@example.com');
     await world.sleep(chance.pauseMs('eva between', 30_000));
@@ -210,8 +194,7 @@ export function createCustomer(
         const isInDoubt = [...truth.rows.values()].some(
           (row) => row.source_amount === wish.body.fromAmount && stage.platform.refused.has(row.order_id),
         );
-        if (came.kind === 'unknown' && !isInDoubt)
-          world.violate('a customer has an answer in the end', `${wish.key}`);
+        if (came.kind === 'unknown' && !isInDoubt) world.violate('a customer has an answer in the end', `${wish.key}`);
         heard(wish, came);
       }
     },

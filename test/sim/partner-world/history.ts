@@ -43,8 +43,7 @@ export function createHistory(world: World, truth: Truth) {
         [order.destinationAmount, picture.destination_amount],
       ] as const
     ).find(([shown, is]) => (shown ?? null) !== is);
-    if (differs)
-      world.violate('what is shown is what was so', `${name} with ${differs[0]}: it has ${differs[1]}`);
+    if (differs) world.violate('what is shown is what was so', `${name} with ${differs[0]}: it has ${differs[1]}`);
     if (version.fromMs > window.endMs || version.untilMs < window.firstMs)
       world.violate(
         'the history of an order is linearizable',
@@ -69,10 +68,7 @@ export function createHistory(world: World, truth: Truth) {
       changes.forEach((change, place) => {
         const is = all[place]?.picture;
         if (is?.version !== change.version || is.status !== change.toStatus)
-          world.violate(
-            'a history tells what was so',
-            `${order.id}: ${change.toStatus} at ${change.version}`,
-          );
+          world.violate('a history tells what was so', `${order.id}: ${change.toStatus} at ${change.version}`);
       });
     },
 
@@ -109,9 +105,7 @@ export function createHistory(world: World, truth: Truth) {
             : code === 'transaction_id_fixed'
               ? kinds.includes('fixed')
               : code === 'order_finished'
-                ? alive.some(
-                    ({ picture }) => picture.payment_processed === 1 || picture.status === 'REFUNDED',
-                  )
+                ? alive.some(({ picture }) => picture.payment_processed === 1 || picture.status === 'REFUNDED')
                 : code === 'invalid_request'
                   ? kinds.includes('required')
                   : code === 'order_not_found'

@@ -10,11 +10,9 @@ export function createOperator(world: World, stage: Stage, find: Find) {
 
   const decide = (attestationId: string, verdict: 'passed' | 'rejected', tries = 4) => {
     world.saw(`operator: ${verdict}`);
-    return person.persist(
-      `decides ${verdict}`,
-      ({ desk }) => desk.decideAttestation(attestationId, { verdict }),
-      { tries },
-    );
+    return person.persist(`decides ${verdict}`, ({ desk }) => desk.decideAttestation(attestationId, { verdict }), {
+      tries,
+    });
   };
 
   return {
@@ -30,12 +28,7 @@ export function createOperator(world: World, stage: Stage, find: Find) {
         if (aml.state === 'running' && chance.part(`operator ${look} early`) < 0.3)
           await decide(aml.attestation_id, 'passed');
         else if (aml.state === 'rejected') await decide(aml.attestation_id, 'passed');
-        else if (
-          aml.state === 'passed' &&
-          isStrict &&
-          !stage.doubts.had &&
-          chance.part(`operator ${look} no`) < 0.4
-        ) {
+        else if (aml.state === 'passed' && isStrict && !stage.doubts.had && chance.part(`operator ${look} no`) < 0.4) {
           stage.doubts.had = true;
           world.tell('operator', 'has doubts about Eva');
           await decide(aml.attestation_id, 'rejected');

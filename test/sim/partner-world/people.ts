@@ -63,10 +63,7 @@ export function createPerson(
   const address = `10.0.0.${1 + (name.charCodeAt(0) % 200)}`;
 
   /** One run of a program; null when it died. */
-  async function command<T>(
-    label: string,
-    run: (tools: Tools) => Promise<T>,
-  ): Promise<{ value: T } | Problem | null> {
+  async function command<T>(label: string, run: (tools: Tools) => Promise<T>): Promise<{ value: T } | Problem | null> {
     const process = computer.boot(label);
     const died = new Promise<null>((resolve) => process.atEnd(() => resolve(null)));
     const ran = (async () => {

@@ -32,10 +32,7 @@ export function createBooks(world: World, pace: Pace) {
   const held = new Map<string, Held>();
   const refused = new Set<string>();
   const bodies = new Map<string, string>();
-  const outages = new Map<
-    Slug,
-    { readonly fromMs: number; readonly untilMs: number; readonly isMute: boolean }
-  >();
+  const outages = new Map<Slug, { readonly fromMs: number; readonly untilMs: number; readonly isMute: boolean }>();
   const beganMs = world.now();
   for (const slug of ['bank', 'pix', 'redirect'] as const) {
     const name = `outage of ${slug}`;
@@ -95,15 +92,7 @@ export function createBooks(world: World, pace: Pace) {
         depositMessage: asked.orderId,
       };
       const answer = JSON.stringify({ externalOrderId, status, toAmount, depositInstructions });
-      const taken = {
-        orderId: asked.orderId,
-        slug,
-        externalOrderId,
-        status,
-        toAmount,
-        answer,
-        isMisanswered: false,
-      };
+      const taken = { orderId: asked.orderId, slug, externalOrderId, status, toAmount, answer, isMisanswered: false };
       held.set(asked.orderId, taken);
       world.saw(`taken as ${status}`);
       return taken;

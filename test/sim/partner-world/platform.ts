@@ -33,8 +33,7 @@ const FAULTS = {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ok = (body: string) => new HttpResponse(200, body, JSON_TYPE);
-const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =>
-  new HttpResponse(status, '', headers);
+const empty = (status: number, headers: Readonly<Record<string, string>> = {}) => new HttpResponse(status, '', headers);
 const REFUSAL = JSON.stringify({ error: { reason: 'limit', customerFacingReason: 'Too much for today.' } });
 const lost = () => new Error('ECONNRESET');
 /** Longer than anybody waits. */
@@ -59,8 +58,7 @@ export function platformOf(world: World, stage: Stage, process: Process): Fetch 
           throw lost();
         }
         const fault = chance.happens('platform', place, FAULTS);
-        if (fault !== null)
-          world.tell(slug, `${operation} of ${process.name}: ${fault.replaceAll('_', ' ')}`);
+        if (fault !== null) world.tell(slug, `${operation} of ${process.name}: ${fault.replaceAll('_', ' ')}`);
         return answered(world, stage, { request, slug, operation, place }, fault);
       },
       { mostMs: 60 },
@@ -80,12 +78,7 @@ function targetOf({ url }: Pick<HttpRequest, 'url'>): { slug: Slug; operation: s
   return { slug: slug as Slug, operation };
 }
 
-async function answered(
-  world: World,
-  stage: Stage,
-  asked: Asked,
-  fault: string | null,
-): Promise<HttpResponse> {
+async function answered(world: World, stage: Stage, asked: Asked, fault: string | null): Promise<HttpResponse> {
   const { chance } = world;
   const { place } = asked;
   switch (fault) {
@@ -173,26 +166,20 @@ function redirected(fault: string | null, orderId: string): HttpResponse {
   if (fault === 'refuses_without_words') return empty(400);
   if (fault === 'not_json') return ok('<html>');
   const scheme = fault === 'wrong_status' ? 'http' : 'https';
-  return ok(
-    JSON.stringify({ redirectUrl: `${scheme}://redirecta.example/start/${orderId}`, toAmount: '21.5' }),
-  );
+  return ok(JSON.stringify({ redirectUrl: `${scheme}://redirecta.example/start/${orderId}`, toAmount: '21.5' }));
 }
 
 /** What the contract promises a platform about every request. */
 function checkRequest(world: World, stage: Stage, request: Request, slug: Slug, operation: string): void {
   const { headers, body } = request;
   const orderId = headers['idempotency-key'] ?? '';
-  const wrong = (why: string) =>
-    world.violate('every request is signed, and names its order', `${orderId}: ${why}`);
+  const wrong = (why: string) => world.violate('every request is signed, and names its order', `${orderId}: ${why}`);
   if (headers['webhook-id'] !== orderId) wrong('webhook-id is another one');
   if (operation === 'create-order' && (JSON.parse(body) as { orderId: string }).orderId !== orderId)
     wrong('the body names another one');
   const sentMs = Number(headers['webhook-timestamp']) * 1000;
   if (!verifyWebhook([stage.template.webhookSecrets[slug]], headers, body, sentMs)) wrong('the signature');
   if (stage.platform.firstBody(orderId, body) !== body) wrong('it is not what was asked before');
-  const [row] = stage.rows<{ creation: string }>(
-    'select creation from partner_orders where order_id = ?',
-    orderId,
-  );
+  const [row] = stage.rows<{ creation: string }>('select creation from partner_orders where order_id = ?', orderId);
   if (!row) world.violate('an order is written before its platform hears of it', `${orderId} is not there`);
 }

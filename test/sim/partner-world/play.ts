@@ -50,8 +50,8 @@ async function playOn(world: World, stage: Stage): Promise<void> {
     return up[Math.floor(chance.part(`balance ${place}`) * up.length)] ?? null;
   };
   const around = { find, truth, history };
-  const customers = CUSTOMERS.filter((name) => chance.takesPart(name, name === 'ana' ? 0.9 : 0.55)).map(
-    (name) => createCustomer(world, stage, name, around),
+  const customers = CUSTOMERS.filter((name) => chance.takesPart(name, name === 'ana' ? 0.9 : 0.55)).map((name) =>
+    createCustomer(world, stage, name, around),
   );
   const staff = (['bank', 'pix'] as const)
     .flatMap((slug) => (['office', 'desk'] as const).map((role) => ({ slug, role })))

@@ -54,13 +54,7 @@ function demoOf(world: World, process: Process): PartnerDemo {
 function openPartner(world: World, stage: Stage, process: Process) {
   const { clock } = process;
   const store = openWatchedFile<ServiceTables>(world, process, join(stage.folder, 'service.db'));
-  const given = {
-    store,
-    secrets: stage.secrets,
-    clock,
-    ids: randomIds(clock.now),
-    log: logOf(world, process),
-  };
+  const given = { store, secrets: stage.secrets, clock, ids: randomIds(clock.now), log: logOf(world, process) };
   const operators = createOperatorKeys(given);
   return createPartner({
     ...given,

@@ -2,15 +2,9 @@ import { ORDER_STATUSES, TRANSITIONS } from '../../../src/kernel/domain/order-mo
 
 /** What a long run must have seen at least once. */
 export const SOMETIMES: readonly string[] = [
-  ...[
-    'request_lost',
-    'answer_lost',
-    'late',
-    'repeated',
-    'gateway_before',
-    'gateway_after',
-    'forbidden_after',
-  ].map((what) => `fault: network ${what}`),
+  ...['request_lost', 'answer_lost', 'late', 'repeated', 'gateway_before', 'gateway_after', 'forbidden_after'].map(
+    (what) => `fault: network ${what}`,
+  ),
   ...[
     'request_lost',
     'answer_lost',
@@ -40,9 +34,7 @@ export const SOMETIMES: readonly string[] = [
   ...['before', 'after'].map((what) => `fault: crash ${what}`),
   ...['forward', 'back'].map((what) => `fault: clock ${what}`),
   ...ORDER_STATUSES.map((status) => `status: ${status}`),
-  ...Object.entries(TRANSITIONS).flatMap(([from, ways]) =>
-    Object.keys(ways).map((to) => `move: ${from} to ${to}`),
-  ),
+  ...Object.entries(TRANSITIONS).flatMap(([from, ways]) => Object.keys(ways).map((to) => `move: ${from} to ${to}`)),
   ...['AWAITING_FUNDS', 'IN_REVIEW', 'FUNDS_RECEIVED', 'PAYMENT_SUBMITTED', 'PAYMENT_PROCESSED'].map(
     (status) => `taken as ${status}`,
   ),
@@ -52,9 +44,7 @@ export const SOMETIMES: readonly string[] = [
   ...['created', 'created without its platform', 'redirected', 'failed'].map((state) => `at rest: ${state}`),
   ...['answer', 'lost', 'oversized', 'breaker_open'].map((outcome) => `outbound: ${outcome}`),
   ...['running', 'passed', 'rejected'].map((state) => `attestation: ${state}`),
-  ...['PENDING', 'PROCESSING', 'REJECTED', 'SUCCESS'].map(
-    (status) => `compliance: COMPLIANCE_STATUS_${status}`,
-  ),
+  ...['PENDING', 'PROCESSING', 'REJECTED', 'SUCCESS'].map((status) => `compliance: COMPLIANCE_STATUS_${status}`),
   ...['passed', 'rejected'].map((verdict) => `operator: ${verdict}`),
   ...['order', 'redirect'].map((said) => `a customer is told: ${said}`),
   ...[

@@ -130,8 +130,7 @@ export function createStaff(
   /** The same update twice at once: one change, and one answer. */
   async function twice(held: Held, place: string): Promise<void> {
     const sent = { ...sentOf(held, place, forward(held, place)), key: `${name}-${count}` };
-    if (sent.input.destinationTransactionId !== undefined)
-      truth.onlyOnce(sent.input.destinationTransactionId);
+    if (sent.input.destinationTransactionId !== undefined) truth.onlyOnce(sent.input.destinationTransactionId);
     const label = `${sent.input.status ?? 'adds to'} ${held.orderId.slice(-6)} twice`;
     const [one, other] = await Promise.all([send(label, sent), send(label, sent)]);
     heard(sent, one);
@@ -190,9 +189,7 @@ export function createStaff(
       else if (moved.kind === 'refused') world.saw('an update is refused: order_not_found');
       return;
     }
-    const came = await person.persist('looks at another’s', ({ client }) => client.order(other.orderId), {
-      tries: 2,
-    });
+    const came = await person.persist('looks at another’s', ({ client }) => client.order(other.orderId), { tries: 2 });
     if (came.kind === 'ok' || (came.kind === 'refused' && came.problem.code !== 'order_not_found'))
       world.violate('another’s order is none', `${name} was shown ${other.orderId}`);
     else if (came.kind === 'refused') world.saw('another’s order is none');

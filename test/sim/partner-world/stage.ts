@@ -154,8 +154,7 @@ export type Stage = ReturnType<typeof openStage>;
 /** Everything outside of our processes: the disk, the platforms' books, and a look into the database for who checks. */
 export function openStage(world: World, template: Template) {
   const folder = mkdtempSync(join(template.folder, 'world-'));
-  for (const name of ['service.db', 'keys.json'])
-    copyFileSync(join(template.folder, name), join(folder, name));
+  for (const name of ['service.db', 'keys.json']) copyFileSync(join(template.folder, name), join(folder, name));
   const books: SqliteDatabase = openSqlite(join(folder, 'service.db'));
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
   const pace: Pace = { phase: 'usual' };

@@ -159,10 +159,7 @@ function checkChange(world: World, before: Picture, after: Picture): void {
   const isChanged = SEEN.some((field) => before[field] !== after[field]);
   const grew = after.version - before.version;
   if (isChanged ? grew !== 1 : grew !== 0 && grew !== 1)
-    world.violate(
-      'the version grows by one with each change',
-      `${id}: ${before.version} to ${after.version}`,
-    );
+    world.violate('the version grows by one with each change', `${id}: ${before.version} to ${after.version}`);
   if (after.funds_seen < before.funds_seen || after.payment_processed < before.payment_processed)
     world.violate('what was seen once was seen', id);
   const moved = {
@@ -186,10 +183,7 @@ function checkChange(world: World, before: Picture, after: Picture): void {
     returnDetails: after.return_details_sealed === null ? undefined : { reason: 'any' },
   });
   if (refusal)
-    world.violate(
-      'an order moves as the table allows',
-      `${id}: ${before.status} to ${after.status}, ${refusal.kind}`,
-    );
+    world.violate('an order moves as the table allows', `${id}: ${before.status} to ${after.status}, ${refusal.kind}`);
   if (before.status !== after.status) world.saw(`move: ${before.status} to ${after.status}`);
 }
 

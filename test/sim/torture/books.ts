@@ -113,10 +113,7 @@ function intentsEndOnce(none: None): void {
       (select subject from effects where kind = 'refund' and state = 'done')`,
     'captured and refunded',
   );
-  none(
-    `select state, count(*) as many from effects where state = 'stuck' group by state`,
-    'effects are stuck',
-  );
+  none(`select state, count(*) as many from effects where state = 'stuck' group by state`, 'effects are stuck');
   none(
     `select memo, count(*) as times from ledger.transactions where err is null and memo like '%payout%'
       group by memo having times > 1`,
@@ -152,9 +149,7 @@ function moneyAddsUp(book: Book, treasury: string, expect: Expect): void {
   const fees = sum(
     `select coalesce(sum(amount), 0) from client.payments where state = 'answered' and pay_to = '${treasury}'`,
   );
-  const paidBack = sum(
-    `select coalesce(sum(payout_amount), 0) from refund_requests where state = 'refunded'`,
-  );
+  const paidBack = sum(`select coalesce(sum(payout_amount), 0) from refund_requests where state = 'refunded'`);
   const shared = sum(`select coalesce(sum(amount), 0) from affiliate_payouts where state = 'paid'`);
   const should = captured + fees - paidBack - shared;
   expect(
@@ -166,9 +161,7 @@ function moneyAddsUp(book: Book, treasury: string, expect: Expect): void {
     .all('select distinct wallet from affiliate_payouts')
     .reduce((total, { wallet }) => total + (held.get(String(wallet)) ?? 0n), 0n);
   expect(affiliates === given, `affiliates have ${affiliates}, and were paid ${given}`);
-  const [mint] = book.all(
-    'select data from ledger.accounts where address = (select mint from intents limit 1)',
-  );
+  const [mint] = book.all('select data from ledger.accounts where address = (select mint from intents limit 1)');
   const supply = mint ? amountAt(mint, SUPPLY_AT) : 0n;
   const everybody = [...held.values()].reduce((total, one) => total + one, 0n);
   const wallets = book.all('select distinct wallet from client.payments').map(({ wallet }) => String(wallet));

@@ -86,9 +86,7 @@ const isRemote = ({ place }: Life) => place.victim !== 'tool and services in one
 export async function flight(life: Life): Promise<void> {
   const [name, ends] = isRemote(life) ? (ENDS[0] ?? ['', 'booked']) : oneOf(life, ENDS);
   const env = scenario(name);
-  const found = await life.step<Found>('traveller', search(life, '--no-wait', '--limit', '400'), {
-    buys: FEES.search,
-  });
+  const found = await life.step<Found>('traveller', search(life, '--no-wait', '--limit', '400'), { buys: FEES.search });
   const sold = found.offers.filter(isSold);
   const offer = oneOf(life, sold.some(isRefundable) ? sold.filter(isRefundable) : sold);
   await life.step('traveller', ['offer', offer.offer_id], { buys: FEES.offer });
@@ -153,32 +151,20 @@ export async function stuck(life: Life): Promise<void> {
   });
   life.expect(ended.error?.code === 'booking_in_review', `${id}: is not in review: ${JSON.stringify(ended)}`);
   const isTicketed = life.chance() < 0.5;
-  const decision = isTicketed
-    ? ['ticketed', '--reference', 'QX7RTP', '--ticket', '999-1234567890']
-    : ['not-ticketed'];
+  const decision = isTicketed ? ['ticketed', '--reference', 'QX7RTP', '--ticket', '999-1234567890'] : ['not-ticketed'];
   await life.step('operator', ['stuck', 'resolve', id, ...decision, '--yes'], {
     env,
     ends: ['stuck_already_resolved', 'stuck_not_found'],
   });
   const status = await endOf(life, id, env, 'active');
-  life.expect(
-    status === (isTicketed ? 'booked' : 'refunded'),
-    `${id}: resolved ${decision[0]}, and ${status}`,
-  );
+  life.expect(status === (isTicketed ? 'booked' : 'refunded'), `${id}: resolved ${decision[0]}, and ${status}`);
 }
 
 /** Somebody gets a code, and is owed a share of what is booked with it. */
 export async function affiliate(life: Life): Promise<void> {
   const wallet = signerFromSeed(randomBytes(32)).address;
-  const { code } = await life.step<{ code: string }>('traveller', [
-    'affiliate',
-    'create',
-    '--wallet',
-    wallet,
-  ]);
-  const found = await life.step<Found>('traveller', search(life, '--no-wait', '--limit', '400'), {
-    buys: FEES.search,
-  });
+  const { code } = await life.step<{ code: string }>('traveller', ['affiliate', 'create', '--wallet', wallet]);
+  const found = await life.step<Found>('traveller', search(life, '--no-wait', '--limit', '400'), { buys: FEES.search });
   const id = await locked(life, oneOf(life, found.offers.filter(isSold)).offer_id, {}, '--referrer', code);
   await booked(life, id, TRAVELLER, '', 'booked');
   const shown = await life.run<{ pending_amount: number }>('traveller', ['affiliate', 'show', code]);

@@ -44,10 +44,7 @@ function byCall(folder: string, library: string): Killer & { close(): void } {
       const bytes = Buffer.alloc(BYTES);
       readSync(file, bytes, 0, BYTES, 0);
       write(-1);
-      return {
-        count: Number(bytes.readBigInt64LE(8)),
-        call: bytes.toString('latin1', 16).split('\0')[0] ?? '',
-      };
+      return { count: Number(bytes.readBigInt64LE(8)), call: bytes.toString('latin1', 16).split('\0')[0] ?? '' };
     },
     diskOf: (home) => forgettingDisk(library, home),
     close: () => closeSync(file),
@@ -93,12 +90,7 @@ export function openPoints(seed: number, guess: number) {
       if (calls === 0) return 0;
       return (((seed % 997) * 7 + of(step).taken++ * strideOf(calls)) % calls) + 1;
     },
-    ended(
-      step: string,
-      { count, call }: { count: number; call: string },
-      at: number,
-      isKilled: boolean,
-    ): void {
+    ended(step: string, { count, call }: { count: number; call: string }, at: number, isKilled: boolean): void {
       const known = of(step);
       if (!isKilled) {
         // The first one in a home makes its files too.

@@ -86,8 +86,7 @@ export function openLife(given: LifeGiven): Life {
       let ran = await struck(who, args, options);
       for (let tries = 0; tries < TRIES; tries++) {
         const { error } = parsed<Failure>(ran);
-        if (error === undefined || options.ends?.includes(error.code) === true)
-          return parsed<T & Failure>(ran);
+        if (error === undefined || options.ends?.includes(error.code) === true) return parsed<T & Failure>(ran);
         // A person does what is told, or the same again.
         const resumed = given.chance() < 0.5 && (await told(place, who, args, error.next ?? [], options));
         // Its answer was shown: whoever asks once more pays once more.
@@ -95,9 +94,7 @@ export function openLife(given: LifeGiven): Life {
         await pause(tries * 100);
         ran = await place.run(who, args, options);
       }
-      throw new Error(
-        `${kind}: farelock ${args.join(' ')} never ends: ${ran.exitCode} ${ran.stdout}${ran.stderr}`,
-      );
+      throw new Error(`${kind}: farelock ${args.join(' ')} never ends: ${ran.exitCode} ${ran.stdout}${ran.stderr}`);
     },
     async run<T>(who: Who, args: readonly string[], options: Options = {}) {
       const ran = await place.run(who, args, options);

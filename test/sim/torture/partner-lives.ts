@@ -61,9 +61,7 @@ export async function orders(life: Life): Promise<void> {
   const update = ['partner', 'orders', 'update', moved ?? '', '--status', 'funds-received'];
   await life.step('partner', update, { ends: ['invalid_status_transition'] });
   const file = join(life.place.papers, `updates-${life.number}.csv`);
-  const rows = ['FUNDS_RECEIVED', 'PAYMENT_SUBMITTED'].flatMap((status) =>
-    others.map((id) => `${id},${status}`),
-  );
+  const rows = ['FUNDS_RECEIVED', 'PAYMENT_SUBMITTED'].flatMap((status) => others.map((id) => `${id},${status}`));
   writeFileSync(file, `order_id,status\n${rows.join('\n')}\n`);
   await life.step('partner', ['partner', 'orders', 'apply', file]);
   const ends: readonly (readonly [string | undefined, number])[] = [

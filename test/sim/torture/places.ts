@@ -59,13 +59,7 @@ async function started(
   const ran = await running;
   if (ran.timedOut) throw new Error(`farelock ${args.join(' ')} hangs: ${ran.stdout}${ran.stderr}`);
   const { stdout, stderr } = ran;
-  return {
-    exitCode: ran.exitCode ?? -1,
-    signal: ran.signal,
-    stdout,
-    stderr,
-    json: <T>() => JSON.parse(stdout) as T,
-  };
+  return { exitCode: ran.exitCode ?? -1, signal: ran.signal, stdout, stderr, json: <T>() => JSON.parse(stdout) as T };
 }
 
 /** Homes on disks that forget: with every second death on one its power fails. */

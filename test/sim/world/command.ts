@@ -117,10 +117,7 @@ function inBatches(name: string, values: Wanted, from: number, count: number): P
         { stdio: 'inherit' },
       );
       if (status !== 0) return null;
-      const batch = JSON.parse(readFileSync(file, 'utf8')) as {
-        seen: [string, number][];
-        sometimes: string[];
-      };
+      const batch = JSON.parse(readFileSync(file, 'utf8')) as { seen: [string, number][]; sometimes: string[] };
       for (const [one, times] of batch.seen) seen.set(one, (seen.get(one) ?? 0) + times);
       sometimes = batch.sometimes;
       say(`${name}: seed ${seed + seeds - 1}`);
@@ -171,12 +168,7 @@ async function playSeeds(
   }
 }
 
-async function tellOf(
-  play: Play,
-  found: Parameters<typeof shrink>[1],
-  name: string,
-  asItIs: boolean,
-): Promise<void> {
+async function tellOf(play: Play, found: Parameters<typeof shrink>[1], name: string, asItIs: boolean): Promise<void> {
   if (asItIs) return say(reportOf(found, name).join('\n'));
   say(
     `Seed ${found.schedule.seed} breaks: ${found.outcome.violation?.rule}. Shrinking from ${found.outcome.changes.length} changes.`,

@@ -80,9 +80,7 @@ export function watchedDriver(world: World, process: Process, driver: Driver): D
 /** `insert outbox`, `select intents`: enough to recognise a statement in a story. */
 const wordsOf = (sql: string): string => {
   const [, verb = '?', table = ''] =
-    /^\s*(\w+)[\s\S]*?(?:from|into|update)\s+"?(\w+)/i.exec(
-      `${sql}`.replace(/^\s*update\s/i, 'update update '),
-    ) ?? [];
+    /^\s*(\w+)[\s\S]*?(?:from|into|update)\s+"?(\w+)/i.exec(`${sql}`.replace(/^\s*update\s/i, 'update update ')) ?? [];
   return `${verb.toLowerCase()} ${table}`.trim();
 };
 

@@ -95,10 +95,7 @@ export function takeMachine(world: MachineOf): () => void {
 
 /** Digests are made at once; the rest of WebCrypto works on threads of its own, and is waited for. */
 function replaceWebCrypto(replace: Replace): void {
-  const subtle = crypto.webcrypto.subtle as unknown as Record<
-    string,
-    (...given: unknown[]) => Promise<unknown>
-  >;
+  const subtle = crypto.webcrypto.subtle as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
   for (const name of ['importKey', 'exportKey', 'sign', 'verify', 'generateKey']) {
     const real = subtle[name]?.bind(subtle);
     if (real) replace(subtle, name, (...given: unknown[]) => outside(() => real(...given)));

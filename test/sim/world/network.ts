@@ -51,29 +51,26 @@ export function network(
     return reached.process.orGone(reached.serve(sent, { clientAddress }));
   };
   return (request) =>
-    from.boundary(
-      `${request.method} ${new URL(request.url).pathname.replace(/\/[a-z]{3}_\w+/, '/…')}`,
-      async () => {
-        const place = chance.numbered(`${from.name} network`);
-        const fault = chance.happens('network', place, FAULTS);
-        const pauseMs = (way: string) => world.sleep(chance.pauseMs(`${place} ${way}`, 30));
-        const gateway = () => chance.pick(`${place} gateway`, GATEWAYS);
-        await pauseMs('there');
-        if (fault === 'request_lost') throw lost();
-        if (fault === 'gateway_before') return gateway();
-        if (fault === 'late') await world.sleep(5_000 + chance.part(`${place} late`) * 50_000);
-        if (fault === 'repeated') {
-          world.after(
-            chance.part(`${place} again`) * 20_000,
-            () => void ask(`${place} again`, request).catch(() => undefined),
-          );
-        }
-        const answer = await ask(place, request);
-        await pauseMs('back');
-        if (fault === 'answer_lost') throw lost();
-        if (fault === 'gateway_after') return gateway();
-        if (fault === 'forbidden_after') return FORBIDDEN;
-        return answer;
-      },
-    );
+    from.boundary(`${request.method} ${new URL(request.url).pathname.replace(/\/[a-z]{3}_\w+/, '/…')}`, async () => {
+      const place = chance.numbered(`${from.name} network`);
+      const fault = chance.happens('network', place, FAULTS);
+      const pauseMs = (way: string) => world.sleep(chance.pauseMs(`${place} ${way}`, 30));
+      const gateway = () => chance.pick(`${place} gateway`, GATEWAYS);
+      await pauseMs('there');
+      if (fault === 'request_lost') throw lost();
+      if (fault === 'gateway_before') return gateway();
+      if (fault === 'late') await world.sleep(5_000 + chance.part(`${place} late`) * 50_000);
+      if (fault === 'repeated') {
+        world.after(
+          chance.part(`${place} again`) * 20_000,
+          () => void ask(`${place} again`, request).catch(() => undefined),
+        );
+      }
+      const answer = await ask(place, request);
+      await pauseMs('back');
+      if (fault === 'answer_lost') throw lost();
+      if (fault === 'gateway_after') return gateway();
+      if (fault === 'forbidden_after') return FORBIDDEN;
+      return answer;
+    });
 }

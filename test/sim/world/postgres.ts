@@ -57,8 +57,7 @@ export interface ServedDatabase {
   awayUntilMs: number;
 }
 
-const refused = () =>
-  Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
+const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
 
 /** What really befalls the server, or the connection of whoever is about to ask it something. */
 async function strike(
@@ -70,12 +69,8 @@ async function strike(
   const place = world.chance.numbered(`${process.name} server`);
   const what = world.chance.happens('server', place, SERVER_FAULTS);
   if (what === null) return;
-  world.tell(
-    'database',
-    what === 'cut' ? `ends the connection of ${process.name}` : 'the server is restarted',
-  );
-  const isHeard = (one: DatabaseConnection) =>
-    one.executeQuery(CompiledQuery.raw('select 1')).catch(() => null);
+  world.tell('database', what === 'cut' ? `ends the connection of ${process.name}` : 'the server is restarted');
+  const isHeard = (one: DatabaseConnection) => one.executeQuery(CompiledQuery.raw('select 1')).catch(() => null);
   await outside(async () => {
     if (what === 'cut') {
       const { rows } = await connection.executeQuery<{ pid: number }>(

@@ -99,8 +99,7 @@ export function createWorld(schedule: Schedule) {
     /** A line that two runs of a seed have in common, and nobody reads. */
     traced: (line: string): void => void trace.update(`${nowMs} ${line}\n`),
     /** A rule that holds after every step that touched what it is about; it throws `broken`. */
-    always: (name: string, about: string, look: () => void): void =>
-      void rules.push({ name, about, check: look }),
+    always: (name: string, about: string, look: () => void): void => void rules.push({ name, about, check: look }),
     touched: (what: string): void => void touched.add(what),
     violate,
     failed,

@@ -43,9 +43,7 @@ const names = async () =>
 const committed = () => {
   const other = new Sqlite(join(folder, 'a.db'));
   try {
-    return (other.prepare('select name from fares order by name').all() as { name: string }[]).map(
-      ({ name }) => name,
-    );
+    return (other.prepare('select name from fares order by name').all() as { name: string }[]).map(({ name }) => name);
   } finally {
     other.close();
   }
@@ -114,15 +112,7 @@ test('one that is undone undoes nothing of the others', async () => {
     put('e', -1),
     put('f'),
   ]);
-  expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([
-    true,
-    false,
-    false,
-    true,
-    false,
-    false,
-    true,
-  ]);
+  expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, false, true, false, false, true]);
   expect(await names()).toEqual(['a', 'd', 'f']);
   expect(committed()).toEqual(['a', 'd', 'f']);
 });
@@ -132,11 +122,7 @@ test('the first one is undone like any other', async () => {
     await put('a', 1, tx);
     throw new Error('changed its mind');
   });
-  const outcomes = await Promise.allSettled([
-    first,
-    database.transaction().execute((tx) => put('b', 1, tx)),
-    put('c'),
-  ]);
+  const outcomes = await Promise.allSettled([first, database.transaction().execute((tx) => put('b', 1, tx)), put('c')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   expect(await names()).toEqual(['b', 'c']);
 });

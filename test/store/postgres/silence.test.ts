@@ -41,9 +41,7 @@ test.runIf(postgresIsInstalled)(
     const store = await opened(openStore(server.url));
     const program = await buildProgram('store/postgres/holder.ts');
     closing.push(program.remove);
-    const holder = spawn(process.execPath, [program.path, server.url], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const holder = spawn(process.execPath, [program.path, server.url], { stdio: ['ignore', 'pipe', 'inherit'] });
     closing.push(() => holder.kill('SIGKILL'));
     const [line] = await once(holder.stdout, 'data');
     expect(String(line)).toContain('holds');

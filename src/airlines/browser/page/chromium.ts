@@ -136,11 +136,7 @@ export interface Launched {
  * Starts a browser that can look up `hosts` alone. It hangs on a pipe to this process: with the process, however that
  * ends, the browser ends. It writes no core file, which would have a card in it.
  */
-export async function launch(
-  playwright: BrowserType,
-  chromium: string,
-  hosts: readonly string[],
-): Promise<Launched> {
+export async function launch(playwright: BrowserType, chromium: string, hosts: readonly string[]): Promise<Launched> {
   const profile = makeProfile();
   const isRoot = process.getuid?.() === 0;
   const flags = [

@@ -106,8 +106,7 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
   await context.route(
     () => state !== 'off',
     // Aborted, a navigation leaves the page as it is; it may be gone meanwhile.
-    (route: Route) =>
-      (passes(route.request()) ? route.continue() : route.abort('aborted')).catch(() => undefined),
+    (route: Route) => (passes(route.request()) ? route.continue() : route.abort('aborted')).catch(() => undefined),
   );
   page.on('websocket', (socket) => {
     socket.on('framesent', () => {

@@ -41,9 +41,7 @@ function textOf(walk: Walk, name: string, from: From, withinMs?: number): Promis
 
 const raw = (found: Locator, attribute: string | undefined): Promise<string | null> => {
   if (attribute === undefined) return seenText(found, 700);
-  return attribute === 'value'
-    ? found.inputValue({ timeout: 700 })
-    : found.getAttribute(attribute, { timeout: 700 });
+  return attribute === 'value' ? found.inputValue({ timeout: 700 }) : found.getAttribute(attribute, { timeout: 700 });
 };
 
 /** @throws Misfit where it can't be read */

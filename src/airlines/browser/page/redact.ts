@@ -7,15 +7,7 @@ const BLACK = '█████';
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Letters that are also written as two. */
-const AS_TWO: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'oe?',
-  å: 'aa?',
-  þ: 'th',
-  ð: 'd',
-};
+const AS_TWO: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'oe?', å: 'aa?', þ: 'th', ð: 'd' };
 
 /** One letter as a page may write it, of a text that was taken apart into letters and marks. */
 function letterPattern(letter: string): string {

@@ -10,12 +10,7 @@ import { isSeen, locate, only, pause, seenText, shown, until, type Walk, wordsOf
 
 const ACT_MS = 5_000;
 
-export function walkOf(
-  visit: Visit,
-  part: RecipePart,
-  values: Values,
-  cleared = new Map<number, number>(),
-): Walk {
+export function walkOf(visit: Visit, part: RecipePart, values: Values, cleared = new Map<number, number>()): Walk {
   return { visit, part, values, item: null, cleared, clear: clearWall };
 }
 
@@ -49,12 +44,7 @@ export async function runSteps(
   }
 }
 
-async function runStep(
-  walk: Walk,
-  step: Step,
-  name: string,
-  passengers: readonly Passenger[],
-): Promise<void> {
+async function runStep(walk: Walk, step: Step, name: string, passengers: readonly Passenger[]): Promise<void> {
   switch (step.do) {
     case 'open':
       return open(walk, step.path, name);
@@ -101,10 +91,7 @@ async function runStep(
 }
 
 export function passengerValues(passenger: Passenger, index: number): Record<string, string | undefined> {
-  const fields = Object.entries(passenger).map(([field, value]) => [
-    `passenger.${field}`,
-    value ?? undefined,
-  ]);
+  const fields = Object.entries(passenger).map(([field, value]) => [`passenger.${field}`, value ?? undefined]);
   return {
     ...Object.fromEntries(fields),
     // Travellers may write either code; a recipe's selects are for one.

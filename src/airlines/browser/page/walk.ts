@@ -116,8 +116,7 @@ async function throughWalls(walk: Walk): Promise<string | null> {
     if ('stop' in wall) throw new Stopped(wall.stop);
     const times = (cleared.get(i) ?? 0) + 1;
     cleared.set(i, times);
-    if (times > MOST_CLEARED)
-      throw new Misfit(walk.part, `wall ${i + 1}`, `${wordsOf(wall.seen)} comes back`);
+    if (times > MOST_CLEARED) throw new Misfit(walk.part, `wall ${i + 1}`, `${wordsOf(wall.seen)} comes back`);
     try {
       await clear({ ...onPage, clear: null }, i);
       stuck = null;
@@ -205,5 +204,4 @@ export const only = (walk: Walk, step: string, target: Target, withinMs?: number
     return count === 1 ? { found } : { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
   });
 
-export const isSeen = async (walk: Walk, target: Target): Promise<boolean> =>
-  (await shown(walk, target).count()) > 0;
+export const isSeen = async (walk: Walk, target: Target): Promise<boolean> => (await shown(walk, target).count()) > 0;

@@ -31,7 +31,5 @@ export function missingPackage(): string | null {
       return false;
     }
   };
-  return (
-    ['playwright-core', 'postal-mime', 'mailauth'].find((name) => !isThere(`${name}/package.json`)) ?? null
-  );
+  return ['playwright-core', 'postal-mime', 'mailauth'].find((name) => !isThere(`${name}/package.json`)) ?? null;
 }

@@ -211,12 +211,7 @@ export const recipeSchema = z.strictObject({
   extras,
   till,
   /** The site's complaints about what was filled in; any of them ends the purchase before it pays. */
-  rejected: z
-    .strictObject({
-      list: target,
-      field: readText,
-    })
-    .optional(),
+  rejected: z.strictObject({ list: target, field: readText }).optional(),
   confirmation,
   mail: mail.optional(),
   manage: manage.optional(),
@@ -238,10 +233,7 @@ const refused = (file: string, why: string) =>
   problem('recipe_invalid', { message: `The recipe ${file} cannot be used: ${why}`, detail: { file } });
 
 /** @throws Problem `recipe_invalid` */
-export function loadRecipes(
-  paths: readonly string[],
-  sites: Readonly<Record<string, string>> = {},
-): Recipe[] {
+export function loadRecipes(paths: readonly string[], sites: Readonly<Record<string, string>> = {}): Recipe[] {
   const recipes = paths.flatMap(filesAt).map((file) => load(file, sites));
   const codes = recipes.map(({ carrier }) => carrier.code);
   const twice = codes.find((code, i) => codes.indexOf(code) !== i);

@@ -17,31 +17,8 @@ export const template = z
  */
 
 const ROLES = [
-  ...[
-    'alert',
-    'article',
-    'button',
-    'cell',
-    'checkbox',
-    'combobox',
-    'dialog',
-    'form',
-    'group',
-    'heading',
-    'img',
-  ],
-  ...[
-    'link',
-    'list',
-    'listbox',
-    'listitem',
-    'main',
-    'menuitem',
-    'navigation',
-    'option',
-    'radio',
-    'radiogroup',
-  ],
+  ...['alert', 'article', 'button', 'cell', 'checkbox', 'combobox', 'dialog', 'form', 'group', 'heading', 'img'],
+  ...['link', 'list', 'listbox', 'listitem', 'main', 'menuitem', 'navigation', 'option', 'radio', 'radiogroup'],
   ...['region', 'row', 'searchbox', 'spinbutton', 'status', 'switch', 'tab', 'table', 'tabpanel', 'textbox'],
 ] as const;
 

@@ -146,11 +146,7 @@ interface ReadDate {
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Reads a date, a time, or both, by the recipe's format. @throws Unreadable */
-export function readDateText(
-  text: string,
-  format: string,
-  { months = MONTHS }: Partial<Site> = {},
-): ReadDate {
+export function readDateText(text: string, format: string, { months = MONTHS }: Partial<Site> = {}): ReadDate {
   const names = (length?: number) => months.map((name) => escaped(name.slice(0, length))).join('|');
   const tokens: string[] = [];
   const patterns: Record<string, string> = {

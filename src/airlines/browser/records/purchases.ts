@@ -39,8 +39,7 @@ export const rowOf = ({ store }: Pick<Ports, 'store'>, reference: string): Promi
 export const contactOf = (
   { secrets }: Pick<Ports, 'secrets'>,
   { reference, contact_sealed: sealed }: PurchaseRow,
-): Contact | null =>
-  sealed === '' ? null : (JSON.parse(secrets.decrypt(place(reference), sealed)) as Contact);
+): Contact | null => (sealed === '' ? null : (JSON.parse(secrets.decrypt(place(reference), sealed)) as Contact));
 
 /** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
 export async function begin(
@@ -81,12 +80,7 @@ export async function begin(
 }
 
 /** Gives the visit up: nothing was bought. Its card is ended with it. */
-export async function end(
-  ports: Ports,
-  reference: string,
-  run: string,
-  outcome: NothingBought,
-): Promise<void> {
+export async function end(ports: Ports, reference: string, run: string, outcome: NothingBought): Promise<void> {
   const nowMs = ports.clock.now();
   await ports.store
     .updateTable('browser_purchases')
@@ -150,12 +144,7 @@ export async function arm(
  * Puts on record that the button is pressed next. Who gets true presses it, once. A visit that slept past its time gets
  * false: a person may have decided meanwhile. It is on the disk when this returns.
  */
-export async function press(
-  ports: Ports,
-  reference: string,
-  run: string,
-  pendingMs: number,
-): Promise<boolean> {
+export async function press(ports: Ports, reference: string, run: string, pendingMs: number): Promise<boolean> {
   const nowMs = ports.clock.now();
   const pressed = await ports.store
     .updateTable('browser_purchases')
@@ -223,9 +212,7 @@ export async function takeLook(ports: Ports, reference: string, agoMs: number): 
     .updateTable('browser_purchases')
     .set({ asked_at_ms: nowMs })
     .where('reference', '=', reference)
-    .where((either) =>
-      either.or([either('asked_at_ms', 'is', null), either('asked_at_ms', '<=', nowMs - agoMs)]),
-    )
+    .where((either) => either.or([either('asked_at_ms', 'is', null), either('asked_at_ms', '<=', nowMs - agoMs)]))
     .executeTakeFirst();
   return taken.numUpdatedRows > 0n;
 }

@@ -139,8 +139,7 @@ const totalAsked = async (walk: Walk): Promise<Money> =>
 /** The only price that may be paid, in its own currency. */
 function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought | null {
   const isSame =
-    total.currency === kept.offer.total_currency &&
-    parseUsdc(total.decimal) === parseUsdc(purchase.amountDecimal);
+    total.currency === kept.offer.total_currency && parseUsdc(total.decimal) === parseUsdc(purchase.amountDecimal);
   return isSame ? null : { kind: 'price_differs', foundAmountDecimal: total.decimal };
 }
 
@@ -235,13 +234,7 @@ async function confirmation(walk: Walk): Promise<Bought> {
   return { kind: 'confirmed', confirmed: await readConfirmed(here, page.read) };
 }
 
-export async function readConfirmed(
-  walk: Walk,
-  read: Visit['recipe']['confirmation']['read'],
-): Promise<Confirmed> {
+export async function readConfirmed(walk: Walk, read: Visit['recipe']['confirmation']['read']): Promise<Confirmed> {
   const found = await readsText(walk, 'booking_reference', read.booking_reference);
-  return {
-    bookingReference: must(walk, 'booking_reference', found),
-    paid: await readsMoney(walk, 'paid', read.paid),
-  };
+  return { bookingReference: must(walk, 'booking_reference', found), paid: await readsMoney(walk, 'paid', read.paid) };
 }

@@ -96,8 +96,7 @@ export async function takeFare(
   const asQuoted = () =>
     seen.filter(
       ({ fare }) =>
-        fits(fare, wanted) &&
-        (!saysNothing(wanted) || parseUsdc(fare.totalAmountDecimal) === parseUsdc(amountDecimal)),
+        fits(fare, wanted) && (!saysNothing(wanted) || parseUsdc(fare.totalAmountDecimal) === parseUsdc(amountDecimal)),
     );
   const [one, another] = same.length === 0 && wanted.conditions === null ? asQuoted() : same;
   if (!one) throw new Stopped('offer_gone');

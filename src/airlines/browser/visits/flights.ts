@@ -91,9 +91,7 @@ async function readFlight(walk: Walk, { read }: FlightList, day: string): Promis
   const isNextDay = arrives.day === null && sameDay < departingAt;
   const nextDay = new Date(Date.parse(`${departDay}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
   return {
-    flightNumber: numberOf(
-      must(walk, 'flight_number', await readsText(walk, 'flight_number', read.flight_number)),
-    ),
+    flightNumber: numberOf(must(walk, 'flight_number', await readsText(walk, 'flight_number', read.flight_number))),
     departingAt,
     arrivingAt: isNextDay ? `${nextDay}T${timeOf(arrives)}` : sameDay,
     price: must(walk, 'price', await readsMoney(walk, 'price', read.price)),
@@ -159,11 +157,7 @@ export async function lookForFlights(
  * Searches again, and takes the flights of an offer: the page that is left shows their fares.
  * @throws Stopped `offer_gone`, Misfit where two look alike
  */
-export async function takeFlights(
-  visit: Visit,
-  query: OfferQuery,
-  flights: readonly FlightKey[],
-): Promise<Walk> {
+export async function takeFlights(visit: Visit, query: OfferQuery, flights: readonly FlightKey[]): Promise<Walk> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);
   const [there, home] = flights;

@@ -65,11 +65,7 @@ export function createLooks({ store, clock, leaseMs }: { store: Store; clock: Cl
         .returning('look_id')
         .executeTakeFirst();
       if (begun) return { state: 'begun' };
-      const row = await store
-        .selectFrom('browser_looks')
-        .selectAll()
-        .where('look_id', '=', lookId)
-        .executeTakeFirst();
+      const row = await store.selectFrom('browser_looks').selectAll().where('look_id', '=', lookId).executeTakeFirst();
       if (row?.state === 'failed') return { state: 'failed', why: row.result ?? '' };
       if (row?.state !== 'done') return { state: 'under_way' };
       return { state: 'done', result: JSON.parse(row.result ?? 'null'), endedAtMs: row.ended_at_ms ?? 0 };
@@ -86,8 +82,7 @@ export function createLooks({ store, clock, leaseMs }: { store: Store; clock: Cl
         .execute();
     },
 
-    newOfferId: ({ carrier }: Recipe): string =>
-      `${LOWCOST_PREFIX}${carrier.code}-${randomBytes(10).toString('hex')}`,
+    newOfferId: ({ carrier }: Recipe): string => `${LOWCOST_PREFIX}${carrier.code}-${randomBytes(10).toString('hex')}`,
 
     async keepOffers(recipe: Recipe, query: OfferQuery, found: readonly FoundOffer[]): Promise<void> {
       if (found.length === 0) return;

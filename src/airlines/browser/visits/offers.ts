@@ -32,9 +32,7 @@ export function offersOf(
     if (!first || currencies.size !== 1) return [];
     if (last && instantOf(last, 'departing') < instantOf(first, 'arriving') + LEAST_STAY_MS) return [];
     const offer = offerOf(recipe, query, flights, slices, { quotedAtMs, id: newId() });
-    return [
-      { offer, flights: flights.map(({ flightNumber, departingAt }) => ({ flightNumber, departingAt })) },
-    ];
+    return [{ offer, flights: flights.map(({ flightNumber, departingAt }) => ({ flightNumber, departingAt })) }];
   });
 }
 
@@ -100,8 +98,7 @@ const keyOf = ({ origin, destination }: OfferQuery, flight: SeenFlight, isBack: 
 function sliceOf(recipe: Recipe, query: OfferQuery, flight: SeenFlight, isBack: boolean): Slice {
   const [from, to] = isBack ? [query.destination, query.origin] : [query.origin, query.destination];
   const zones = [airportOf(from)?.timeZone ?? 'UTC', airportOf(to)?.timeZone ?? 'UTC'] as const;
-  const minutes =
-    (zonedInstant(flight.arrivingAt, zones[1]) - zonedInstant(flight.departingAt, zones[0])) / 60_000;
+  const minutes = (zonedInstant(flight.arrivingAt, zones[1]) - zonedInstant(flight.departingAt, zones[0])) / 60_000;
   if (minutes <= 0 || minutes > 24 * 60) {
     throw new Misfit('search', 'search (read arrives)', `${flight.flightNumber} lands before it starts`);
   }

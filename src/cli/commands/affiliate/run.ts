@@ -35,10 +35,7 @@ interface AffiliateShowOptions {
 }
 
 /** Shows the earnings of a code: pending and paid. */
-export const affiliateShow: Command<AffiliateShowOptions> = async (
-  { terminal, session, signal },
-  { code },
-) => {
+export const affiliateShow: Command<AffiliateShowOptions> = async ({ terminal, session, signal }, { code }) => {
   await session.work();
   const flights = await session.flights();
   const credit = await flights.affiliate(code, { signal });

@@ -24,8 +24,7 @@ interface ListedAirport {
  */
 export const airports: Command<AirportsOptions> = async ({ terminal }, { text = [], limit }) => {
   const wanted = text.join(' ').trim();
-  const found =
-    wanted === '' ? namedAirports() : (await findPlaces(wanted)).found.map(({ airport }) => airport);
+  const found = wanted === '' ? namedAirports() : (await findPlaces(wanted)).found.map(({ airport }) => airport);
   if (found.length === 0) {
     const cities = [...new Set(namedAirports().map(({ city }) => city))];
     throw problem('not_found', {
@@ -33,15 +32,11 @@ export const airports: Command<AirportsOptions> = async ({ terminal }, { text = 
       fix: didYouMean(wanted, cities) || 'Try the city, the airport name or its three-letter code.',
     });
   }
-  const airportsFound = found.slice(0, limit).map(
-    ({ iata, name, city, country, timeZone }): ListedAirport => ({
-      iata,
-      name,
-      city,
-      country,
-      time_zone: timeZone,
-    }),
-  );
+  const airportsFound = found
+    .slice(0, limit)
+    .map(
+      ({ iata, name, city, country, timeZone }): ListedAirport => ({ iata, name, city, country, time_zone: timeZone }),
+    );
   terminal.result({ airports: airportsFound }, view);
   return 0;
 };
@@ -67,6 +62,5 @@ const view: View<{ airports: readonly ListedAirport[] }> = {
       paint.dim,
       width,
     ),
-  rows: (document) =>
-    document.airports.map((one) => [one.iata, one.city, one.name, one.country, one.time_zone]),
+  rows: (document) => document.airports.map((one) => [one.iata, one.city, one.name, one.country, one.time_zone]),
 };

@@ -1,11 +1,7 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
-import type {
-  AttestationRecord,
-  AttestationRecords,
-  OpenedAttestation,
-} from '../../../wire/partner/index.ts';
+import type { AttestationRecord, AttestationRecords, OpenedAttestation } from '../../../wire/partner/index.ts';
 import type { Command } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
@@ -145,7 +141,5 @@ function fieldsOf(value: unknown, path: string): [string, string][] {
     return Object.entries(value).flatMap(([name, inner]) => fieldsOf(inner, path ? `${path}.${name}` : name));
   }
   const text = String(value);
-  return [
-    [path, text.length > LONGEST_SHOWN ? `a file of ${Math.floor((text.length * 3) / 4)} bytes` : text],
-  ];
+  return [[path, text.length > LONGEST_SHOWN ? `a file of ${Math.floor((text.length * 3) / 4)} bytes` : text]];
 }

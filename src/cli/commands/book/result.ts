@@ -23,9 +23,7 @@ export const book = published(paid(wire.intent), {
   plan: paidPlan({
     intent_id: z.string(),
     amount: atomicUsdc,
-    fare: knownFare
-      .nullable()
-      .describe('What is bought; null where no search or offer of this home showed it.'),
+    fare: knownFare.nullable().describe('What is bought; null where no search or offer of this home showed it.'),
     passengers: z.array(passenger.pick({ title: true, given_name: true, family_name: true, born_on: true })),
     refund_wallet: address,
     expires_at: instant,

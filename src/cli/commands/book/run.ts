@@ -98,11 +98,7 @@ async function isUnderWay({ session }: CommandContext, intent: Intent): Promise<
  * Refuses a booking whose terms changed after a person saw and agreed to them.
  * @throws Problem `terms_not_agreed`
  */
-export async function checkUnchanged(
-  { signal }: CommandContext,
-  flights: FlightsClient,
-  seen: Intent,
-): Promise<void> {
+export async function checkUnchanged({ signal }: CommandContext, flights: FlightsClient, seen: Intent): Promise<void> {
   const now = await flights.intent(seen.intent_id, { signal });
   const changed = [
     ...(now.refund_wallet === seen.refund_wallet ? [] : ['its refund wallet']),
@@ -147,9 +143,7 @@ async function payAndBook(
       ...(!context.session.isEmbedded && { signal: context.signal }),
       onPhase: (phase) => {
         terminal.phase(
-          { asking: 'Checking the offer', paying: 'Paying the escrow', waiting: 'Queueing the booking' }[
-            phase
-          ],
+          { asking: 'Checking the offer', paying: 'Paying the escrow', waiting: 'Queueing the booking' }[phase],
         );
       },
     });
@@ -216,11 +210,7 @@ async function finish(
       ),
   });
   if (intent.status === 'refunded') {
-    terminal.aside([
-      '',
-      'The booking did not go through; the money was sent back.',
-      ...nextLines('farelock search …'),
-    ]);
+    terminal.aside(['', 'The booking did not go through; the money was sent back.', ...nextLines('farelock search …')]);
     return 8;
   }
   const next =

@@ -1,12 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Address, isAddress } from '@solana/kit';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import type {
-  ClusterDesk,
-  DecidedDeployment,
-  DeploymentStep,
-  DeploymentWanted,
-} from '../../../service/index.ts';
+import type { ClusterDesk, DecidedDeployment, DeploymentStep, DeploymentWanted } from '../../../service/index.ts';
 import { readKeypair, readKeypairSeed, type Signer, SOLANA_NETWORKS } from '../../../solana/index.ts';
 import { counted, fieldLines } from '../../../terminal/index.ts';
 import { type ClusterOptions, type ExitCode, keypairPath } from '../../settings/index.ts';
@@ -146,30 +141,21 @@ async function agree({ terminal, globals }: CommandContext, decided: DecidedDepl
   const prompts = terminal.ask('--yes');
   terminal.review([...stepLines(stepsOf(decided, true), width), '']);
   const cost = formatSol(decided.plan.rent + decided.plan.fees);
-  const question = decided.isResumed
-    ? 'Continue'
-    : decided.kind === 'deploy'
-      ? 'Deploy'
-      : 'Bring it up to date';
+  const question = decided.isResumed ? 'Continue' : decided.kind === 'deploy' ? 'Deploy' : 'Bring it up to date';
   if (!(await prompts.confirm(`${question} for ${cost} SOL?`, false))) {
     throw problem('declined', { message: 'Not deployed.', fix: 'Nothing was sent.' });
   }
 }
 
 /** The deployment in words: what is sent, what it costs, and who can change the program afterwards. */
-function stepsOf(
-  { kind, plan, payer, program, isFinal, isResumed }: DecidedDeployment,
-  isKnown: boolean,
-): string[] {
+function stepsOf({ kind, plan, payer, program, isFinal, isResumed }: DecidedDeployment, isKnown: boolean): string[] {
   if (plan.transactions === 0) return [`Nothing: the shipped program is at ${program} already.`];
   const name = isKnown ? program : 'a new address';
   const isThere = plan.program.kind === 'present' && plan.program.isShipped;
   const cost = [
     ...(plan.rent > 0n && !isThere ? [`${formatSol(plan.rent)} SOL of rent, locked in the program`] : []),
     `${formatSol(plan.fees)} SOL of fees`,
-    ...(plan.rent > 0n || isThere
-      ? []
-      : [`${formatSol(plan.bufferRent)} SOL lent to a buffer until the end`]),
+    ...(plan.rent > 0n || isThere ? [] : [`${formatSol(plan.bufferRent)} SOL lent to a buffer until the end`]),
   ].join(', and ');
   return [
     ...(isThere

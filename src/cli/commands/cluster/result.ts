@@ -25,23 +25,15 @@ export const clusterCheck = published(
       slot: z.int().nullable().describe('Of the last deploy; null: there is no program.'),
       size: z.int().nullable().describe('Room for code, bytes.'),
     }),
-    mint: z.strictObject({
-      address,
-      decimals: z.int().nullable().describe('null: there is no such mint.'),
-    }),
+    mint: z.strictObject({ address, decimals: z.int().nullable().describe('null: there is no such mint.') }),
     wallets: z.array(wallet),
   }),
 );
 
-export const clusterKeys = published(z.strictObject({ network, wallets: z.array(wallet) }), {
-  plan: plan({}),
-});
+export const clusterKeys = published(z.strictObject({ network, wallets: z.array(wallet) }), { plan: plan({}) });
 
 export const clusterFund = published(
-  z.strictObject({
-    network,
-    funded: z.array(z.strictObject({ role, address, sol, transaction: signature })),
-  }),
+  z.strictObject({ network, funded: z.array(z.strictObject({ role, address, sol, transaction: signature })) }),
   { plan: plan({}) },
 );
 

@@ -13,10 +13,7 @@ import { clusterInUse, onCluster } from './in-use.ts';
 type WhereOptions = ClusterOptions;
 
 /** Compares what the cluster has with what a service needs. Exit 8 where that is not enough. */
-export const clusterCheck: Command<WhereOptions & { readonly program?: string }> = async (
-  context,
-  options,
-) => {
+export const clusterCheck: Command<WhereOptions & { readonly program?: string }> = async (context, options) => {
   const { terminal } = context;
   const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
@@ -24,15 +21,8 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
   const [found, mint, wallets] = await Promise.all([desk.inspect(address), desk.mint(), desk.wallets()]);
   const program = { address, ...programFacts(found) };
   const shown = wallets.map(shownWallet);
-  const isOk =
-    program.status === 'shipped' && mint.decimals !== null && shown.every(({ is_enough }) => is_enough);
-  const report = {
-    status: isOk ? 'ok' : 'failed',
-    network: desk.cluster.network,
-    program,
-    mint,
-    wallets: shown,
-  };
+  const isOk = program.status === 'shipped' && mint.decimals !== null && shown.every(({ is_enough }) => is_enough);
+  const report = { status: isOk ? 'ok' : 'failed', network: desk.cluster.network, program, mint, wallets: shown };
   terminal.result(report, {
     lines: (document, screen) => [
       ...fieldLines(
@@ -85,16 +75,12 @@ export const clusterKeys: Command<WhereOptions> = async (context, options) => {
     {
       list: 'wallets',
       lines: (document, screen) => walletLines(document.wallets, screen),
-      rows: (document) =>
-        document.wallets.map((one) => [one.role, one.address, one.sol, one.needs_sol, one.usdc]),
+      rows: (document) => document.wallets.map((one) => [one.role, one.address, one.sol, one.needs_sol, one.usdc]),
     },
   );
   const low = wallets.filter(({ is_enough }) => !is_enough);
   if (low.length > 0) {
-    terminal.aside([
-      '',
-      `Send SOL to ${low.map(({ role }) => role).join(' and ')} before a service starts here.`,
-    ]);
+    terminal.aside(['', `Send SOL to ${low.map(({ role }) => role).join(' and ')} before a service starts here.`]);
   }
   return 0;
 };
@@ -108,9 +94,7 @@ export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = as
   if (globals.dryRun) {
     printPlan(
       terminal,
-      wallets.map(
-        ({ role, address }) => `Ask the faucet for ${formatSol(lamports)} SOL to ${address} (${role}).`,
-      ),
+      wallets.map(({ role, address }) => `Ask the faucet for ${formatSol(lamports)} SOL to ${address} (${role}).`),
     );
     return 0;
   }
@@ -160,8 +144,7 @@ async function faucetOf(context: CommandContext, desk: ClusterDesk): Promise<Fau
 const MOST_POLLS = 60;
 
 function programFacts(found: InspectedProgram) {
-  if (found.kind !== 'present')
-    return { status: found.kind, upgrade_authority: null, slot: null, size: null };
+  if (found.kind !== 'present') return { status: found.kind, upgrade_authority: null, slot: null, size: null };
   return {
     status: found.isShipped ? ('shipped' as const) : ('different' as const),
     upgrade_authority: found.upgradeAuthority,
@@ -186,10 +169,7 @@ const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: Ope
   usdc: usdcAtomic === null ? null : formatUsdc(usdcAtomic),
 });
 
-const walletLines = (
-  wallets: readonly ReturnType<typeof shownWallet>[],
-  { paint, width }: Screen,
-): string[] =>
+const walletLines = (wallets: readonly ReturnType<typeof shownWallet>[], { paint, width }: Screen): string[] =>
   tableLines(
     [
       { title: 'Wallet' },

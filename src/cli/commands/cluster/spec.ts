@@ -1,11 +1,4 @@
-import {
-  addressOption,
-  clusterOptions,
-  command,
-  integerOption,
-  option,
-  solOption,
-} from '../../spec/index.ts';
+import { addressOption, clusterOptions, command, integerOption, option, solOption } from '../../spec/index.ts';
 
 export const clusterCheck = command({
   name: 'cluster check',
@@ -50,10 +43,7 @@ export const clusterDeploy = command({
   summary: 'Deploy the escrow program, bring a deployed one up to date, or go on where it stopped',
   options: [
     ...clusterOptions,
-    option(
-      '--program <address|file>',
-      'a deployed program, or the keypair file of a new one (default: a new key)',
-    ),
+    option('--program <address|file>', 'a deployed program, or the keypair file of a new one (default: a new key)'),
     option('--new', 'a new program, although one is deployed already'),
     option('--final', 'give up the right to change it, for good'),
     option('--abort', 'end a deployment that has not finished, and take its rent back'),

@@ -1,6 +1,4 @@
 import * as z from 'zod';
 import { published } from '../../spec/published.ts';
 
-export const completion = published(
-  z.strictObject({ shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() }),
-);
+export const completion = published(z.strictObject({ shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() }));

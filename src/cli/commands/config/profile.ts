@@ -70,13 +70,7 @@ const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
   list: 'profiles',
   lines: ({ profiles }, { paint }) =>
     tableLines(
-      [
-        { title: ' ' },
-        { title: 'Profile' },
-        { title: 'Flights' },
-        { title: 'Partner' },
-        { title: 'Cluster' },
-      ],
+      [{ title: ' ' }, { title: 'Profile' }, { title: 'Flights' }, { title: 'Partner' }, { title: 'Cluster' }],
       profiles.map((one) => [
         one.used ? paint.good('*') : '',
         one.name,
@@ -124,10 +118,7 @@ export const profileAdd: Command<ProfileAddOptions> = async (context, options) =
     });
   }
   if (settings.rpc_url !== undefined && settings.cluster !== undefined) {
-    throw problem('usage', {
-      message: 'Use either --rpc-url or --cluster, not both.',
-      fix: 'Leave one of them out.',
-    });
+    throw problem('usage', { message: 'Use either --rpc-url or --cluster, not both.', fix: 'Leave one of them out.' });
   }
   if (context.globals.dryRun) return planned(context, `Add profile ${name}.`);
   await changeUserSettings(session.home, clock, (before) => {
@@ -140,9 +131,7 @@ export const profileAdd: Command<ProfileAddOptions> = async (context, options) =
     }
     return { ...withProfile(before, name, () => settings), ...(options.use && { profile: name }) };
   });
-  const shown = Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [key, withoutSecrets(key, value)]),
-  );
+  const shown = Object.fromEntries(Object.entries(settings).map(([key, value]) => [key, withoutSecrets(key, value)]));
   terminal.result({ profile: name, settings: shown, used: options.use === true }, { lines: () => [] });
   terminal.done(`Profile ${name} is added${options.use ? ' and in use' : ''}`);
   if (!options.use) terminal.aside(nextLines(`farelock config profile use ${name}`));

@@ -35,11 +35,7 @@ export const configUnset = published(
 export const configProfileList = published(z.strictObject({ profiles: z.array(profile) }));
 
 export const configProfileAdd = published(
-  z.strictObject({
-    profile: z.string(),
-    settings: z.record(z.string(), z.string()),
-    used: z.boolean(),
-  }),
+  z.strictObject({ profile: z.string(), settings: z.record(z.string(), z.string()), used: z.boolean() }),
   { plan: plan({}) },
 );
 
@@ -47,7 +43,6 @@ export const configProfileUse = published(z.strictObject({ profile: z.string(), 
   plan: plan({}),
 });
 
-export const configProfileRemove = published(
-  z.strictObject({ profile: z.string(), removed: z.literal(true) }),
-  { plan: plan({}) },
-);
+export const configProfileRemove = published(z.strictObject({ profile: z.string(), removed: z.literal(true) }), {
+  plan: plan({}),
+});

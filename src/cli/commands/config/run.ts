@@ -64,11 +64,7 @@ const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[
   list: 'settings',
   lines: ({ settings }, { paint, width }) =>
     tableLines(
-      [
-        { title: 'Setting' },
-        { title: 'Value', cuts: true },
-        ...(showOrigin ? [{ title: 'From', cuts: true }] : []),
-      ],
+      [{ title: 'Setting' }, { title: 'Value', cuts: true }, ...(showOrigin ? [{ title: 'From', cuts: true }] : [])],
       settings.map(({ key, value, origin, source }) => [
         key,
         value ?? paint.dim('–'),
@@ -78,9 +74,7 @@ const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[
       width,
     ),
   rows: ({ settings }) =>
-    settings.map(({ key, value, origin, source }) =>
-      showOrigin ? [key, value, origin, source] : [key, value],
-    ),
+    settings.map(({ key, value, origin, source }) => (showOrigin ? [key, value, origin, source] : [key, value])),
 });
 
 /** One setting in effect, as it is: for scripts. */
@@ -106,11 +100,8 @@ export const configSet: Command<ConfigSetOptions> = async (context, { key, value
   const profile = changedProfile(context);
   const name = isSecretName(key) ? settingNamed(`${key}_file`) : settingNamed(key);
   checkPlace(profile, name);
-  const text = isSecretName(key)
-    ? await keptSecret(context, profile, key, value)
-    : canonical(name, key, value);
-  if (globals.dryRun)
-    return planned(context, `Set ${name} of profile ${profile} to ${withoutSecrets(name, text)}.`);
+  const text = isSecretName(key) ? await keptSecret(context, profile, key, value) : canonical(name, key, value);
+  if (globals.dryRun) return planned(context, `Set ${name} of profile ${profile} to ${withoutSecrets(name, text)}.`);
   await changeUserSettings(session.home, clock, (settings) =>
     withProfile(settings, profile, (own) => ({ ...withoutRival(own, name), [name]: text })),
   );
@@ -136,10 +127,7 @@ function canonical(name: SettingName, key: string, value: string): string {
     return kindOf(name).read(value, process.cwd());
   } catch (error) {
     if (!(error instanceof NotASetting)) throw error;
-    throw problem('usage', {
-      message: `${key}: that is not ${error.message}.`,
-      fix: `Give ${error.message}.`,
-    });
+    throw problem('usage', { message: `${key}: that is not ${error.message}.`, fix: `Give ${error.message}.` });
   }
 }
 

@@ -11,12 +11,7 @@ import type { CommandContext } from '../../spec/index.ts';
 import { loadViewPlan } from '../../view/index.ts';
 
 /** The settings of this command line, with where each comes from. */
-export const settingsInEffect = ({
-  environment,
-  globals,
-  session,
-  folder,
-}: CommandContext): Promise<Settings> =>
+export const settingsInEffect = ({ environment, globals, session, folder }: CommandContext): Promise<Settings> =>
   resolveSettings({
     environment,
     globals,
@@ -28,10 +23,7 @@ export const withProfile = (
   settings: UserSettings,
   name: string,
   change: (own: SettingValues) => SettingValues,
-): UserSettings => ({
-  ...settings,
-  profiles: { ...settings.profiles, [name]: change(settings.profiles[name] ?? {}) },
-});
+): UserSettings => ({ ...settings, profiles: { ...settings.profiles, [name]: change(settings.profiles[name] ?? {}) } });
 
 /** An RPC provider's key often stands in its address; a list is for screens and logs. */
 export const withoutSecrets = (key: string, value: string): string =>

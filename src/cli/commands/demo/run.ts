@@ -9,13 +9,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { loadToken } from '../../../solana/index.ts';
 import { fieldLines, type Paint, tableLines, utcTime, wrap } from '../../../terminal/index.ts';
-import type {
-  CreatedIntent,
-  Intent,
-  Offer,
-  Passenger,
-  SearchRequestInput,
-} from '../../../wire/flights/index.ts';
+import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../../wire/flights/index.ts';
 import { loadDemo, waitForChange } from '../../interruption/index.ts';
 import { verifyIntent } from '../../paying/index.ts';
 import { parseDate } from '../../searching/index.ts';
@@ -45,17 +39,13 @@ interface Account {
 
 /** Reads what a journey moves. Before there is an intent, nothing is known of its treasury and vault. */
 async function readAccounts(session: Session, owner: Address, intent: Intent | null): Promise<Account> {
-  const [{ associatedTokenAddress, decodeMint }, cluster] = await Promise.all([
-    loadToken(),
-    session.cluster(),
-  ]);
+  const [{ associatedTokenAddress, decodeMint }, cluster] = await Promise.all([loadToken(), session.cluster()]);
   const mint = cluster.usdcMint;
   const [mintAccount] = await cluster.accounts([mint]);
   const held = async (holder: Address) => cluster.tokenBalance(await associatedTokenAddress(holder, mint));
   const { readEscrow } = await loadAccount();
   const escrow =
-    intent &&
-    (await readEscrow(cluster, intent.escrow.address as Address, [intent.escrow.program_id as Address]));
+    intent && (await readEscrow(cluster, intent.escrow.address as Address, [intent.escrow.program_id as Address]));
   return {
     wallet: await held(owner),
     treasury: escrow ? await held(escrow.treasury) : null,
@@ -107,8 +97,7 @@ function trailLines(
 /** How the escrow ended, by the cluster's own account of it. */
 function escrowEndLines(escrow: EscrowAccount | null, intent: Intent, paint: Paint): string[] {
   if (!escrow) return [`Escrow ${intent.escrow.address}: no longer on the cluster.`];
-  const seconds = (value: bigint) =>
-    value === 0n ? null : utcTime(new Date(Number(value) * 1000).toISOString());
+  const seconds = (value: bigint) => (value === 0n ? null : utcTime(new Date(Number(value) * 1000).toISOString()));
   return fieldLines(
     [
       ['Escrow', escrow.address],
@@ -166,8 +155,7 @@ export const demo: Command<object> = async (outer) => {
 async function journey(context: CommandContext, home: string, reached: Reached): Promise<0 | 8> {
   const { terminal, session, clock, signal } = context;
   const { paint } = terminal.screen;
-  const tell = (title: string, lines: readonly string[]) =>
-    terminal.tell([paint.accent(`── ${title}`), ...lines, '']);
+  const tell = (title: string, lines: readonly string[]) => terminal.tell([paint.accent(`── ${title}`), ...lines, '']);
   const phase = (text: string) => () => terminal.phase(text);
 
   const prose = (text: string) => wrap(text, terminal.screen.width);
@@ -227,27 +215,18 @@ async function journey(context: CommandContext, home: string, reached: Reached):
   const names = checks.map((check) => check.check.replaceAll('_', ' ')).join(', ');
   tell('4. The escrow, read from the cluster before it is paid', [
     ...prose(`✓ Matches the intent: ${names}.`),
-    ...prose(
-      'Only the operator can capture it, and only this amount; after the deadline anyone can send it back.',
-    ),
+    ...prose('Only the operator can capture it, and only this amount; after the deadline anyone can send it back.'),
   ]);
 
   const booked = await bookAndWait(context, flights, intent);
-  tell('5. Paid, ticketed, captured', [
-    ...statusLines(booked.intent, clock.now(), booked.fundedBy, terminal.screen),
-  ]);
+  tell('5. Paid, ticketed, captured', [...statusLines(booked.intent, clock.now(), booked.fundedBy, terminal.screen)]);
   const order = await readOrder(context, flights, booked.intent, intent);
   if (order) tell('6. The airline order', orderLines(order, terminal.screen));
 
   const after = await readAccounts(session, wallet.address, intent);
   const finalEscrow = await escrowEnd(session, intent);
   tell('7. The money trail, to the unit', [
-    ...trailLines(
-      before,
-      after,
-      { ticket: intent.escrow.amount, fees: feesOf(before, after, booked.intent) },
-      paint,
-    ),
+    ...trailLines(before, after, { ticket: intent.escrow.amount, fees: feesOf(before, after, booked.intent) }, paint),
     '',
     ...escrowEndLines(finalEscrow, intent, paint),
   ]);
@@ -288,9 +267,7 @@ async function bookAndWait(
     agreed: { kind: 'booking', amount: BigInt(intent.escrow.amount), isTyped: true },
   });
   signal.throwIfAborted();
-  const { payment } = await flights.book(intent, [TRAVELLER], {
-    onPhase: () => terminal.phase('Paying the escrow'),
-  });
+  const { payment } = await flights.book(intent, [TRAVELLER], { onPhase: () => terminal.phase('Paying the escrow') });
   let now = await payingFor.intent(intent.intent_id, { signal });
   while (!hasEnded(now)) {
     const stage = moneyStage(now, clock.now());
@@ -330,9 +307,7 @@ async function escrowEnd(session: Session, intent: Intent) {
 
 /** The cost of the calls: all that left the wallet beside the ticket. */
 const feesOf = (before: Account, after: Account, intent: Intent): bigint =>
-  (before.wallet ?? 0n) -
-  (after.wallet ?? 0n) -
-  (intent.status === 'booked' ? BigInt(intent.escrow.amount) : 0n);
+  (before.wallet ?? 0n) - (after.wallet ?? 0n) - (intent.status === 'booked' ? BigInt(intent.escrow.amount) : 0n);
 
 const plainTrail = ({ before, after, escrow }: { before: Account; after: Account; escrow: unknown }) => ({
   before: JSON.parse(asJson(before)) as unknown,

@@ -55,10 +55,7 @@ export const guided: Command<object> = async (outer) => {
     });
   }
   const steps = await terminal.ask('a command').steps();
-  const ask: StepPrompts = {
-    ...steps,
-    choose: (question) => steps.choose({ ...question, cleared: transcript.again }),
-  };
+  const ask: StepPrompts = { ...steps, choose: (question) => steps.choose({ ...question, cleared: transcript.again }) };
   const walk: Walk = { context, ask, trip: newTrip(), transcript };
   greet(terminal);
   try {
@@ -131,11 +128,7 @@ function goingOn(walk: Walk): Pick<Story, 'fix' | 'next'> {
   const { trip, context } = walk;
   if (trip.offerId !== null)
     return { fix: 'The fare can still be locked.', next: [lockCommand(shortOf(context, trip.offerId))] };
-  if (!trip.found)
-    return { fix: 'The list was not shown yet: search again.', next: [searchCommand(trip), ANEW] };
+  if (!trip.found) return { fix: 'The list was not shown yet: search again.', next: [searchCommand(trip), ANEW] };
   const next = isListShown(trip) ? listLeft(walk).next : null;
-  return {
-    fix: 'The numbers above still work.',
-    next: [...(next === null ? [] : [next]), ANEW],
-  };
+  return { fix: 'The numbers above still work.', next: [...(next === null ? [] : [next]), ANEW] };
 }

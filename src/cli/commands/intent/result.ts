@@ -1,21 +1,9 @@
 import * as z from 'zod';
 import { createIntentRequest } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
-import {
-  address,
-  atomicUsdc,
-  check,
-  day,
-  instant,
-  paid,
-  paidPlan,
-  published,
-  usdc,
-} from '../../spec/published.ts';
+import { address, atomicUsdc, check, day, instant, paid, paidPlan, published, usdc } from '../../spec/published.ts';
 
-export const intentCreate = published(paid(wire.createdIntent), {
-  plan: paidPlan({ request: createIntentRequest }),
-});
+export const intentCreate = published(paid(wire.createdIntent), { plan: paidPlan({ request: createIntentRequest }) });
 
 export const fromChain = z
   .strictObject({
@@ -55,10 +43,7 @@ export const intentList = published(z.strictObject({ intents: z.array(listedInte
 const verification = z.strictObject({
   intent_id: z.string(),
   verified: z.boolean(),
-  source: z
-    .literal('chain')
-    .optional()
-    .describe('While the service is silent: the terms are those of the chain.'),
+  source: z.literal('chain').optional().describe('While the service is silent: the terms are those of the chain.'),
   escrow: address,
   checks: z.array(check),
 });

@@ -2,14 +2,7 @@ import type { NotedIntent } from '../../../client/journal/index.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
-import {
-  intentOrChain,
-  isFromChain,
-  isOwn,
-  NOT_FROM_HERE,
-  showFromChain,
-  standingOf,
-} from '../../paying/index.ts';
+import { intentOrChain, isFromChain, isOwn, NOT_FROM_HERE, showFromChain, standingOf } from '../../paying/index.ts';
 import { noteIntent, notesOf } from '../../session/index.ts';
 import type { Command, CommandContext } from '../../spec/index.ts';
 import { intentLines, moneyStage } from '../../view/flights/index.ts';

@@ -147,8 +147,7 @@ export const partnerKeysRotate: Command<PartnerKeyRotateOptions> = async (contex
   }
   const issued = await (await session.partnerDesk()).rotateKey(keyId, overlap / HOUR_MS, { signal });
   terminal.result(issued, { lines: issuedPartnerKeyLines });
-  const until =
-    overlap === 0 ? 'The old key no longer works.' : `${keyId} keeps working for ${overlap / HOUR_MS} h.`;
+  const until = overlap === 0 ? 'The old key no longer works.' : `${keyId} keeps working for ${overlap / HOUR_MS} h.`;
   terminal.aside(['', `It is not shown again. ${until}`]);
   return 0;
 };
@@ -217,9 +216,7 @@ const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey[] }> =
 function stateText(key: PartnerKey, nowMs: number, paint: Paint): string {
   if (key.revoked_at !== null) return 'revoked';
   if (key.expires_at === null) return paint.good('works');
-  return Date.parse(key.expires_at) <= nowMs
-    ? 'rotated out'
-    : paint.warn(`works until ${utcTime(key.expires_at)}`);
+  return Date.parse(key.expires_at) <= nowMs ? 'rotated out' : paint.warn(`works until ${utcTime(key.expires_at)}`);
 }
 
 /** A new key, the only time that it is shown. */

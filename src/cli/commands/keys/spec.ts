@@ -71,9 +71,7 @@ export const keysPartnerRotate = command({
   name: 'keys partner rotate',
   summary: 'Replace a key; the old one keeps working for a while',
   arguments: [argument('<key-id>')],
-  options: [
-    option('--overlap <time>', 'how long the old key keeps working, 0 to 720h (24h)', overlapOption, DAY_MS),
-  ],
+  options: [option('--overlap <time>', 'how long the old key keeps working, 0 to 720h (24h)', overlapOption, DAY_MS)],
   effect: 'changes',
   examples: ['farelock keys partner rotate key_… --overlap 48h'],
   result: { schema: async () => (await import('./result.ts')).keysPartnerRotate },

@@ -25,12 +25,7 @@ import {
   toolOf,
   withheld,
 } from '../../mcp/index.ts';
-import {
-  type Command,
-  type CommandContext,
-  type CommandDescription,
-  describeTool,
-} from '../../spec/index.ts';
+import { type Command, type CommandContext, type CommandDescription, describeTool } from '../../spec/index.ts';
 import { runTool } from '../../tool/index.ts';
 import { problemDocument } from '../../view/index.ts';
 
@@ -81,10 +76,7 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     }
     return {
       ...document,
-      error: {
-        ...error,
-        ...nextStepsFor(command, error.next, { described: tool, spec: context.tool, callable }),
-      },
+      error: { ...error, ...nextStepsFor(command, error.next, { described: tool, spec: context.tool, callable }) },
     };
   };
 
@@ -198,11 +190,7 @@ async function runInside(
     tool,
     version,
     environment,
-    streams: {
-      stdout: output('stdout'),
-      stderr: output('stderr'),
-      stdin: { isTTY: false, text: async () => stdin },
-    },
+    streams: { stdout: output('stdout'), stderr: output('stderr'), stdin: { isTTY: false, text: async () => stdin } },
     clock,
     folder,
     allowance: given.allowance,
@@ -218,9 +206,7 @@ async function runInside(
 const parsed = (text: string): Document | null => {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? withheld({ ...value })
-      : null;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? withheld({ ...value }) : null;
   } catch {
     return null;
   }
@@ -286,10 +272,7 @@ export function openArrivals(arrived: (paymentIds: readonly string[]) => Promise
 }
 
 /** Commands of the desk that pay out, though nothing is signed with the wallet: what their plans say is counted. */
-const AMOUNTS: Readonly<Record<string, string>> = {
-  'refund approve': 'payout_amount',
-  'stuck resolve': 'amount',
-};
+const AMOUNTS: Readonly<Record<string, string>> = { 'refund approve': 'payout_amount', 'stuck resolve': 'amount' };
 
 const movesOthersMoney = ({ name }: CommandDescription): boolean => name in AMOUNTS;
 

@@ -2,12 +2,7 @@ import type { PaymentReceipt } from '../../../client/base/index.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { counted, type Screen, tableLines, type View, wrap } from '../../../terminal/index.ts';
-import type {
-  AvailableService,
-  Conditions,
-  MenuFare,
-  OfferDetailsResponse,
-} from '../../../wire/flights/index.ts';
+import type { AvailableService, Conditions, MenuFare, OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { Command } from '../../spec/index.ts';
@@ -27,19 +22,13 @@ export const offerFares: Command<{ readonly offerId: string }> = async (context,
   if (context.globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
     const [first] = wanted;
-    return planPaid(
-      context,
-      (flights) => flights.offerDetails(first?.offerId ?? options.offerId, { signal }),
-      {
-        after: [
-          ...(wanted.length > 1
-            ? [`Do the same for ${counted(wanted.length - 1, 'more fare')} of the itinerary.`]
-            : []),
-          'Show them side by side.',
-        ],
-        facts: { offer_ids: wanted.map(({ offerId }) => offerId) },
-      },
-    );
+    return planPaid(context, (flights) => flights.offerDetails(first?.offerId ?? options.offerId, { signal }), {
+      after: [
+        ...(wanted.length > 1 ? [`Do the same for ${counted(wanted.length - 1, 'more fare')} of the itinerary.`] : []),
+        'Show them side by side.',
+      ],
+      facts: { offer_ids: wanted.map(({ offerId }) => offerId) },
+    });
   }
   const flights = await session.flights();
   const found: { details: OfferDetailsResponse; number: string | null }[] = [];
@@ -53,15 +42,13 @@ export const offerFares: Command<{ readonly offerId: string }> = async (context,
       found.push({ details: value, number });
     } catch (error) {
       // One fare that is sold out does not hide the others; a single one is the whole question.
-      if (wanted.length === 1 || !isProblem(error) || (error.kind.exit !== 3 && error.kind.exit !== 5))
-        throw error;
+      if (wanted.length === 1 || !isProblem(error) || (error.kind.exit !== 3 && error.kind.exit !== 5)) throw error;
       gone.push(`${number ?? offerId}: ${error.message}`);
     }
   }
   const [first] = found;
   const menu = first?.details.fare_menu;
-  const numbers =
-    menu && first ? await session.recentOffers.rememberMenu(first.details.offer, menu.fares) : {};
+  const numbers = menu && first ? await session.recentOffers.rememberMenu(first.details.offer, menu.fares) : {};
   const fares = found
     .flatMap(({ details, number }) =>
       details.fare_menu
@@ -95,10 +82,7 @@ export const offerFares: Command<{ readonly offerId: string }> = async (context,
   return 0;
 };
 
-function offeredFare(
-  { offer, available_services }: OfferDetailsResponse,
-  number: string | null,
-): ComparedFare {
+function offeredFare({ offer, available_services }: OfferDetailsResponse, number: string | null): ComparedFare {
   const { offer_id, fare_brand_name, owner_name, cabin_class, conditions } = offer;
   const { total_amount_decimal, total_currency, checked_bags_included, carry_on_bags_included } = offer;
   return {
@@ -293,8 +277,5 @@ function verdictLines(fares: readonly ComparedFare[], { paint, width }: Screen):
       : difference > 0n
         ? `${formatUsdc(difference)} less`
         : `${formatUsdc(-difference)} more`;
-  return [
-    '',
-    ...wrap(`With a bag: ${bought}; ${bundled}, ${verdict}.`, width).map((line) => paint.accent(line)),
-  ];
+  return ['', ...wrap(`With a bag: ${bought}; ${bundled}, ${verdict}.`, width).map((line) => paint.accent(line))];
 }

@@ -56,11 +56,7 @@ export const offer: Command<OfferOptions> = async (context, options) => {
       ...(details.fare_menu ? fareMenuLines(details.fare_menu, numbers, clock.now(), screen) : []),
     ],
   });
-  terminal.aside([
-    '',
-    ...costLines(payment, linkedOf(context)),
-    ...afterMenu(context, value, offerId, numbers),
-  ]);
+  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...afterMenu(context, value, offerId, numbers)]);
   return 0;
 };
 

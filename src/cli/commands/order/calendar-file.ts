@@ -21,11 +21,7 @@ export function checkCalendarFile({ globals, terminal }: CommandContext, path: s
 }
 
 const exists = (path: string, cause?: unknown) =>
-  problem('usage', {
-    message: `${path} exists.`,
-    fix: 'Give --ics another file, or overwrite it with --yes.',
-    cause,
-  });
+  problem('usage', { message: `${path} exists.`, fix: 'Give --ics another file, or overwrite it with --yes.', cause });
 
 /** Writes the journey of an order as a calendar: one event a flight. An existing file only under --yes. */
 export function writeCalendar(context: CommandContext, path: string, order: KnownOrder): void {

@@ -39,8 +39,7 @@ export const order: Command<OrderOptions> = async (context, { id, ics }) => {
     writeCalendar(context, ics, value);
   }
   if (ics !== '-') terminal.result(withPayment(value, payment), { lines: orderLines });
-  const next =
-    ics === undefined && value.slices.length > 0 ? `farelock order ${quoted(id)} --ics trip.ics` : null;
+  const next = ics === undefined && value.slices.length > 0 ? `farelock order ${quoted(id)} --ics trip.ics` : null;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...(next ? nextLines(next) : [])]);
   return 0;
 };

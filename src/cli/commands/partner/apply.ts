@@ -95,10 +95,7 @@ export const ordersApply: Command<ApplyOptions> = async (context, options) => {
   return sayResults(context, options.file, place, rows.length);
 };
 
-async function checkedFile(
-  context: CommandContext,
-  file: string,
-): Promise<{ rows: CheckedRow[]; digest: string }> {
+async function checkedFile(context: CommandContext, file: string): Promise<{ rows: CheckedRow[]; digest: string }> {
   const { sha256Hex } = await import('../../../kernel/json.ts');
   const bytes = await readSource(context, file);
   const { rows, issues } = await readRows(utf8Of(bytes, file));
@@ -160,8 +157,7 @@ function sayPlan(
   terminal.note(
     `${harmless(sourceName(file))}: ${counted(rows.length, 'row')}${done > 0 ? `, ${done} done before` : ''}`,
   );
-  if (plan.length > 0)
-    for (const line of planLines(harmlessDocument(plan), terminal.asideScreen)) terminal.note(line);
+  if (plan.length > 0) for (const line of planLines(harmlessDocument(plan), terminal.asideScreen)) terminal.note(line);
 }
 
 async function run(
@@ -269,20 +265,11 @@ function sayResults({ terminal }: CommandContext, file: string, place: JournalPl
     refused,
     held: failures.length - refused,
     resultsFile: place.resultsFile,
-    failures: failures.map(({ row, line, orderId, outcome, error }) => ({
-      row,
-      line,
-      orderId,
-      outcome,
-      error,
-    })),
+    failures: failures.map(({ row, line, orderId, outcome, error }) => ({ row, line, orderId, outcome, error })),
   };
   terminal.result(shown, applyView);
   if (failures.length > 0) {
-    terminal.aside([
-      '',
-      'Send refused rows again with --retry-failed, or put corrected rows into a new file.',
-    ]);
+    terminal.aside(['', 'Send refused rows again with --retry-failed, or put corrected rows into a new file.']);
   }
   return failures.length > 0 ? 8 : 0;
 }
@@ -329,10 +316,7 @@ function createProgressBar(given: {
 }
 
 /** `━━━━━━━━╌╌╌╌  213 of 500 rows  2 failed` */
-function barLine(
-  { done, failed, total }: { done: number; failed: number; total: number },
-  paint: Paint,
-): string {
+function barLine({ done, failed, total }: { done: number; failed: number; total: number }, paint: Paint): string {
   const full = total === 0 ? CELLS : Math.floor((done / total) * CELLS);
   const bar = `${paint.accent('━'.repeat(full))}${paint.dim('╌'.repeat(CELLS - full))}`;
   const said = `${bar}  ${done} of ${counted(total, 'row')}`;
@@ -403,8 +387,7 @@ const planView: View<ShownPlan> = {
     ),
     ...planLines(plan, screen),
   ],
-  rows: ({ plan }) =>
-    plan.map((row) => [row.row, row.line, row.orderId, row.kind, row.from, row.to, row.why]),
+  rows: ({ plan }) => plan.map((row) => [row.row, row.line, row.orderId, row.kind, row.from, row.to, row.why]),
 };
 
 interface ShownApply {
@@ -427,9 +410,7 @@ const applyView: View<ShownApply> = {
       all
         ? `${paint.good('✓')} ${counted(rows, 'row')} applied`
         : `${paint.bad('✗')} ${applied} of ${counted(rows, 'row')} applied, ${refused} refused${held > 0 ? `, ${held} held back` : ''}`,
-      ...shown.map(
-        (row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.error?.message ?? row.outcome}`,
-      ),
+      ...shown.map((row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.error?.message ?? row.outcome}`),
       ...(failures.length > shown.length ? [`  and ${failures.length - shown.length} more`] : []),
       `${paint.dim('Results')}  ${resultsFile}`,
     ];

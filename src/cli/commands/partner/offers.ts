@@ -108,9 +108,7 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
     const created = await access.client.createOrder(request, { signal, idempotencyKey });
     const { order, ...redirect } = created;
     const qr = await redirectQr(context, redirect.redirectUrl);
-    terminal.result(order ?? redirect, {
-      lines: (_shown, screen) => createdLines(created, screen, qr),
-    });
+    terminal.result(order ?? redirect, { lines: (_shown, screen) => createdLines(created, screen, qr) });
     if (order) terminal.aside(['', ...nextLines(`farelock partner orders watch ${quoted(order.id)}`)]);
     return 0;
   } catch (error) {
@@ -173,11 +171,7 @@ const kindWords = (type: string): string =>
   type === 'REDIRECT' ? 'at the partner' : type === 'INTEGRATION' ? 'here' : '–';
 
 /** The outcome of CreateOrder: an order, or the address where the customer continues. */
-function createdLines(
-  created: CreateOrderResponse,
-  screen: Screen,
-  qr: readonly string[] | null = null,
-): string[] {
+function createdLines(created: CreateOrderResponse, screen: Screen, qr: readonly string[] | null = null): string[] {
   const { order, redirectUrl, toAmount, orderId } = created;
   if (order) return orderLines(order, screen);
   const { paint } = screen;

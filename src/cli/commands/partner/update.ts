@@ -1,20 +1,8 @@
 import { isOrderStatus, type OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { harmless, isRecord } from '../../../terminal/index.ts';
-import type {
-  DepositInstructions,
-  GetOrderDetailsResponse,
-  UpdateOrderRequest,
-} from '../../../wire/partner/index.ts';
-import {
-  checkRows,
-  codeIssues,
-  fieldNamed,
-  planRows,
-  rowOf,
-  standingOf,
-  statusesAfter,
-} from '../../apply/index.ts';
+import type { DepositInstructions, GetOrderDetailsResponse, UpdateOrderRequest } from '../../../wire/partner/index.ts';
+import { checkRows, codeIssues, fieldNamed, planRows, rowOf, standingOf, statusesAfter } from '../../apply/index.ts';
 import { confirmLive, type PartnerIdentity, readJson, sourceName } from '../../session/index.ts';
 import type { Command, CommandContext } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
@@ -60,8 +48,7 @@ export const orderUpdate: Command<OrderUpdateOptions> = async (context, options)
     printPlan(terminal, steps, { request, allowedStatuses: allowedOf(seen) });
     return why === null ? 0 : 8;
   }
-  const words =
-    request.status && request.status !== before ? `${before} → ${request.status}` : 'these fields';
+  const words = request.status && request.status !== before ? `${before} → ${request.status}` : 'these fields';
   await confirmLive(context, access, options.live === true, `Update ${request.orderId}: ${words}?`);
   const answer = await client.updateOrder(request, {
     signal,
@@ -90,8 +77,7 @@ function refusalOfRequest(
   if (issue) return [issue.field, issue.message].filter((part) => part !== null).join(' ');
   const version = versionOf(seen);
   const expected = ifMatch?.replace(/^"|"$/g, '');
-  if (expected !== undefined && !/^\d{1,15}$/.test(expected))
-    return '--if-match is not a version of an order';
+  if (expected !== undefined && !/^\d{1,15}$/.test(expected)) return '--if-match is not a version of an order';
   if (expected !== undefined && version !== undefined && Number(expected) !== Number(version))
     return `The order has version ${version}, not ${expected}.`;
   return planRows(checked, new Map([[request.orderId, standingOf(seen)]]))[0]?.why ?? null;
@@ -144,9 +130,7 @@ async function givenChange(context: CommandContext, options: OrderUpdateOptions)
   const returned = { reason: options.returnReason, refundReferenceId: options.refundReferenceId };
   return {
     ...without(plain),
-    ...(Object.values(returned).some((value) => value !== undefined)
-      ? { returnDetails: without(returned) }
-      : {}),
+    ...(Object.values(returned).some((value) => value !== undefined) ? { returnDetails: without(returned) } : {}),
     ...(options.depositInstructions === undefined
       ? {}
       : { depositInstructions: await depositOf(context, options.depositInstructions) }),
@@ -178,10 +162,7 @@ async function depositOf(context: CommandContext, source: string): Promise<Depos
 /** @throws Problem `file_unreadable` for a name, a currency or a network that is not known, with what may be meant */
 function knownDeposit(source: string, given: Record<string, string>): DepositInstructions {
   const unknown = rowOf({ row: 1, line: 1 }, { orderId: '-', depositInstructions: given }).issues;
-  const issues = [...unknown, ...codeIssues(given)].map(({ field, message }) => ({
-    path: field ?? '',
-    message,
-  }));
+  const issues = [...unknown, ...codeIssues(given)].map(({ field, message }) => ({ path: field ?? '', message }));
   if (issues.length === 0) return given as DepositInstructions;
   throw problem('file_unreadable', {
     message: `${sourceName(source)} cannot be sent.`,
@@ -191,8 +172,7 @@ function knownDeposit(source: string, given: Record<string, string>): DepositIns
 }
 
 /** The field of a group that a file calls by one of its names; a name that is not known stays. */
-const nameIn = (group: string, name: string): string =>
-  fieldNamed(`${group}.${name}`)?.slice(group.length + 1) ?? name;
+const nameIn = (group: string, name: string): string => fieldNamed(`${group}.${name}`)?.slice(group.length + 1) ?? name;
 
 async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsResponse): Promise<Change> {
   const { id, status } = seen.order;

@@ -5,9 +5,7 @@ export const paymentRecord = z.strictObject({
   payment_id: z.string(),
   state: z.enum(['signed', 'sent', 'refused', 'answered', 'abandoned']),
   open: z.boolean().describe('Not answered yet: payments resume sends it again.'),
-  answer_kept: z
-    .boolean()
-    .describe('Answered, and not shown yet: payments resume shows it, and nothing more is paid.'),
+  answer_kept: z.boolean().describe('Answered, and not shown yet: payments resume shows it, and nothing more is paid.'),
   host: z.string(),
   resource: z.string().describe('Method and path of the call.'),
   wallet: address,

@@ -7,13 +7,7 @@ import { harmlessDocument, isRecord, type Screen } from '../../../terminal/index
 import { isOwn, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
 import type { Command, CommandContext } from '../../spec/index.ts';
-import {
-  loadFareMenu,
-  loadFlightsSearch,
-  loadIntent,
-  loadOffer,
-  loadOrder,
-} from '../../view/flights/index.ts';
+import { loadFareMenu, loadFlightsSearch, loadIntent, loadOffer, loadOrder } from '../../view/flights/index.ts';
 import { bookCommand, loadViewPlan, nextLines, offerCommand } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
 
@@ -33,10 +27,7 @@ export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { 
     printPlan(terminal, [`Send the signed payment of ${amount} USDC for ${resource} to ${host} again.`]);
     return 0;
   }
-  const [{ resumePayment }, { headersOf }] = await Promise.all([
-    loadResume(),
-    import('./resumed-headers.ts'),
-  ]);
+  const [{ resumePayment }, { headersOf }] = await Promise.all([loadResume(), import('./resumed-headers.ts')]);
   session.paidHere.note(paymentId);
   terminal.phase('Sending the payment again');
   const answer = await resumePayment(
@@ -74,11 +65,7 @@ export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { 
 };
 
 /** An answer that can't be read is kept, and shown as it came. */
-async function keptAsItCame(
-  { session }: CommandContext,
-  paymentId: string,
-  error: unknown,
-): Promise<PaidAnswer> {
+async function keptAsItCame({ session }: CommandContext, paymentId: string, error: unknown): Promise<PaidAnswer> {
   const signed = isProblem(error, 'answer_unreadable')
     ? await (await session.store()).signedPayment(paymentId)
     : undefined;
@@ -156,10 +143,7 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
   const found = searchOf(body);
   await session.recentOffers.remember(found.offers, numberedOffers(found, title.grouped));
   const [first] = found.offers;
-  return {
-    lines: (screen) => searchLines(found, title, screen),
-    next: first ? offerCommand(first.offer_id) : null,
-  };
+  return { lines: (screen) => searchLines(found, title, screen), next: first ? offerCommand(first.offer_id) : null };
 }
 
 async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
@@ -185,16 +169,11 @@ async function createdIntent(context: CommandContext, body: unknown): Promise<Bo
   const { session, terminal, clock } = context;
   const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([loadNormalise(), loadIntent()]);
   const intent = createdIntentOf(body);
-  await besides(
-    context,
-    noteIntent(await session.store(), intent, session.recentOffers.journey(intent.offer_id)),
-  );
+  await besides(context, noteIntent(await session.store(), intent, session.recentOffers.journey(intent.offer_id)));
   const canPay = isOwn(await standingOf(session, intent)) && Date.parse(intent.expires_at) > clock.now();
   return {
     lines: (screen) => createdIntentLines(intent, clock.now(), screen),
-    next: canPay
-      ? bookCommand(intent.intent_id, terminal.canAsk)
-      : `farelock intent show ${quoted(intent.intent_id)}`,
+    next: canPay ? bookCommand(intent.intent_id, terminal.canAsk) : `farelock intent show ${quoted(intent.intent_id)}`,
   };
 }
 

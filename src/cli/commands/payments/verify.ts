@@ -48,8 +48,7 @@ async function chosen(
   limit: number,
 ): Promise<SignedPayment[]> {
   const store = await session.store();
-  const ids =
-    paymentId === undefined ? (await store.payments(limit)).map((one) => one.payment_id) : [paymentId];
+  const ids = paymentId === undefined ? (await store.payments(limit)).map((one) => one.payment_id) : [paymentId];
   const found = await Promise.all(ids.map((id) => store.signedPayment(id)));
   if (paymentId !== undefined && !found[0]) throw unknownPayment(paymentId);
   return found.filter((one) => one !== undefined);

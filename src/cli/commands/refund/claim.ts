@@ -23,8 +23,7 @@ export const refundClaim: Command<ClaimOptions> = async (context, given) => {
     // By the number that was given: it stands for the case in what is said next.
     return await takeCase(context, given);
   } catch (error) {
-    throw found?.escrow &&
-      isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')
+    throw found?.escrow && isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')
       ? capturedAlready(found.escrow)
       : error;
   }
@@ -33,10 +32,7 @@ export const refundClaim: Command<ClaimOptions> = async (context, given) => {
 type Found = EscrowOnChain | LateMoney;
 
 /** Finds the money on chain for an intent; null: none, or no cluster to ask, and so only a request can be meant. */
-async function claimable(
-  { session }: CommandContext,
-  { id, refundWallet }: ClaimOptions,
-): Promise<Found | null> {
+async function claimable({ session }: CommandContext, { id, refundWallet }: ClaimOptions): Promise<Found | null> {
   if (!id.startsWith('int_') || !knowsCluster(session)) return null;
   // The embedded service may owe the refund itself, and do it now.
   await session.work();

@@ -60,8 +60,7 @@ export async function planApproval(
 }
 
 /** The airline did not take the quote, or cancelled by itself: what follows from that has to be agreed to. */
-const isPlanGone = ({ status, last_error }: RefundCase): boolean =>
-  status === 'stuck' && last_error === 'plan_changed';
+const isPlanGone = ({ status, last_error }: RefundCase): boolean => status === 'stuck' && last_error === 'plan_changed';
 
 const isApproved = ({ status }: RefundCase): boolean => ['approved', 'stuck', 'refunded'].includes(status);
 
@@ -95,11 +94,7 @@ export const approvePrepared = (
 ): Promise<RefundCase> => operator.approve(shown.request_id, approval, options);
 
 /** @throws Problem what a rejection would be refused with: before anybody words one */
-export async function checkRejection(
-  operator: OperatorClient,
-  id: string,
-  options: CallOptions,
-): Promise<void> {
+export async function checkRejection(operator: OperatorClient, id: string, options: CallOptions): Promise<void> {
   await operator.planRejection(id, '–', options);
 }
 
@@ -107,8 +102,7 @@ export async function checkRejection(
 const UNFINISHED: Readonly<Record<string, string>> = {
   treasury_insufficient: 'The treasury holds less than the pay-out: top it up. Nothing is paid twice.',
   provider_failed: 'The airline has not confirmed the cancellation.',
-  plan_changed:
-    'The airline says something else than what was agreed to: approve it again, by what it says now.',
+  plan_changed: 'The airline says something else than what was agreed to: approve it again, by what it says now.',
   cancel_by_hand: 'Only you can cancel it with the airline; then record that.',
 };
 

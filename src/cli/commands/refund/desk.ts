@@ -25,13 +25,7 @@ import {
   mailLines,
   outcomeLine,
 } from '../../view/flights/index.ts';
-import {
-  approvePrepared,
-  checkRejection,
-  type OwnAmount,
-  prepareApproval,
-  unfinishedLines,
-} from './deciding.ts';
+import { approvePrepared, checkRejection, type OwnAmount, prepareApproval, unfinishedLines } from './deciding.ts';
 
 interface DeskOptions {
   readonly sort?: 'age' | 'journey';
@@ -419,17 +413,11 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
   };
 
   return {
-    c: on((id) =>
-      desk.run('Claiming', async () => desk.finish(await operator.claim(id, options), 'claimed')),
-    ),
+    c: on((id) => desk.run('Claiming', async () => desk.finish(await operator.claim(id, options), 'claimed'))),
     u: on((id) =>
-      desk.run('Giving it back', async () =>
-        desk.finish(await operator.release(id, false, options), 'released'),
-      ),
+      desk.run('Giving it back', async () => desk.finish(await operator.release(id, false, options), 'released')),
     ),
-    n: on((id) =>
-      write('Note', async (text) => desk.finish(await operator.note(id, text, options), 'noted')),
-    ),
+    n: on((id) => write('Note', async (text) => desk.finish(await operator.note(id, text, options), 'noted'))),
     a: on((id) => desk.run('Preparing the plan', () => approve(id, {}))),
     o: on((id) =>
       write('Pay out, in USDC', async (typed) => {

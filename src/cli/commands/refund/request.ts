@@ -23,8 +23,7 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   const { terminal, session, environment, signal, globals } = context;
   await session.work();
   const store = await session.store();
-  const supportCode =
-    environment.FARELOCK_SUPPORT_CODE?.trim() || (await supportCodeOf(store, options.intentId));
+  const supportCode = environment.FARELOCK_SUPPORT_CODE?.trim() || (await supportCodeOf(store, options.intentId));
   if (!supportCode) throw problem('no_support_code');
   const familyName =
     environment.FARELOCK_FAMILY_NAME?.trim() ||

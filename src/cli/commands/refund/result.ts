@@ -3,9 +3,7 @@ import * as desk from '../../../wire/flights/desk.ts';
 import * as wire from '../../../wire/flights/schema.ts';
 import { address, atomicUsdc, paid, paidPlan, plan, published, signature } from '../../spec/published.ts';
 
-export const refundRequest = published(paid(wire.refundRequestResponse), {
-  plan: paidPlan({ intent_id: z.string() }),
-});
+export const refundRequest = published(paid(wire.refundRequestResponse), { plan: paidPlan({ intent_id: z.string() }) });
 
 const claim = z
   .strictObject({
@@ -26,6 +24,4 @@ export const refundNote = published(desk.refundCase, { plan: plan({}) });
 export const refundApprove = published(desk.refundCase, { plan: refundPlan });
 export const refundReject = published(desk.refundCase, { plan: plan({ mail: desk.mail }) });
 
-export const refundDesk = published(
-  z.never().describe('It is for an operator at a terminal, and prints no document.'),
-);
+export const refundDesk = published(z.never().describe('It is for an operator at a terminal, and prints no document.'));

@@ -5,22 +5,9 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { wrap } from '../../../terminal/index.ts';
 import type { RefundCase } from '../../../wire/flights/index.ts';
 import type { Command, CommandContext } from '../../spec/index.ts';
-import {
-  approvalLines,
-  askedLines,
-  caseLines,
-  mailLines,
-  outcomeLine,
-  queueView,
-} from '../../view/flights/index.ts';
+import { approvalLines, askedLines, caseLines, mailLines, outcomeLine, queueView } from '../../view/flights/index.ts';
 import { nextLines, printPlan, shortened, stepLines } from '../../view/index.ts';
-import {
-  approvePrepared,
-  checkRejection,
-  planApproval,
-  prepareApproval,
-  unfinishedLines,
-} from './deciding.ts';
+import { approvePrepared, checkRejection, planApproval, prepareApproval, unfinishedLines } from './deciding.ts';
 
 interface QueueOptions {
   readonly status?: 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
@@ -211,11 +198,7 @@ async function rejection(
 }
 
 const leftAlone = (message: string, given: string) =>
-  problem('payment_declined', {
-    message,
-    fix: 'Nothing changed.',
-    next: [`farelock refund show ${quoted(given)}`],
-  });
+  problem('payment_declined', { message, fix: 'Nothing changed.', next: [`farelock refund show ${quoted(given)}`] });
 
 const asked = ({ terminal }: CommandContext, option: string, question: string): Promise<string> =>
   terminal.ask(option).text(question, async (typed) => (typed === '' ? 'Type something.' : null));

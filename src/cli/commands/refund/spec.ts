@@ -1,12 +1,4 @@
-import {
-  addressOption,
-  argument,
-  choiceOption,
-  command,
-  integerOption,
-  option,
-  usdcOption,
-} from '../../spec/index.ts';
+import { addressOption, argument, choiceOption, command, integerOption, option, usdcOption } from '../../spec/index.ts';
 
 export const refundRequest = command({
   name: 'refund request',
@@ -86,11 +78,7 @@ export const refundApprove = command({
   summary: 'Operators: cancel with the airline and pay out; shows the plan, then asks',
   arguments: [argument('<id>', 'row number in the queue, or id')],
   options: [
-    option(
-      '--amount <usdc>',
-      'pay out this much instead of what the fare rule gives',
-      usdcOption('--amount'),
-    ),
+    option('--amount <usdc>', 'pay out this much instead of what the fare rule gives', usdcOption('--amount')),
     option('--note <text>', 'why; required with --amount'),
   ],
   effect: 'changes',

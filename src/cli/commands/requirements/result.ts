@@ -11,7 +11,5 @@ export const requirementsList = published(requirements.getOnboardingRequirements
 export const requirementsSubmit = published(requirements.submitCustomerDataResponse, { plan: plan({}) });
 
 export const requirementsAcceptTerms = published(requirements.acceptTermsResponse, {
-  plan: plan({
-    terms: z.array(z.strictObject({ termsUrl: z.string(), privacyPolicyUrl: z.string() })),
-  }),
+  plan: plan({ terms: z.array(z.strictObject({ termsUrl: z.string(), privacyPolicyUrl: z.string() })) }),
 });

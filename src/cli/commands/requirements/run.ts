@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
-import {
-  harmless,
-  isRecord,
-  type Paint,
-  type Screen,
-  tableLines,
-  type View,
-} from '../../../terminal/index.ts';
+import { harmless, isRecord, type Paint, type Screen, tableLines, type View } from '../../../terminal/index.ts';
 import type {
   AcceptTermsRequest,
   AddCustomerRequirementRequest,
@@ -100,9 +93,7 @@ export const requirementsAcceptTerms: Command<AcceptTermsOptions> = async (conte
   const { client } = await session.partner(options);
   const { requirements, complianceStatus } = await client.requirements({ signal });
   const asked = requirements.flatMap(({ attestationRequirement }) => attestationRequirement?.terms ?? []);
-  const chosen = asked.filter(
-    ({ termsUrl }) => options.termsUrl === undefined || termsUrl === options.termsUrl,
-  );
+  const chosen = asked.filter(({ termsUrl }) => options.termsUrl === undefined || termsUrl === options.termsUrl);
   const [terms] = chosen;
   if (!terms) {
     if (options.termsUrl !== undefined) {
@@ -178,8 +169,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** The largest file that is worth encoding; the service's own limit is for it to tell. */
 const MOST_BYTES = 20 * 1024 * 1024;
 
-const camelCase = (name: string): string =>
-  name.replace(/[_-](\w)/g, (_match, letter: string) => letter.toUpperCase());
+const camelCase = (name: string): string => name.replace(/[_-](\w)/g, (_match, letter: string) => letter.toUpperCase());
 
 /**
  * The CustomerData items of a JSON file or of standard input: one object, an array, or `{ "data": […] }`. A file field
@@ -211,9 +201,7 @@ function withFiles(item: Record<string, unknown>, folder: string, where: string)
   return Object.fromEntries(
     Object.entries(item).map(([kind, value]) => {
       const files = FILES[camelCase(kind)];
-      return files && isRecord(value)
-        ? [kind, filled(value, files, folder, `${where}${kind}`)]
-        : [kind, value];
+      return files && isRecord(value) ? [kind, filled(value, files, folder, `${where}${kind}`)] : [kind, value];
     }),
   );
 }
@@ -228,9 +216,7 @@ function filled(
   for (const [name, given] of Object.entries(value)) {
     const hashName = files[camelCase(name)];
     if (hashName === undefined || typeof given !== 'string' || given === '') continue;
-    const bytes = given.startsWith('@')
-      ? fileBytes(resolve(folder, given.slice(1)), `${where}.${name}`)
-      : null;
+    const bytes = given.startsWith('@') ? fileBytes(resolve(folder, given.slice(1)), `${where}.${name}`) : null;
     if (bytes) whole[name] = bytes.toString('base64');
     const isHashed = Object.keys(value).some((other) => camelCase(other) === hashName);
     // A hash that is given is kept: it is the customer's word for which bytes were meant.
@@ -297,18 +283,13 @@ const requirementsView: View<GetOnboardingRequirementsResponse> = {
 function rowOf({ dataRequirement, attestationRequirement }: CustomerRequirement, paint: Paint): string[] {
   if (dataRequirement) {
     const { type, data, config } = dataRequirement;
-    return [
-      statusWords(type),
-      data && data.length > 0 ? paint.good(`✓ ${data.length}`) : '–',
-      config?.network ?? '',
-    ];
+    return [statusWords(type), data && data.length > 0 ? paint.good(`✓ ${data.length}`) : '–', config?.network ?? ''];
   }
   const terms = attestationRequirement?.terms;
   return ['Terms', '–', [terms?.termsUrl, terms?.privacyPolicyUrl].filter(Boolean).join(' ')];
 }
 
 /** The status after something was given. */
-const complianceLines = (
-  { complianceStatus }: { complianceStatus: ComplianceStatus },
-  { paint }: Screen,
-): string[] => [`Compliance  ${complianceText(complianceStatus, paint)}`];
+const complianceLines = ({ complianceStatus }: { complianceStatus: ComplianceStatus }, { paint }: Screen): string[] => [
+  `Compliance  ${complianceText(complianceStatus, paint)}`,
+];

@@ -24,9 +24,10 @@ export const sandboxDuffel: Command<SandboxOptions> = async (context, options) =
   const { terminal, session, signal, clock } = context;
   const webhook = webhookOf(options);
   const sandbox = await session.openDuffelSandbox({ webhook });
-  const server = httpServer((request, incoming) =>
-    sandbox.fetch(request, () => incoming.socket.destroy()),
-  ).listen(options.port, options.host);
+  const server = httpServer((request, incoming) => sandbox.fetch(request, () => incoming.socket.destroy())).listen(
+    options.port,
+    options.host,
+  );
   const drain = drainable(server);
   const url = await listening(server, options);
   terminal.result(
@@ -60,10 +61,7 @@ export const sandboxDuffel: Command<SandboxOptions> = async (context, options) =
 };
 
 /** @throws Problem `usage` */
-function webhookOf({
-  webhookUrl,
-  webhookSecretFile,
-}: SandboxOptions): { url: string; secret: string } | undefined {
+function webhookOf({ webhookUrl, webhookSecretFile }: SandboxOptions): { url: string; secret: string } | undefined {
   if (webhookUrl === undefined && webhookSecretFile === undefined) return undefined;
   if (webhookUrl === undefined || webhookSecretFile === undefined || !/^https?:\/\//.test(webhookUrl))
     throw problem('usage', {

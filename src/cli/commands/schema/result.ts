@@ -4,8 +4,6 @@ import { published } from '../../spec/published.ts';
 export const schema = published(
   z.looseObject({ $schema: z.string(), $id: z.string(), title: z.string() }).describe('A JSON Schema.'),
   {
-    others: {
-      names: z.strictObject({ schemas: z.array(z.string()) }).describe('Without a command: those there are.'),
-    },
+    others: { names: z.strictObject({ schemas: z.array(z.string()) }).describe('Without a command: those there are.') },
   },
 );

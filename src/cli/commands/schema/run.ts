@@ -18,8 +18,8 @@ export const schema: Command<SchemaOptions> = async ({ terminal }, { command = [
   }
   const wanted = command.join(' ').trim().toLowerCase().replace(/\s+/g, '-');
   // A group whose default command stands for it: `stuck` is `stuck list`.
-  const name = [wanted, `${wanted}-list`, `${wanted}-show`, `${wanted}-create`, `${wanted}-request`].find(
-    (one) => names.includes(one),
+  const name = [wanted, `${wanted}-list`, `${wanted}-show`, `${wanted}-create`, `${wanted}-request`].find((one) =>
+    names.includes(one),
   );
   if (name === undefined) {
     throw problem('not_found', {

@@ -92,9 +92,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   const cost = costOf(asked.length, price, freeCall(session.profile.limits));
   if (globals.dryRun) {
     const pays =
-      asked.length === 0
-        ? 'Pay nothing: every route is known.'
-        : `Pay ${costText(cost, globals.maxPayment)}.`;
+      asked.length === 0 ? 'Pay nothing: every route is known.' : `Pay ${costText(cost, globals.maxPayment)}.`;
     printPlan(terminal, [pays, 'Show all offers as one list.'], {
       request: requestOf(routes[0] ?? cities),
       routes,
@@ -150,11 +148,7 @@ const memoryOf = ({ session, clock, terminal }: CommandContext): SearchMemory<Fo
       const offers = answer.offers.filter((offer) => Date.parse(offer.expires_at) > nowMs);
       if (offers.length === 0 && answer.offers.length > 0) return null;
       return {
-        answer: {
-          ...answer,
-          offers,
-          total_offers: answer.total_offers - answer.offers.length + offers.length,
-        },
+        answer: { ...answer, offers, total_offers: answer.total_offers - answer.offers.length + offers.length },
       };
     },
   });
@@ -163,13 +157,9 @@ const memoryOf = ({ session, clock, terminal }: CommandContext): SearchMemory<Fo
 const airportsOf = (code: string): string[] =>
   metropolitanArea(code) === null ? [code] : findAirports(code).map(({ airport }) => airport.iata);
 
-const routeText = ({ origin_iata, destination_iata }: Route): string =>
-  `${origin_iata} → ${destination_iata}`;
+const routeText = ({ origin_iata, destination_iata }: Route): string => `${origin_iata} → ${destination_iata}`;
 
-const orderOf = (options: WaitingOptions) => ({
-  sort: options.sort ?? 'price',
-  grouped: !options.allFares,
-});
+const orderOf = (options: WaitingOptions) => ({ sort: options.sort ?? 'price', grouped: !options.allFares });
 
 /** The first answer with what landed after it. */
 async function whole(

@@ -5,14 +5,7 @@ import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { localDate } from '../../../kernel/domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import {
-  canDrawLive,
-  counted,
-  harmlessDocument,
-  openLiveSign,
-  type View,
-  wrap,
-} from '../../../terminal/index.ts';
+import { canDrawLive, counted, harmlessDocument, openLiveSign, type View, wrap } from '../../../terminal/index.ts';
 import {
   cheapestDay,
   type DayGrid,
@@ -57,8 +50,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   const asked = searchRequestOf({ ...options, limit: 1, wait: false });
   const journey: JourneyDays = { depart_date: asked.depart_date, return_date: asked.return_date ?? null };
   const today = todayAt(asked.origin_iata, clock.now());
-  const grid =
-    options.flex === undefined ? monthDays(journey, today) : flexDays(journey, options.flex, today);
+  const grid = options.flex === undefined ? monthDays(journey, today) : flexDays(journey, options.flex, today);
   const requestOf = ({ depart_date, return_date }: JourneyDays) => ({
     ...asked,
     depart_date,
@@ -72,8 +64,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
     baseUrl: session.baseUrl,
     clock,
     warn: terminal.note,
-    alive: (found, nowMs) =>
-      found.offer === null || Date.parse(found.offer.expires_at) > nowMs ? found : null,
+    alive: (found, nowMs) => (found.offer === null || Date.parse(found.offer.expires_at) > nowMs ? found : null),
   });
   const known = grid.journeys.flatMap((one): DayPrice[] => {
     const found = memory.find(requestOf(one));
@@ -90,9 +81,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   const view = options.flex === undefined ? priceBarsView(title) : priceGridView(title);
   if (globals.dryRun) {
     const plan =
-      journeys.length === 0
-        ? 'Pay nothing: every day is known.'
-        : `Pay ${costText(cost, globals.maxPayment)}.`;
+      journeys.length === 0 ? 'Pay nothing: every day is known.' : `Pay ${costText(cost, globals.maxPayment)}.`;
     printPlan(terminal, [plan, 'Show the cheapest price of each day.'], {
       request: requestOf(journey),
       ...costFacts(cost, globals.maxPayment),

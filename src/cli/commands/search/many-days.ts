@@ -141,9 +141,7 @@ interface SearchesCost {
  */
 export function costOf(searches: number, price: bigint, free: bigint): SearchesCost {
   const total = price * BigInt(searches);
-  const steps = Array.from({ length: searches }, (_none, index) =>
-    BigInt(Math.floor(index / DEARER_AFTER) + 1),
-  );
+  const steps = Array.from({ length: searches }, (_none, index) => BigInt(Math.floor(index / DEARER_AFTER) + 1));
   const risen = steps.reduce((sum, step) => sum + step * price, 0n);
   const twice = 2n * total < free ? 2n * total : free;
   const waitMs = waitFor(searches, price, total);
@@ -220,12 +218,7 @@ export async function agreeTotal(context: CommandContext, cost: SearchesCost): P
 function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: string): Problem | null {
   const { searches, price, total } = cost;
   const isProgram = spender.allowance !== undefined;
-  const detail = {
-    searches,
-    price: formatUsdc(price),
-    total: formatUsdc(total),
-    at_most: formatUsdc(most),
-  };
+  const detail = { searches, price: formatUsdc(price), total: formatUsdc(total), at_most: formatUsdc(most) };
   const said = costText(cost, spender.most);
   const refused = (message: string, fix: string) => problem('payment_above_cap', { message, fix, detail });
   if ((why === 'most' || why === 'allowance') && total > most) {
@@ -284,12 +277,7 @@ interface ManySearches<A, F> {
   readonly flights: (mostAtomic: bigint) => Promise<FlightsClient>;
   readonly shares: Shares;
   /** Makes of a paid answer what is kept of it. */
-  readonly found: (
-    one: A,
-    first: SearchResponse,
-    context: CommandContext,
-    flights: FlightsClient,
-  ) => Promise<F>;
+  readonly found: (one: A, first: SearchResponse, context: CommandContext, flights: FlightsClient) => Promise<F>;
   /** Told of each that is done, and of a price that has risen, with when it is asked for again. */
   readonly told: (event: { readonly done?: F | (A & Gap); readonly risen?: RisenPrice }) => void;
 }
@@ -368,10 +356,7 @@ export const searchDays = (
  * finds it. One that has become dearer than its share waits until the price falls. What concerns all of them (the
  * wallet, a limit) stops the rest, as do Ctrl-C and --timeout.
  */
-export async function searchMany<A, F>(
-  context: CommandContext,
-  given: ManySearches<A, F>,
-): Promise<SearchesDone> {
+export async function searchMany<A, F>(context: CommandContext, given: ManySearches<A, F>): Promise<SearchesDone> {
   const { clock, signal } = context;
   const payments: PaymentReceipt[] = [];
   /** When the searches were completed that make the next ones dearer. */
@@ -409,8 +394,7 @@ export async function searchMany<A, F>(
         const risenTo = typeof error.detail?.amount === 'string' ? error.detail.amount : '–';
         const againMs = nextTryMs(doneAtMs, clock.now(), RISEN_PAUSE_MS);
         given.told({ risen: { to: risenTo, againMs } });
-        if (clock.now() >= deadlineMs)
-          return { ...one, status: 'not_searched', reason: `price rose to ${risenTo}` };
+        if (clock.now() >= deadlineMs) return { ...one, status: 'not_searched', reason: `price rose to ${risenTo}` };
         await clock.sleep(againMs, signal);
         if (isOver()) return { ...one, status: 'not_searched' };
       }
@@ -437,9 +421,7 @@ async function whole(
   waits: boolean,
 ): Promise<DayAnswer> {
   const offers: Offer[] = [...first.offers];
-  const ended = waits
-    ? await followArrivals(context, flights, first, (landed) => offers.push(...landed))
-    : null;
+  const ended = waits ? await followArrivals(context, flights, first, (landed) => offers.push(...landed)) : null;
   const { fare_options: _options, ...offer } = cheapestOffer(offers) ?? {};
   return {
     offer: 'offer_id' in offer ? (offer as Offer) : null,
@@ -452,14 +434,5 @@ export function dayFound(journey: JourneyDays, { offer, isComplete, atMs }: Reme
   const common = { ...journey, searched_at: instant(atMs), is_complete: isComplete };
   if (offer === null) return { ...common, status: 'none' };
   const { total_amount_decimal, total_currency, offer_id, owner_name, stops, duration } = offer;
-  return {
-    ...common,
-    status: 'found',
-    total_amount_decimal,
-    total_currency,
-    offer_id,
-    owner_name,
-    stops,
-    duration,
-  };
+  return { ...common, status: 'found', total_amount_decimal, total_currency, offer_id, owner_name, stops, duration };
 }

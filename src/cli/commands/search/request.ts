@@ -104,19 +104,13 @@ export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | '
   takesCities = false,
 ): Promise<T> {
   const depart = await dateOption(context, '--depart', given.depart);
-  const back =
-    given.return === undefined ? undefined : await dateOption(context, '--return', given.return, depart);
+  const back = given.return === undefined ? undefined : await dateOption(context, '--return', given.return, depart);
   const from = await codeOf(context, 'from', given.from, takesCities);
   const to = await codeOf(context, 'to', given.to, takesCities);
   return { ...given, from, to, depart, ...(back !== undefined && { return: back }) };
 }
 
-async function codeOf(
-  context: CommandContext,
-  flag: string,
-  text: string,
-  takesCities: boolean,
-): Promise<string> {
+async function codeOf(context: CommandContext, flag: string, text: string, takesCities: boolean): Promise<string> {
   if (/^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null) return text;
   const { airportCode } = await loadAirports();
   return airportCode(context, flag, text, takesCities);

@@ -35,12 +35,7 @@ const dayFound = z.strictObject({
 
 const dayPrice = z.union([
   dayFound,
-  z.strictObject({
-    ...journeyDays,
-    status: z.literal('none'),
-    searched_at: instant,
-    is_complete: z.boolean(),
-  }),
+  z.strictObject({ ...journeyDays, status: z.literal('none'), searched_at: instant, is_complete: z.boolean() }),
   z.strictObject({
     ...journeyDays,
     status: z.literal('failed'),
@@ -103,10 +98,7 @@ const daysPlan = plan({
   total: usdc,
   routes: z.array(z.strictObject(route)).optional().describe('From or to any airport of a city.'),
   at_most: usdc.optional().describe('Decimal USDC, if the price rises meanwhile.'),
-  wait_seconds: z
-    .int()
-    .optional()
-    .describe('What it takes to pay no more than `total`, beside the searching itself.'),
+  wait_seconds: z.int().optional().describe('What it takes to pay no more than `total`, beside the searching itself.'),
 });
 
 export const search = published(paid(wire.searchResponse), {

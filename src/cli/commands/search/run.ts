@@ -31,10 +31,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
     return searchAnyAirport(context, options);
   }
   if (options.ndjson && globals.json !== undefined) {
-    throw problem('usage', {
-      message: 'Use either --json or --ndjson, not both.',
-      fix: 'Leave one of them out.',
-    });
+    throw problem('usage', { message: 'Use either --json or --ndjson, not both.', fix: 'Leave one of them out.' });
   }
   const request = searchRequestOf(options);
   if (globals.dryRun) {
@@ -80,12 +77,7 @@ async function show(
   const next = firstOfferLines(list.offers, (id) => shortOf(context, id));
   const byNumber =
     list.offers.length > 1 && streams.stdout.isTTY ? ['farelock intent create 2   (a # of the list)'] : [];
-  terminal.aside([
-    '',
-    ...costLines(payment, linkedOf(context)),
-    ...next,
-    ...byNumber.map((line) => `      ${line}`),
-  ]);
+  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next, ...byNumber.map((line) => `      ${line}`)]);
 }
 
 function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {

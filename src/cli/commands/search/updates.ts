@@ -55,10 +55,7 @@ const view: View<SearchUpdatesResponse> = {
         )),
     ...(status === 'complete'
       ? []
-      : [
-          '',
-          `Slower sellers are still quoting. Next: farelock search-updates ${search_id} --cursor ${cursor}`,
-        ]),
+      : ['', `Slower sellers are still quoting. Next: farelock search-updates ${search_id} --cursor ${cursor}`]),
   ],
   rows: ({ offers }) => offers.map((offer) => [offer.offer_id, ...cellsOf(offer).slice(0, -1)]),
 };

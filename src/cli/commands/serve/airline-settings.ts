@@ -38,10 +38,7 @@ const DUFFEL_URL = 'https://api.duffel.com';
  * command line.
  * @throws Problem `usage`, `address_unencrypted`
  */
-export function airlineSettings(
-  environment: Environment,
-  options: AirlineOptions,
-): AirlineSettings | undefined {
+export function airlineSettings(environment: Environment, options: AirlineOptions): AirlineSettings | undefined {
   const { provider = 'sandbox', duffelUrl, duffelTokenFile, lowcost } = options;
   if (provider === 'sandbox') {
     const other = duffelUrl === undefined ? duffelTokenFile && '--duffel-token-file' : '--duffel-url';
@@ -65,10 +62,7 @@ export function airlineSettings(
 }
 
 /** @throws Problem `usage` where no carrier is named */
-function tierOf(
-  environment: Environment,
-  lowcost: NonNullable<AirlineOptions['lowcost']>,
-): AirlineSettings['lowcost'] {
+function tierOf(environment: Environment, lowcost: NonNullable<AirlineOptions['lowcost']>): AirlineSettings['lowcost'] {
   if (lowcost !== 'browser') return lowcost;
   const listed = (name: string) =>
     (environment[name] ?? '')
@@ -128,8 +122,7 @@ function tokenOf(environment: Environment, file: string | undefined): string {
   const token = secret(named, 'FARELOCK_DUFFEL_TOKEN');
   if (token !== undefined) return checkedToken(token);
   throw problem('usage', {
-    message:
-      file === undefined ? '--provider duffel needs a token.' : 'The file of --duffel-token-file is empty.',
+    message: file === undefined ? '--provider duffel needs a token.' : 'The file of --duffel-token-file is empty.',
     fix: 'Set FARELOCK_DUFFEL_TOKEN, or name a file with --duffel-token-file or FARELOCK_DUFFEL_TOKEN_FILE.',
   });
 }
@@ -146,13 +139,7 @@ function checkedToken(token: string): string {
 /** The token and passengers are sent there. */
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    url.username !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '') {
     throw problem('usage', {
       message: '--duffel-url is not the address of an API.',
       fix: `Give one such as ${DUFFEL_URL}.`,

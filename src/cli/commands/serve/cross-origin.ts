@@ -12,11 +12,7 @@ interface Openness {
 }
 
 /** web3.js names itself in `solana-client`; other clients have headers of their own. */
-const RPC: Openness = {
-  methods: 'POST, OPTIONS',
-  headers: 'content-type, solana-client, *',
-  exposed: 'retry-after',
-};
+const RPC: Openness = { methods: 'POST, OPTIONS', headers: 'content-type, solana-client, *', exposed: 'retry-after' };
 
 /**
  * The calls of customers: x402's headers, and those that calls take. The stock x402 client asks, in its request, for
@@ -29,13 +25,7 @@ const PUBLIC: Openness = {
     ...['x-customer-support-code', 'x-passenger-family-name', 'x-payment'],
     ...['connect-protocol-version', 'connect-timeout-ms', 'idempotency-key'],
   ].join(', '),
-  exposed: [
-    'payment-required',
-    'payment-response',
-    'retry-after',
-    'x-request-id',
-    'x-sponsored-preview',
-  ].join(', '),
+  exposed: ['payment-required', 'payment-response', 'retry-after', 'x-request-id', 'x-sponsored-preview'].join(', '),
 };
 
 /** null for what pages of others have no business with: the operators' desks, and what holds a partner's key. */
@@ -49,10 +39,7 @@ function opennessOf(pathname: string): Openness | null {
  * Lets pages of any origin call what is open to anybody, and never with a browser's credentials: whoever calls says
  * who they are in the call, or pays.
  */
-export async function crossOrigin(
-  request: HttpRequest,
-  answer: () => Promise<HttpResponse>,
-): Promise<HttpResponse> {
+export async function crossOrigin(request: HttpRequest, answer: () => Promise<HttpResponse>): Promise<HttpResponse> {
   const openness = opennessOf(new URL(request.url).pathname);
   if (!openness) return answer();
   const { headers } = request;
@@ -72,7 +59,5 @@ const preflight = (openness: Openness, asked: HttpHeaders): HttpHeaders => ({
   'access-control-allow-headers': openness.headers,
   'access-control-max-age': PREFLIGHT_S,
   // A page of the internet that calls a service on this machine.
-  ...('access-control-request-private-network' in asked
-    ? { 'access-control-allow-private-network': 'true' }
-    : {}),
+  ...('access-control-request-private-network' in asked ? { 'access-control-allow-private-network': 'true' } : {}),
 });

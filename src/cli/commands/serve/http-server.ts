@@ -63,10 +63,7 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
 function write(outgoing: ServerResponse, { status, headers, body }: HttpResponse): void {
   const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const sorted = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
-  outgoing.writeHead(status, {
-    ...Object.fromEntries(sorted),
-    ...('content-length' in headers ? {} : length),
-  });
+  outgoing.writeHead(status, { ...Object.fromEntries(sorted), ...('content-length' in headers ? {} : length) });
   outgoing.end(body ?? undefined);
 }
 

@@ -13,9 +13,7 @@ export const serve = published(
     genesis: z
       .string()
       .nullable()
-      .describe(
-        'Hash of the first block of the cluster that was named, or of a private one that is served here.',
-      ),
+      .describe('Hash of the first block of the cluster that was named, or of a private one that is served here.'),
     operator_key_file: z.string().nullable(),
     airline: z
       .strictObject({

@@ -7,22 +7,10 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
 import { storageTrouble } from '../../../kernel/storage.ts';
 import type { AirlineSettings } from '../../../service/index.ts';
-import {
-  type ClusterSettings,
-  EMBEDDED_CLUSTER,
-  nameOf,
-  networkOfGenesis,
-  rpcNames,
-} from '../../../solana/index.ts';
+import { type ClusterSettings, EMBEDDED_CLUSTER, nameOf, networkOfGenesis, rpcNames } from '../../../solana/index.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import { scenarioNamed } from '../../session/index.ts';
-import {
-  type ClusterOptions,
-  clusterGiven,
-  keyInArgument,
-  NotASetting,
-  webAddress,
-} from '../../settings/index.ts';
+import { type ClusterOptions, clusterGiven, keyInArgument, NotASetting, webAddress } from '../../settings/index.ts';
 import type { Command, CommandContext } from '../../spec/index.ts';
 import { type AirlineOptions, airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
@@ -64,9 +52,7 @@ interface Listening {
 export const serve: Command<ServeOptions> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
   warnOfSecrets(context, options);
-  const proxies = await trustedProxies(
-    options.trustedProxy ?? proxiesIn(environment.FARELOCK_TRUSTED_PROXIES),
-  );
+  const proxies = await trustedProxies(options.trustedProxy ?? proxiesIn(environment.FARELOCK_TRUSTED_PROXIES));
   const publicUrl = publicUrlBehind({
     configured: checkedPublicUrl(options.publicUrl ?? (environment.FARELOCK_PUBLIC_URL || undefined)),
     isTrusted: proxies.areAt,
@@ -109,9 +95,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     service.pubSub &&
     webSockets(service.pubSub, ({ socket, headers }) => {
       const forwarded = headers['x-forwarded-for'];
-      return clientNetwork(
-        proxies.clientOf(socket.remoteAddress, forwarded ? String(forwarded) : null) ?? '',
-      );
+      return clientNetwork(proxies.clientOf(socket.remoteAddress, forwarded ? String(forwarded) : null) ?? '');
     });
   const { origin, stopSecond } = await listenForBoth(context, server, subscriptions, options);
   // Who reads a demo partner's key does so once the address is told.
@@ -143,9 +127,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.note(STOPPING);
   await Promise.all([drain(balancer.heard()), subscriptions?.close(), stopSecond()]);
   await working;
-  terminal.note(
-    clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.',
-  );
+  terminal.note(clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.');
   return 0;
 };
 
@@ -261,9 +243,7 @@ function hintsFor(origin: string, { flights_url, rpc_urls }: Listening, cluster:
 const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
   ...(genesis === null || networkOfGenesis(genesis)
     ? []
-    : [
-        `  export FARELOCK_NETWORK=${network === null ? 'devnet' : nameOf(network)} FARELOCK_GENESIS=${genesis}`,
-      ]),
+    : [`  export FARELOCK_NETWORK=${network === null ? 'devnet' : nameOf(network)} FARELOCK_GENESIS=${genesis}`]),
   ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
 ];
 
@@ -305,9 +285,7 @@ export async function work(
       return nextDueAtMs === null ? LONGEST_SLEEP_MS : nextDueAtMs - clock.now();
     } catch (error) {
       // One bad round must not end the loop: leases run out, and the next round takes the work up again.
-      terminal.note(
-        `The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
-      );
+      terminal.note(`The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`);
       return LONGEST_SLEEP_MS;
     }
   };
@@ -385,12 +363,10 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 const plain = (address: string | undefined): string | undefined => address?.replace(/^::ffff:(?=\d+\.)/i, '');
 const isLoopback = (address: string | undefined): boolean => /^(127\.|::1$)/.test(plain(address) ?? '');
 
-const bracketed = (host: string): string =>
-  host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
 
 /** The last of a list: what the nearest proxy wrote. */
-const last = (header: string | undefined): string | undefined =>
-  header?.split(',').at(-1)?.trim() || undefined;
+const last = (header: string | undefined): string | undefined => header?.split(',').at(-1)?.trim() || undefined;
 
 /** An origin in its usual form; null for what is no host. */
 function originOf(scheme: 'http' | 'https', host: string | undefined): string | null {

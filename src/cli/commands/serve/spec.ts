@@ -1,12 +1,4 @@
-import {
-  choiceOption,
-  clusterOptions,
-  collected,
-  command,
-  integerOption,
-  option,
-  text,
-} from '../../spec/index.ts';
+import { choiceOption, clusterOptions, collected, command, integerOption, option, text } from '../../spec/index.ts';
 
 export const serve = command({
   name: 'serve',
@@ -16,10 +8,7 @@ export const serve = command({
     option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4020),
     option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
     ...clusterOptions,
-    option(
-      '--escrow-program <address>',
-      'escrow program of new intents (default: the one deployed from here)',
-    ),
+    option('--escrow-program <address>', 'escrow program of new intents (default: the one deployed from here)'),
     option('--mainnet', 'take real USDC, where the cluster is mainnet'),
     option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
     option(
@@ -43,10 +32,7 @@ export const serve = command({
     option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
     option('--cluster-only', 'serve the embedded cluster alone, without the services'),
     option('--without-program', 'with --cluster-only: a new ledger without the escrow program'),
-    option(
-      '--live',
-      'the partner service accepts live keys only, no demo keys (or FARELOCK_ENVIRONMENT=live)',
-    ),
+    option('--live', 'the partner service accepts live keys only, no demo keys (or FARELOCK_ENVIRONMENT=live)'),
   ],
   effect: 'runs',
   examples: [

@@ -53,14 +53,7 @@ interface WebSocket {
 
 type Protocol = new (
   options: object,
-) => {
-  handleUpgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    done: (socket: WebSocket) => void,
-  ): void;
-};
+) => { handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, done: (socket: WebSocket) => void): void };
 
 interface Connected {
   readonly client: string;
@@ -148,8 +141,7 @@ export function webSockets(
         // Whatever came before on this connection is answered first, as HTTP asks.
         await latest.get(socket);
         if (socket.destroyed) return;
-        if (request.headers.upgrade?.toLowerCase() !== 'websocket')
-          return asBefore(server, request, socket, head);
+        if (request.headers.upgrade?.toLowerCase() !== 'websocket') return asBefore(server, request, socket, head);
         if (!/^\/rpc\/?(\?|$)/.test(request.url ?? '')) return refuse(socket, '404 Not Found');
         takeOver(request, socket, head).catch(() => refuse(socket, '500 Internal Server Error'));
       });
@@ -254,8 +246,7 @@ function latestAnswers(server: Server): WeakMap<Duplex, Promise<void>> {
 }
 
 function refuse(socket: Duplex, status: string, headers = ''): void {
-  if (socket.writable)
-    socket.end(`HTTP/1.1 ${status}\r\n${headers}content-length: 0\r\nconnection: close\r\n\r\n`);
+  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\n${headers}content-length: 0\r\nconnection: close\r\n\r\n`);
   else socket.destroy();
 }
 

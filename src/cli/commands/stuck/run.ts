@@ -2,15 +2,7 @@ import type { OperatorClient, Verdict } from '../../../client/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import {
-  fieldLines,
-  fromNow,
-  type Screen,
-  tableLines,
-  utcTime,
-  type View,
-  wrap,
-} from '../../../terminal/index.ts';
+import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View, wrap } from '../../../terminal/index.ts';
 import type { Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
 import type { Command, CommandContext } from '../../spec/index.ts';
 import { nextLines, stepLines } from '../../view/index.ts';
@@ -57,10 +49,7 @@ export const stuckShow: Command<StuckShowOptions> = async (context, { id, eviden
     showItem(context, await operator.stuckItem(id, context));
     return 0;
   }
-  const [{ keptEvidence }, { evidenceLines }] = await Promise.all([
-    import('./evidence.ts'),
-    import('./evidence.ts'),
-  ]);
+  const [{ keptEvidence }, { evidenceLines }] = await Promise.all([import('./evidence.ts'), import('./evidence.ts')]);
   const { evidence: found } = await operator.stuckEvidence(id, context);
   const kept = keptEvidence(found, evidence === true ? null : evidence);
   // Searches, and bookings that need no decision, leave pages too.
@@ -148,9 +137,7 @@ async function verdictOf(
     reference ??
     (await terminal
       .ask('--reference')
-      .text('Booking reference', async (typed) =>
-        typed.trim() === '' ? 'Type a booking reference.' : null,
-      ));
+      .text('Booking reference', async (typed) => (typed.trim() === '' ? 'Type a booking reference.' : null)));
   return {
     decision,
     booking_reference: pnr,
@@ -158,10 +145,7 @@ async function verdictOf(
   };
 }
 
-const planLines = (plan: StuckPlan, { width }: Screen): string[] => [
-  'It would:',
-  ...stepLines(plan.steps, width),
-];
+const planLines = (plan: StuckPlan, { width }: Screen): string[] => ['It would:', ...stepLines(plan.steps, width)];
 
 function showItem({ terminal, clock }: CommandContext, item: StuckItem): void {
   terminal.result(item, { lines: (one, screen) => stuckLines(one, clock.now(), screen) });
@@ -173,16 +157,12 @@ type Row = readonly [kind: string, id: string, why: string, since: string];
 const rowsOf = (found: Stuck): Row[] => [
   ...found.bookings.map((one): Row => ['booking', one.intent_id, one.last_error ?? '–', one.updated_at]),
   ...found.refund_requests.map((one): Row => ['refund', one.request_id, one.status, one.requested_at]),
-  ...found.affiliate_payouts.map(
-    (one): Row => ['pay-out', one.payout_id, one.last_error ?? '–', one.created_at],
-  ),
+  ...found.affiliate_payouts.map((one): Row => ['pay-out', one.payout_id, one.last_error ?? '–', one.created_at]),
   // A service of an earlier version does not list these.
   ...(found.partner_orders ?? []).map(
     (one): Row => ['ramp-order', one.order_id, one.last_error ?? '–', one.updated_at],
   ),
-  ...found.effects.map(
-    (one): Row => [`effect ${one.kind}`, one.effect_id, one.error ?? one.state, one.created_at],
-  ),
+  ...found.effects.map((one): Row => [`effect ${one.kind}`, one.effect_id, one.error ?? one.state, one.created_at]),
 ];
 
 /** Work that waits for a person. */
@@ -232,20 +212,13 @@ function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): st
         ['Escrow', one.escrow && `${one.escrow.state}, holds ${usdc(one.escrow.held_amount)}`],
         [
           'Anyone can refund',
-          one.escrow &&
-            `after ${utcTime(one.escrow.refund_after)} (${fromNow(one.escrow.refund_after, nowMs)})`,
+          one.escrow && `after ${utcTime(one.escrow.refund_after)} (${fromNow(one.escrow.refund_after, nowMs)})`,
         ],
-        [
-          'Airline says',
-          one.airline && [one.airline.status, one.airline.booking_reference].filter(Boolean).join(' '),
-        ],
+        ['Airline says', one.airline && [one.airline.status, one.airline.booking_reference].filter(Boolean).join(' ')],
         // A service of an earlier version does not say these.
         ['Its code', one.airline?.code ?? null],
         ['Its request', one.airline?.request_id ?? null],
-        [
-          'Decided',
-          one.decided && `${one.decided.decision}, by ${one.decided.by}, ${utcTime(one.decided.at)}`,
-        ],
+        ['Decided', one.decided && `${one.decided.decision}, by ${one.decided.by}, ${utcTime(one.decided.at)}`],
       ],
       paint.dim,
     ),

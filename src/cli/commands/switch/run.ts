@@ -12,8 +12,7 @@ interface SwitchOptions {
 /** What an off switch stops. */
 const STOPS = {
   booking: 'new intents and bookings are refused (booking_disabled); bookings in progress continue',
-  lowcost:
-    'new intents on low-cost offers are refused (lowcost_booking_unavailable); bookings in progress continue',
+  lowcost: 'new intents on low-cost offers are refused (lowcost_booking_unavailable); bookings in progress continue',
 } as const;
 
 /** What an on switch lets happen again. */
@@ -28,10 +27,7 @@ export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, gl
   const operator = await session.operator();
   if (name === undefined || state === undefined) {
     if (name !== undefined) {
-      throw problem('usage', {
-        message: `Turn ${name} on or off?`,
-        fix: `farelock switch ${name} on, or off.`,
-      });
+      throw problem('usage', { message: `Turn ${name} on or off?`, fix: `farelock switch ${name} on, or off.` });
     }
     terminal.result(await operator.switches({ signal }), view);
     return 0;
@@ -67,10 +63,9 @@ export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, gl
   }
   terminal.result(await operator.turn({ [name]: state }, { signal }), {
     lines: (_switches, { paint, width }) =>
-      wrap(
-        now[name] === state ? `${name} is ${state} already.` : `${name} is ${state}: ${effect}.`,
-        width - 2,
-      ).map((line, index) => `${index === 0 ? paint.good('✓') : ' '} ${line}`),
+      wrap(now[name] === state ? `${name} is ${state} already.` : `${name} is ${state}: ${effect}.`, width - 2).map(
+        (line, index) => `${index === 0 ? paint.good('✓') : ' '} ${line}`,
+      ),
   });
   if (state === 'off') terminal.aside(['', ...nextLines(`farelock switch ${name} on`)]);
   return 0;

@@ -1,14 +1,7 @@
 import type { SavedTraveller, TravellerFields } from '../../../client/journal/index.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
-import {
-  fieldLines,
-  type Paint,
-  type Screen,
-  tableLines,
-  utcTime,
-  type View,
-} from '../../../terminal/index.ts';
+import { fieldLines, type Paint, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import type { Command, CommandContext } from '../../spec/index.ts';
 import {
   askTraveller,
@@ -49,18 +42,14 @@ export const travellersAdd: Command<TravellersAddOptions> = async (context, opti
   // Said before anybody has typed ten answers; the store itself holds it against another process.
   if (known && !replaces) throw exists(name);
   const source = options.file ?? (streams.stdin.isTTY ? undefined : '-');
-  const fields =
-    source === undefined ? await askTraveller(context) : await travellerFromFile(context, source);
+  const fields = source === undefined ? await askTraveller(context) : await travellerFromFile(context, source);
   if (globals.dryRun) {
     printPlan(terminal, [`Save the traveller ${name} in this home, encrypted.`]);
     return 0;
   }
   await store.keep(name, fields, { replaces });
   const saved = await travellerNamed(context, name);
-  terminal.result(
-    { ...listed(saved, context.clock.now()), replaced: known !== undefined },
-    { lines: savedLines },
-  );
+  terminal.result({ ...listed(saved, context.clock.now()), replaced: known !== undefined }, { lines: savedLines });
   terminal.aside(['', ...nextLines(`farelock book <intent-id> --traveller ${quoted(name)}`)]);
   return 0;
 };
@@ -84,10 +73,7 @@ export const travellersList: Command<object> = async (context) => {
 /** Everything that is kept of one traveller. @throws Problem `traveller_not_found` */
 export const travellersShow: Command<TravellerNameOptions> = async (context, { name }) => {
   const saved = await travellerNamed(context, name);
-  context.terminal.result(
-    { ...listed(saved, context.clock.now()), fields: saved.fields },
-    { lines: travellerLines },
-  );
+  context.terminal.result({ ...listed(saved, context.clock.now()), fields: saved.fields }, { lines: travellerLines });
   return 0;
 };
 

@@ -34,9 +34,7 @@ const view: View<Upgrade> = {
   lines: ({ version: own, latest, is_latest, command }, { paint }) => {
     if (is_latest) return [`farelock ${own} is the newest version.`];
     const news =
-      latest === null
-        ? 'unknown: the npm registry did not answer'
-        : `${latest}, see the CHANGELOG for what changed`;
+      latest === null ? 'unknown: the npm registry did not answer' : `${latest}, see the CHANGELOG for what changed`;
     return fieldLines(
       [
         ['Installed', own],
@@ -68,12 +66,10 @@ export function installationOf(script: string): Installation {
   const at = path.indexOf('/node_modules/');
   if (at < 0) return { by: 'checkout', command: 'git pull && npm run setup' };
   if (path.includes('/_npx/')) return { by: 'npx', command: 'npx farelock@latest' };
-  if (/\/pnpm\/(?:\w+\/)*global\//i.test(path))
-    return { by: 'pnpm', command: 'pnpm add --global farelock@latest' };
+  if (/\/pnpm\/(?:\w+\/)*global\//i.test(path)) return { by: 'pnpm', command: 'pnpm add --global farelock@latest' };
   const folder = script.slice(0, at);
   if (!dependsOnIt(folder)) return { by: 'npm', command: 'npm install --global farelock@latest' };
-  const [, command = 'npm install farelock@latest'] =
-    LOCKFILES.find(([file]) => existsSync(join(folder, file))) ?? [];
+  const [, command = 'npm install farelock@latest'] = LOCKFILES.find(([file]) => existsSync(join(folder, file))) ?? [];
   return { by: 'project', command };
 }
 

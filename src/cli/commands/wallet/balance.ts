@@ -93,9 +93,7 @@ export const walletAirdrop: Command<AirdropOptions> = async (context, options) =
 };
 
 const amounts = (sol: bigint, usdc: bigint): string =>
-  [sol > 0n && `${formatSol(sol)} SOL`, usdc > 0n && `${formatUsdc(usdc)} USDC`]
-    .filter(Boolean)
-    .join(' and ');
+  [sol > 0n && `${formatSol(sol)} SOL`, usdc > 0n && `${formatUsdc(usdc)} USDC`].filter(Boolean).join(' and ');
 
 async function landed(
   { connection }: WalletConnection,
@@ -104,17 +102,12 @@ async function landed(
   signal: AbortSignal,
 ): Promise<void> {
   for (let poll = 0; poll < MOST_POLLS && !signal.aborted; poll++) {
-    const { value } = await asked(
-      connection.getSignatureStatuses([transaction], { searchTransactionHistory: true }),
-    );
+    const { value } = await asked(connection.getSignatureStatuses([transaction], { searchTransactionHistory: true }));
     const [found] = value;
     if (found?.err) throw problem('transaction_failed', { detail: { error: found.err } });
     if (found) return;
     await clock.sleep(500, signal);
   }
   if (signal.aborted) throw signal.reason;
-  throw problem('timed_out', {
-    message: 'The faucet’s transaction has not landed yet.',
-    detail: { transaction },
-  });
+  throw problem('timed_out', { message: 'The faucet’s transaction has not landed yet.', detail: { transaction } });
 }

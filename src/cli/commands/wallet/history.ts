@@ -132,15 +132,7 @@ const historyView = (explorer: Explorer, network: string): View<{ history: reado
     );
   },
   rows: ({ history }) =>
-    history.map((one) => [
-      one.at,
-      one.change,
-      one.transaction,
-      one.payment_id,
-      one.resource,
-      one.memo,
-      one.purpose,
-    ]),
+    history.map((one) => [one.at, one.change, one.transaction, one.payment_id, one.resource, one.memo, one.purpose]),
 });
 
 const amountText = (change: string | null, paint: Paint): string =>

@@ -53,10 +53,7 @@ export const limitsShow: Command<object> = async ({ terminal, session }) => {
                 ? `no limit; ${shown.signed_24h} USDC signed`
                 : `${shown.per_day} USDC; ${shown.signed_24h} signed, ${shown.left_24h ?? ''} left`,
             ],
-            [
-              'A booking',
-              shown.booking === null ? 'no limit; each one asks' : `${shown.booking} USDC; each one asks`,
-            ],
+            ['A booking', shown.booking === null ? 'no limit; each one asks' : `${shown.booking} USDC; each one asks`],
             ['Hosts', shown.hosts === null ? 'the service of the profile' : shown.hosts.join(', ') || 'none'],
             ['Wallet', shown.wallet],
           ],
@@ -83,10 +80,7 @@ const GIVEN: readonly (readonly [keyof LimitsSetOptions, SettingName, string])[]
 ];
 
 /** Sets limits: of the profile that --profile names, else of all profiles that have none of their own. */
-export const limitsSet: Command<LimitsSetOptions> = async (
-  { terminal, session, clock, globals },
-  options,
-) => {
+export const limitsSet: Command<LimitsSetOptions> = async ({ terminal, session, clock, globals }, options) => {
   const changes = changesIn(options);
   const profile = globals.profile !== undefined && isProfileName(globals.profile) ? globals.profile : null;
   const change = (own: SettingValues): SettingValues => {
@@ -107,9 +101,7 @@ export const limitsSet: Command<LimitsSetOptions> = async (
     return 0;
   }
   await changeUserSettings(session.home, clock, (settings) =>
-    profile === null
-      ? { ...settings, limits: change(settings.limits) }
-      : withProfile(settings, profile, change),
+    profile === null ? { ...settings, limits: change(settings.limits) } : withProfile(settings, profile, change),
   );
   terminal.result(
     { profile, limits: Object.fromEntries(changes.map(([name, value]) => [name.slice(7), value])) },

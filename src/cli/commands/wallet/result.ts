@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { address, atomicUsdc, instant, network, plan, published, sol, usdc } from '../../spec/published.ts';
 
-export const walletNew = published(
-  z.strictObject({ address, keypair_file: z.string(), created: z.literal(true) }),
-  { plan: plan({}) },
-);
+export const walletNew = published(z.strictObject({ address, keypair_file: z.string(), created: z.literal(true) }), {
+  plan: plan({}),
+});
 
 export const walletShow = published(
   z.strictObject({
@@ -18,20 +17,12 @@ export const walletShow = published(
 );
 
 export const walletBalance = published(
-  z.strictObject({
-    address,
-    network,
-    sol,
-    lamports: z.int(),
-    usdc,
-    usdc_atomic: atomicUsdc,
-  }),
+  z.strictObject({ address, network, sol, lamports: z.int(), usdc, usdc_atomic: atomicUsdc }),
 );
 
-export const walletAirdrop = published(
-  z.strictObject({ address, sol, usdc, transactions: z.array(z.string()) }),
-  { plan: plan({}) },
-);
+export const walletAirdrop = published(z.strictObject({ address, sol, usdc, transactions: z.array(z.string()) }), {
+  plan: plan({}),
+});
 
 const movement = z.strictObject({
   transaction: z.string(),
@@ -44,10 +35,7 @@ const movement = z.strictObject({
   memo: z.string().nullable(),
   payment_id: z.string().nullable(),
   resource: z.string().nullable(),
-  purpose: z
-    .string()
-    .nullable()
-    .describe('What moved the money, in words; null where nothing is known of it.'),
+  purpose: z.string().nullable().describe('What moved the money, in words; null where nothing is known of it.'),
 });
 
 export const walletHistory = published(z.strictObject({ history: z.array(movement) }));

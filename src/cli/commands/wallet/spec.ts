@@ -13,11 +13,7 @@ export const walletShow = command({
   name: 'wallet show',
   summary: 'Show the address, file and network of the wallet',
   options: [
-    option(
-      '--qr [usdc]',
-      'show a QR code of the address, or of a request to pay this amount',
-      usdcOption('--qr'),
-    ),
+    option('--qr [usdc]', 'show a QR code of the address, or of a request to pay this amount', usdcOption('--qr')),
   ],
   effect: 'reads',
   examples: ['farelock wallet show', 'farelock wallet show --qr', 'farelock wallet show --qr 25'],

@@ -39,8 +39,7 @@ export function footLines({ days }: DaysDocument, { paint, width }: Screen): str
   ].join('   ');
   const reasons = new Map<string, string[]>();
   for (const day of days) {
-    const why =
-      day.status === 'failed' ? day.error.message : day.status === 'not_searched' ? day.reason : undefined;
+    const why = day.status === 'failed' ? day.error.message : day.status === 'not_searched' ? day.reason : undefined;
     if (why === undefined) continue;
     reasons.set(why, [...(reasons.get(why) ?? []), shortJourney(day)]);
   }

@@ -10,10 +10,7 @@ export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
 
 export const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
   ['Fare', `${fare.fare_brand_name ?? '–'}, ${cabinText(fare)}, sold by ${fare.owner_name}`],
-  [
-    'Bags',
-    `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`,
-  ],
+  ['Bags', `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`],
   ['Refund', conditionText(fare.conditions, 'refund')],
   ['Change', conditionText(fare.conditions, 'change')],
 ];

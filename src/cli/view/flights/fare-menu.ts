@@ -42,11 +42,7 @@ export function fareMenuLines(
   return [...table, '', paint.dim(`These fares can be locked until ${moment(menu.expires_at)}.`)];
 }
 
-function fareCells(
-  fare: MenuFare,
-  numbers: Readonly<Record<string, string>>,
-  { paint, width }: Screen,
-): string[] {
+function fareCells(fare: MenuFare, numbers: Readonly<Record<string, string>>, { paint, width }: Screen): string[] {
   const count = (value: number | null) => (value === null ? '–' : String(value));
   // At 80 columns a penalty in words would push the price off the line.
   const condition = (kind: 'refund' | 'change') => {

@@ -61,9 +61,7 @@ export interface ListRow {
 
 export const rowsOf = (offers: readonly Offer[], grouped: boolean): ListRow[] =>
   offers.map((offer, index) => {
-    const { fares, sameForMore } = grouped
-      ? fareFamilies(offer)
-      : { fares: [fareOfOffer(offer)], sameForMore: 0 };
+    const { fares, sameForMore } = grouped ? fareFamilies(offer) : { fares: [fareOfOffer(offer)], sameForMore: 0 };
     const numbered = fares.map((fare, family) => ({
       ...fare,
       number: family === 0 ? `${index + 1}` : `${index + 1}.${family + 1}`,
@@ -74,7 +72,5 @@ export const rowsOf = (offers: readonly Offer[], grouped: boolean): ListRow[] =>
 /** The offers that `1` and `1.2` on the screen stand for, so that nobody needs to copy an id. */
 export const numberedOffers = (response: SearchResponse, grouped: boolean): Record<string, string> =>
   Object.fromEntries(
-    rowsOf(response.offers, grouped).flatMap(({ fares }) =>
-      fares.map(({ number, offerId }) => [number, offerId]),
-    ),
+    rowsOf(response.offers, grouped).flatMap(({ fares }) => fares.map(({ number, offerId }) => [number, offerId])),
   );

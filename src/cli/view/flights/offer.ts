@@ -39,9 +39,7 @@ export function sliceLines(slice: Slice, { paint }: Screen): string[] {
         : `${segment.marketing_carrier_name}, operated by ${segment.carrier_name}`;
     const technical =
       segment.technical_stops > 0 ? `technical stop ${segment.technical_stop_airports.join(' ')}` : null;
-    const facts = [segment.flight_number, operated, segment.aircraft_name, technical]
-      .filter(Boolean)
-      .join(' · ');
+    const facts = [segment.flight_number, operated, segment.aircraft_name, technical].filter(Boolean).join(' · ');
     lines.push(
       `  ${padEnd(fromTo(segment.departing_at, segment.arriving_at), 13)}  ${padEnd(places[index] ?? '', width)}  ${paint.dim(facts)}`,
     );
@@ -108,8 +106,7 @@ export function offerLines(
 export function conditionText(conditions: Conditions | null, kind: 'refund' | 'change'): string {
   const allowed = kind === 'refund' ? conditions?.refund_allowed : conditions?.change_allowed;
   const penalty = kind === 'refund' ? conditions?.refund_penalty_amount : conditions?.change_penalty_amount;
-  const currency =
-    kind === 'refund' ? conditions?.refund_penalty_currency : conditions?.change_penalty_currency;
+  const currency = kind === 'refund' ? conditions?.refund_penalty_currency : conditions?.change_penalty_currency;
   if (allowed == null) return '–';
   if (!allowed) return 'no';
   if (penalty == null) return 'yes, penalty –';

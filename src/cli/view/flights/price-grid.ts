@@ -28,9 +28,7 @@ function gridLines(document: DaysDocument, title: DaysTitle, screen: Screen): st
   const headings = departures.map((day) => padStart(`${shortDay(day)}  `, room));
   const head = returns === null ? headings : [padEnd('', label - 1), ...headings];
   const body =
-    returns === null
-      ? [row(undefined)]
-      : returns.map((back) => [padEnd(longDay(back), label - 1), ...row(back)]);
+    returns === null ? [row(undefined)] : returns.map((back) => [padEnd(longDay(back), label - 1), ...row(back)]);
   return [
     ...titleLines(document, title, screen),
     '',
@@ -48,11 +46,7 @@ function gridLines(document: DaysDocument, title: DaysTitle, screen: Screen): st
 /** The days and their prices for a screen reader, a line each. */
 export function spokenDays(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
   const { cheapest } = document;
-  const said = {
-    none: 'no offer',
-    failed: 'the search failed',
-    not_searched: 'not searched',
-  };
+  const said = { none: 'no offer', failed: 'the search failed', not_searched: 'not searched' };
   const line = (day: DayPrice) => {
     const back = day.return_date === null ? '' : `, back ${longDay(day.return_date)}`;
     const price =
@@ -60,13 +54,7 @@ export function spokenDays(document: DaysDocument, title: DaysTitle, screen: Scr
     const isCheapest = cheapest?.depart_date === day.depart_date && cheapest.return_date === day.return_date;
     return `Out ${longDay(day.depart_date)}${back}: ${price}${isCheapest ? ', the cheapest' : ''}`;
   };
-  return [
-    ...titleLines(document, title, screen),
-    '',
-    ...document.days.map(line),
-    '',
-    ...footLines(document, screen),
-  ];
+  return [...titleLines(document, title, screen), '', ...document.days.map(line), '', ...footLines(document, screen)];
 }
 
 /** Brackets around the days asked for, and the mark of the cheapest. */

@@ -135,12 +135,7 @@ function wholeLines(line: string, width: number): string[] {
   );
 }
 
-function caseText(
-  { mode, shown, selected }: DeskShown,
-  nowMs: number,
-  paint: Paint,
-  width: number,
-): readonly string[] {
+function caseText({ mode, shown, selected }: DeskShown, nowMs: number, paint: Paint, width: number): readonly string[] {
   if (mode.kind === 'help') return helpLines(width, paint);
   if (mode.kind === 'asking') return mode.lines(width);
   if (selected === null) return [];
@@ -181,11 +176,7 @@ function footLines(desk: DeskShown, size: BoardSize, paint: Paint): string[] {
     case 'busy':
       return [...above, cut(`${mode.doing} …`, width)];
     case 'writing':
-      return [
-        ...above,
-        cut(paint.dim('Enter continues, Esc cancels'), width),
-        `${mode.question}: ${mode.typed}`,
-      ];
+      return [...above, cut(paint.dim('Enter continues, Esc cancels'), width), `${mode.question}: ${mode.typed}`];
     case 'asking':
       return [...above, cut(`${paint.bold(mode.question)}  y yes, n no`, width)];
     case 'help':

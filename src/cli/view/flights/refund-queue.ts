@@ -67,11 +67,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'Refund rule', from: WORDS, cell: ruleText },
   { title: 'Paid', align: 'right', from: AMOUNTS, cell: (one) => amountText(one.captured_amount) },
   { title: 'Pay-out', align: 'right', cell: payoutText },
-  {
-    title: 'Age',
-    from: AMOUNTS,
-    cell: (one, nowMs) => fromNow(one.requested_at, nowMs).replace(/ ago$/, ''),
-  },
+  { title: 'Age', from: AMOUNTS, cell: (one, nowMs) => fromNow(one.requested_at, nowMs).replace(/ ago$/, '') },
   { title: 'Who has it', cuts: true, cell: holderText },
   { title: 'Request', from: IDS, cell: (one, _nowMs, paint) => paint.dim(one.request_id) },
 ];
@@ -85,8 +81,7 @@ export function queueLines(rows: readonly QueueRow[], nowMs: number, { paint, wi
 
 const amountText = (amount: number | null): string => (amount === null ? '–' : formatUsdc(BigInt(amount)));
 
-const proposedOf = (one: RefundCaseSummary): number | null =>
-  one.payout_amount ?? one.refund_rule.payout_amount;
+const proposedOf = (one: RefundCaseSummary): number | null => one.payout_amount ?? one.refund_rule.payout_amount;
 
 /** An amount, and in words where the fare rule gives none. */
 function payoutText(one: RefundCaseSummary): string {

@@ -17,8 +17,7 @@ import { stepLines } from '../plan.ts';
 
 /** One refund case: what is asked, what the fare says, what happened, what a decision would do. */
 
-const usdc = (amount: number | null): string =>
-  amount === null ? '–' : `${formatUsdc(BigInt(amount))} USDC`;
+const usdc = (amount: number | null): string => (amount === null ? '–' : `${formatUsdc(BigInt(amount))} USDC`);
 
 function statusText({ status }: Pick<RefundCaseSummary, 'status'>, paint: Paint): string {
   if (status === 'refunded') return paint.good(status);
@@ -61,10 +60,7 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
     '',
     paint.dim('Timeline'),
     ...one.timeline.map((entry) =>
-      cut(
-        `  ${utcTime(entry.at)}  ${entry.event}${entry.detail ? `  ${paint.dim(entry.detail)}` : ''}`,
-        width,
-      ),
+      cut(`  ${utcTime(entry.at)}  ${entry.event}${entry.detail ? `  ${paint.dim(entry.detail)}` : ''}`, width),
     ),
   ];
 }
@@ -115,10 +111,7 @@ function payoutFields({ decision, refund_rule: rule, captured_amount }: RefundCa
   }
   return [
     ['Fare rule', `${usdc(rule.payout_amount)} to pay out`],
-    [
-      'Pay-out',
-      `${paint.bold(usdc(payout))}, partial: ${usdc(captured_amount - decision.payout_amount)} kept`,
-    ],
+    ['Pay-out', `${paint.bold(usdc(payout))}, partial: ${usdc(captured_amount - decision.payout_amount)} kept`],
   ] as const;
 }
 

@@ -43,13 +43,8 @@ export function reviewLines(
     ...fieldLines(
       [
         ...(fare ? fareFields(fare) : []),
-        ...passengers.map(
-          (passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const,
-        ),
-        [
-          'Price',
-          `${paint.bold(`${formatUsdc(BigInt(intent.escrow.amount))} USDC`)}${partsText(intent, fare)}`,
-        ],
+        ...passengers.map((passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const),
+        ['Price', `${paint.bold(`${formatUsdc(BigInt(intent.escrow.amount))} USDC`)}${partsText(intent, fare)}`],
         ['Paid into', `the escrow ${intent.escrow.address}, until the ticket is issued`],
         ['Refunds to', refundText(intent, wallet)],
         ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],

@@ -91,8 +91,7 @@ function shared<Column extends Journey | Sold>(
 /** The cells in which every text of a column would stand in full. */
 function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cells<Journey | Sold> {
   const slices = offers.flatMap((offer) => offer.slices);
-  const widest = (texts: readonly string[], heading: string) =>
-    Math.max(heading.length, ...texts.map(textWidth));
+  const widest = (texts: readonly string[], heading: string) => Math.max(heading.length, ...texts.map(textWidth));
   const currency = mainCurrency(offers);
   const sellers = fares.map(sellerText).filter((text) => text !== '');
   return {
@@ -148,9 +147,7 @@ export function mainCurrency(offers: readonly Offer[]): string {
 }
 
 export const priceText = (fare: Fare, main: string): string =>
-  fare.currency === main
-    ? money(fare.price)
-    : `${SYMBOLS[fare.currency] ?? `${fare.currency} `}${money(fare.price)}`;
+  fare.currency === main ? money(fare.price) : `${SYMBOLS[fare.currency] ?? `${fare.currency} `}${money(fare.price)}`;
 
 const SYMBOLS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥' };
 
@@ -179,5 +176,4 @@ export const co2Text = (offer: Offer): string =>
 /** Who sells the fare, where that is not an airline that flies it. */
 export const sellerText = (fare: Fare): string => (fare.isAirlines ? '' : `via ${fare.seller}`);
 
-export const flightsText = (slice: Slice): string =>
-  slice.segments.map((segment) => segment.flight_number).join(' ');
+export const flightsText = (slice: Slice): string => slice.segments.map((segment) => segment.flight_number).join(' ');

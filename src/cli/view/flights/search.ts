@@ -144,8 +144,7 @@ export function listParts(
     above: titleLines(response, title, screen),
     headings: headingLines(drawing).map(paint.dim),
     itineraries: rows.map((row) => itineraryLines(row, drawing)),
-    hasUnknown:
-      fares.some(isUnknown) || (widths.co2 > 0 && offers.some((offer) => offer.total_emissions_kg === null)),
+    hasUnknown: fares.some(isUnknown) || (widths.co2 > 0 && offers.some((offer) => offer.total_emissions_kg === null)),
   };
 }
 
@@ -229,21 +228,14 @@ function itineraryLines({ offer, fares, sameForMore }: ListRow, drawing: Drawing
   const { widths, paint } = drawing;
   const journeys = offer.slices.map((slice, direction) => {
     const co2 = direction === 0 ? co2Text(offer) : '';
-    return columns(
-      journeyText(slice, direction, drawing),
-      widths.co2 > 0 && paint.dim(padStart(co2, widths.co2)),
-    );
+    return columns(journeyText(slice, direction, drawing), widths.co2 > 0 && paint.dim(padStart(co2, widths.co2)));
   });
   const fareTexts = fares.map((fare, family) => {
     const number = padStart(fare.number, widths.number);
-    return columns(
-      family === 0 ? paint.bold(number) : paint.dim(number),
-      fareText(fare, drawing, family === 0),
-    );
+    return columns(family === 0 ? paint.bold(number) : paint.dim(number), fareText(fare, drawing, family === 0));
   });
   if (sameForMore > 0) {
-    const said =
-      sameForMore === 1 ? '1 more seller, higher price' : `${sameForMore} more sellers, higher prices`;
+    const said = sameForMore === 1 ? '1 more seller, higher price' : `${sameForMore} more sellers, higher prices`;
     fareTexts.push(columns(padStart('', widths.number), paint.dim(said)));
   }
   return placed(journeys, fareTexts, widths);
@@ -279,8 +271,7 @@ function fareText(fare: Fare, { widths, currency, paint }: Drawing, isFirst: boo
 }
 
 /** With a space between them; `false` is a column without cells. */
-const columns = (...cells: readonly (string | false)[]): string =>
-  cells.filter((cell) => cell !== false).join(' ');
+const columns = (...cells: readonly (string | false)[]): string => cells.filter((cell) => cell !== false).join(' ');
 
 const pipedRow = (offer: Offer): (string | number | null)[] => {
   const fare = fareOfOffer(offer);
@@ -365,8 +356,7 @@ interface Scale {
   readonly to: number;
 }
 
-const endOf = (timeline: Timeline): number =>
-  timeline.parts.reduce((at, part) => at + part.minutes, timeline.start);
+const endOf = (timeline: Timeline): number => timeline.parts.reduce((at, part) => at + part.minutes, timeline.start);
 
 /** The whole hours that hold every timeline. */
 export function scaleOf(timelines: readonly Timeline[]): Scale {

@@ -1,13 +1,5 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import {
-  fromNow,
-  type Paint,
-  padEnd,
-  type Screen,
-  textWidth,
-  utcTime,
-  wrap,
-} from '../../../terminal/index.ts';
+import { fromNow, type Paint, padEnd, type Screen, textWidth, utcTime, wrap } from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { shortened } from '../payment.ts';
 
@@ -35,8 +27,7 @@ export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
 }
 
 /** True when the escrow holds the money now: paid, and neither captured nor refunded. */
-export const isFunded = (intent: Intent): boolean =>
-  intent.status === 'active' && intent.booking_requested_at !== null;
+export const isFunded = (intent: Intent): boolean => intent.status === 'active' && intent.booking_requested_at !== null;
 
 export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
 
@@ -270,12 +261,7 @@ function refundSteps(intent: Intent, stage: MoneyStage): Step[] {
     case 'rejected':
       return [
         asked,
-        {
-          mark: 'failed',
-          name: 'rejected',
-          text: reason ?? 'the e-mail to the lead passenger says why',
-          ...decided,
-        },
+        { mark: 'failed', name: 'rejected', text: reason ?? 'the e-mail to the lead passenger says why', ...decided },
       ];
     case 'paid':
       return [
@@ -305,24 +291,18 @@ function stepLines(
   { paint, width }: Screen,
   linked: (text: string, transaction: string) => string,
 ): string[] {
-  const mark = {
-    done: paint.good('✓'),
-    now: paint.accent('●'),
-    next: paint.dim('○'),
-    failed: paint.bad('✗'),
-  }[step.mark];
+  const mark = { done: paint.good('✓'), now: paint.accent('●'), next: paint.dim('○'), failed: paint.bad('✗') }[
+    step.mark
+  ];
   const indent = ' '.repeat(NAME_WIDTH + 4);
   // A signature is 88 characters: whole where it fits, else short enough to be recognised.
   const signature = (text: string) => (indent.length + text.length <= width ? text : shortened(text));
-  const name =
-    step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
+  const name = step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
   const [first = '', ...more] = wrap(step.text, width - indent.length);
   return [
     `${mark} ${name}  ${first}`,
     ...more.map((line) => indent + line),
     ...(step.at ? [`${indent}${paint.dim(utcTime(step.at) + laterText(before, step.at))}`] : []),
-    ...(step.transaction
-      ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`]
-      : []),
+    ...(step.transaction ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`] : []),
   ];
 }

@@ -47,8 +47,7 @@ function statusText(status: string, paint: Paint): string {
 
 /** Decimals as they are, padded behind so that their points stand under each other. */
 export function alignedAmounts(amounts: readonly (string | undefined)[]): string[] {
-  const behind = (amount: string) =>
-    amount.length - (amount.includes('.') ? amount.indexOf('.') : amount.length);
+  const behind = (amount: string) => amount.length - (amount.includes('.') ? amount.indexOf('.') : amount.length);
   const most = Math.max(0, ...amounts.map((amount) => (amount === undefined ? 0 : behind(amount))));
   return amounts.map((amount) =>
     amount === undefined ? `–${' '.repeat(most)}` : amount + ' '.repeat(most - behind(amount)),
@@ -159,8 +158,7 @@ const MAY_GO_TO = 'Can go to';
 
 /** Puts a change under its time where a line has no room for both. */
 function historyLines({ at, fromStatus, toStatus, fields, actor }: OrderChange, width: number): string[] {
-  const moved =
-    fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;
+  const moved = fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;
   const time = `${utcTime(at)}  `;
   const by = actor?.startsWith('key:') ? ` by ${actor.slice(4)}` : '';
   const whole = (fields.length > 0 ? `${moved} (${fields.join(', ')})` : moved) + by;
@@ -176,11 +174,7 @@ const fieldWords = (name: string): string => {
 };
 
 /** An entry of `watch`: every field that has changed since the order was last seen; null: seen for the first time. */
-export function changeLines(
-  order: ShownOrder,
-  before: ShownOrder | null,
-  { paint, width }: Screen,
-): string[] {
+export function changeLines(order: ShownOrder, before: ShownOrder | null, { paint, width }: Screen): string[] {
   const time = `${utcTime(order.updatedAt)}  `;
   const moved =
     before === null || before.status === order.status
@@ -209,10 +203,8 @@ function changedFields(before: object, now: object): string[] {
   return names.flatMap((name): string[] => {
     const [old, value]: unknown[] = [then?.get(name), given?.get(name)];
     if (SAID.has(name) || old === value) return [];
-    if (isFields(old) || isFields(value))
-      return changedFields(isFields(old) ? old : {}, isFields(value) ? value : {});
-    const words =
-      SHORT[name] ?? fieldWords(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+    if (isFields(old) || isFields(value)) return changedFields(isFields(old) ? old : {}, isFields(value) ? value : {});
+    const words = SHORT[name] ?? fieldWords(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     if (value === undefined) return [`${words} removed`];
     return [`${words} ${String(value)}${old === undefined ? '' : ` (was ${String(old)})`}`];
   });

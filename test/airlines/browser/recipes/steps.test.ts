@@ -39,10 +39,7 @@ describe.runIf(chromium)('a recipe’s steps', () => {
     });
     recipe = recipeFor(site.base, {
       walls: [
-        {
-          seen: { role: 'dialog', name: 'Cookies' },
-          steps: [{ do: 'click', at: { role: 'button', name: 'No' } }],
-        },
+        { seen: { role: 'dialog', name: 'Cookies' }, steps: [{ do: 'click', at: { role: 'button', name: 'No' } }] },
         { seen: { text: 'Are you a person?' }, stop: 'captcha' },
       ],
       rejected: {
@@ -73,9 +70,7 @@ describe.runIf(chromium)('a recipe’s steps', () => {
       [
         {
           do: 'passengers',
-          steps: [
-            { do: 'fill', at: { in: group, find: { label: 'First name' } }, value: '{passenger.given_name}' },
-          ],
+          steps: [{ do: 'fill', at: { in: group, find: { label: 'First name' } }, value: '{passenger.given_name}' }],
         },
         { do: 'type', at: { label: 'Card' }, value: '{card.number}' },
         { do: 'choose', at: { label: 'Title' }, value: '{passenger.title}', map: { ms: 'MS' } },
@@ -116,9 +111,7 @@ describe.runIf(chromium)('a recipe’s steps', () => {
   test('a click that a pop-up of the same moment has swallowed is made again, where it says what it leads to', async () => {
     const lead = { do: 'click', at: { role: 'button', name: 'Lead on' } } as const;
     await run([{ do: 'open', path: '/' }, lead]);
-    await expect(run([{ do: 'expect', at: { css: '#led' }, text: 'Led on' }])).rejects.toThrow(
-      'another text',
-    );
+    await expect(run([{ do: 'expect', at: { css: '#led' }, text: 'Led on' }])).rejects.toThrow('another text');
     await run([
       { do: 'open', path: '/' },
       { ...lead, leads_to: { text: 'Led on' }, within_ms: 15_000 },
@@ -194,9 +187,9 @@ describe.runIf(chromium)('a recipe’s steps', () => {
 
 test('short names are taken out as words, and long ones wherever they are', () => {
   const words = privateWords(['Li', 'Müller', '1988-04-17']);
-  expect(
-    redacted('Mr LI of Berlin, MULLER/LIMR, Mueller, muller@x.example, 1988.04.17, 17.04.1988', words),
-  ).toBe('Mr █████ of Berlin, █████/LIMR, █████, █████, █████, 17.04.1988');
+  expect(redacted('Mr LI of Berlin, MULLER/LIMR, Mueller, muller@x.example, 1988.04.17, 17.04.1988', words)).toBe(
+    'Mr █████ of Berlin, █████/LIMR, █████, █████, █████, 17.04.1988',
+  );
 });
 
 test('a press counts as made unless it is certain that none was begun', async () => {

@@ -11,11 +11,7 @@ import {
 type Site = Pick<Recipe['site'], 'numbers' | 'currency' | 'symbols' | 'months'>;
 
 describe('a price', () => {
-  const english: Site = {
-    numbers: '1,234.50',
-    currency: 'USD',
-    symbols: { $: 'USD', C$: 'CAD', '€': 'EUR' },
-  };
+  const english: Site = { numbers: '1,234.50', currency: 'USD', symbols: { $: 'USD', C$: 'CAD', '€': 'EUR' } };
   const german: Site = { ...english, numbers: '1.234,50', currency: 'EUR' };
   test.each<[string, Site, string, string]>([
     ['$1,234.50', english, '1234.50', 'USD'],

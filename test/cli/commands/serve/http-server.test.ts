@@ -20,10 +20,7 @@ const server = httpServer(async (request) => {
   if (pathname === '/late') await sleep(100);
   const bytes = await readBody(request.body, MOST_BYTES).catch(() => 'lost');
   read.push(typeof bytes === 'string' || bytes === null ? bytes : bytes.length);
-  return new HttpResponse(bytes === null ? 413 : 200, request.method === 'HEAD' ? null : 'ok', {
-    B: '1',
-    a: '2',
-  });
+  return new HttpResponse(bytes === null ? 413 : 200, request.method === 'HEAD' ? null : 'ok', { B: '1', a: '2' });
 });
 let port = 0;
 beforeAll(async () => {
