@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
 
-/** The pictures of the README, and the script that makes them from real sessions. */
+/** The pictures of the pages, and the script that makes them from real sessions. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SCRIPT = join(ROOT, 'docs/pictures/make.mjs');
@@ -82,7 +82,10 @@ function check(name: string, svg: string): void {
 
 test.each(Object.keys(PICTURES))('the %s picture tells its story, and names no path of a machine', (name) => {
   check(name, readFileSync(join(ROOT, `docs/pictures/${name}.svg`), 'utf8'));
-  expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(`](docs/pictures/${name}.svg)`);
+  const shown = ['README.md', 'docs/searching.md', 'docs/operators.md'].filter((page) =>
+    readFileSync(join(ROOT, page), 'utf8').includes(`pictures/${name}.svg)`),
+  );
+  expect(shown).toHaveLength(1);
 });
 
 describe.runIf(isHere('the built tool', existsSync(join(ROOT, 'dist/main.cjs'))))('the script', () => {
