@@ -191,7 +191,7 @@ export const kitHears: Call[] = [
   {
     client: 'kit',
     name: 'voteNotifications',
-    refused: 'unstable, and nobody votes here (-32601)',
+    refused: 'unstable, and there are no votes here (-32601)',
     run: async (s) => first(s.subscriptions.voteNotifications()),
   },
 ];
