@@ -100,7 +100,11 @@ export default defineConfig({
         { name: 'start', tags: ['$initial'], priority: 100 },
         { name: 'start', test: /rolldown\/runtime/, priority: 100 },
         { name: 'session', test: /src\/(cli\/session\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
-        { name: 'airport-table', test: /src\/kernel\/domain\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
+        {
+          name: 'airport-table',
+          test: /src\/kernel\/domain\/(airport-table|metropolitan-areas)\.(ts|json)$/,
+          priority: 85,
+        },
         // A file of rows, for what has no more to do than look into one.
         {
           name: 'file',
@@ -110,7 +114,7 @@ export default defineConfig({
         { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },
         { name: 'journal', test: /src\/client\/journal\/store\.ts$/, priority: 82 },
         { name: 'service', test: /src\/service\/index\.ts$/, priority: 80 },
-        { name: 'schemas', test: /node_modules\/zod\/|src\/kernel\/domain\/countries\.ts$/, priority: 75 },
+        { name: 'schemas', test: /node_modules\/zod\/|src\/kernel\/domain\/countries\.(ts|json)$/, priority: 75 },
         {
           name: 'paid',
           test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(offers\/(search|search-updates)|bookings\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,

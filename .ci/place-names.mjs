@@ -1,5 +1,5 @@
 /**
- * Writes src/kernel/domain/place-names-table.ts from Unicode CLDR: the names of cities in other languages. Run by hand:
+ * Writes src/kernel/domain/place-names-cldr.json from Unicode CLDR: the names of cities in other languages. Run by hand:
  * `npm pack cldr-dates-full@47`, unpack it, and `node .ci/place-names.mjs <folder>/package`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,6 @@ import { join } from 'node:path';
 
 const [folder = ''] = process.argv.slice(2);
 const DOMAIN = new URL('../src/kernel/domain/', import.meta.url);
-const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 const LANGUAGES =
   'af am ar az be bg bn bs ca cs cy da de el es et eu fa fi fil fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko ' +
@@ -43,11 +42,9 @@ const named = (zones, path = '') =>
         ],
   );
 
-const ours = readFileSync(new URL('airport-table.ts', DOMAIN), 'utf8').matchAll(
-  /^ {2}\['[A-Z]{3}', (?:'[^']*'|"[^"]*"), (?:'([^']*)'|"([^"]*)")/gm,
-);
+const ours = JSON.parse(readFileSync(new URL('airport-table.json', DOMAIN), 'utf8'));
 // Moscow has no airport in the table, and a code of its own.
-const cities = new Set([...ours].map(([, single, double]) => folded(single ?? double)).concat('moscow'));
+const cities = new Set(ours.map(([, , city]) => folded(city)).concat('moscow'));
 const english = new Map(zonesOf('en'));
 const names = new Map();
 for (const language of LANGUAGES.split(' ')) {
@@ -58,17 +55,5 @@ for (const language of LANGUAGES.split(' ')) {
   }
 }
 
-const rows = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
-writeFileSync(
-  new URL('place-names-table.ts', DOMAIN),
-  [
-    '/**',
-    ` * Names of cities in other languages, as domain/airports.ts folds them. Made by .ci/place-names.mjs from Unicode CLDR`,
-    ` * ${version.split('.')[0]}, © Unicode, Inc., Unicode-3.0 (docs/licences.md).`,
-    ' */',
-    'export const CLDR_NAMES: Readonly<Record<string, string>> = {',
-    ...rows.map(([city, set]) => `  ${/^\w+$/.test(city) ? city : `'${city}'`}: '${[...set].join('|')}',`),
-    '};',
-    '',
-  ].join('\n'),
-);
+const rows = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([city, set]) => [city, [...set].join('|')]);
+writeFileSync(new URL('place-names-cldr.json', DOMAIN), `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);

@@ -1,119 +1,22 @@
 import { folded } from './airports.ts';
-import { CLDR_NAMES } from './place-names-table.ts';
-
-/** Names that CLDR lacks: in the city's own language and in those of many travellers. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  'abu dhabi': 'أبوظبي|Абу-Даби|アブダビ|阿布扎比|아부다비|Abou Dabi|Abu Zabi',
-  antalya: 'Анталья|Antalia|安塔利亚|アンタルヤ',
-  ankara: 'Анкара|Άγκυρα|أنقرة|安卡拉|アンカラ|앙카라',
-  barcelona: 'Барселона|バルセロナ|巴塞罗那|바르셀로나|Barcelone|Barcellona|برشلونة',
-  beijing: '北京|Peking|Pékin|Pekín|Pequim|Pechino|Pekin|Пекин|베이징|بكين',
-  belfast: 'Béal Feirste|Белфаст',
-  bengaluru: 'Bangalore|ಬೆಂಗಳೂರು|बेंगलुरु|Бангалор',
-  bergen: 'Берген',
-  boston: 'Бостон|ボストン|波士顿|보스턴',
-  brasilia: 'Бразилиа',
-  'cape town': 'Kaapstad|Le Cap|Kapstadt|Ciudad del Cabo|Cidade do Cabo|Città del Capo|Кейптаун|iKapa|开普敦',
-  cartagena: 'Cartagena de Indias|Carthagène|Картахена',
-  catania: 'Catane|Катания',
-  cebu: 'Себу|宿务|セブ|세부',
-  chengdu: '成都|Чэнду|청두|Tchengtou',
-  chennai: 'Madras|சென்னை|चेन्नई|Ченнаи',
-  'chiang mai': 'เชียงใหม่|Чиангмай|清迈|チェンマイ|치앙마이',
-  christchurch: 'Ōtautahi',
-  cologne: 'Köln|Koeln|Colonia|Colônia|Colónia|Keulen|Kolonia|Кёльн|Кельн|ケルン|科隆|쾰른',
-  cusco: 'Cuzco|Qosqo|Куско',
-  'da nang': 'Đà Nẵng|Danang|Дананг|岘港|ダナン|다낭',
-  dallas: 'Даллас',
-  delhi: 'New Delhi|दिल्ली|Дели|デリー|德里|델리|Nouvelle-Delhi|Nueva Delhi|Neu-Delhi|دهلی',
-  denpasar: 'Bali|Бали|バリ|巴厘岛|발리',
-  doha: 'الدوحة|Доха|ドーハ|多哈|도하',
-  dubrovnik: 'Дубровник',
-  dusseldorf: 'Düsseldorf|Duesseldorf|Дюссельдорф|デュッセルドルフ|杜塞尔多夫|뒤셀도르프',
-  edinburgh: 'Dùn Èideann|Édimbourg|Edimburgo|Edynburg|Эдинбург|エディンバラ|爱丁堡|에든버러',
-  frankfurt: 'Frankfurt am Main|Francfort|Francoforte|Fráncfort|Франкфурт|フランクフルト|法兰克福|프랑크푸르트',
-  fukuoka: '福岡|福冈|Фукуока|후쿠오카',
-  funchal: 'Madeira|Madère|Мадейра',
-  geneva: 'Genève|Genf|Ginevra|Ginebra|Genebra|Genewa|Ženeva|Женева|ジュネーヴ|ジュネーブ|日内瓦|제네바',
-  glasgow: 'Glaschu|Глазго',
-  gothenburg: 'Göteborg|Goeteborg|Gotemburgo|Гётеборг|Гетеборг|哥德堡',
-  guangzhou: '广州|廣州|Canton|Cantón|Cantão|Kanton|Гуанчжоу|広州|광저우',
-  hamburg: 'Hambourg|Hamburgo|Amburgo|Гамбург|ハンブルク|汉堡|함부르크|Hampuri',
-  hanoi: 'Hà Nội|Ханой|河内|ハノイ|하노이|Hanói|Hanoï',
-  heraklion: 'Ηράκλειο|Iraklio|Iraklion|Heraclión|Ираклион',
-  hyderabad: 'హైదరాబాద్|हैदराबाद|حیدرآباد|Хайдарабад',
-  islamabad: 'اسلام آباد|Исламабад|伊斯兰堡',
-  jeddah: 'جدة|Djeddah|Dschidda|Gedda|Джидда|吉达',
-  jeju: '제주|济州|濟州|済州|Чеджу',
-  'kota kinabalu': '亚庇|コタキナバル|코타키나발루',
-  krakow: 'Kraków|Cracow|Cracovie|Cracovia|Cracóvia|Krakau|Krakov|Краков|クラクフ|克拉科夫|크라쿠프',
-  kunming: '昆明|Куньмин|쿤밍',
-  kochi: 'Cochin|കൊച്ചി|Кочин',
-  'kuwait city': 'مدينة الكويت|Koweït|Kuwait-Stadt|Эль-Кувейт|科威特城',
-  larnaca: 'Λάρνακα|Larnaka|Ларнака',
-  'las palmas': 'Gran Canaria|Grande Canarie|Лас-Пальмас',
-  'las vegas': 'Лас-Вегас|ラスベガス|拉斯维加斯|라스베이거스',
-  lyon: 'Lione|Lyón|Lião|Лион|リヨン|里昂|리옹',
-  macau: '澳門|澳门|Macao|Макао|マカオ|마카오',
-  malaga: 'Málaga|Малага|马拉加',
-  male: 'Malé|މާލެ|Мале|马累|マレ',
-  manama: 'المنامة|Манама|麦纳麦',
-  marrakesh: 'مراكش|Marrakech|Marraquexe|Marrakesch|Марракеш|マラケシュ|马拉喀什',
-  marseille: 'Marseilles|Marsiglia|Marsella|Marselha|Марсель|マルセイユ|马赛|마르세유',
-  miami: 'Майами|マイアミ|迈阿密|마이애미',
-  milan: 'Milano|Mailand|Milán|Milão|Mediolan|Milánó|Милан|Μιλάνο|ミラノ|米兰|米蘭|밀라노|Milaan',
-  montreal: 'Монреаль|モントリオール|蒙特利尔|몬트리올',
-  mumbai: 'Bombay|मुंबई|Мумбаи|ムンバイ|孟买|뭄바이|Bombaim',
-  munich:
-    'München|Muenchen|Monaco di Baviera|Múnich|Munique|Monachium|Mnichov|Mníchov|Мюнхен|Μόναχο|ミュンヘン|慕尼黑|뮌헨|ميونخ|מינכן|Münih',
-  naples: 'Napoli|Neapel|Nápoles|Neapol|Νάπολη|Неаполь|ナポリ|那不勒斯|나폴리|Napels',
-  newark: 'Ньюарк',
-  nice: 'Nizza|Niza|Ницца|ニース|尼斯|니스',
-  okinawa: '沖縄|冲绳|Окинава|오키나와|那覇|Naha',
-  osaka: '大阪|おおさか|Осака|오사카|Ósaka',
-  palma: 'Mallorca|Majorca|Majorque|Maiorca|Пальма|Майорка|马略卡',
-  phuket: 'ภูเก็ต|Пхукет|普吉|プーケット|푸껫|푸켓',
-  porto: 'Oporto|Порту|ポルト|波尔图|포르투',
-  quito: 'Кито|基多',
-  'rio de janeiro': 'Рио-де-Жанейро|リオデジャネイロ|里约热内卢|리우데자네이루|Río de Janeiro',
-  'san francisco': 'Сан-Франциско|サンフランシスコ|旧金山|舊金山|三藩市|샌프란시스코|São Francisco',
-  sapporo: '札幌|Саппоро|삿포로',
-  seattle: 'Сиэтл|シアトル|西雅图|시애틀',
-  seville: 'Sevilla|Séville|Siviglia|Sevilha|Sewilla|Севилья|セビリア|塞维利亚|세비야',
-  shenzhen: '深圳|Шэньчжэнь|深セン|선전',
-  stuttgart: 'Штутгарт|シュトゥットガルト|斯图加特|Estugarda|Stoccarda|슈투트가르트',
-  'tel aviv': 'תל אביב|تل أبيب|Тель-Авив|テルアビブ|特拉维夫|텔아비브|Tel Aviv-Yafo',
-  tenerife: 'Ténérife|Teneriffa|Тенерифе|特内里费',
-  thira: 'Santorini|Σαντορίνη|Θήρα|Santorin|Санторини|圣托里尼',
-  tirana: 'Tiranë|Тирана|Tirane',
-  torshavn: 'Tórshavn|Thorshavn',
-  toulouse: 'Tolosa|Тулуза|トゥールーズ|图卢兹|툴루즈',
-  valencia: 'València|Валенсия|バレンシア|巴伦西亚|발렌시아',
-  valletta: 'La Valette|La Valeta|Валлетта|Malta',
-  venice:
-    'Venezia|Venise|Venedig|Venecia|Veneza|Wenecja|Benátky|Velence|Βενετία|Венеция|ヴェネツィア|ベネチア|威尼斯|베네치아|Venetië',
-  washington: 'Вашингтон|ワシントン|华盛顿|華盛頓|워싱턴',
-  wellington: 'Te Whanganui-a-Tara|Веллингтон',
-  'xi an': '西安|Сиань|시안',
-  'ho chi minh city': 'Saigon|Sài Gòn|Сайгон|Thành phố Hồ Chí Minh',
-  copenhagen: 'Koebenhavn',
-  zurich: 'Zuerich',
-  'new york': 'New York City',
-  zanzibar: 'Sansibar|Занзибар|زنجبار',
-};
+import CLDR_NAMES from './place-names-cldr.json' with { type: 'json' };
+import OTHER_NAMES from './place-names-other.json' with { type: 'json' };
 
 /**
- * The cities, in English, that are called so in another language: `münchen`, `Wien`, `東京`. Accents and case count for
- * nothing. Loaded where a text means nothing directly.
+ * The cities, in English, that are called so in another language: `münchen`, `Wien`, `東京`. Ignores accents and case.
+ * Loaded where a text means nothing directly. `.ci/place-names.mjs` makes the table of CLDR's names, folded already, from
+ * Unicode CLDR 47 (© Unicode, Inc., Unicode-3.0, docs/licences.md); the other table has names that CLDR lacks: those in
+ * the city's own language and in those of many travellers.
  */
 export function citiesCalled(text: string): string[] {
   const wanted = folded(text);
   if (wanted === '') return [];
-  const cities = [
-    ...Object.entries(CLDR_NAMES).flatMap(([city, names]) => (names.split('|').includes(wanted) ? [city] : [])),
-    ...Object.entries(OTHER_NAMES).flatMap(([city, names]) =>
-      names.split('|').some((name) => folded(name) === wanted) ? [city] : [],
-    ),
+  const called = (table: Readonly<Record<string, string>>, isWanted: (name: string) => boolean) =>
+    Object.entries(table).flatMap(([city, names]) => (names.split('|').some(isWanted) ? [city] : []));
+  return [
+    ...new Set([
+      ...called(CLDR_NAMES, (name) => name === wanted),
+      ...called(OTHER_NAMES, (name) => folded(name) === wanted),
+    ]),
   ];
-  return [...new Set(cities)];
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { airportWords, findAirports, folded, isMistake, namedAirports } from '../../../src/kernel/domain/airports.ts';
 import { METROPOLITAN_CODES, metropolitanArea } from '../../../src/kernel/domain/metropolitan-areas.ts';
 import { citiesCalled } from '../../../src/kernel/domain/place-names.ts';
-import { CLDR_NAMES } from '../../../src/kernel/domain/place-names-table.ts';
+import CLDR_NAMES from '../../../src/kernel/domain/place-names-cldr.json' with { type: 'json' };
 import { findPlaces } from '../../../src/kernel/domain/places.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
