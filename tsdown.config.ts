@@ -13,13 +13,6 @@ const withoutPrograms = {
   load: (id: string) => (id === '\0no-programs' ? 'export default {};' : null),
 };
 
-/** The schemas of what commands print (src/cli/commands/<name>/result.ts) are for tests and pages: no command loads them. */
-const withoutResults = {
-  name: 'without-results',
-  resolveId: (id: string) => (id === './result.ts' ? '\0no-results' : null),
-  load: (id: string) => (id === '\0no-results' ? 'export {};' : null),
-};
-
 /**
  * kit orders the accounts of a transaction by the rules of the English language, which take 12 ms to load. Addresses
  * are letters and digits: their order is the same without (letters alike but for their case stand small before capital).
@@ -85,7 +78,7 @@ export default defineConfig({
   outDir: 'dist',
   // A module that one command imports when it runs may be part of what every other loads at once: that is meant.
   inputOptions: { checks: { ineffectiveDynamicImport: false } },
-  plugins: [throughFaces, withoutPrograms, withoutResults, namesModules, withoutCollation, inAscii],
+  plugins: [throughFaces, withoutPrograms, namesModules, withoutCollation, inAscii],
   format: 'cjs',
   platform: 'node',
   target: 'node20',

@@ -138,12 +138,16 @@ const SHELVES = /^src\/(kernel|wire)\//;
 const FACES =
   /^src\/(cli\/commands\/[^/]+\/(spec|result)|cli\/spec\/(published|schemas)|(flights|partner|payments)\/look|(store|client)\/glance)\.ts$/;
 
+/** The table of contents loads the functions of commands from the files that have them. */
+const CONTENTS = 'src/cli/commands/index.ts';
+
 /** Imports that enter a folder by another file than its face. What lies in a folder sees the files of those around it. */
 export const reachesOf = (imports) =>
   imports.filter(
-    ({ file, target }) =>
+    ({ file, target, dynamic }) =>
       target?.startsWith('src/') &&
       !file.startsWith(`${dirname(target)}/`) &&
+      !(dynamic && file === CONTENTS) &&
       !target.endsWith('/index.ts') &&
       !SHELVES.test(target) &&
       !FACES.test(target),

@@ -1,6 +1,5 @@
 import type { Surroundings } from '../session/index.ts';
 import type { ExitCode } from '../settings/index.ts';
-import type { Published } from './published.ts';
 
 /**
  * A command: what it is called, takes, does and prints. Parsing, help, completion, `help --json`, mcp, the pages and the
@@ -16,9 +15,9 @@ export interface CommandSpec {
   readonly options?: readonly ParameterSpec[];
   readonly effect: Effect;
   readonly examples: readonly string[];
-  readonly result: ResultSpec;
+  /** The one list of its document: `--json` chooses among the fields of the entries. */
+  readonly list?: string;
   readonly cutOff?: CutOffSpec;
-  readonly load: () => Promise<Command<never>>;
 }
 
 /**
@@ -39,14 +38,6 @@ export interface ParameterSpec {
   readonly isRequired?: true;
 }
 
-/** The document of `--json`. */
-interface ResultSpec {
-  /** The one list of the document: `--json` chooses among the fields of its entries. */
-  readonly list?: string;
-  /** For the tests and the published schemas; a command never loads it. */
-  readonly schema: () => Promise<Published>;
-}
-
 /** Words for a command that was cut off and may have made its change. */
 interface CutOffSpec {
   readonly said?: string;
@@ -62,15 +53,17 @@ export interface ToolSpec {
   /** Names that commands begin with, and what the help says of each. */
   readonly groups: Readonly<Record<string, string>>;
   /** The commands by the headings of the help, in its order. */
-  readonly sections: Readonly<Record<string, readonly CommandSpec[]>>;
+  readonly sections: Readonly<Record<string, readonly ToolCommand[]>>;
 }
 
-export const commandsOf = (tool: ToolSpec): CommandSpec[] => Object.values(tool.sections).flat();
+export const commandsOf = (tool: ToolSpec): ToolCommand[] => Object.values(tool.sections).flat();
 
 export const specNamed = (tool: ToolSpec, name: string): CommandSpec | undefined =>
   commandsOf(tool).find((one) => one.name === name);
 
-export type Command<O> = (context: CommandContext, options: O) => Promise<ExitCode>;
+export interface ToolCommand extends CommandSpec {
+  readonly load: () => Promise<(context: CommandContext, options: never) => Promise<ExitCode>>;
+}
 
 /** The surroundings of a command, with the tool for commands about commands. */
 export interface CommandContext extends Surroundings {
@@ -123,8 +116,13 @@ type OptionGiven<Flags extends string, Value> = Flags extends `--no-${string}`
       : { readonly [Name in Key<Flags>]?: true };
 
 type GivenBy<Parameters extends readonly unknown[]> = Parameters extends readonly [infer First, ...infer Rest]
-  ? (First extends Parameter<infer Given> ? Given : object) & GivenBy<Rest>
+  ? Both<First extends Parameter<infer Given> ? Given : object, GivenBy<Rest>>
   : object;
+
+/** Neither of `--wait` and `--no-wait` may be given. */
+type Both<A, B> = keyof A & keyof B extends never
+  ? A & B
+  : Omit<A, keyof B> & Omit<B, keyof A> & { readonly [Name in keyof A & keyof B]?: A[Name] | B[Name] };
 
 type Parse<Value> = (value: string, before?: Value) => Value;
 
@@ -162,14 +160,24 @@ export const required = <const Flags extends string, Value = string>(
   ...(parse && { parse }),
 });
 
-/** A command's spec, whose run takes what the arguments and options give. */
+/** A spec with the type of what its arguments and options give. */
+export interface Spec<Given extends object> extends CommandSpec {
+  /** Of types alone. */
+  readonly given?: Given;
+}
+
 export const command = <
   const Arguments extends readonly ParameterSpec[] = readonly [],
   const Options extends readonly ParameterSpec[] = readonly [],
 >(
-  spec: Omit<CommandSpec, 'arguments' | 'options' | 'load'> & {
-    readonly arguments?: Arguments;
-    readonly options?: Options;
-    readonly load: () => Promise<Command<GivenBy<Arguments> & GivenBy<Options>>>;
-  },
-): CommandSpec => spec;
+  spec: Omit<CommandSpec, 'arguments' | 'options'> & { readonly arguments?: Arguments; readonly options?: Options },
+): Spec<GivenBy<Arguments> & GivenBy<Options>> => spec;
+
+/** The options of a command, inferred from its spec: `OptionsOf<typeof spec.walletShow>`. */
+export type OptionsOf<S> = S extends Spec<infer Given> ? { readonly [Name in keyof Given]: Given[Name] } : never;
+
+/** A command's function, whose options are inferred from its spec. */
+export type Run<S> = (context: CommandContext, options: OptionsOf<S>) => Promise<ExitCode>;
+
+/** A command of the tool: its spec, and the function that is loaded when it runs. */
+export const run = <S extends CommandSpec>(spec: S, load: () => Promise<Run<S>>): ToolCommand => ({ ...spec, load });

@@ -30,10 +30,10 @@ export const readSchema = (name: string): Record<string, unknown> =>
  * The fields that `--json` can choose: of a command's document or of the entries of its list, of its other forms, and of
  * the rows of its plan. None: they are not fixed.
  */
-export function fieldsOf({ name, result }: Pick<CommandSpec, 'name' | 'result'>): string[] {
+export function fieldsOf({ name, list }: Pick<CommandSpec, 'name' | 'list'>): string[] {
   const schema = readSchema(name.replaceAll(' ', '-'));
   const { document = schema, plan, ...others } = isRecord(schema.$defs) ? schema.$defs : {};
-  const chosen = result.list === undefined ? document : entryOf(document, result.list);
+  const chosen = list === undefined ? document : entryOf(document, list);
   if (isRecord(chosen) && isRecord(chosen.additionalProperties)) return [];
   return [...new Set([chosen, ...Object.values(others), entryOf(plan, 'plan')].flatMap(namesOf))];
 }

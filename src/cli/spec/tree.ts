@@ -6,6 +6,7 @@ import {
   commandsOf,
   option,
   type ParameterSpec,
+  type ToolCommand,
   type ToolSpec,
 } from './command.ts';
 import { durationOption, usdcOption } from './options.ts';
@@ -14,7 +15,7 @@ import { durationOption, usdcOption } from './options.ts';
 export interface Invocation {
   /** `search`, `intent create`, … */
   readonly name: string;
-  readonly spec: CommandSpec;
+  readonly spec: ToolCommand;
   readonly options: object;
   readonly globals: GlobalOptions;
   run(context: CommandContext): Promise<ExitCode>;
@@ -105,9 +106,9 @@ export function neededFor(tool: ToolSpec, [word = '--help', ...more]: readonly s
 }
 
 /** The help of all commands only says that there are options. */
-const inOverview = (spec: CommandSpec): CommandSpec => ({ ...spec, options: spec.options?.slice(0, 1) ?? [] });
+const inOverview = (spec: ToolCommand): ToolCommand => ({ ...spec, options: spec.options?.slice(0, 1) ?? [] });
 
-function addCommand(program: Commander, tool: ToolSpec, spec: CommandSpec, start: Start): void {
+function addCommand(program: Commander, tool: ToolSpec, spec: ToolCommand, start: Start): void {
   const path = spec.name.split(' ');
   const own = path.pop() ?? '';
   const command = groupAt(program, tool, path).command(own, { isDefault: spec.isDefault === true });
@@ -122,7 +123,7 @@ function addCommand(program: Commander, tool: ToolSpec, spec: CommandSpec, start
       spec,
       options,
       globals: program.opts<GlobalOptions>(),
-      // The spec was written with what its run takes (define.ts).
+      // Its options are inferred from the spec that parsed them (command.ts).
       run: async (context) => (await spec.load())(context, options as never),
     });
   });

@@ -1,16 +1,12 @@
 import { quoted } from '../../../kernel/shell-word.ts';
 import { fieldLines, type Screen, utcTime } from '../../../terminal/index.ts';
 import type { Affiliate, AffiliateCredit } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
-
-interface AffiliateCreateOptions {
-  /** Default: the wallet of this profile. */
-  readonly wallet?: string;
-}
+import type * as spec from './spec.ts';
 
 /** The affiliate code of a wallet: a new one, or the one that it has. Free. */
-export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, options) => {
+export const affiliateCreate: Run<typeof spec.affiliateCreate> = async (context, options) => {
   const { terminal, session, signal } = context;
   const wallet = options.wallet ?? (await session.wallet()).address;
   if (context.globals.dryRun) {
@@ -30,12 +26,8 @@ export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, 
   return 0;
 };
 
-interface AffiliateShowOptions {
-  readonly code: string;
-}
-
 /** Shows the earnings of a code: pending and paid. */
-export const affiliateShow: Command<AffiliateShowOptions> = async ({ terminal, session, signal }, { code }) => {
+export const affiliateShow: Run<typeof spec.affiliateShow> = async ({ terminal, session, signal }, { code }) => {
   await session.work();
   const flights = await session.flights();
   const credit = await flights.affiliate(code, { signal });

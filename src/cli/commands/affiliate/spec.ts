@@ -6,8 +6,6 @@ export const affiliateCreate = command({
   options: [option('--wallet <address>', 'wallet to pay (default: the one of this profile)')],
   effect: 'changes',
   examples: ['farelock affiliate create'],
-  result: { schema: async () => (await import('./result.ts')).affiliateCreate },
-  load: async () => (await import('./run.ts')).affiliateCreate,
 });
 
 export const affiliateShow = command({
@@ -16,6 +14,4 @@ export const affiliateShow = command({
   arguments: [argument('<code>')],
   effect: 'reads',
   examples: ['farelock affiliate show ABCD1234'],
-  result: { schema: async () => (await import('./result.ts')).affiliateShow },
-  load: async () => (await import('./run.ts')).affiliateShow,
 });

@@ -3,12 +3,8 @@ import { findPlaces } from '../../../kernel/domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { tableLines, type View } from '../../../terminal/index.ts';
-import type { Command } from '../../spec/index.ts';
-
-interface AirportsOptions {
-  readonly text?: readonly string[];
-  readonly limit?: number | undefined;
-}
+import type { Run } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 interface ListedAirport {
   readonly iata: string;
@@ -22,7 +18,7 @@ interface ListedAirport {
  * The airports that a text may mean, the likeliest first; all of them without one.
  * @throws Problem `not_found`
  */
-export const airports: Command<AirportsOptions> = async ({ terminal }, { text = [], limit }) => {
+export const airports: Run<typeof spec.airports> = async ({ terminal }, { text = [], limit }) => {
   const wanted = text.join(' ').trim();
   const found = wanted === '' ? namedAirports() : (await findPlaces(wanted)).found.map(({ airport }) => airport);
   if (found.length === 0) {

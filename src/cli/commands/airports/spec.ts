@@ -7,6 +7,5 @@ export const airports = command({
   options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1000))],
   effect: 'reads',
   examples: ['farelock airports london', 'farelock airports sao paulo --json iata'],
-  result: { list: 'airports', schema: async () => (await import('./result.ts')).airports },
-  load: async () => (await import('./run.ts')).airports,
+  list: 'airports',
 });

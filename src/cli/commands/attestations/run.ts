@@ -2,21 +2,13 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import type { AttestationRecord, AttestationRecords, OpenedAttestation } from '../../../wire/partner/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
-
-interface AttestationOptions {
-  readonly attestationId: string;
-}
-
-interface AttestationDecideOptions extends AttestationOptions {
-  readonly verdict: 'passed' | 'rejected';
-  readonly reason?: string;
-}
+import type * as spec from './spec.ts';
 
 /** Attestations that run, or were rejected: what a person may decide. */
-export const attestationsList: Command<object> = async ({ terminal, session, signal, clock }) => {
+export const attestationsList: Run<typeof spec.attestationsList> = async ({ terminal, session, signal, clock }) => {
   await session.work();
   const found = await (await session.partnerDesk()).attestations({ signal });
   terminal.result(found, attestationsView(clock.now()));
@@ -26,7 +18,7 @@ export const attestationsList: Command<object> = async ({ terminal, session, sig
 };
 
 /** One, with the customer data that it is about. The look is in the audit trail. */
-export const attestationShow: Command<AttestationOptions> = async (context, { attestationId }) => {
+export const attestationShow: Run<typeof spec.attestationsShow> = async (context, { attestationId }) => {
   const { terminal, session, signal } = context;
   await session.work();
   const opened = await (await session.partnerDesk()).attestation(attestationId, { signal });
@@ -39,7 +31,7 @@ export const attestationShow: Command<AttestationOptions> = async (context, { at
  * A person's verdict, which counts also against an earlier one. Asks first.
  * @throws Problem `attestation_not_found`, `declined`
  */
-export const attestationDecide: Command<AttestationDecideOptions> = async (context, given) => {
+export const attestationDecide: Run<typeof spec.attestationsDecide> = async (context, given) => {
   const { terminal, session, signal, globals } = context;
   const { attestationId, verdict, reason } = given;
   await session.work();

@@ -8,8 +8,7 @@ export const attestationsList = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock attestations', 'farelock attestations --json attestation_id,type'],
-  result: { list: 'attestations', schema: async () => (await import('./result.ts')).attestationsList },
-  load: async () => (await import('./run.ts')).attestationsList,
+  list: 'attestations',
 });
 
 export const attestationsShow = command({
@@ -18,8 +17,6 @@ export const attestationsShow = command({
   arguments: [argument('<attestation-id>')],
   effect: 'reads',
   examples: ['farelock attestations show att_…'],
-  result: { schema: async () => (await import('./result.ts')).attestationsShow },
-  load: async () => (await import('./run.ts')).attestationShow,
 });
 
 export const attestationsDecide = command({
@@ -35,7 +32,5 @@ export const attestationsDecide = command({
     'farelock attestations decide att_… passed',
     'farelock attestations decide att_… rejected --reason "The photo is of another person."',
   ],
-  result: { schema: async () => (await import('./result.ts')).attestationsDecide },
   cutOff: { look: 'attestations show {id}' },
-  load: async () => (await import('./run.ts')).attestationDecide,
 });

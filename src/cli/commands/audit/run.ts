@@ -1,16 +1,11 @@
 import { formatUsdc } from '../../../kernel/money.ts';
 import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import type { AuditTrail } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/index.ts';
-
-interface AuditOptions {
-  readonly subject?: string;
-  readonly limit?: number;
-  readonly cursor?: string;
-}
+import type { Run } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 /** The audit trail, newest first. */
-export const auditList: Command<AuditOptions> = async ({ terminal, session, signal }, query) => {
+export const auditList: Run<typeof spec.auditList> = async ({ terminal, session, signal }, query) => {
   terminal.result(await (await session.operator()).audit(query, { signal }), view);
   return 0;
 };

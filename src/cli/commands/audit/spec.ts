@@ -11,6 +11,5 @@ export const auditList = command({
   ],
   effect: 'reads',
   examples: ['farelock audit --subject int_… --json'],
-  result: { list: 'entries', schema: async () => (await import('./result.ts')).auditList },
-  load: async () => (await import('./run.ts')).auditList,
+  list: 'entries',
 });

@@ -15,7 +15,7 @@ import {
 } from '../../paying/index.ts';
 import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { readPassengers } from '../../travellers/index.ts';
 import {
   bookingPhase,
@@ -27,23 +27,15 @@ import {
   USUAL_BOOKING_MS,
 } from '../../view/flights/index.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/index.ts';
+import type * as spec from './spec.ts';
 
-interface BookOptions {
-  readonly intentId: string;
-  readonly passengers?: string;
-  /** Names of saved travellers. */
-  readonly traveller?: readonly string[];
-  /** Named on purpose: where the refunds of an escrow go that is not the person's own. */
-  readonly refundWallet?: string;
-  /** false under --no-wait. */
-  readonly wait: boolean;
-}
+type BookOptions = OptionsOf<typeof spec.book>;
 
 /**
  * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. What was done by an earlier run
  * of the same command is never done twice: a booking under way is only waited for, a signed payment is sent again.
  */
-export const book: Command<BookOptions> = async (context, options) => {
+export const book: Run<typeof spec.book> = async (context, options) => {
   const { terminal, session, signal } = context;
   await session.work();
   const reader = await session.flights();

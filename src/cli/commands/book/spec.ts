@@ -20,6 +20,4 @@ export const book = command({
     'farelock book int_… --traveller ana --traveller bo',
     'farelock book int_… --passengers - --yes --json < p.json',
   ],
-  result: { schema: async () => (await import('./result.ts')).book },
-  load: async () => (await import('./run.ts')).book,
 });

@@ -4,24 +4,16 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, DecidedDeployment, DeploymentStep, DeploymentWanted } from '../../../service/index.ts';
 import { readKeypair, readKeypairSeed, type Signer, SOLANA_NETWORKS } from '../../../solana/index.ts';
 import { counted, fieldLines } from '../../../terminal/index.ts';
-import { type ClusterOptions, type ExitCode, keypairPath } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import { type ExitCode, keypairPath } from '../../settings/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { formatSol, nextLines, printPlan, stepLines } from '../../view/index.ts';
 import { clusterInUse, ofCluster, onCluster } from './in-use.ts';
+import type * as spec from './spec.ts';
 
-interface DeployOptions extends ClusterOptions {
-  /** An address, or the path of a keypair file. */
-  readonly program?: string;
-  readonly new?: boolean;
-  readonly final?: boolean;
-  readonly abort?: boolean;
-  /** Micro-lamports for a compute unit. */
-  readonly priorityFee?: number;
-  readonly mainnet?: boolean;
-}
+type DeployOptions = OptionsOf<typeof spec.clusterDeploy>;
 
 /** Deploys; what helps when it fails is said for the same cluster. */
-export const clusterDeploy: Command<DeployOptions> = async (context, options) => {
+export const clusterDeploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   try {
     return await deploy(context, options);
   } catch (error) {
@@ -33,7 +25,7 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
  * Deploys the escrow program, or brings the deployed one up to date. What it costs and who can change the program
  * afterwards is said before anything is sent. Run again after any interruption, it goes on.
  */
-const deploy: Command<DeployOptions> = async (context, options) => {
+const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   const { terminal, globals, signal } = context;
   const desk = await clusterInUse(context, options);
   requireMainnetNamed(desk, options);

@@ -5,15 +5,13 @@ import { problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service/index.ts';
 import { fieldLines, type Screen, tableLines } from '../../../terminal/index.ts';
 import { loadWalletConnection } from '../../session/index.ts';
-import type { ClusterOptions } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { formatSol, nextLines, printPlan } from '../../view/index.ts';
 import { clusterInUse, onCluster } from './in-use.ts';
-
-type WhereOptions = ClusterOptions;
+import type * as spec from './spec.ts';
 
 /** Compares what the cluster has with what a service needs. Exit 8 where that is not enough. */
-export const clusterCheck: Command<WhereOptions & { readonly program?: string }> = async (context, options) => {
+export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, options) => {
   const { terminal } = context;
   const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
@@ -58,7 +56,7 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
 };
 
 /** The operator's wallets of this home, which are made where there are none yet. */
-export const clusterKeys: Command<WhereOptions> = async (context, options) => {
+export const clusterKeys: Run<typeof spec.clusterKeys> = async (context, options) => {
   const { terminal, globals } = context;
   if (globals.dryRun) {
     printPlan(terminal, [
@@ -86,7 +84,7 @@ export const clusterKeys: Command<WhereOptions> = async (context, options) => {
 };
 
 /** Play money for the wallets that need some. */
-export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = async (context, options) => {
+export const clusterFund: Run<typeof spec.clusterFund> = async (context, options) => {
   const { terminal, globals } = context;
   const lamports = options.sol ?? 10_000_000_000n;
   const desk = await clusterInUse(context, options);

@@ -13,8 +13,6 @@ export const clusterCheck = command({
   ],
   effect: 'reads',
   examples: ['farelock cluster check', 'farelock cluster check --cluster devnet'],
-  result: { schema: async () => (await import('./result.ts')).clusterCheck },
-  load: async () => (await import('./run.ts')).clusterCheck,
 });
 
 export const clusterKeys = command({
@@ -23,8 +21,7 @@ export const clusterKeys = command({
   options: [...clusterOptions],
   effect: 'local',
   examples: ['farelock cluster keys --cluster devnet'],
-  result: { list: 'wallets', schema: async () => (await import('./result.ts')).clusterKeys },
-  load: async () => (await import('./run.ts')).clusterKeys,
+  list: 'wallets',
 });
 
 export const clusterFund = command({
@@ -33,9 +30,8 @@ export const clusterFund = command({
   options: [...clusterOptions, option('--sol <amount>', 'SOL for each (default 10)', solOption('--sol'))],
   effect: 'changes',
   examples: ['farelock cluster fund', 'farelock cluster fund --sol 2 --rpc-url http://127.0.0.1:4020/rpc'],
-  result: { list: 'funded', schema: async () => (await import('./result.ts')).clusterFund },
+  list: 'funded',
   cutOff: { said: 'The play money may have been given.', look: 'cluster keys' },
-  load: async () => (await import('./run.ts')).clusterFund,
 });
 
 export const clusterDeploy = command({
@@ -60,6 +56,4 @@ export const clusterDeploy = command({
     'farelock cluster deploy --cluster devnet --final',
     'farelock cluster deploy --cluster devnet --abort',
   ],
-  result: { schema: async () => (await import('./result.ts')).clusterDeploy },
-  load: async () => (await import('./deploy.ts')).clusterDeploy,
 });

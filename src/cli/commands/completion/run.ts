@@ -1,11 +1,8 @@
-import type { Command } from '../../spec/index.ts';
-
-interface CompletionOptions {
-  readonly shell: Shell;
-}
+import type { Run } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 /** The script that completes commands, options and values in a shell; how to install it stands at its beginning. */
-export const completion: Command<CompletionOptions> = async ({ terminal }, { shell }) => {
+export const completion: Run<typeof spec.completion> = async ({ terminal }, { shell }) => {
   const script = COMPLETION_SCRIPTS[shell];
   terminal.result({ shell, script }, { lines: () => script.trimEnd().split('\n') });
   return 0;

@@ -8,6 +8,4 @@ export const completion = command({
   arguments: [argument('<shell>', SHELLS.join(', '), choiceOption('shell', SHELLS))],
   effect: 'reads',
   examples: ['farelock completion bash'],
-  result: { schema: async () => (await import('./result.ts')).completion },
-  load: async () => (await import('./run.ts')).completion,
 });

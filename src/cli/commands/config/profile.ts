@@ -13,27 +13,10 @@ import {
   type SettingValues,
   type UserSettings,
 } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
-
-interface ProfileNameOptions {
-  readonly name: string;
-}
-
-interface ProfileAddOptions extends ProfileNameOptions {
-  readonly flightsUrl?: string;
-  readonly partnerUrl?: string;
-  readonly rpcUrl?: readonly string[];
-  readonly cluster?: string;
-  readonly network?: string;
-  readonly genesis?: string;
-  readonly escrowProgram?: string;
-  readonly apiKeyFile?: string;
-  readonly customerTokenFile?: string;
-  readonly operatorKeyFile?: string;
-  readonly use?: true;
-}
+import type * as spec from './spec.ts';
 
 interface ListedProfile {
   readonly name: string;
@@ -44,7 +27,7 @@ interface ListedProfile {
 }
 
 /** The profiles that there are; the one in use is marked. */
-export const profileList: Command<object> = async (context) => {
+export const profileList: Run<typeof spec.configProfileList> = async (context) => {
   const { profile } = await settingsInEffect(context);
   const { readOwnSettings } = await loadWrite();
   const { profiles } = readOwnSettings(context.session.home);
@@ -84,7 +67,7 @@ const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
     profiles.map((one) => [one.used ? '*' : '', one.name, one.flights_url, one.partner_url, one.cluster]),
 };
 
-type Given = ProfileAddOptions & { readonly keypair?: string | undefined };
+type Given = OptionsOf<typeof spec.configProfileAdd> & { readonly keypair?: string | undefined };
 
 const GIVEN: readonly (readonly [keyof Given, SettingName, string])[] = [
   ['flightsUrl', 'flights_url', '--flights-url'],
@@ -101,7 +84,7 @@ const GIVEN: readonly (readonly [keyof Given, SettingName, string])[] = [
 ];
 
 /** Adds a profile. One that is there is never written over. */
-export const profileAdd: Command<ProfileAddOptions> = async (context, options) => {
+export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, options) => {
   const { session, terminal, clock } = context;
   const { name } = options;
   if (!isProfileName(name) || name === 'local') {
@@ -158,7 +141,7 @@ function settingsGiven(options: Given): SettingValues {
 }
 
 /** Makes a profile the one of commands that name none. */
-export const profileUse: Command<ProfileNameOptions> = (context, { name }) => useProfile(context, name);
+export const profileUse: Run<typeof spec.configProfileUse> = (context, { name }) => useProfile(context, name);
 
 export async function useProfile(context: CommandContext, name: string): Promise<0> {
   const { session, terminal, clock, environment, globals } = context;
@@ -175,7 +158,7 @@ export async function useProfile(context: CommandContext, name: string): Promise
 }
 
 /** Removes a profile; the key files that it names stay. */
-export const profileRemove: Command<ProfileNameOptions> = async (context, { name }) => {
+export const profileRemove: Run<typeof spec.configProfileRemove> = async (context, { name }) => {
   const { session, terminal, clock, globals } = context;
   if (globals.dryRun) return planned(context, `Remove profile ${name}.`);
   await changeUserSettings(session.home, clock, (settings) => {

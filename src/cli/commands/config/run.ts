@@ -17,20 +17,9 @@ import {
   type SettingValues,
   USUAL_PER_CALL,
 } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
-
-interface ConfigListOptions {
-  readonly showOrigin?: true;
-}
-
-interface ConfigKeyOptions {
-  readonly key: string;
-}
-
-interface ConfigSetOptions extends ConfigKeyOptions {
-  readonly value: string;
-}
+import type * as spec from './spec.ts';
 
 interface ListedSetting {
   readonly key: string;
@@ -40,7 +29,7 @@ interface ListedSetting {
 }
 
 /** The settings in effect, each with what it comes from. */
-export const configList: Command<ConfigListOptions> = async (context, { showOrigin }) => {
+export const configList: Run<typeof spec.configList> = async (context, { showOrigin }) => {
   const settings = await settingsInEffect(context);
   const listed: ListedSetting[] = [
     { key: 'profile', ...settings.profile },
@@ -78,7 +67,7 @@ const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[
 });
 
 /** One setting in effect, as it is: for scripts. */
-export const configGet: Command<ConfigKeyOptions> = async (context, { key }) => {
+export const configGet: Run<typeof spec.configGet> = async (context, { key }) => {
   const settings = await settingsInEffect(context);
   const name = key === 'profile' ? null : settingNamed(key);
   const found = name === null ? settings.profile : settings.values.get(name);
@@ -91,7 +80,7 @@ export const configGet: Command<ConfigKeyOptions> = async (context, { key }) => 
 };
 
 /** Sets a setting of the profile in use, or of --profile. A key is read from standard input into a file of its own. */
-export const configSet: Command<ConfigSetOptions> = async (context, { key, value }) => {
+export const configSet: Run<typeof spec.configSet> = async (context, { key, value }) => {
   if (key === 'profile') {
     const { useProfile } = await import('./profile.ts');
     return useProfile(context, value);
@@ -132,7 +121,7 @@ function canonical(name: SettingName, key: string, value: string): string {
 }
 
 /** Takes a setting of the profile away. */
-export const configUnset: Command<ConfigKeyOptions> = async (context, { key }) => {
+export const configUnset: Run<typeof spec.configUnset> = async (context, { key }) => {
   const { session, terminal, clock, globals } = context;
   const named = isSecretName(key) ? `${key}_file` : key;
   if (globals.dryRun) return planned(context, `Unset ${named}.`);

@@ -6,8 +6,7 @@ export const configList = command({
   options: [option('--show-origin', 'show the flag, variable or file each one comes from')],
   effect: 'reads',
   examples: ['farelock config list --show-origin'],
-  result: { list: 'settings', schema: async () => (await import('./result.ts')).configList },
-  load: async () => (await import('./run.ts')).configList,
+  list: 'settings',
 });
 
 export const configGet = command({
@@ -16,8 +15,6 @@ export const configGet = command({
   arguments: [argument('<key>')],
   effect: 'reads',
   examples: ['farelock config get flights_url'],
-  result: { schema: async () => (await import('./result.ts')).configGet },
-  load: async () => (await import('./run.ts')).configGet,
 });
 
 export const configSet = command({
@@ -26,8 +23,6 @@ export const configSet = command({
   arguments: [argument('<key>'), argument('<value>')],
   effect: 'local',
   examples: ['farelock config set flights_url https://flights.example'],
-  result: { schema: async () => (await import('./result.ts')).configSet },
-  load: async () => (await import('./run.ts')).configSet,
 });
 
 export const configUnset = command({
@@ -36,8 +31,6 @@ export const configUnset = command({
   arguments: [argument('<key>')],
   effect: 'local',
   examples: ['farelock config unset rpc_url'],
-  result: { schema: async () => (await import('./result.ts')).configUnset },
-  load: async () => (await import('./run.ts')).configUnset,
 });
 
 export const configProfileList = command({
@@ -46,8 +39,7 @@ export const configProfileList = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock config profile'],
-  result: { list: 'profiles', schema: async () => (await import('./result.ts')).configProfileList },
-  load: async () => (await import('./profile.ts')).profileList,
+  list: 'profiles',
 });
 
 export const configProfileAdd = command({
@@ -69,8 +61,6 @@ export const configProfileAdd = command({
   ],
   effect: 'local',
   examples: ['farelock config profile add staging --flights-url https://flights.example'],
-  result: { schema: async () => (await import('./result.ts')).configProfileAdd },
-  load: async () => (await import('./profile.ts')).profileAdd,
 });
 
 export const configProfileUse = command({
@@ -79,8 +69,6 @@ export const configProfileUse = command({
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock config profile use staging'],
-  result: { schema: async () => (await import('./result.ts')).configProfileUse },
-  load: async () => (await import('./profile.ts')).profileUse,
 });
 
 export const configProfileRemove = command({
@@ -89,6 +77,4 @@ export const configProfileRemove = command({
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock config profile remove staging'],
-  result: { schema: async () => (await import('./result.ts')).configProfileRemove },
-  load: async () => (await import('./profile.ts')).profileRemove,
 });

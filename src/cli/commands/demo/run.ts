@@ -14,7 +14,7 @@ import { loadDemo, waitForChange } from '../../interruption/index.ts';
 import { verifyIntent } from '../../paying/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { noteIntent, openSession, type Session } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   createdIntentLines,
   fareFamilies,
@@ -27,6 +27,7 @@ import {
 } from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
 import { inReview } from '../book/index.ts';
+import type * as spec from './spec.ts';
 
 /** USDC (atomic) where a journey can put it; null where there is no such account. */
 interface Account {
@@ -128,7 +129,7 @@ interface Reached {
 }
 
 /** The whole journey on the embedded stack, told as it goes: a home of its own unless FARELOCK_HOME names one. */
-export const demo: Command<object> = async (outer) => {
+export const demo: Run<typeof spec.demo> = async (outer) => {
   const named = outer.environment.FARELOCK_HOME;
   const home = named || mkdtempSync(join(tmpdir(), 'farelock-demo-'));
   const environment = {

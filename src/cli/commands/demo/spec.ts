@@ -5,6 +5,4 @@ export const demo = command({
   summary: 'Play the whole journey with play money, explaining each step',
   effect: 'runs',
   examples: ['farelock demo'],
-  result: { schema: async () => (await import('./result.ts')).demo },
-  load: async () => (await import('./run.ts')).demo,
 });

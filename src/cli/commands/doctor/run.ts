@@ -15,17 +15,14 @@ import {
 } from '../../doctor/index.ts';
 import { profileOf } from '../../session/index.ts';
 import { type Profile, settingsFiles } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
-
-interface DoctorOptions {
-  readonly full?: boolean;
-}
+import type { CommandContext, Run } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 /**
  * Checks everything that commands depend on, and says what to do about what is not well. Nothing is made, changed or
  * repaired, and no key is shown. Exit 0 when nothing fails (warnings included), else 8.
  */
-export const doctor: Command<DoctorOptions> = async (context, { full = false }) => {
+export const doctor: Run<typeof spec.doctor> = async (context, { full = false }) => {
   const { terminal, session, signal } = context;
   terminal.phase(full ? 'Checking, and reading the whole databases' : 'Checking');
   const { finding, profile } = await settingsOf(context);

@@ -6,6 +6,4 @@ export const doctor = command({
   options: [option('--full', 'read the whole databases, even large ones; this can take minutes')],
   effect: 'reads',
   examples: ['farelock doctor', 'farelock doctor --json status,checks', 'farelock doctor --full'],
-  result: { schema: async () => (await import('./result.ts')).doctor },
-  load: async () => (await import('./run.ts')).doctor,
 });

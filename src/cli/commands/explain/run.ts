@@ -1,8 +1,9 @@
 import { didYouMean, nearest } from '../../../kernel/nearest.ts';
 import { type ProblemKind, problem } from '../../../kernel/problems.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { type Explanation, explainedCodes, explanationOf } from './explained.ts';
+import type * as spec from './spec.ts';
 
 /** The meaning of each exit code (CONTRACT, section 15): for scripts, and for the page about errors. */
 export const EXIT_CODES: Readonly<Record<0 | ProblemKind['exit'], string>> = {
@@ -18,15 +19,11 @@ export const EXIT_CODES: Readonly<Record<0 | ProblemKind['exit'], string>> = {
   130: 'interrupted; says how to continue',
 };
 
-interface ExplainOptions {
-  readonly code: string;
-}
-
 /**
  * Explains an error code, and what to do: of either service, of the tool, or of Connect.
  * @throws Problem `not_found` naming the codes that are nearly that
  */
-export const explain: Command<ExplainOptions> = async ({ terminal }, { code }) => {
+export const explain: Run<typeof spec.explain> = async ({ terminal }, { code }) => {
   const wanted = code
     .trim()
     .toLowerCase()

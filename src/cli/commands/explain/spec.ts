@@ -6,6 +6,4 @@ export const explain = command({
   arguments: [argument('<code>')],
   effect: 'reads',
   examples: ['farelock explain offer_expired'],
-  result: { schema: async () => (await import('./result.ts')).explain },
-  load: async () => (await import('./run.ts')).explain,
 });

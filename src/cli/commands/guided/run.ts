@@ -34,7 +34,8 @@ import {
   told,
 } from '../../interruption/index.ts';
 import { shortOf } from '../../session/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says
@@ -42,7 +43,7 @@ import type { Command } from '../../spec/index.ts';
  * @throws Problem `usage` where the options leave no room for questions, `input_required`, `interrupted` with where
  *   things stand
  */
-export const guided: Command<object> = async (outer) => {
+export const guided: Run<typeof spec.guided> = async (outer) => {
   const { globals } = outer;
   const transcript = openTranscript(outer.terminal, outer.streams.stderr);
   const { terminal } = transcript;

@@ -5,6 +5,4 @@ export const guided = command({
   summary: 'Search, choose and book step by step; `farelock` alone on a terminal',
   effect: 'runs',
   examples: ['farelock guided'],
-  result: { schema: async () => (await import('./result.ts')).guided },
-  load: async () => (await import('./run.ts')).guided,
 });

@@ -2,18 +2,15 @@ import { version } from '../../../../package.json' with { type: 'json' };
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { screenWidth } from '../../../terminal/index.ts';
-import { buildTree, type Command, describeTool, helpOf } from '../../spec/index.ts';
-
-interface HelpOptions {
-  readonly command: readonly string[];
-}
+import { buildTree, describeTool, helpOf, type Run } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 /**
  * Help on a command, as `--help` gives it. Under --json the command tree: every command with its arguments, options,
  * their types and defaults, examples, and what it does to the world.
  * @throws Problem `usage` for a command that there is not
  */
-export const help: Command<HelpOptions> = async ({ tool, terminal, streams }, { command: path }) => {
+export const help: Run<typeof spec.help> = async ({ tool, terminal, streams }, { command: path }) => {
   const written: string[] = [];
   const output = {
     write: (text: string) => {

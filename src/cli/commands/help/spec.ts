@@ -6,6 +6,4 @@ export const help = command({
   arguments: [argument('[command...]')],
   effect: 'reads',
   examples: ['farelock help search', 'farelock help --json commands'],
-  result: { schema: async () => (await import('./result.ts')).help },
-  load: async () => (await import('./run.ts')).help,
 });

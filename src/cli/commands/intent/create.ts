@@ -2,19 +2,13 @@ import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { isOwn, linkedOf, loadPaidPlan, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { createdIntentLines } from '../../view/flights/index.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/index.ts';
-
-interface IntentCreateOptions {
-  /** An offer id, or a number of the last search. */
-  readonly offerId: string;
-  readonly refundWallet?: string;
-  readonly referrer?: string;
-}
+import type * as spec from './spec.ts';
 
 /** Locks an offer. The support code is shown once, and remembered for the commands that need it. */
-export const intentCreate: Command<IntentCreateOptions> = async (context, options) => {
+export const intentCreate: Run<typeof spec.intentCreate> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
   const wallet = await session.wallet();

@@ -4,16 +4,13 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, isOwn, NOT_FROM_HERE, showFromChain, standingOf } from '../../paying/index.ts';
 import { noteIntent, notesOf } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { intentLines, moneyStage } from '../../view/flights/index.ts';
 import { bookCommand, nextLines } from '../../view/index.ts';
-
-export interface IntentIdOptions {
-  readonly intentId: string;
-}
+import type * as spec from './spec.ts';
 
 /** The intent as the service has it; its escrow as the chain has it while the service is silent. */
-export const intentShow: Command<IntentIdOptions> = async (context, { intentId }) => {
+export const intentShow: Run<typeof spec.intentShow> = async (context, { intentId }) => {
   const { terminal, session, clock } = context;
   await session.work();
   const intent = await intentOrChain(context, intentId);
@@ -33,10 +30,6 @@ export const intentShow: Command<IntentIdOptions> = async (context, { intentId }
   return 0;
 };
 
-interface IntentListOptions {
-  readonly limit: number;
-}
-
 interface ListedIntent {
   readonly intent_id: string;
   readonly status: string | null;
@@ -52,7 +45,7 @@ interface ListedIntent {
 const MOST_REFRESHED = 20;
 
 /** The intents made from here, newest first. Those that have not ended are asked for at the service. */
-export const intentList: Command<IntentListOptions> = async (context, { limit }) => {
+export const intentList: Run<typeof spec.intentList> = async (context, { limit }) => {
   const { terminal, session } = context;
   await session.work();
   const store = await session.store();

@@ -18,8 +18,6 @@ export const intentCreate = command({
     'farelock intent 1',
     'farelock intent create off_… --refund-wallet 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
   ],
-  result: { schema: async () => (await import('./result.ts')).intentCreate },
-  load: async () => (await import('./create.ts')).intentCreate,
 });
 
 export const intentShow = command({
@@ -28,8 +26,6 @@ export const intentShow = command({
   arguments: [argument('<intent-id>')],
   effect: 'reads',
   examples: ['farelock intent show int_…'],
-  result: { schema: async () => (await import('./result.ts')).intentShow },
-  load: async () => (await import('./run.ts')).intentShow,
 });
 
 export const intentList = command({
@@ -38,8 +34,7 @@ export const intentList = command({
   options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock intent list --json intent_id,status'],
-  result: { list: 'intents', schema: async () => (await import('./result.ts')).intentList },
-  load: async () => (await import('./run.ts')).intentList,
+  list: 'intents',
 });
 
 export const intentVerify = command({
@@ -55,6 +50,4 @@ export const intentVerify = command({
   ],
   effect: 'reads',
   examples: ['farelock intent verify int_…'],
-  result: { schema: async () => (await import('./result.ts')).intentVerify },
-  load: async () => (await import('./verify.ts')).intentVerify,
 });

@@ -3,8 +3,8 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
 import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, recordFromChain, verifyIntent } from '../../paying/index.ts';
-import type { Command } from '../../spec/index.ts';
-import type { IntentIdOptions } from './run.ts';
+import type { Run } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 interface Verification {
   readonly intent_id: string;
@@ -15,13 +15,8 @@ interface Verification {
   readonly checks: readonly { check: string; expected: string; found: string; ok: boolean }[];
 }
 
-interface IntentVerifyOptions extends IntentIdOptions {
-  /** Somebody else's, that the person names. */
-  readonly refundWallet?: string;
-}
-
 /** Checks the escrow on chain against the intent and what was agreed to here; exit 6 where they differ. */
-export const intentVerify: Command<IntentVerifyOptions> = async (context, { intentId, refundWallet }) => {
+export const intentVerify: Run<typeof spec.intentVerify> = async (context, { intentId, refundWallet }) => {
   const { terminal, session } = context;
   const said = await intentOrChain(context, intentId);
   const intent = isFromChain(said) ? recordFromChain(said) : said;

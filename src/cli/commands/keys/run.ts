@@ -10,30 +10,18 @@ import {
 } from '../../../terminal/index.ts';
 import type { OperatorKeys } from '../../../wire/flights/index.ts';
 import type { IssuedPartnerKey, PartnerKey } from '../../../wire/partner/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
-
-interface KeysListOptions {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-interface KeysIssueOptions {
-  readonly name: string;
-}
-
-interface KeysRevokeOptions {
-  readonly keyId: string;
-}
+import type * as spec from './spec.ts';
 
 /** The operator keys, by name; never the keys themselves. */
-export const keysList: Command<KeysListOptions> = async ({ terminal, session, signal }, query) => {
+export const keysList: Run<typeof spec.keysList> = async ({ terminal, session, signal }, query) => {
   terminal.result(await (await session.operator()).keys(query, { signal }), keysView);
   return 0;
 };
 
 /** Issues a key. It is shown this once. */
-export const keysIssue: Command<KeysIssueOptions> = async (context, { name }) => {
+export const keysIssue: Run<typeof spec.keysIssue> = async (context, { name }) => {
   const { terminal, session, signal } = context;
   if (context.globals.dryRun) {
     printPlan(terminal, [`Issue an operator key named ${name}, and show it once.`]);
@@ -57,7 +45,7 @@ export const keysIssue: Command<KeysIssueOptions> = async (context, { name }) =>
 };
 
 /** Revokes a key at once; the last one is kept. */
-export const keysRevoke: Command<KeysRevokeOptions> = async (context, { keyId }) => {
+export const keysRevoke: Run<typeof spec.keysRevoke> = async (context, { keyId }) => {
   const { terminal, session, signal } = context;
   if (context.globals.dryRun) {
     printPlan(terminal, [`Revoke the operator key ${keyId} at once.`]);
@@ -87,34 +75,14 @@ const keysView: View<OperatorKeys> = {
   rows: ({ keys }) => keys.map((key) => [key.key_id, key.name, key.last_used_at, key.revoked_at]),
 };
 
-interface PartnerKeyIssueOptions {
-  readonly partnerId: string;
-  readonly name: string;
-}
-
-interface PartnerKeyOptions {
-  readonly keyId: string;
-}
-
-interface PartnerKeyRotateOptions extends PartnerKeyOptions {
-  /** Milliseconds for which the old key goes on. */
-  readonly overlap: number;
-}
-
-interface CustomerTokenOptions {
-  readonly customerId: string;
-  /** Milliseconds; the service's own when it is not given. */
-  readonly ttl?: number;
-}
-
 /** The keys of partners, by name; never the keys themselves. */
-export const partnerKeysList: Command<object> = async ({ terminal, session, signal, clock }) => {
+export const partnerKeysList: Run<typeof spec.keysPartnerList> = async ({ terminal, session, signal, clock }) => {
   terminal.result(await (await session.partnerDesk()).keys({ signal }), partnerKeysView(clock.now()));
   return 0;
 };
 
 /** Issues a key to a partner. It is shown this once. */
-export const partnerKeysIssue: Command<PartnerKeyIssueOptions> = async (context, { partnerId, name }) => {
+export const partnerKeysIssue: Run<typeof spec.keysPartnerIssue> = async (context, { partnerId, name }) => {
   const { terminal, session, signal } = context;
   if (context.globals.dryRun) {
     printPlan(terminal, [`Issue a key named ${name} to ${partnerId}, and show it once.`]);
@@ -127,7 +95,7 @@ export const partnerKeysIssue: Command<PartnerKeyIssueOptions> = async (context,
 };
 
 /** Makes a partner's key worthless at once. */
-export const partnerKeysRevoke: Command<PartnerKeyOptions> = async (context, { keyId }) => {
+export const partnerKeysRevoke: Run<typeof spec.keysPartnerRevoke> = async (context, { keyId }) => {
   const { terminal, session, signal } = context;
   if (context.globals.dryRun) {
     printPlan(terminal, [`Revoke the partner key ${keyId} at once.`]);
@@ -139,7 +107,7 @@ export const partnerKeysRevoke: Command<PartnerKeyOptions> = async (context, { k
 };
 
 /** Puts a new key in the place of one, which goes on for a while. The new one is shown this once. */
-export const partnerKeysRotate: Command<PartnerKeyRotateOptions> = async (context, { keyId, overlap }) => {
+export const partnerKeysRotate: Run<typeof spec.keysPartnerRotate> = async (context, { keyId, overlap }) => {
   const { terminal, session, signal } = context;
   if (context.globals.dryRun) {
     printPlan(terminal, [`Issue a key to replace ${keyId}, which keeps working for ${overlap / HOUR_MS} h.`]);
@@ -153,7 +121,7 @@ export const partnerKeysRotate: Command<PartnerKeyRotateOptions> = async (contex
 };
 
 /** A short-lived token for one customer. It is shown this once. */
-export const customerTokenIssue: Command<CustomerTokenOptions> = async (context, { customerId, ttl }) => {
+export const customerTokenIssue: Run<typeof spec.keysToken> = async (context, { customerId, ttl }) => {
   const { terminal, session, signal } = context;
   if (context.globals.dryRun) {
     printPlan(terminal, [`Issue a token for ${customerId}, and show it once.`]);

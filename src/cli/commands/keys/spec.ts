@@ -10,8 +10,7 @@ export const keysList = command({
   ],
   effect: 'reads',
   examples: ['farelock keys list'],
-  result: { list: 'keys', schema: async () => (await import('./result.ts')).keysList },
-  load: async () => (await import('./run.ts')).keysList,
+  list: 'keys',
 });
 
 export const keysIssue = command({
@@ -20,9 +19,7 @@ export const keysIssue = command({
   arguments: [argument('<name>')],
   effect: 'changes',
   examples: ['farelock keys issue night-shift'],
-  result: { schema: async () => (await import('./result.ts')).keysIssue },
   cutOff: { look: 'keys list' },
-  load: async () => (await import('./run.ts')).keysIssue,
 });
 
 export const keysRevoke = command({
@@ -31,9 +28,7 @@ export const keysRevoke = command({
   arguments: [argument('<key-id>')],
   effect: 'changes',
   examples: ['farelock keys revoke key_…'],
-  result: { schema: async () => (await import('./result.ts')).keysRevoke },
   cutOff: { look: 'keys list' },
-  load: async () => (await import('./run.ts')).keysRevoke,
 });
 
 export const keysPartnerList = command({
@@ -41,8 +36,7 @@ export const keysPartnerList = command({
   summary: 'List partner keys and when each was last used',
   effect: 'reads',
   examples: ['farelock keys partner list'],
-  result: { list: 'keys', schema: async () => (await import('./result.ts')).keysPartnerList },
-  load: async () => (await import('./run.ts')).partnerKeysList,
+  list: 'keys',
 });
 
 export const keysPartnerIssue = command({
@@ -51,9 +45,7 @@ export const keysPartnerIssue = command({
   arguments: [argument('<partner-id>'), argument('<name>')],
   effect: 'changes',
   examples: ['farelock keys partner issue par_sandbox_bank nightly-updates'],
-  result: { schema: async () => (await import('./result.ts')).keysPartnerIssue },
   cutOff: { look: 'keys partner list' },
-  load: async () => (await import('./run.ts')).partnerKeysIssue,
 });
 
 export const keysPartnerRevoke = command({
@@ -62,9 +54,7 @@ export const keysPartnerRevoke = command({
   arguments: [argument('<key-id>')],
   effect: 'changes',
   examples: ['farelock keys partner revoke key_…'],
-  result: { schema: async () => (await import('./result.ts')).keysPartnerRevoke },
   cutOff: { look: 'keys partner list' },
-  load: async () => (await import('./run.ts')).partnerKeysRevoke,
 });
 
 export const keysPartnerRotate = command({
@@ -74,9 +64,7 @@ export const keysPartnerRotate = command({
   options: [option('--overlap <time>', 'how long the old key keeps working, 0 to 720h (24h)', overlapOption, DAY_MS)],
   effect: 'changes',
   examples: ['farelock keys partner rotate key_… --overlap 48h'],
-  result: { schema: async () => (await import('./result.ts')).keysPartnerRotate },
   cutOff: { look: 'keys partner list' },
-  load: async () => (await import('./run.ts')).partnerKeysRotate,
 });
 
 export const keysToken = command({
@@ -86,6 +74,4 @@ export const keysToken = command({
   options: [option('--ttl <time>', 'how long it works, 1m to 24h (15m)', durationOption)],
   effect: 'changes',
   examples: ['farelock keys token cus_demo_ana --ttl 30m'],
-  result: { schema: async () => (await import('./result.ts')).keysToken },
-  load: async () => (await import('./run.ts')).customerTokenIssue,
 });

@@ -25,15 +25,18 @@ import {
   toolOf,
   withheld,
 } from '../../mcp/index.ts';
-import { type Command, type CommandContext, type CommandDescription, describeTool } from '../../spec/index.ts';
+import {
+  type CommandContext,
+  type CommandDescription,
+  describeTool,
+  type OptionsOf,
+  type Run,
+} from '../../spec/index.ts';
 import { runTool } from '../../tool/index.ts';
 import { problemDocument } from '../../view/index.ts';
+import type * as spec from './spec.ts';
 
-interface McpOptions {
-  /** Atomic USDC, for all payments of this server together. */
-  readonly allowSpending?: bigint;
-  readonly allowChanges?: true;
-}
+type McpOptions = OptionsOf<typeof spec.mcp>;
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -55,7 +58,7 @@ interface Call {
  * The commands as tools of the Model Context Protocol, over standard input and output. Only what reads, unless a person
  * has allowed more when starting it: a program can ask for a payment, and never allow one.
  */
-export const mcp: Command<McpOptions> = async (context, options) => {
+export const mcp: Run<typeof spec.mcp> = async (context, options) => {
   const tool = describeTool(context.tool, version);
   const commands = new Map(toolCommands(tool).map((command) => [toolName(command), command]));
   const callable = new Set([...commands.values()].map(({ name }) => name));

@@ -13,6 +13,4 @@ export const mcp = command({
   ],
   effect: 'runs',
   examples: ['farelock mcp', 'farelock mcp --allow-spending 250 --max-payment 200'],
-  result: { schema: async () => (await import('./result.ts')).mcp },
-  load: async () => (await import('./run.ts')).mcp,
 });

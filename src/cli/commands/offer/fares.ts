@@ -5,9 +5,10 @@ import { counted, type Screen, tableLines, type View, wrap } from '../../../term
 import type { AvailableService, Conditions, MenuFare, OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { conditionText } from '../../view/flights/index.ts';
 import { money, nextLines, offerCommand } from '../../view/index.ts';
+import type * as spec from './spec.ts';
 
 /** So many that they can still be told apart on a screen. */
 const MOST_FARES = 8;
@@ -16,7 +17,7 @@ const MOST_FARES = 8;
  * `offer <id> --fares`: the fares of an itinerary beside each other, each asked for anew (0.01 USDC each), with the
  * price of a bag. Of a lowcost offer the fares are those of its menu, which one call opens.
  */
-export const offerFares: Command<{ readonly offerId: string }> = async (context, options) => {
+export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   const { terminal, session, signal } = context;
   const wanted = session.recentOffers.fareFamily(options.offerId).slice(0, MOST_FARES);
   if (context.globals.dryRun) {

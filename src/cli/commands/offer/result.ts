@@ -34,7 +34,7 @@ const comparison = z
   })
   .describe('With --fares.');
 
-export const offerDetails = published(paid(wire.offerDetailsResponse), {
+export const offer = published(paid(wire.offerDetailsResponse), {
   others: { fares: comparison },
   plan: z.union([paidPlan({ request: offerDetailsRequest }), paidPlan({ offer_ids: z.array(z.string()) })]),
 });

@@ -1,19 +1,13 @@
 import type { OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { loadFareMenu, offerLines } from '../../view/flights/index.ts';
 import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/index.ts';
-
-interface OfferOptions {
-  /** An offer id, or a number of the last search. */
-  readonly offerId: string;
-  /** Side by side with the other fares of its itinerary. */
-  readonly fares?: true;
-}
+import type * as spec from './spec.ts';
 
 /** Fresh price, conditions and extras of one offer; of a lowcost offer the fare menu to choose from. */
-export const offer: Command<OfferOptions> = async (context, options) => {
+export const offer: Run<typeof spec.offer> = async (context, options) => {
   if (options.fares) return (await import('./fares.ts')).offerFares(context, options);
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);

@@ -7,6 +7,4 @@ export const offer = command({
   options: [option('--fares', 'compare the fares of its itinerary, with and without a bag')],
   effect: 'pays',
   examples: ['farelock offer off_… --json available_services', 'farelock offer 1 --fares'],
-  result: { schema: async () => (await import('./result.ts')).offerDetails },
-  load: async () => (await import('./run.ts')).offer,
 });

@@ -2,19 +2,13 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { supportCodeOf } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { orderLines } from '../../view/flights/index.ts';
 import { costLines, nextLines, withPayment } from '../../view/index.ts';
-
-interface OrderOptions {
-  /** Of an order, or of its intent. */
-  readonly id: string;
-  /** A file for the calendar of the journey; `-` for standard output, in place of the order. */
-  readonly ics?: string;
-}
+import type * as spec from './spec.ts';
 
 /** The airline order. The support code is the remembered one, or that of FARELOCK_SUPPORT_CODE. */
-export const order: Command<OrderOptions> = async (context, { id, ics }) => {
+export const order: Run<typeof spec.order> = async (context, { id, ics }) => {
   const { terminal, session, signal } = context;
   if (ics !== undefined) {
     const { checkCalendarFile } = await import('./calendar-file.ts');

@@ -7,6 +7,4 @@ export const order = command({
   options: [option('--ics <file>', 'write the journey to a calendar file, - for standard output')],
   effect: 'pays',
   examples: ['farelock order int_… --ics journey.ics'],
-  result: { schema: async () => (await import('./result.ts')).order },
-  load: async () => (await import('./run.ts')).order,
 });

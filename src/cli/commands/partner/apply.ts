@@ -32,26 +32,12 @@ import {
   runRows,
   standingOf,
 } from '../../apply/index.ts';
-import {
-  confirmLive,
-  type PartnerAccess,
-  type PartnerIdentity,
-  readSource,
-  sourceName,
-  utf8Of,
-} from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import { confirmLive, type PartnerAccess, readSource, sourceName, utf8Of } from '../../session/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { quoted } from '../../view/index.ts';
+import type * as spec from './spec.ts';
 
-interface ApplyOptions extends PartnerIdentity {
-  /** CSV or NDJSON; `-` for standard input. */
-  readonly file: string;
-  readonly results?: string;
-  /** Orders at once. */
-  readonly concurrency: number;
-  readonly retryFailed?: true;
-  readonly live?: true;
-}
+type ApplyOptions = OptionsOf<typeof spec.partnerOrdersApply>;
 
 const MOST_ROWS = 100_000;
 
@@ -59,7 +45,7 @@ const MOST_ROWS = 100_000;
  * Updates orders from a file: checks every row, shows what will happen, and does it, each row once however often it is
  * started again. Exit 0 when every row was applied, 8 when some were not.
  */
-export const ordersApply: Command<ApplyOptions> = async (context, options) => {
+export const ordersApply: Run<typeof spec.partnerOrdersApply> = async (context, options) => {
   const { terminal, session, globals } = context;
   const { rows, digest } = await checkedFile(context, options.file);
   const access = await session.partner(options);

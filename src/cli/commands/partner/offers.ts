@@ -7,12 +7,12 @@ import type {
   CreateOrderResponse,
   GetAvailablePartnersRequest,
   PartnerOffer,
-  PartnerType,
 } from '../../../wire/partner/index.ts';
-import { confirmLive, type PartnerIdentity } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import { confirmLive } from '../../session/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import { alignedAmounts, orderLines } from '../../view/partner/index.ts';
+import type * as spec from './spec.ts';
 
 /** The exchange that is asked for: country, direction, both currencies and the amount. */
 interface Exchange {
@@ -22,22 +22,6 @@ interface Exchange {
   readonly to: string;
   readonly amount: string;
   readonly method: string;
-}
-
-interface OffersOptions extends Exchange, PartnerIdentity {
-  readonly type?: readonly PartnerType[];
-}
-
-interface OrderCreateOptions extends Exchange, PartnerIdentity {
-  /** Who handles the order. */
-  readonly partnerId: string;
-  readonly network?: string;
-  readonly paymentDetailsDataId?: string;
-  readonly walletDataId?: string;
-  readonly walletAddress?: string;
-  readonly customerIp?: string;
-  readonly idempotencyKey?: string;
-  readonly live?: true;
 }
 
 const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
@@ -50,7 +34,7 @@ const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
 });
 
 /** Lists the partners' offers for an amount and a method, best first. */
-export const partnerOffers: Command<OffersOptions> = async (context, options) => {
+export const partnerOffers: Run<typeof spec.partnerOffers> = async (context, options) => {
   const { terminal, session, signal } = context;
   const { client } = await session.partner(options);
   const request: GetAvailablePartnersRequest = {
@@ -73,7 +57,7 @@ export const partnerOffers: Command<OffersOptions> = async (context, options) =>
 };
 
 /** Makes an order for a customer: here with an integration partner, or by going on at a redirect partner. */
-export const orderCreate: Command<OrderCreateOptions> = async (context, options) => {
+export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
   const access = await session.partner(options);

@@ -1,30 +1,19 @@
-import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import type { Order } from '../../../wire/partner/index.ts';
-import { encrypted, type PartnerIdentity, readKeyFile } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import { encrypted, readKeyFile } from '../../session/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import { type OrderPage, orderLines, ordersView } from '../../view/partner/index.ts';
 import { drainable, httpServer, listening, STOPPING } from '../serve/index.ts';
-
-interface OrdersListOptions extends PartnerIdentity {
-  readonly status?: OrderStatus;
-  readonly limit: number;
-  readonly pageToken?: string;
-}
-
-interface OrderShowOptions extends PartnerIdentity {
-  readonly orderId: string;
-  readonly history?: true;
-}
+import type * as spec from './spec.ts';
 
 const LARGEST_PAGE = 200;
 
 /** The partner's orders, newest first. */
-export const ordersList: Command<OrdersListOptions> = async (context, options) => {
+export const ordersList: Run<typeof spec.partnerOrdersList> = async (context, options) => {
   const { terminal, session, signal } = context;
   await session.work('partner');
   const { client } = await session.partner(options);
@@ -52,7 +41,7 @@ export const ordersList: Command<OrdersListOptions> = async (context, options) =
 };
 
 /** One order, with the statuses that it may go to. */
-export const orderShow: Command<OrderShowOptions> = async (context, { orderId, history, ...who }) => {
+export const orderShow: Run<typeof spec.partnerOrdersShow> = async (context, { orderId, history, ...who }) => {
   const { terminal, session, signal } = context;
   await session.work('partner');
   const { client } = await session.partner(who);
@@ -61,19 +50,10 @@ export const orderShow: Command<OrderShowOptions> = async (context, { orderId, h
   return 0;
 };
 
-interface PlatformOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Whose key FARELOCK_API_KEY is. */
-  readonly partner: string;
-  readonly keyFile?: string;
-  readonly secretFile?: string;
-}
-
 const LONGEST_SLEEP_MS = 1_000;
 
 /** Serves the sandbox partner platform until it is told to stop, and moves its orders along meanwhile. */
-export const partnerPlatform: Command<PlatformOptions> = async (context, options) => {
+export const partnerPlatform: Run<typeof spec.partnerPlatform> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
   const key = options.keyFile ? readKeyFile(options.keyFile) : environment.FARELOCK_API_KEY || undefined;
   const secret = options.secretFile

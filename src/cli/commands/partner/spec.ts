@@ -28,8 +28,7 @@ export const partnerOrdersList = command({
   ],
   effect: 'reads',
   examples: ['farelock partner orders list --status AWAITING_FUNDS'],
-  result: { list: 'orders', schema: async () => (await import('./result.ts')).partnerOrdersList },
-  load: async () => (await import('./run.ts')).ordersList,
+  list: 'orders',
 });
 
 export const partnerOrdersShow = command({
@@ -39,8 +38,6 @@ export const partnerOrdersShow = command({
   options: [option('--history', 'show every change'), ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock partner orders show rmp_… --history'],
-  result: { schema: async () => (await import('./result.ts')).partnerOrdersShow },
-  load: async () => (await import('./run.ts')).orderShow,
 });
 
 const RAMPS = ['ONRAMP', 'OFFRAMP'] as const;
@@ -77,9 +74,7 @@ export const partnerOrdersCreate = command({
   examples: [
     'farelock partner orders create par_sandbox_pix --country BRA --ramp ONRAMP --from BRL --to SOLANA_USDC --amount 250.00 --method BRA_PIX',
   ],
-  result: { schema: async () => (await import('./result.ts')).partnerOrdersCreate },
   cutOff: { said: 'The order may have been made.', look: 'partner orders list' },
-  load: async () => (await import('./offers.ts')).orderCreate,
 });
 
 export const partnerOffers = command({
@@ -96,8 +91,7 @@ export const partnerOffers = command({
   examples: [
     'farelock partner offers --country BRA --ramp ONRAMP --from BRL --to SOLANA_USDC --amount 250.00 --method BRA_PIX',
   ],
-  result: { list: 'partners', schema: async () => (await import('./result.ts')).partnerOffers },
-  load: async () => (await import('./offers.ts')).partnerOffers,
+  list: 'partners',
 });
 
 export const partnerOrdersUpdate = command({
@@ -121,9 +115,7 @@ export const partnerOrdersUpdate = command({
   ],
   effect: 'changes',
   examples: ['farelock partner orders update rmp_… --status FUNDS_RECEIVED'],
-  result: { schema: async () => (await import('./result.ts')).partnerOrdersUpdate },
   cutOff: { said: 'The order may have been updated.', look: 'partner orders show {orderId}' },
-  load: async () => (await import('./update.ts')).orderUpdate,
 });
 
 export const partnerOrdersApply = command({
@@ -139,8 +131,6 @@ export const partnerOrdersApply = command({
   ],
   effect: 'changes',
   examples: ['farelock partner orders apply updates.csv --dry-run'],
-  result: { schema: async () => (await import('./result.ts')).partnerOrdersApply },
-  load: async () => (await import('./apply.ts')).ordersApply,
 });
 
 export const partnerOrdersWatch = command({
@@ -150,8 +140,6 @@ export const partnerOrdersWatch = command({
   options: [option('--every <time>', 'time between two checks', durationOption, 1000), ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock partner orders watch rmp_… --json'],
-  result: { schema: async () => (await import('./result.ts')).partnerOrdersWatch },
-  load: async () => (await import('./watch.ts')).orderWatch,
 });
 
 export const partnerPlatform = command({
@@ -166,6 +154,4 @@ export const partnerPlatform = command({
   ],
   effect: 'runs',
   examples: ['farelock partner platform --port 4030'],
-  result: { schema: async () => (await import('./result.ts')).partnerPlatform },
-  load: async () => (await import('./run.ts')).partnerPlatform,
 });

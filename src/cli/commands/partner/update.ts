@@ -3,30 +3,14 @@ import { problem } from '../../../kernel/problems.ts';
 import { harmless, isRecord } from '../../../terminal/index.ts';
 import type { DepositInstructions, GetOrderDetailsResponse, UpdateOrderRequest } from '../../../wire/partner/index.ts';
 import { checkRows, codeIssues, fieldNamed, planRows, rowOf, standingOf, statusesAfter } from '../../apply/index.ts';
-import { confirmLive, type PartnerIdentity, readJson, sourceName } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import { confirmLive, readJson, sourceName } from '../../session/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 import { orderLines, type ShownOrder } from '../../view/partner/index.ts';
-
-interface OrderUpdateOptions extends PartnerIdentity {
-  readonly orderId: string;
-  readonly status?: OrderStatus;
-  readonly sourceTransactionId?: string;
-  readonly destinationTransactionId?: string;
-  /** A JSON file, `-` for standard input. */
-  readonly depositInstructions?: string;
-  readonly reason?: string;
-  readonly customerFacingReason?: string;
-  readonly returnReason?: string;
-  readonly refundReferenceId?: string;
-  readonly toAmount?: string;
-  readonly ifMatch?: string;
-  readonly idempotencyKey?: string;
-  readonly live?: true;
-}
+import type * as spec from './spec.ts';
 
 /** Moves an order on, or changes what is known of it. Without a change it asks, or says what is allowed. */
-export const orderUpdate: Command<OrderUpdateOptions> = async (context, options) => {
+export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
   const access = await session.partner(options);
@@ -117,7 +101,10 @@ const allowedOf = ({ order, allowedStatuses }: GetOrderDetailsResponse): readonl
 
 type Change = Omit<UpdateOrderRequest, 'orderId'>;
 
-async function givenChange(context: CommandContext, options: OrderUpdateOptions): Promise<Change> {
+async function givenChange(
+  context: CommandContext,
+  options: OptionsOf<typeof spec.partnerOrdersUpdate>,
+): Promise<Change> {
   const { sourceTransactionId, destinationTransactionId, reason, customerFacingReason, toAmount } = options;
   const plain = {
     status: options.status,

@@ -1,17 +1,12 @@
 import { canonicalJson } from '../../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../wire/partner/index.ts';
-import type { PartnerAccess, PartnerIdentity } from '../../session/index.ts';
+import type { PartnerAccess } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { nextLines, quoted } from '../../view/index.ts';
 import { changeLines, ENDS, type ShownOrder, statusWords } from '../../view/partner/index.ts';
-
-interface OrderWatchOptions extends PartnerIdentity {
-  readonly orderId: string;
-  /** Milliseconds between two looks. */
-  readonly every: number;
-}
+import type * as spec from './spec.ts';
 
 const MOST_FAILURES = 30;
 
@@ -19,7 +14,7 @@ const MOST_FAILURES = 30;
  * A line for every change of an order until it ends. Exit 0 when the payment was processed, 8 when the order was
  * refunded or canceled, or failed.
  */
-export const orderWatch: Command<OrderWatchOptions> = async (context, { orderId, every, ...who }) => {
+export const orderWatch: Run<typeof spec.partnerOrdersWatch> = async (context, { orderId, every, ...who }) => {
   const { session, signal } = context;
   const access = await session.partner(who);
   const seen: { order: ShownOrder | null } = { order: null };
@@ -34,7 +29,7 @@ export const orderWatch: Command<OrderWatchOptions> = async (context, { orderId,
 async function follow(
   context: CommandContext,
   access: PartnerAccess,
-  { orderId, every, partner }: OrderWatchOptions,
+  { orderId, every, partner }: OptionsOf<typeof spec.partnerOrdersWatch>,
   seen: { order: ShownOrder | null },
 ): Promise<ExitCode> {
   const { terminal, session, clock, signal } = context;

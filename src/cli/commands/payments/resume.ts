@@ -6,17 +6,14 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { harmlessDocument, isRecord, type Screen } from '../../../terminal/index.ts';
 import { isOwn, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { loadFareMenu, loadFlightsSearch, loadIntent, loadOffer, loadOrder } from '../../view/flights/index.ts';
 import { bookCommand, loadViewPlan, nextLines, offerCommand } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
-
-interface PaymentsResumeOptions {
-  readonly paymentId: string;
-}
+import type * as spec from './spec.ts';
 
 /** Sends an unanswered payment again, and shows what it bought. Nothing new is signed. */
-export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { paymentId }) => {
+export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, { paymentId }) => {
   const { terminal, session, clock, globals, signal } = context;
   const store = await session.store();
   const signed = await store.signedPayment(paymentId);

@@ -3,19 +3,12 @@ import { loadPayerVerify } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { fieldLines, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, paidForWords } from '../../paying/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { money, nextLines } from '../../view/index.ts';
-
-interface PaymentsShowOptions {
-  readonly paymentId: string;
-}
-
-interface PaymentsListOptions {
-  readonly limit: number;
-}
+import type * as spec from './spec.ts';
 
 /** The journal of payments, newest first. */
-export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, session }, { limit }) => {
+export const paymentsList: Run<typeof spec.paymentsList> = async ({ terminal, session }, { limit }) => {
   const store = await session.store();
   const payments: WordedPayment[] = [];
   for (const payment of await store.payments(limit))
@@ -26,7 +19,7 @@ export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, ses
 };
 
 /** One payment of the journal. */
-export const paymentsShow: Command<PaymentsShowOptions> = async ({ terminal, session }, { paymentId }) => {
+export const paymentsShow: Run<typeof spec.paymentsShow> = async ({ terminal, session }, { paymentId }) => {
   const payment = await shownPayment(await session.store(), paymentId);
   if (!payment) throw unknownPayment(paymentId);
   const explorer = explorerOf(session.profile);

@@ -6,8 +6,7 @@ export const paymentsList = command({
   options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock payments list --limit 20'],
-  result: { list: 'payments', schema: async () => (await import('./result.ts')).paymentsList },
-  load: async () => (await import('./run.ts')).paymentsList,
+  list: 'payments',
 });
 
 export const paymentsShow = command({
@@ -16,8 +15,6 @@ export const paymentsShow = command({
   arguments: [argument('<payment-id>')],
   effect: 'reads',
   examples: ['farelock payments show pay_…'],
-  result: { schema: async () => (await import('./result.ts')).paymentsShow },
-  load: async () => (await import('./run.ts')).paymentsShow,
 });
 
 export const paymentsResume = command({
@@ -26,8 +23,6 @@ export const paymentsResume = command({
   arguments: [argument('<payment-id>')],
   effect: 'pays',
   examples: ['farelock payments resume pay_…'],
-  result: { schema: async () => (await import('./result.ts')).paymentsResume },
-  load: async () => (await import('./resume.ts')).paymentsResume,
 });
 
 export const paymentsVerify = command({
@@ -37,6 +32,5 @@ export const paymentsVerify = command({
   options: [option('--limit <n>', 'how many to check', integerOption('--limit', 1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock payments verify', 'farelock payments verify pay_…'],
-  result: { list: 'payments', schema: async () => (await import('./result.ts')).paymentsVerify },
-  load: async () => (await import('./verify.ts')).paymentsVerify,
+  list: 'payments',
 });

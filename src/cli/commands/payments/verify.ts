@@ -3,16 +3,12 @@ import { loadPayerVerify, type PaymentVerification, type Verdict } from '../../.
 import { problem } from '../../../kernel/problems.ts';
 import { type Screen, tableLines, type View } from '../../../terminal/index.ts';
 import { memoFinder } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { unknownPayment } from './run.ts';
-
-interface PaymentsVerifyOptions {
-  readonly paymentId?: string;
-  readonly limit: number;
-}
+import type * as spec from './spec.ts';
 
 /** Holds one payment, or the newest ones, against the cluster; exit 6 where they differ. */
-export const paymentsVerify: Command<PaymentsVerifyOptions> = async (context, { paymentId, limit }) => {
+export const paymentsVerify: Run<typeof spec.paymentsVerify> = async (context, { paymentId, limit }) => {
   const { terminal, session, signal } = context;
   const payments = await chosen(context, paymentId, limit);
   const cluster = await session.cluster();

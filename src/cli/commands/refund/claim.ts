@@ -4,15 +4,15 @@ import { type EscrowAccount, type EscrowOnChain, type LateMoney, loadClaim } fro
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { agreementOf, knowsCluster, linkedOf, programsOf } from '../../paying/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { printPlan, shortened } from '../../view/index.ts';
-import type { ClaimOptions } from './run.ts';
+import type * as spec from './spec.ts';
 
 /**
  * Two claims, which never meet: an escrow that still holds money is claimed from the chain, by anyone, for its refund
  * owner; and a refund request, which exists only once the escrow was captured, is claimed by an operator who takes it.
  */
-export const refundClaim: Command<ClaimOptions> = async (context, given) => {
+export const refundClaim: Run<typeof spec.refundClaim> = async (context, given) => {
   const options = { ...given, id: context.session.recentCases.resolve(given.id) };
   const found = options.release ? null : await claimable(context, options);
   if (found && (found.escrow?.state !== 'captured' || found.held > 0n)) {
@@ -32,7 +32,10 @@ export const refundClaim: Command<ClaimOptions> = async (context, given) => {
 type Found = EscrowOnChain | LateMoney;
 
 /** Finds the money on chain for an intent; null: none, or no cluster to ask, and so only a request can be meant. */
-async function claimable({ session }: CommandContext, { id, refundWallet }: ClaimOptions): Promise<Found | null> {
+async function claimable(
+  { session }: CommandContext,
+  { id, refundWallet }: OptionsOf<typeof spec.refundClaim>,
+): Promise<Found | null> {
   if (!id.startsWith('int_') || !knowsCluster(session)) return null;
   // The embedded service may owe the refund itself, and do it now.
   await session.work();

@@ -15,7 +15,7 @@ import {
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import { toldLines } from '../../interruption/index.ts';
 import type { Session } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   approvalLines,
   type DeskMode,
@@ -26,16 +26,13 @@ import {
   outcomeLine,
 } from '../../view/flights/index.ts';
 import { approvePrepared, checkRejection, type OwnAmount, prepareApproval, unfinishedLines } from './deciding.ts';
-
-interface DeskOptions {
-  readonly sort?: 'age' | 'journey';
-}
+import type * as spec from './spec.ts';
 
 /**
  * The refund queue and its cases, live on a terminal, with a key for each command.
  * @throws Problem `input_required` where there is no terminal, `usage`, `interrupted`
  */
-export const refundDesk: Command<DeskOptions> = async (context, { sort }) => {
+export const refundDesk: Run<typeof spec.refundDesk> = async (context, { sort }) => {
   checkTerminal(context);
   const { session, terminal, clock, streams } = context;
   const operator = await session.operator();

@@ -5,21 +5,16 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { fromNow, utcTime, wrap } from '../../../terminal/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { notesOf, supportCodeOf, withReason } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { conditionText } from '../../view/flights/index.ts';
 import { costLines, nextLines, withPayment } from '../../view/index.ts';
-
-interface RefundRequestOptions {
-  readonly intentId: string;
-  readonly reason?: string;
-  readonly contact?: string;
-}
+import type * as spec from './spec.ts';
 
 /**
  * Files a refund request. The support code and the family name are those remembered from here, else those of
  * FARELOCK_SUPPORT_CODE and FARELOCK_FAMILY_NAME, else the name is asked for: neither ever stands in argv.
  */
-export const refundRequest: Command<RefundRequestOptions> = async (context, options) => {
+export const refundRequest: Run<typeof spec.refundRequest> = async (context, options) => {
   const { terminal, session, environment, signal, globals } = context;
   await session.work();
   const store = await session.store();

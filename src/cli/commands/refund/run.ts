@@ -4,50 +4,19 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { wrap } from '../../../terminal/index.ts';
 import type { RefundCase } from '../../../wire/flights/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { approvalLines, askedLines, caseLines, mailLines, outcomeLine, queueView } from '../../view/flights/index.ts';
 import { nextLines, printPlan, shortened, stepLines } from '../../view/index.ts';
 import { approvePrepared, checkRejection, planApproval, prepareApproval, unfinishedLines } from './deciding.ts';
-
-interface QueueOptions {
-  readonly status?: 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
-  readonly sort?: 'age' | 'journey';
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-interface CaseOptions {
-  /** Of a request, or of its intent, or a number of the last queue. */
-  readonly id: string;
-}
-
-export interface ClaimOptions extends CaseOptions {
-  readonly release?: true;
-  readonly force?: true;
-  /** Whose money lies at the address of a closed escrow. */
-  readonly refundWallet?: string;
-}
-
-interface NoteOptions extends CaseOptions {
-  readonly text?: string;
-}
-
-interface ApproveOptions extends CaseOptions {
-  /** Atomic USDC. */
-  readonly amount?: bigint;
-  readonly note?: string;
-}
-
-interface RejectOptions extends CaseOptions {
-  readonly reason?: string;
-}
+import type * as spec from './spec.ts';
 
 const operatorOf = async ({ session }: CommandContext) => {
   await session.work();
   return session.operator();
 };
 
-const caseOf = ({ session }: CommandContext, { id }: CaseOptions): string => session.recentCases.resolve(id);
+const caseOf = ({ session }: CommandContext, { id }: { readonly id: string }): string =>
+  session.recentCases.resolve(id);
 
 function planned({ terminal }: CommandContext, step: string): 0 {
   printPlan(terminal, [step]);
@@ -84,7 +53,7 @@ function finished(
 }
 
 /** Requests that wait for a decision, oldest first or by the day of departure; its rows are numbered for the other commands. */
-export const refundQueue: Command<QueueOptions> = async (context, { status, sort, limit, cursor }) => {
+export const refundQueue: Run<typeof spec.refundQueue> = async (context, { status, sort, limit, cursor }) => {
   const { terminal, session } = context;
   const operator = await operatorOf(context);
   const queue = await operator.queue({ status, sort, limit, cursor }, context);
@@ -99,14 +68,14 @@ export const refundQueue: Command<QueueOptions> = async (context, { status, sort
 };
 
 /** One case on one screen. */
-export const refundShow: Command<CaseOptions> = async (context, options) => {
+export const refundShow: Run<typeof spec.refundShow> = async (context, options) => {
   const shown = await (await operatorOf(context)).show(caseOf(context, options), context);
   context.terminal.result(shown, { lines: (one, screen) => caseLines(one, context.clock.now(), screen) });
   return 0;
 };
 
 /** Takes a case, so that nobody else decides it; or gives it back. */
-export const refundClaim: Command<ClaimOptions> = async (context, options) => {
+export const refundClaim: Run<typeof spec.refundClaim> = async (context, options) => {
   const { id: given, release, force } = options;
   const id = caseOf(context, options);
   if (context.globals.dryRun) return planned(context, release ? `Give ${given} back.` : `Take ${given}.`);
@@ -117,7 +86,7 @@ export const refundClaim: Command<ClaimOptions> = async (context, options) => {
 };
 
 /** Writes a note on a case. */
-export const refundNote: Command<NoteOptions> = async (context, options) => {
+export const refundNote: Run<typeof spec.refundNote> = async (context, options) => {
   const { id: given, text } = options;
   const id = caseOf(context, options);
   const typed = text === '-' ? (await context.streams.stdin.text()).trim() : text;
@@ -127,7 +96,7 @@ export const refundNote: Command<NoteOptions> = async (context, options) => {
 };
 
 /** Shows exactly what will move, asks, and then has exactly that done. Exit 8 when it is not finished yet. */
-export const refundApprove: Command<ApproveOptions> = async (context, options) => {
+export const refundApprove: Run<typeof spec.refundApprove> = async (context, options) => {
   const { terminal, globals, clock } = context;
   const { id: given, amount, note } = options;
   const id = caseOf(context, options);
@@ -155,7 +124,7 @@ export const refundApprove: Command<ApproveOptions> = async (context, options) =
 };
 
 /** Declines a request, once the operator has seen the mail that tells the customer why. */
-export const refundReject: Command<RejectOptions> = async (context, options) => {
+export const refundReject: Run<typeof spec.refundReject> = async (context, options) => {
   const { terminal, globals } = context;
   const { id: given, reason } = options;
   const id = caseOf(context, options);

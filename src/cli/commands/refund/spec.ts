@@ -11,8 +11,6 @@ export const refundRequest = command({
   ],
   effect: 'pays',
   examples: ['farelock refund int_… --reason "The meeting was cancelled" --contact ana@example.com'],
-  result: { schema: async () => (await import('./result.ts')).refundRequest },
-  load: async () => (await import('./request.ts')).refundRequest,
 });
 
 export const refundClaim = command({
@@ -30,9 +28,7 @@ export const refundClaim = command({
   ],
   effect: 'changes',
   examples: ['farelock refund claim int_…', 'farelock refund claim 1'],
-  result: { schema: async () => (await import('./result.ts')).refundClaim },
   cutOff: { look: 'refund show {id}' },
-  load: async () => (await import('./claim.ts')).refundClaim,
 });
 
 const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
@@ -48,8 +44,7 @@ export const refundQueue = command({
   ],
   effect: 'reads',
   examples: ['farelock refund queue', 'farelock refund queue --sort journey --json request_id'],
-  result: { list: 'refund_requests', schema: async () => (await import('./result.ts')).refundQueue },
-  load: async () => (await import('./run.ts')).refundQueue,
+  list: 'refund_requests',
 });
 
 export const refundShow = command({
@@ -58,8 +53,6 @@ export const refundShow = command({
   arguments: [argument('<id>', 'row number in the queue, or id')],
   effect: 'reads',
   examples: ['farelock refund show 1'],
-  result: { schema: async () => (await import('./result.ts')).refundShow },
-  load: async () => (await import('./run.ts')).refundShow,
 });
 
 export const refundNote = command({
@@ -68,9 +61,7 @@ export const refundNote = command({
   arguments: [argument('<id>', 'row number in the queue, or id'), argument('[text]')],
   effect: 'changes',
   examples: ['farelock refund note 1 "Called the airline"'],
-  result: { schema: async () => (await import('./result.ts')).refundNote },
   cutOff: { look: 'refund show {id}' },
-  load: async () => (await import('./run.ts')).refundNote,
 });
 
 export const refundApprove = command({
@@ -83,12 +74,10 @@ export const refundApprove = command({
   ],
   effect: 'changes',
   examples: ['farelock refund approve 1', 'farelock refund approve 2 --amount 50 --note "Goodwill"'],
-  result: { schema: async () => (await import('./result.ts')).refundApprove },
   cutOff: {
     said: 'The approval may be on record; if so, the service pays out once by itself.',
     look: 'refund show {id}',
   },
-  load: async () => (await import('./run.ts')).refundApprove,
 });
 
 export const refundReject = command({
@@ -98,9 +87,7 @@ export const refundReject = command({
   options: [option('--reason <text>', 'what the customer is told')],
   effect: 'changes',
   examples: ['farelock refund reject 1 --reason "The fare is not refundable"'],
-  result: { schema: async () => (await import('./result.ts')).refundReject },
   cutOff: { look: 'refund show {id}' },
-  load: async () => (await import('./run.ts')).refundReject,
 });
 
 export const refundDesk = command({
@@ -109,6 +96,4 @@ export const refundDesk = command({
   options: [option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))],
   effect: 'runs',
   examples: ['farelock refund desk', 'farelock refund desk --sort journey'],
-  result: { schema: async () => (await import('./result.ts')).refundDesk },
-  load: async () => (await import('./desk.ts')).refundDesk,
 });

@@ -10,33 +10,14 @@ import type {
   CustomerRequirement,
   GetOnboardingRequirementsResponse,
 } from '../../../wire/partner/index.ts';
-import { confirmLive, type PartnerIdentity, readJson, sourceName } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import { confirmLive, readJson, sourceName } from '../../session/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
-
-interface RequirementsSubmitOptions extends PartnerIdentity {
-  /** A JSON file; `-` for standard input. */
-  readonly file: string;
-  readonly live?: true;
-}
-
-interface AcceptTermsOptions extends PartnerIdentity {
-  /** Which ones, where several are asked for. */
-  readonly termsUrl?: string;
-}
-
-interface RequirementAddOptions extends PartnerIdentity {
-  readonly customerId: string;
-  /** A name that the service knows; it refuses any other. */
-  readonly data?: string;
-  readonly attestation?: string;
-  readonly maxAgeDays?: number;
-  readonly live?: true;
-}
+import type * as spec from './spec.ts';
 
 /** Lists the customer's requirements, and how far each is met. */
-export const requirementsList: Command<PartnerIdentity> = async (context, who) => {
+export const requirementsList: Run<typeof spec.requirementsList> = async (context, who) => {
   const { terminal, session, signal } = context;
   await session.work();
   const { client } = await session.partner(who);
@@ -53,7 +34,7 @@ export const requirementsList: Command<PartnerIdentity> = async (context, who) =
 };
 
 /** Gives customer data, files and their hashes included. */
-export const requirementsSubmit: Command<RequirementsSubmitOptions> = async (context, options) => {
+export const requirementsSubmit: Run<typeof spec.requirementsSubmit> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   const data = await readCustomerData(context, options.file);
   const access = await session.partner(options);
@@ -88,7 +69,7 @@ export const requirementsSubmit: Command<RequirementsSubmitOptions> = async (con
 };
 
 /** Accepts the terms that are asked for, after they were shown. */
-export const requirementsAcceptTerms: Command<AcceptTermsOptions> = async (context, options) => {
+export const requirementsAcceptTerms: Run<typeof spec.requirementsAcceptTerms> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   const { client } = await session.partner(options);
   const { requirements, complianceStatus } = await client.requirements({ signal });
@@ -130,7 +111,7 @@ export const requirementsAcceptTerms: Command<AcceptTermsOptions> = async (conte
 };
 
 /** Asks one customer for more than the policy does. */
-export const requirementAdd: Command<RequirementAddOptions> = async (context, options) => {
+export const requirementAdd: Run<typeof spec.partnerRequirementsAdd> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   const { customerId, data, attestation, maxAgeDays } = options;
   if ((data === undefined) === (attestation === undefined)) {

@@ -22,9 +22,7 @@ export const partnerRequirementsAdd = command({
   ],
   effect: 'changes',
   examples: ['farelock partner requirements add cus_demo_ana --attestation AML_CHECK'],
-  result: { schema: async () => (await import('./result.ts')).partnerRequirementsAdd },
   cutOff: { look: 'requirements list --customer {customerId}' },
-  load: async () => (await import('./run.ts')).requirementAdd,
 });
 
 export const requirementsList = command({
@@ -34,8 +32,6 @@ export const requirementsList = command({
   options: [FOR_CUSTOMER, ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock requirements'],
-  result: { schema: async () => (await import('./result.ts')).requirementsList },
-  load: async () => (await import('./run.ts')).requirementsList,
 });
 
 export const requirementsSubmit = command({
@@ -45,9 +41,7 @@ export const requirementsSubmit = command({
   options: [FOR_CUSTOMER, ACTING_PARTNER, IN_LIVE],
   effect: 'changes',
   examples: ['farelock requirements submit data.json'],
-  result: { schema: async () => (await import('./result.ts')).requirementsSubmit },
   cutOff: { look: 'requirements list' },
-  load: async () => (await import('./run.ts')).requirementsSubmit,
 });
 
 export const requirementsAcceptTerms = command({
@@ -60,7 +54,5 @@ export const requirementsAcceptTerms = command({
   ],
   effect: 'changes',
   examples: ['farelock requirements accept-terms'],
-  result: { schema: async () => (await import('./result.ts')).requirementsAcceptTerms },
   cutOff: { look: 'requirements list' },
-  load: async () => (await import('./run.ts')).requirementsAcceptTerms,
 });

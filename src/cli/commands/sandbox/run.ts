@@ -4,15 +4,9 @@ import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import { readKeyFile } from '../../session/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { OptionsOf, Run } from '../../spec/index.ts';
 import { drainable, httpServer, listening, STOPPING } from '../serve/index.ts';
-
-interface SandboxOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly webhookUrl?: string;
-  readonly webhookSecretFile?: string;
-}
+import type * as spec from './spec.ts';
 
 const LONGEST_SLEEP_MS = 500;
 
@@ -20,7 +14,7 @@ const LONGEST_SLEEP_MS = 500;
 const TOKEN = 'duffel_test_sandbox';
 
 /** Serves the sandbox of the Duffel API until it is told to stop, and delivers its webhooks meanwhile. */
-export const sandboxDuffel: Command<SandboxOptions> = async (context, options) => {
+export const sandboxDuffel: Run<typeof spec.sandboxDuffel> = async (context, options) => {
   const { terminal, session, signal, clock } = context;
   const webhook = webhookOf(options);
   const sandbox = await session.openDuffelSandbox({ webhook });
@@ -61,7 +55,10 @@ export const sandboxDuffel: Command<SandboxOptions> = async (context, options) =
 };
 
 /** @throws Problem `usage` */
-function webhookOf({ webhookUrl, webhookSecretFile }: SandboxOptions): { url: string; secret: string } | undefined {
+function webhookOf({
+  webhookUrl,
+  webhookSecretFile,
+}: OptionsOf<typeof spec.sandboxDuffel>): { url: string; secret: string } | undefined {
   if (webhookUrl === undefined && webhookSecretFile === undefined) return undefined;
   if (webhookUrl === undefined || webhookSecretFile === undefined || !/^https?:\/\//.test(webhookUrl))
     throw problem('usage', {
@@ -71,19 +68,10 @@ function webhookOf({ webhookUrl, webhookSecretFile }: SandboxOptions): { url: st
   return { url: webhookUrl, secret: readKeyFile(webhookSecretFile) };
 }
 
-interface SiteOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly scenario?: string;
-  readonly mailFolder?: string;
-  readonly mailAfter: number;
-  readonly slow: number;
-}
-
 const LOOK_FOR_MAIL_MS = 100;
 
 /** Serves the pretend carrier's web site until it is told to stop, and sends its mails meanwhile. */
-export const sandboxCarrierSite: Command<SiteOptions> = async (context, options) => {
+export const sandboxCarrierSite: Run<typeof spec.sandboxCarrierSite> = async (context, options) => {
   const { terminal, session, signal, clock } = context;
   const mailFolder = options.mailFolder === undefined ? null : resolve(options.mailFolder);
   const site = await session.openCarrierSite({

@@ -11,8 +11,6 @@ export const sandboxDuffel = command({
   ],
   effect: 'runs',
   examples: ['farelock sandbox duffel --port 4040'],
-  result: { schema: async () => (await import('./result.ts')).sandboxDuffel },
-  load: async () => (await import('./run.ts')).sandboxDuffel,
 });
 
 export const sandboxCarrierSite = command({
@@ -28,6 +26,4 @@ export const sandboxCarrierSite = command({
   ],
   effect: 'runs',
   examples: ['farelock sandbox carrier-site --port 4050 --mail-folder carrier-mail'],
-  result: { schema: async () => (await import('./result.ts')).sandboxCarrierSite },
-  load: async () => (await import('./run.ts')).sandboxCarrierSite,
 });

@@ -1,16 +1,13 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { type Command, readSchema, schemaNames } from '../../spec/index.ts';
-
-interface SchemaOptions {
-  readonly command?: readonly string[];
-}
+import { type Run, readSchema, schemaNames } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
 
 /**
  * The JSON Schema (draft 2020-12) of what a command prints under --json; without a command the names of all.
  * @throws Problem `not_found`
  */
-export const schema: Command<SchemaOptions> = async ({ terminal }, { command = [] }) => {
+export const schema: Run<typeof spec.schema> = async ({ terminal }, { command = [] }) => {
   const names = schemaNames();
   if (command.length === 0) {
     terminal.result({ schemas: names }, { lines: () => names });

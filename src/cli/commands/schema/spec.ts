@@ -6,6 +6,4 @@ export const schema = command({
   arguments: [argument('[command...]', 'such as search, or error; without one, lists all names')],
   effect: 'reads',
   examples: ['farelock schema search', 'farelock schema'],
-  result: { schema: async () => (await import('./result.ts')).schema },
-  load: async () => (await import('./run.ts')).schema,
 });

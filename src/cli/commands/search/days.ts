@@ -21,7 +21,7 @@ import {
 import { parseDate } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { type DaysTitle, priceBarsView, priceGridView } from '../../view/flights/index.ts';
 import { nextLines, offerCommand, printPlan, quoted } from '../../view/index.ts';
 import {
@@ -39,12 +39,13 @@ import {
   searchPrice,
 } from './many-days.ts';
 import { type SearchOptions, searchRequestOf } from './request.ts';
+import type * as spec from './spec.ts';
 
 /**
  * `search --flex <n>` and `search --cheapest-day`: the cheapest price of each day. It is many paid searches: their
  * total is said, and agreed to, before the first one (days/agree.ts). What was found is shown however it ends.
  */
-export const searchByDay: Command<SearchOptions> = async (context, options) => {
+export const searchByDay: Run<typeof spec.search> = async (context, options) => {
   const { session, clock, globals, terminal } = context;
   refuseOthers(options);
   const asked = searchRequestOf({ ...options, limit: 1, wait: false });

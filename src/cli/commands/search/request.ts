@@ -3,30 +3,11 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchRequestInput } from '../../../wire/flights/index.ts';
 import { dateOption, loadAirports } from '../../searching/index.ts';
-import type { CommandContext } from '../../spec/index.ts';
+import type { CommandContext, OptionsOf } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
+import type * as spec from './spec.ts';
 
-export interface SearchOptions {
-  readonly from: string;
-  readonly to: string;
-  readonly depart: string;
-  readonly return?: string;
-  readonly adults?: number;
-  readonly cabin?: NonNullable<SearchRequestInput['cabin_class']>;
-  readonly maxStops?: number;
-  readonly departAfter?: string;
-  readonly departBefore?: string;
-  readonly maxPrice?: bigint;
-  readonly sort?: NonNullable<SearchRequestInput['sort']>;
-  readonly limit?: number;
-  readonly allFares?: true;
-  /** true under --wait, false under --no-wait. */
-  readonly wait?: boolean;
-  readonly ndjson?: true;
-  /** Days either side of both dates. */
-  readonly flex?: number;
-  readonly cheapestDay?: true;
-}
+export type SearchOptions = OptionsOf<typeof spec.search>;
 
 const SHOWN = 20;
 

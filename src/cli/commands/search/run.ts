@@ -6,16 +6,17 @@ import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { type ArrivalsEnd, loadGathering } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/index.ts';
 import { costLines, firstOfferLines, withPayment } from '../../view/index.ts';
-import { limitOf, type SearchOptions, searchRequestOf, titleOf, understood } from './request.ts';
+import { limitOf, searchRequestOf, titleOf, understood } from './request.ts';
+import type * as spec from './spec.ts';
 
 /**
  * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
  * commands that follow. What was paid for is shown, however the waiting ends.
  */
-export const search: Command<SearchOptions> = async (context, given) => {
+export const search: Run<typeof spec.search> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {
     const { searchByDay } = await import('./days.ts');
     return searchByDay(context, await understood(context, given));

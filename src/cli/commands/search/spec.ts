@@ -50,8 +50,6 @@ export const search = command({
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
     'farelock search LON BER --depart 20dec --yes',
   ],
-  result: { schema: async () => (await import('./result.ts')).search },
-  load: async () => (await import('./run.ts')).search,
 });
 
 export const searchUpdates = command({
@@ -64,6 +62,5 @@ export const searchUpdates = command({
   ],
   effect: 'reads',
   examples: ['farelock search-updates sch_… --wait --json'],
-  result: { list: 'offers', schema: async () => (await import('./result.ts')).searchUpdates },
-  load: async () => (await import('./updates.ts')).searchUpdates,
+  list: 'offers',
 });

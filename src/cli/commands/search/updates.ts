@@ -1,13 +1,8 @@
 import { tableLines, type View } from '../../../terminal/index.ts';
 import type { Offer, SearchUpdatesResponse } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { fareOfOffer, yesNo } from '../../view/flights/index.ts';
-
-interface SearchUpdatesOptions {
-  readonly searchId: string;
-  readonly cursor?: string;
-  readonly wait?: true;
-}
+import type * as spec from './spec.ts';
 
 const PAUSE_MS = 500;
 
@@ -15,7 +10,7 @@ const PAUSE_MS = 500;
  * The offers that landed after the cursor. The search is paid and this is free, so that an interruption loses nothing:
  * the same cursor gives the same offers again.
  */
-export const searchUpdates: Command<SearchUpdatesOptions> = async (context, { searchId, cursor, wait }) => {
+export const searchUpdates: Run<typeof spec.searchUpdates> = async (context, { searchId, cursor, wait }) => {
   const { terminal, session, signal, clock } = context;
   const flights = await session.flights();
   const landed: Offer[] = [];

@@ -10,30 +10,17 @@ import type { AirlineSettings } from '../../../service/index.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER, nameOf, networkOfGenesis, rpcNames } from '../../../solana/index.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import { scenarioNamed } from '../../session/index.ts';
-import { type ClusterOptions, clusterGiven, keyInArgument, NotASetting, webAddress } from '../../settings/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
-import { type AirlineOptions, airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
+import { clusterGiven, keyInArgument, NotASetting, webAddress } from '../../settings/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
+import { airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { httpServer } from './http-server.ts';
 import { drainable, STOPPING } from './listening.ts';
+import type * as spec from './spec.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
 
-interface ServeOptions extends ClusterOptions, AirlineOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly databaseUrl?: string;
-  readonly facilitatorUrl?: string;
-  /** Where customers reach it: behind a proxy, or under a name. */
-  readonly publicUrl?: string;
-  readonly scenario?: string;
-  readonly live?: boolean;
-  readonly mainnet?: boolean;
-  readonly clusterOnly?: boolean;
-  readonly withoutProgram?: boolean;
-  /** Addresses and CIDR ranges. */
-  readonly trustedProxy?: readonly string[];
-}
+type ServeOptions = OptionsOf<typeof spec.serve>;
 
 interface Listening {
   readonly flights_url: string | null;
@@ -49,7 +36,7 @@ interface Listening {
 }
 
 /** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
-export const serve: Command<ServeOptions> = async (context, options) => {
+export const serve: Run<typeof spec.serve> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
   warnOfSecrets(context, options);
   const proxies = await trustedProxies(options.trustedProxy ?? proxiesIn(environment.FARELOCK_TRUSTED_PROXIES));

@@ -40,6 +40,4 @@ export const serve = command({
     'farelock serve --port 0 --json',
     'farelock serve --provider duffel --duffel-token-file token',
   ],
-  result: { schema: async () => (await import('./result.ts')).serve },
-  load: async () => (await import('./run.ts')).serve,
 });

@@ -12,7 +12,7 @@ import {
   standingOf,
 } from '../../paying/index.ts';
 import { fundingPayment, withReason } from '../../session/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   bookingPhase,
   hasEnded,
@@ -22,11 +22,7 @@ import {
   statusLines,
 } from '../../view/flights/index.ts';
 import { nextLines, quoted } from '../../view/index.ts';
-
-interface StatusOptions {
-  readonly intentId: string;
-  readonly watch?: true;
-}
+import type * as spec from './spec.ts';
 
 const PHASES: Partial<Record<MoneyStage, string>> = {
   unpaid: 'Waiting for the payment',
@@ -35,7 +31,7 @@ const PHASES: Partial<Record<MoneyStage, string>> = {
 };
 
 /** Where the money is. With --watch until it ends: booked is exit 0, refunded is 8. */
-export const status: Command<StatusOptions> = async (context, { intentId, watch }) => {
+export const status: Run<typeof spec.status> = async (context, { intentId, watch }) => {
   const { terminal, session, clock } = context;
   await session.work();
   const flights = await session.flights();

@@ -7,6 +7,4 @@ export const status = command({
   options: [option('--watch', 'follow it until it ends; with --json a line for each change')],
   effect: 'reads',
   examples: ['farelock status int_… --watch', 'farelock status int_… --json status'],
-  result: { schema: async () => (await import('./result.ts')).status },
-  load: async () => (await import('./run.ts')).status,
 });

@@ -4,23 +4,9 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View, wrap } from '../../../terminal/index.ts';
 import type { Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { nextLines, stepLines } from '../../view/index.ts';
-
-interface StuckOptions {
-  /** Of an intent, a refund request, a pay-out or an effect. */
-  readonly id: string;
-}
-
-interface StuckShowOptions extends StuckOptions {
-  readonly evidence?: string | true;
-}
-
-interface StuckResolveOptions extends StuckOptions {
-  readonly decision: 'ticketed' | 'not_ticketed' | 'cancelled' | 'retry';
-  readonly reference?: string;
-  readonly ticket?: readonly string[];
-}
+import type * as spec from './spec.ts';
 
 const POLL_MS = 500;
 const MOST_POLLS = 30;
@@ -34,7 +20,7 @@ const operatorOf = async ({ session }: CommandContext) => {
 };
 
 /** Work that waits for a person. */
-export const stuckList: Command<object> = async (context) => {
+export const stuckList: Run<typeof spec.stuckList> = async (context) => {
   const found = await (await operatorOf(context)).stuck(context);
   context.terminal.result(found, stuckView(context.clock.now()));
   const first = found.bookings[0]?.intent_id ?? found.refund_requests[0]?.request_id;
@@ -43,7 +29,7 @@ export const stuckList: Command<object> = async (context) => {
 };
 
 /** One of them on one screen. */
-export const stuckShow: Command<StuckShowOptions> = async (context, { id, evidence }) => {
+export const stuckShow: Run<typeof spec.stuckShow> = async (context, { id, evidence }) => {
   const operator = await operatorOf(context);
   if (evidence === undefined) {
     showItem(context, await operator.stuckItem(id, context));
@@ -70,7 +56,7 @@ export const stuckShow: Command<StuckShowOptions> = async (context, { id, eviden
 };
 
 /** Shows exactly what will move, asks, and has that done. Exit 8 when it is not finished yet. */
-export const stuckResolve: Command<StuckResolveOptions> = async (context, given) => {
+export const stuckResolve: Run<typeof spec.stuckResolve> = async (context, given) => {
   const { terminal, globals } = context;
   const operator = await operatorOf(context);
   const verdict = await verdictOf(context, given);
@@ -122,7 +108,7 @@ async function followed(
 
 async function verdictOf(
   { terminal }: CommandContext,
-  { decision, reference, ticket }: StuckResolveOptions,
+  { decision, reference, ticket }: OptionsOf<typeof spec.stuckResolve>,
 ): Promise<Verdict> {
   if (decision !== 'ticketed') {
     if (reference !== undefined || ticket !== undefined) {

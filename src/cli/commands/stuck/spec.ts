@@ -8,8 +8,6 @@ export const stuckList = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock stuck'],
-  result: { schema: async () => (await import('./result.ts')).stuckList },
-  load: async () => (await import('./run.ts')).stuckList,
 });
 
 export const stuckShow = command({
@@ -28,8 +26,6 @@ export const stuckShow = command({
     'farelock stuck show int_… --evidence ./evidence',
     'farelock stuck show VIE-LIS --evidence',
   ],
-  result: { schema: async () => (await import('./result.ts')).stuckShow },
-  load: async () => (await import('./run.ts')).stuckShow,
 });
 
 export const stuckResolve = command({
@@ -45,7 +41,5 @@ export const stuckResolve = command({
   ],
   effect: 'changes',
   examples: ['farelock stuck resolve int_… ticketed --reference ABC123 --ticket 020-1234567890'],
-  result: { schema: async () => (await import('./result.ts')).stuckResolve },
   cutOff: { look: 'stuck show {id}' },
-  load: async () => (await import('./run.ts')).stuckResolve,
 });

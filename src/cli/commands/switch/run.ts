@@ -1,13 +1,9 @@
 import { problem } from '../../../kernel/problems.ts';
 import { fieldLines, type View, wrap } from '../../../terminal/index.ts';
 import type { Switches } from '../../../wire/flights/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { nextLines, stepLines } from '../../view/index.ts';
-
-interface SwitchOptions {
-  readonly name?: 'booking' | 'lowcost';
-  readonly state?: 'on' | 'off';
-}
+import type * as spec from './spec.ts';
 
 /** What an off switch stops. */
 const STOPS = {
@@ -22,7 +18,7 @@ const ALLOWS = {
 } as const;
 
 /** Shows both switches, or turns one, after saying what that stops. What is under way goes on. */
-export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, globals, signal }, given) => {
+export const turnSwitch: Run<typeof spec.turnSwitch> = async ({ terminal, session, globals, signal }, given) => {
   const { name, state } = given;
   const operator = await session.operator();
   if (name === undefined || state === undefined) {

@@ -11,7 +11,5 @@ export const turnSwitch = command({
   ],
   effect: 'changes',
   examples: ['farelock switch', 'farelock switch booking off'],
-  result: { schema: async () => (await import('./result.ts')).turnSwitch },
   cutOff: { look: 'switch' },
-  load: async () => (await import('./run.ts')).turnSwitch,
 });

@@ -2,7 +2,7 @@ import type { SavedTraveller, TravellerFields } from '../../../client/journal/in
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { fieldLines, type Paint, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
-import type { Command, CommandContext } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   askTraveller,
   type TravellerState,
@@ -12,17 +12,7 @@ import {
   travellerState,
 } from '../../travellers/index.ts';
 import { nextLines, printPlan, quoted } from '../../view/index.ts';
-
-interface TravellersAddOptions {
-  readonly name: string;
-  /** A JSON file, or `-`. */
-  readonly file?: string;
-  readonly replace?: true;
-}
-
-interface TravellerNameOptions {
-  readonly name: string;
-}
+import type * as spec from './spec.ts';
 
 const listed = (traveller: SavedTraveller, nowMs: number): ListedTraveller => ({
   name: traveller.name,
@@ -33,7 +23,7 @@ const listed = (traveller: SavedTraveller, nowMs: number): ListedTraveller => ({
 const opened = async ({ session }: CommandContext) => (await session.store()).travellers();
 
 /** Saves a traveller, sealed: asked for on a terminal, else one passenger of JSON. Nothing of it stands in argv. */
-export const travellersAdd: Command<TravellersAddOptions> = async (context, options) => {
+export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, options) => {
   const { terminal, streams, globals } = context;
   const name = travellerName(options.name);
   const store = await opened(context);
@@ -62,7 +52,7 @@ const exists = (name: string) =>
   });
 
 /** The names, and what a booking may still need of each; nothing personal beyond the names that were chosen. */
-export const travellersList: Command<object> = async (context) => {
+export const travellersList: Run<typeof spec.travellersList> = async (context) => {
   const all = await (await opened(context)).all();
   const nowMs = context.clock.now();
   context.terminal.result({ travellers: all.map((one) => listed(one, nowMs)) }, travellersView);
@@ -71,14 +61,14 @@ export const travellersList: Command<object> = async (context) => {
 };
 
 /** Everything that is kept of one traveller. @throws Problem `traveller_not_found` */
-export const travellersShow: Command<TravellerNameOptions> = async (context, { name }) => {
+export const travellersShow: Run<typeof spec.travellersShow> = async (context, { name }) => {
   const saved = await travellerNamed(context, name);
   context.terminal.result({ ...listed(saved, context.clock.now()), fields: saved.fields }, { lines: travellerLines });
   return 0;
 };
 
 /** Removes a traveller, also from the free pages of the file. @throws Problem `traveller_not_found` */
-export const travellersRemove: Command<TravellerNameOptions> = async (context, { name }) => {
+export const travellersRemove: Run<typeof spec.travellersRemove> = async (context, { name }) => {
   const { terminal, globals } = context;
   if (globals.dryRun) {
     const { name: known } = await travellerNamed(context, name);

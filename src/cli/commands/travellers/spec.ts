@@ -6,8 +6,7 @@ export const travellersList = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock travellers'],
-  result: { list: 'travellers', schema: async () => (await import('./result.ts')).travellersList },
-  load: async () => (await import('./run.ts')).travellersList,
+  list: 'travellers',
 });
 
 export const travellersAdd = command({
@@ -20,9 +19,7 @@ export const travellersAdd = command({
   options: [option('--replace', 'overwrite the traveller with that name')],
   effect: 'local',
   examples: ['farelock travellers add ana', 'farelock travellers add ana - < ana.json'],
-  result: { schema: async () => (await import('./result.ts')).travellersAdd },
   cutOff: { look: 'travellers list' },
-  load: async () => (await import('./run.ts')).travellersAdd,
 });
 
 export const travellersShow = command({
@@ -31,8 +28,6 @@ export const travellersShow = command({
   arguments: [argument('<name>')],
   effect: 'reads',
   examples: ['farelock travellers show ana'],
-  result: { schema: async () => (await import('./result.ts')).travellersShow },
-  load: async () => (await import('./run.ts')).travellersShow,
 });
 
 export const travellersRemove = command({
@@ -41,7 +36,5 @@ export const travellersRemove = command({
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock travellers remove ana'],
-  result: { schema: async () => (await import('./result.ts')).travellersRemove },
   cutOff: { look: 'travellers list' },
-  load: async () => (await import('./run.ts')).travellersRemove,
 });

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '../../../../package.json';
 import { fieldLines, type View } from '../../../terminal/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { isNewer, latestVersion, noteLook } from '../../upgrade/index.ts';
+import type * as spec from './spec.ts';
 
 interface Upgrade {
   readonly version: string;
@@ -14,7 +15,7 @@ interface Upgrade {
 }
 
 /** Asks the registry for the newest version and says how to get it. Nothing is installed: that is the person's to run. */
-export const upgrade: Command<object> = async ({ terminal, session, environment, clock, signal }) => {
+export const upgrade: Run<typeof spec.upgrade> = async ({ terminal, session, environment, clock, signal }) => {
   terminal.phase('Asking the registry');
   const latest = await latestVersion(environment, signal);
   noteLook(session.home, { looked_at: clock.now(), latest });

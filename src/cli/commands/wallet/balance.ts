@@ -2,11 +2,12 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import { asked, connectWallet, usdcOf, type WalletConnection } from '../../session/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { formatSol, nextLines, printPlan, shortened } from '../../view/index.ts';
+import type * as spec from './spec.ts';
 
 /** SOL and USDC of the wallet, as the cluster has them. */
-export const walletBalance: Command<object> = async ({ terminal, session }) => {
+export const walletBalance: Run<typeof spec.walletBalance> = async ({ terminal, session }) => {
   const wallet = await session.wallet();
   const { network, mint } = await usdcOf(await session.cluster(), wallet.address);
   terminal.phase('Asking the cluster');
@@ -48,17 +49,10 @@ function tokenAmount(parsed: unknown): bigint {
   return BigInt(info?.tokenAmount?.amount ?? '0');
 }
 
-interface AirdropOptions {
-  /** Lamports. */
-  readonly sol?: bigint;
-  /** Atomic units. */
-  readonly usdc?: bigint;
-}
-
 const MOST_POLLS = 60;
 
 /** Play money from the faucet: SOL by requestAirdrop, USDC by a method of the embedded cluster's own. */
-export const walletAirdrop: Command<AirdropOptions> = async (context, options) => {
+export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const neither = options.sol === undefined && options.usdc === undefined;
   const sol = options.sol ?? (neither ? 1_000_000_000n : 0n);

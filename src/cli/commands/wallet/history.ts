@@ -4,12 +4,9 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { type Paint, tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, journeyWords, paidForWords } from '../../paying/index.ts';
 import { asked, connectWallet, usdcOf } from '../../session/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { shortened } from '../../view/index.ts';
-
-interface WalletHistoryOptions {
-  readonly limit: number;
-}
+import type * as spec from './spec.ts';
 
 interface HistoryEntry {
   readonly transaction: string;
@@ -25,7 +22,7 @@ interface HistoryEntry {
 }
 
 /** Lists the movements of the wallet's USDC on the cluster, newest first, with what the journal knows of each. */
-export const walletHistory: Command<WalletHistoryOptions> = async (context, { limit }) => {
+export const walletHistory: Run<typeof spec.walletHistory> = async (context, { limit }) => {
   const { terminal, session, signal } = context;
   const wallet = await session.wallet();
   const { mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);

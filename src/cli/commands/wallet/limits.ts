@@ -11,19 +11,15 @@ import {
   type SettingValues,
   USUAL_PER_CALL,
 } from '../../settings/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { OptionsOf, Run } from '../../spec/index.ts';
 import { loadViewPlan } from '../../view/index.ts';
 import { withProfile } from '../config/index.ts';
+import type * as spec from './spec.ts';
 
-interface LimitsSetOptions {
-  readonly perCall?: string;
-  readonly perDay?: string;
-  readonly booking?: string;
-  readonly hosts?: string;
-}
+type LimitsSetOptions = OptionsOf<typeof spec.walletLimitsSet>;
 
 /** Shows the limits on payments, and how much of the day's is left. */
-export const limitsShow: Command<object> = async ({ terminal, session }) => {
+export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, session }) => {
   const { limits, name } = session.profile;
   const { address } = await session.wallet();
   const { network } = await session.cluster();
@@ -80,7 +76,7 @@ const GIVEN: readonly (readonly [keyof LimitsSetOptions, SettingName, string])[]
 ];
 
 /** Sets limits: of the profile that --profile names, else of all profiles that have none of their own. */
-export const limitsSet: Command<LimitsSetOptions> = async ({ terminal, session, clock, globals }, options) => {
+export const limitsSet: Run<typeof spec.walletLimitsSet> = async ({ terminal, session, clock, globals }, options) => {
   const changes = changesIn(options);
   const profile = globals.profile !== undefined && isProfileName(globals.profile) ? globals.profile : null;
   const change = (own: SettingValues): SettingValues => {

@@ -3,11 +3,12 @@ import { loadKeypair } from '../../../solana/index.ts';
 import { fieldLines, loadQr } from '../../../terminal/index.ts';
 import { explorerOf } from '../../paying/index.ts';
 import { usdcOf } from '../../session/index.ts';
-import type { Command } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
+import type * as spec from './spec.ts';
 
 /** Makes a keypair file; an existing one is never written over. */
-export const walletNew: Command<object> = async ({ terminal, session, globals }) => {
+export const walletNew: Run<typeof spec.walletNew> = async ({ terminal, session, globals }) => {
   if (globals.dryRun) {
     printPlan(terminal, [`Create a keypair file at ${session.keypairFile} (mode 0600).`]);
     return 0;
@@ -31,13 +32,8 @@ export const walletNew: Command<object> = async ({ terminal, session, globals })
   return 0;
 };
 
-interface WalletShowOptions {
-  /** true: the address as a QR code; an amount (atomic USDC): a request to pay so much into it. */
-  readonly qr?: true | bigint;
-}
-
 /** The wallet that this profile pays with. */
-export const walletShow: Command<WalletShowOptions> = async (context, { qr }) => {
+export const walletShow: Run<typeof spec.walletShow> = async (context, { qr }) => {
   const { terminal, session } = context;
   const wallet = await session.wallet();
   const { network, mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);

@@ -5,8 +5,6 @@ export const walletNew = command({
   summary: 'Create a wallet (keypair file)',
   effect: 'local',
   examples: ['farelock wallet new'],
-  result: { schema: async () => (await import('./result.ts')).walletNew },
-  load: async () => (await import('./run.ts')).walletNew,
 });
 
 export const walletShow = command({
@@ -17,8 +15,6 @@ export const walletShow = command({
   ],
   effect: 'reads',
   examples: ['farelock wallet show', 'farelock wallet show --qr', 'farelock wallet show --qr 25'],
-  result: { schema: async () => (await import('./result.ts')).walletShow },
-  load: async () => (await import('./run.ts')).walletShow,
 });
 
 export const walletBalance = command({
@@ -26,8 +22,6 @@ export const walletBalance = command({
   summary: 'Show the SOL and USDC on the cluster',
   effect: 'reads',
   examples: ['farelock wallet balance --json usdc'],
-  result: { schema: async () => (await import('./result.ts')).walletBalance },
-  load: async () => (await import('./balance.ts')).walletBalance,
 });
 
 export const walletAirdrop = command({
@@ -39,9 +33,7 @@ export const walletAirdrop = command({
   ],
   effect: 'changes',
   examples: ['farelock wallet airdrop --usdc 500'],
-  result: { schema: async () => (await import('./result.ts')).walletAirdrop },
   cutOff: { said: 'The play money may have been given.', look: 'wallet balance' },
-  load: async () => (await import('./balance.ts')).walletAirdrop,
 });
 
 export const walletHistory = command({
@@ -50,8 +42,7 @@ export const walletHistory = command({
   options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1000), 20)],
   effect: 'reads',
   examples: ['farelock wallet history'],
-  result: { list: 'history', schema: async () => (await import('./result.ts')).walletHistory },
-  load: async () => (await import('./history.ts')).walletHistory,
+  list: 'history',
 });
 
 export const walletLimitsShow = command({
@@ -60,8 +51,6 @@ export const walletLimitsShow = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock wallet limits'],
-  result: { schema: async () => (await import('./result.ts')).walletLimitsShow },
-  load: async () => (await import('./limits.ts')).limitsShow,
 });
 
 export const walletLimitsSet = command({
@@ -75,6 +64,4 @@ export const walletLimitsSet = command({
   ],
   effect: 'local',
   examples: ['farelock wallet limits set --per-day 25'],
-  result: { schema: async () => (await import('./result.ts')).walletLimitsSet },
-  load: async () => (await import('./limits.ts')).limitsSet,
 });
