@@ -21,15 +21,12 @@ import { searchOffers } from './search.ts';
 import { createTimetable } from './timetable.ts';
 import { createWorld } from './world.ts';
 
-export { readAirlines } from './airlines.ts';
 export { distanceKm, readAirports } from './airports.ts';
-export { createFleet } from './fleet.ts';
 export { createItineraries } from './itineraries.ts';
 export { createNetwork } from './network.ts';
 export { createOfferIds } from './offer-id.ts';
 export { airlineMigrations, recordLocator, tickets } from './orders.ts';
 export { decimalOf } from './prices.ts';
-export { TOPIC } from './random.ts';
 export { searchOffers } from './search.ts';
 export { createTimetable } from './timetable.ts';
 export * from './world.ts';

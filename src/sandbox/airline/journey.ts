@@ -1,10 +1,8 @@
 import type { CabinClass } from '../../wire/flights/index.ts';
-import type { Airline } from './airlines.ts';
 import { distanceKm } from './airports.ts';
 import type { Itinerary } from './itineraries.ts';
-import { TOPIC } from './random.ts';
 import type { Flight } from './timetable.ts';
-import type { World } from './world.ts';
+import { type Airline, TOPIC, type World } from './world.ts';
 
 /** One or two directions, as flown. Who sells it, and how, comes on top. */
 export type Journey = readonly Itinerary[];

@@ -4,12 +4,10 @@ import type { AvailableService } from '../../wire/flights/index.ts';
 import { lengthKm } from './journey.ts';
 import type { OfferIds } from './offer-id.ts';
 import { composeOffer, expiresAtMs, frameOf, type Selection } from './offers.ts';
-import { baseFare, decimalOf } from './prices.ts';
-import { TOPIC } from './random.ts';
+import { baseFare, decimalOf, EUR_PER_USD, SELLERS } from './prices.ts';
 import { RATE_LIMIT_RETRY_SECONDS, REPRICED_BY, scenarioOn } from './scenarios.ts';
 import { SALES_CLOSE_MS } from './search.ts';
-import { EUR_PER_USD, SELLERS } from './sellers.ts';
-import type { World } from './world.ts';
+import { TOPIC, type World } from './world.ts';
 
 /** A live offer with what made it and the scenario of its route. */
 export interface ReadOffer extends LiveOffer {

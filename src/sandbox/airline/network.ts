@@ -1,8 +1,6 @@
-import { type Airline, SHUTTLE } from './airlines.ts';
 import type { Airport } from './airports.ts';
 import { distanceKm } from './airports.ts';
-import { TOPIC } from './random.ts';
-import type { World } from './world.ts';
+import { type Airline, SHUTTLE, TOPIC, type World } from './world.ts';
 
 /** One airline's non-stop (or same-flight-number) service between two airports, in both directions. */
 export interface Service {

@@ -3,7 +3,7 @@ import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Airport } from './airports.ts';
 import type { Network } from './network.ts';
 import type { Selection } from './offers.ts';
-import { SELLERS } from './sellers.ts';
+import { SELLERS } from './prices.ts';
 import type { Flight, Timetable } from './timetable.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,6 @@
 import { instant } from '../../kernel/clock.ts';
 import { isoDuration } from '../../kernel/domain/offer-order.ts';
 import type { CabinClass, Conditions, Offer, Segment, Slice } from '../../wire/flights/index.ts';
-import type { Airline } from './airlines.ts';
 import type { Airport } from './airports.ts';
 import type { Itinerary } from './itineraries.ts';
 import {
@@ -13,11 +12,9 @@ import {
   marketingNumber,
   operatingNumber,
 } from './journey.ts';
-import { type BaseFare, decimalOf, priceOf } from './prices.ts';
-import { TOPIC } from './random.ts';
-import { DIRECT, EUR_PER_USD, SELLERS, type Seller } from './sellers.ts';
+import { type BaseFare, DIRECT, decimalOf, EUR_PER_USD, priceOf, SELLERS, type Seller } from './prices.ts';
 import type { Flight } from './timetable.ts';
-import type { World } from './world.ts';
+import { type Airline, TOPIC, type World } from './world.ts';
 
 /**
  * CO2 by the ICAO Carbon Emissions Calculator Methodology: fuel for the great-circle distance with ICAO's correction

@@ -5,10 +5,8 @@ import type { Itineraries, Itinerary } from './itineraries.ts';
 import { isSoldIn, type Journey, platingAirlines } from './journey.ts';
 import type { OfferIds } from './offer-id.ts';
 import { composeOffer, frameOf } from './offers.ts';
-import { type BaseFare, baseFare } from './prices.ts';
-import { TOPIC } from './random.ts';
-import { DIRECT, SELLERS } from './sellers.ts';
-import type { World } from './world.ts';
+import { type BaseFare, baseFare, DIRECT, SELLERS } from './prices.ts';
+import { TOPIC, type World } from './world.ts';
 
 /** Sales close this long before departure. */
 export const SALES_CLOSE_MS = 90 * 60_000;

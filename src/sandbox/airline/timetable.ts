@@ -1,10 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import type { Airline } from './airlines.ts';
 import { type Airport, distanceKm, eastward, tailwindKmh } from './airports.ts';
-import type { Aircraft, FleetRole } from './fleet.ts';
 import { type Service, SLOTS_BY_SIZE } from './network.ts';
-import { TOPIC } from './random.ts';
-import type { World } from './world.ts';
+import { type Aircraft, type Airline, FLEET, type FleetRole, TOPIC, type World } from './world.ts';
 
 /** A flight number in one direction: what stays the same from day to day. */
 interface Slot {
@@ -78,7 +75,7 @@ function rememberedSlots(world: World): Plan['slot'] {
   return (service, from, number) => {
     let known = slots.get(service);
     if (!known) {
-      known = { outbound: [], inbound: [], suited: suitedAircraft(world, service) };
+      known = { outbound: [], inbound: [], suited: suitedAircraft(service) };
       slots.set(service, known);
     }
     const direction = from === service.hub ? known.outbound : known.inbound;
@@ -217,8 +214,8 @@ function layOutNumbers(world: World): FirstNumbers {
 }
 
 /** The types that an airline could send on a service: those that reach, else the one that is sent with a stop. */
-function suitedAircraft(world: World, service: Service): readonly Aircraft[] {
-  const fleet = world.fleet[roleOf(service)];
+function suitedAircraft(service: Service): readonly Aircraft[] {
+  const fleet = FLEET[roleOf(service)];
   const { hub, other, distanceKm: km } = service;
   const huge = hub.size === 5 && other.size === 5;
   const suited = fleet.filter((one) => one.rangeKm >= km * 1.03 && (huge || one.seats.economy < 300));

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../../kernel/http.ts';
-import { createFleet, readAirlines } from '../airline/index.ts';
+import { FLEET, readAirlines } from '../airline/index.ts';
 import { refused } from './errors.ts';
 import { page } from './paging.ts';
 import { carrierOf, cityOf, placeOf } from './places.ts';
@@ -14,7 +14,7 @@ type List = (sandbox: Sandbox) => readonly Listed[];
 const AIRLINES: List = ({ ids }) => [ZZ, ...readAirlines()].map(({ name, code }) => carrierOf(ids, name, code));
 
 const AIRCRAFT: List = ({ ids }) =>
-  [...new Set(Object.values(createFleet()).flatMap((types) => types.map(({ name }) => name)))].map((name) => ({
+  [...new Set(Object.values(FLEET).flatMap((types) => types.map(({ name }) => name)))].map((name) => ({
     id: ids.hashed('arc', name),
     name,
     iata_code: '32N',

@@ -2,6 +2,7 @@ import type { PartnerPorts, RunType, Tx } from '../../partner/base/index.ts';
 import { addAcceptance, createSubmissions, inputKey, loadPolicy, RUN_INPUTS } from '../../partner/compliance/index.ts';
 import type { CustomerData } from '../../partner/customer-data/index.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../wire/partner/kinds.ts';
+import PEOPLE from './people.json' with { type: 'json' };
 
 /**
  * Makes most of the demo's customers ready to order: their data is in, attested, and the terms are accepted. Who else
@@ -59,9 +60,9 @@ interface SeededCustomerData {
   readonly data: readonly { readonly dataId: string; readonly value: CustomerData }[];
 }
 
+/** A person of people.json, whose data have the ids `dat_demo_<short>_<what>`. */
 interface Person {
   readonly customerId: string;
-  /** Ids of the data are `dat_demo_<short>_<what>`. */
   readonly short: string;
   readonly country: string;
   readonly name: { readonly firstName: string; readonly lastName: string };
@@ -74,56 +75,8 @@ interface Person {
   readonly wallet: string;
 }
 
-const PEOPLE: readonly Person[] = [
-  {
-    customerId: 'cus_demo_ana',
-    short: 'ana',
-    country: 'BRA',
-    name: { firstName: 'Ana', lastName: 'Exemplo' },
-    birthDate: '1990-04-12',
-    phone: { countryCode: '+55', number: '11961234567' },
-    home: { streetLine1: 'Rua do Exemplo 1', city: 'São Paulo', postalCode: '01001-000', country: 'BRA' },
-    documentNumber: 'FX100001',
-    taxId: { country: 'BRA', type: 'CPF', number: '52998224725' },
-    bank: { pix: { pixKey: 'ana@example.com' } },
-    wallet: 'AAtNgZqaZuKF7kYMyRTxFFSPoy53aZRe4uibujp4Jgfo',
-  },
-  {
-    customerId: 'cus_demo_bo',
-    short: 'bo',
-    country: 'DEU',
-    name: { firstName: 'Bo', lastName: 'Beispiel' },
-    birthDate: '1985-09-30',
-    phone: { countryCode: '+49', number: '15123456789' },
-    home: { streetLine1: 'Beispielweg 2', city: 'Berlin', postalCode: '10115', country: 'DEU' },
-    documentNumber: 'C01X00T41',
-    taxId: { country: 'DEU', type: 'STEUER_ID', number: '86095742719' },
-    bank: { iban: { accountNumber: 'DE89370400440532013000', country: 'DEU', bic: 'COBADEFFXXX' } },
-    wallet: 'BAaqwgRSAmcEiJiJM4Mo2ZZUwaD9P7RqNhhbNuyficj9',
-  },
-  {
-    customerId: 'cus_demo_sam',
-    short: 'sam',
-    country: 'USA',
-    name: { firstName: 'Sam', lastName: 'Sample' },
-    birthDate: '1979-01-05',
-    phone: { countryCode: '+1', number: '2025550143' },
-    home: {
-      streetLine1: '3 Sample Street',
-      city: 'Springfield',
-      postalCode: '62701',
-      country: 'USA',
-      subdivision: 'US-IL',
-    },
-    documentNumber: 'X12345671',
-    taxId: { country: 'USA', type: 'SSN', number: '536228726' },
-    bank: { ach: { accountNumber: '000123456789', routingNumber: '011000015' } },
-    wallet: '6tGK3AjUG8AEbxNEoySYLxVT3NUifm6FZXRBT1xCBmVH',
-  },
-];
-
 /** In the form that data is kept in; the last day of a document is far ahead. */
-export const SEEDED_CUSTOMER_DATA: readonly SeededCustomerData[] = PEOPLE.map((person) => {
+export const SEEDED_CUSTOMER_DATA: readonly SeededCustomerData[] = (PEOPLE as readonly Person[]).map((person) => {
   const of = (what: string, value: CustomerData) => ({ dataId: `dat_demo_${person.short}_${what}`, value });
   return {
     customerId: person.customerId,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { z } from 'zod';
 import { FUNDED } from '../../kernel/domain/order-moves.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import { linkCustomer, newPartnerKey, type PartnerPorts, type Tx } from '../../partner/base/index.ts';
@@ -6,7 +7,35 @@ import { insertPartnerKey, newWebhookSecret } from '../../partner/desk/index.ts'
 import { recordChange, sealColumn } from '../../partner/orders/index.ts';
 import { sealWebhookSecret } from '../../partner/platforms/index.ts';
 import { readMark } from '../../store/index.ts';
-import { SANDBOX_ORIGIN, SEEDED_CUSTOMERS, SEEDED_ORDERS, SEEDED_PARTNERS, type SeededOrder } from './seed-table.ts';
+import type { offeringSchema } from '../../wire/partner/offering.ts';
+import type { OrderStatus } from '../../wire/partner/schema.ts';
+import SEED from './seed.json' with { type: 'json' };
+
+const SANDBOX_ORIGIN = 'https://platform.sandbox.farelock.invalid';
+
+interface SeededPartner {
+  readonly partnerId: string;
+  readonly name: string;
+  readonly type: 'INTEGRATION' | 'REDIRECT';
+  /** Where the sandbox platform answers for it. */
+  readonly path: string;
+  /** Four decimals in an amount choose how the sandbox behaves (docs/sandbox.md). */
+  readonly offering: z.input<typeof offeringSchema>;
+}
+
+/** Two integration partners and a redirect partner; each knows every customer of the seed. */
+export const SEEDED_PARTNERS = SEED.partners as readonly SeededPartner[];
+
+interface SeededOrder {
+  /** Its statuses so far: the first is AWAITING_FUNDS, the last is the current one. */
+  readonly way: readonly OrderStatus[];
+  /** Before the demo began. */
+  readonly minutesAgo: number;
+  readonly deposit: object;
+  readonly columns: Omit<(typeof SEED.orders)[number]['columns'], 'transaction_type'> & {
+    readonly transaction_type: 'ONRAMP' | 'OFFRAMP';
+  };
+}
 
 const MARK = 'partner_seed';
 
@@ -36,7 +65,7 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
     await seedPartners(ports, tx);
     for (const { partnerId, key } of keys) await insertPartnerKey(ports, tx, partnerId, 'sandbox', key);
     if (mark === null) {
-      for (const order of SEEDED_ORDERS) await seedOrder(ports, tx, order);
+      for (const order of SEED.orders as readonly SeededOrder[]) await seedOrder(ports, tx, order);
       await (await import('./seed-customers.ts')).seedCustomers(ports, tx);
     }
     await tx
@@ -79,7 +108,7 @@ async function seedPartners(ports: PartnerPorts, tx: Tx): Promise<void> {
       .onConflict((conflict) => conflict.column('partner_id').doNothing())
       .execute();
   }
-  for (const { customerId, country } of SEEDED_CUSTOMERS) {
+  for (const { customerId, country } of SEED.customers) {
     await tx
       .insertInto('customers')
       .values({ customer_id: customerId, environment: ports.environment, country, created_at_ms: nowMs })
@@ -90,62 +119,47 @@ async function seedPartners(ports: PartnerPorts, tx: Tx): Promise<void> {
 }
 
 async function seedOrder(ports: PartnerPorts, tx: Tx, order: SeededOrder): Promise<void> {
-  const createdAtMs = ports.clock.now() - order.minutesAgo * 60_000;
-  const stepMs = (order.minutesAgo * 60_000) / order.way.length;
-  const atMs = (step: number) => Math.round(createdAtMs + step * stepMs);
-  const last = order.way.length - 1;
+  const { way, deposit, columns } = order;
+  const { order_id: orderId, partner_id: partnerId } = columns;
+  const { environment, secrets } = ports;
+  const spentMs = order.minutesAgo * 60_000;
+  const createdAtMs = ports.clock.now() - spentMs;
+  const atMs = (step: number) => Math.round(createdAtMs + (step * spentMs) / way.length);
+  const last = way.length - 1;
   await tx
     .insertInto('partner_orders')
     .values({
-      order_id: order.orderId,
-      environment: ports.environment,
-      partner_id: order.partnerId,
-      customer_id: order.customerId,
-      external_id: order.externalId,
+      ...columns,
+      environment,
       begun_as: 'INTEGRATION',
       creation: 'created',
-      status: order.way[last] ?? 'AWAITING_FUNDS',
-      transaction_type: order.transactionType,
-      country_code: order.countryCode,
-      source_currency: order.source[0],
-      source_amount: order.source[1],
-      destination_currency: order.destination[0],
-      destination_amount: order.destination[1],
-      network: order.network,
-      payment_method: order.paymentMethod,
-      deposit_instructions_sealed: sealColumn(
-        ports.secrets,
-        'deposit_instructions_sealed',
-        order.orderId,
-        order.deposit,
-      ),
+      status: way[last] ?? 'AWAITING_FUNDS',
+      deposit_instructions_sealed: sealColumn(secrets, 'deposit_instructions_sealed', orderId, deposit),
       customer_payment_details_data_id: null,
       customer_wallet_data_id: null,
-      source_transaction_id: order.sourceTransactionId ?? null,
-      destination_transaction_id: order.destinationTransactionId ?? null,
       reason_sealed: null,
       customer_facing_reason_sealed: null,
       return_details_sealed: null,
       redirect_url_sealed: null,
-      funds_seen: order.way.some((status) => FUNDED.has(status)) ? 1 : 0,
-      payment_processed: order.way.includes('PAYMENT_PROCESSED') ? 1 : 0,
-      version: order.way.length,
+      funds_seen: way.some((status) => FUNDED.has(status)) ? 1 : 0,
+      payment_processed: way.includes('PAYMENT_PROCESSED') ? 1 : 0,
+      version: way.length,
       creation_key: null,
       request_digest: null,
       creation_sealed: null,
       due_at_ms: null,
       last_error: null,
-      created_at_ms: createdAtMs,
+      created_at_ms: atMs(0),
       updated_at_ms: atMs(last),
     })
     .execute();
-  for (const [step, status] of order.way.entries()) {
+  for (const [step, status] of way.entries()) {
     await recordChange(ports, tx, {
-      partnerId: order.partnerId,
-      environment: ports.environment,
-      orderId: order.orderId,
+      partnerId,
+      environment,
+      orderId,
       version: step + 1,
-      from: order.way[step - 1] ?? null,
+      from: way[step - 1] ?? null,
       to: status,
       fields: ['status'],
       actor: 'seed',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAirlines } from '../../../src/sandbox/airline/airlines.ts';
+import { readAirlines } from '../../../src/sandbox/airline/world.ts';
 import { diceOf } from '../../../src/sandbox/duffel/ids.ts';
 import { handClock } from './clock.ts';
 import { type Answer, found, orderOf, type ServedDuffel, searched, serveDuffel, traveller } from './served.ts';
