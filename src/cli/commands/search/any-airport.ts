@@ -8,7 +8,6 @@ import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { counted, type View } from '../../../terminal/index.ts';
 import type { Offer, SearchResponse } from '../../../wire/flights/index.ts';
-import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/index.ts';
 import { followArrivals } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
@@ -26,6 +25,7 @@ import {
   searchMany,
   searchPrice,
 } from './many-days.ts';
+import { openSearchMemory, type Remembered, type SearchMemory } from './prices.ts';
 import { limitOf, searchRequestOf, titleOf, type WaitingOptions } from './request.ts';
 
 /** From an airport of a city to another one. */

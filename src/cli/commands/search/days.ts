@@ -6,24 +6,13 @@ import { localDate } from '../../../kernel/domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { canDrawLive, counted, harmlessDocument, openLiveSign, type View, wrap } from '../../../terminal/index.ts';
-import {
-  cheapestDay,
-  type DayGrid,
-  type DayPrice,
-  type DaysDocument,
-  flexDays,
-  isSameJourney,
-  type JourneyDays,
-  monthDays,
-  openSearchMemory,
-  pricesOf,
-} from '../../days/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { type DaysTitle, priceBarsView, priceGridView } from '../../view/flights/index.ts';
+
 import { nextLines, offerCommand, printPlan, quoted } from '../../view/index.ts';
+import type { DaysTitle } from './days-title.ts';
 import {
   aboutText,
   agreeTotal,
@@ -38,6 +27,20 @@ import {
   searchDays,
   searchPrice,
 } from './many-days.ts';
+import { priceBarsView } from './price-bars.ts';
+import { priceGridView } from './price-grid.ts';
+import {
+  cheapestDay,
+  type DayGrid,
+  type DayPrice,
+  type DaysDocument,
+  flexDays,
+  isSameJourney,
+  type JourneyDays,
+  monthDays,
+  openSearchMemory,
+  pricesOf,
+} from './prices.ts';
 import { type SearchOptions, searchRequestOf } from './request.ts';
 import type * as spec from './spec.ts';
 

@@ -1,1 +1,2 @@
+export { openSearchMemory, type Remembered, type SearchMemory } from './prices.ts';
 export { searchRequestOf } from './request.ts';

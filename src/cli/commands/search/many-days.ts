@@ -14,16 +14,10 @@ import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../../kernel/problems.ts';
 import { counted } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
-import {
-  cheapestOffer,
-  type DayPrice,
-  type JourneyDays,
-  type Remembered,
-  type SearchMemory,
-} from '../../days/index.ts';
 import { followArrivals } from '../../searching/index.ts';
 import { spenderOf, usdcOf } from '../../session/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
+import { cheapestOffer, type DayPrice, type JourneyDays, type Remembered, type SearchMemory } from './prices.ts';
 
 /**
  * How the searches themselves make a service dearer, and how long one has to wait so that they don't

@@ -1,12 +1,9 @@
-export type { DaysTitle } from './days-title.ts';
 export { fareDetailLines } from './fare-details.ts';
 export * from './fare-menu.ts';
 export * from './fares.ts';
 export * from './intent.ts';
 export { conditionText, offerLines } from './offer.ts';
 export * from './order.ts';
-export * from './price-bars.ts';
-export { priceGridView } from './price-grid.ts';
 export * from './refund.ts';
 export * from './refund-desk.ts';
 export { queueView } from './refund-queue.ts';

@@ -1,1 +1,213 @@
-export * from './order.ts';
+import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
+import {
+  fieldLines,
+  type Paint,
+  type Screen,
+  tableLines,
+  textWidth,
+  utcTime,
+  type View,
+  wrap,
+} from '../../../terminal/index.ts';
+import type { Order, OrderChange } from '../../../wire/partner/index.ts';
+
+/** An order with what is ours beside it. Another deployment lacks the additions. */
+export type ShownOrder = Order & {
+  readonly allowedStatuses?: readonly OrderStatus[] | undefined;
+  readonly history?: readonly OrderChange[] | undefined;
+};
+
+export interface OrderPage {
+  readonly orders: readonly Order[];
+  readonly totalCount: number;
+  readonly nextPageToken?: string;
+}
+
+/** Statuses after which `watch` has nothing more to tell; whether it ended as asked. */
+export const ENDS: Readonly<Partial<Record<OrderStatus, 'done' | 'failed'>>> = {
+  PAYMENT_PROCESSED: 'done',
+  REFUNDED: 'failed',
+  CANCELED: 'failed',
+  ERROR: 'failed',
+};
+
+/** `AWAITING_FUNDS` reads as `Awaiting funds`. */
+export const statusWords = (status: string): string => {
+  const words = status.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+function statusText(status: string, paint: Paint): string {
+  const words = statusWords(status);
+  if (status === 'PAYMENT_PROCESSED') return paint.good(words);
+  if (status === 'ERROR') return paint.bad(words);
+  if (status === 'REFUNDED' || status === 'CANCELED') return paint.dim(words);
+  return paint.warn(words);
+}
+
+/** Decimals as they are, padded behind so that their points stand under each other. */
+export function alignedAmounts(amounts: readonly (string | undefined)[]): string[] {
+  const behind = (amount: string) => amount.length - (amount.includes('.') ? amount.indexOf('.') : amount.length);
+  const most = Math.max(0, ...amounts.map((amount) => (amount === undefined ? 0 : behind(amount))));
+  return amounts.map((amount) =>
+    amount === undefined ? `–${' '.repeat(most)}` : amount + ' '.repeat(most - behind(amount)),
+  );
+}
+
+const typeWords = (type: string): string => (type === 'OFFRAMP' ? 'Off-ramp' : 'On-ramp');
+
+export const ordersView: View<OrderPage> = {
+  list: 'orders',
+  lines({ orders, totalCount }, { paint, width }) {
+    if (orders.length === 0) return ['No orders.'];
+    const pays = alignedAmounts(orders.map((order) => order.sourceAmount));
+    const receives = alignedAmounts(orders.map((order) => order.destinationAmount));
+    const lines = tableLines(
+      [
+        { title: 'Order', cuts: true },
+        { title: 'Status' },
+        { title: 'Type', rank: 4 },
+        { title: 'Pays', align: 'right', rank: 1 },
+        { title: '', rank: 1 },
+        { title: 'Receives', align: 'right', rank: 2 },
+        { title: '', rank: 2 },
+        { title: 'Updated, UTC', rank: 3 },
+        { title: 'Method', rank: 5 },
+        { title: 'Customer', rank: 6 },
+      ],
+      orders.map((order, index) => [
+        order.id,
+        statusText(order.status, paint),
+        typeWords(order.transactionType),
+        pays[index] ?? '',
+        order.sourceCurrency,
+        receives[index] ?? '',
+        order.destinationCurrency,
+        utcTime(order.updatedAt).replace(/(:\d\d)? UTC$/, ''),
+        order.paymentMethod,
+        order.customerId ?? '',
+      ]),
+      paint.dim,
+      width,
+    );
+    return totalCount > orders.length ? [...lines, paint.dim(`${orders.length} of ${totalCount}`)] : lines;
+  },
+  rows: ({ orders }) =>
+    orders.map((order) => [
+      order.id,
+      order.status,
+      order.transactionType,
+      order.sourceAmount,
+      order.sourceCurrency,
+      order.destinationAmount ?? null,
+      order.destinationCurrency,
+      order.paymentMethod,
+      order.updatedAt,
+    ]),
+};
+
+const amountOf = (amount: string | undefined, currency: string): string => `${amount ?? '–'} ${currency}`;
+
+/** An order on one screen: where it stands, what moves, how the customer pays, and where it may go. */
+export function orderLines(order: ShownOrder, { paint, width }: Screen): string[] {
+  const deposit = Object.entries(order.depositInstructions ?? {}).filter(([, value]) => value !== undefined);
+  return [
+    `${paint.bold(order.id)}  ${statusText(order.status, paint)}`,
+    ...fieldLines(
+      [
+        ['Type', `${typeWords(order.transactionType)} by ${order.paymentMethod} on ${order.network}`],
+        ['Pays', amountOf(order.sourceAmount, order.sourceCurrency)],
+        ['Receives', amountOf(order.destinationAmount, order.destinationCurrency)],
+        ['Partner', order.partnerId],
+        ['Customer', order.customerId],
+        ['External id', order.externalId],
+        ['Source tx', order.sourceTransactionId],
+        ['Destination tx', order.destinationTransactionId],
+        ['Reason', order.reason],
+        ['Customer sees', order.customerFacingReason],
+        ['Returned', order.returnDetails?.reason],
+        ['Refund', order.returnDetails?.refundReferenceId],
+        ['Created', utcTime(order.createdAt)],
+        ['Updated', utcTime(order.updatedAt)],
+        ['Version', order.version === undefined ? null : String(order.version)],
+      ],
+      paint.dim,
+    ),
+    ...(deposit.length > 0 ? ['', paint.bold('How the customer pays')] : []),
+    ...fieldLines(
+      deposit.map(([name, value]) => [fieldWords(name), String(value)] as const),
+      paint.dim,
+    ),
+    ...(order.history
+      ? ['', paint.bold('History'), ...order.history.flatMap((change) => historyLines(change, width))]
+      : []),
+    ...allowedLines(order, { paint, width }),
+  ];
+}
+
+/** Where an order may go from here. */
+function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }: Screen): string[] {
+  if (allowedStatuses === undefined) return [];
+  if (allowedStatuses.length === 0) return ['', paint.dim(`${status} is final.`)];
+  const [first = '', ...more] = wrap(allowedStatuses.join(', '), width - MAY_GO_TO.length - 2);
+  const indent = ' '.repeat(MAY_GO_TO.length + 2);
+  return ['', `${paint.dim(MAY_GO_TO)}  ${first}`, ...more.map((line) => indent + line)];
+}
+
+const MAY_GO_TO = 'Can go to';
+
+/** Puts a change under its time where a line has no room for both. */
+function historyLines({ at, fromStatus, toStatus, fields, actor }: OrderChange, width: number): string[] {
+  const moved = fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;
+  const time = `${utcTime(at)}  `;
+  const by = actor?.startsWith('key:') ? ` by ${actor.slice(4)}` : '';
+  const whole = (fields.length > 0 ? `${moved} (${fields.join(', ')})` : moved) + by;
+  const [first = '', ...more] = wrap(whole, width - time.length);
+  return [`${time}${first}`, ...more.map((line) => ' '.repeat(time.length) + line)];
+}
+
+/** `bankRoutingNumber` reads as `Bank routing number`; what is an abbreviation stays one. */
+const fieldWords = (name: string): string => {
+  if (/^(iban|bic|clabe)$/.test(name)) return name.toUpperCase();
+  const words = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** An entry of `watch`: every field that has changed since the order was last seen; null: seen for the first time. */
+export function changeLines(order: ShownOrder, before: ShownOrder | null, { paint, width }: Screen): string[] {
+  const time = `${utcTime(order.updatedAt)}  `;
+  const moved =
+    before === null || before.status === order.status
+      ? statusText(order.status, paint)
+      : `${statusWords(before.status)} → ${statusText(order.status, paint)}`;
+  const facts = before === null ? [] : changedFields(before, order);
+  const whole = [time + moved, ...facts].join('  ');
+  if (textWidth(whole) <= width) return [whole];
+  const indent = ' '.repeat(4);
+  return [time + moved, ...facts.flatMap((fact) => wrap(fact, width - 4).map((line) => indent + line))];
+}
+
+/** Fields that a change always touches, or that stand in its line already. */
+const SAID = new Set(['status', 'version', 'updatedAt', 'allowedStatuses', 'history']);
+const SHORT: Readonly<Record<string, string>> = {
+  sourceTransactionId: 'source tx',
+  destinationTransactionId: 'destination tx',
+  destinationAmount: 'receives',
+  refundReferenceId: 'refund',
+};
+
+/** `source tx tx-1`; `receives 99 (was 98)`; `reason removed`. */
+function changedFields(before: object, now: object): string[] {
+  const [then, given] = [before, now].map((fields) => new Map(Object.entries(fields)));
+  const names = [...new Set([...(then?.keys() ?? []), ...(given?.keys() ?? [])])];
+  return names.flatMap((name): string[] => {
+    const [old, value]: unknown[] = [then?.get(name), given?.get(name)];
+    if (SAID.has(name) || old === value) return [];
+    if (isFields(old) || isFields(value)) return changedFields(isFields(old) ? old : {}, isFields(value) ? value : {});
+    const words = SHORT[name] ?? fieldWords(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+    if (value === undefined) return [`${words} removed`];
+    return [`${words} ${String(value)}${old === undefined ? '' : ` (was ${String(old)})`}`];
+  });
+}
+
+const isFields = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,9 +1,9 @@
-import type { PaymentReceipt } from '../../client/base/index.ts';
-import { type Clock, DAY_MS } from '../../kernel/clock.ts';
-import { byPrice } from '../../kernel/domain/offer-order.ts';
-import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
-import type { Offer, SearchRequestInput } from '../../wire/flights/index.ts';
-import { openNotebook } from '../session/index.ts';
+import type { PaymentReceipt } from '../../../client/base/index.ts';
+import { type Clock, DAY_MS } from '../../../kernel/clock.ts';
+import { byPrice } from '../../../kernel/domain/offer-order.ts';
+import { canonicalJson, sha256Hex } from '../../../kernel/json.ts';
+import type { Offer, SearchRequestInput } from '../../../wire/flights/index.ts';
+import { openNotebook } from '../../session/index.ts';
 
 /** The days around a journey, as YYYY-MM-DD. Only the calendar is used: no time zone moves a day. */
 

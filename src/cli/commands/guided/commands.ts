@@ -1,4 +1,4 @@
-import { quoted } from '../view/index.ts';
+import { quoted } from '../../view/index.ts';
 import type { Party, Trip } from './walk.ts';
 
 /** The command lines that do the same as the steps. What is not known yet stands in angle brackets. */

@@ -1,8 +1,8 @@
 import { dayName, isSpoken, padEnd, padStart, type Screen, type View } from '../../../terminal/index.ts';
-import { type DayPrice, type DaysDocument, dayAt } from '../../days/index.ts';
-import { money } from '../payment.ts';
+import { money } from '../../view/payment.ts';
 import { CHEAPEST, type DaysTitle, footLines, titleLines } from './days-title.ts';
 import { dayRow, spokenDays } from './price-grid.ts';
+import { type DayPrice, type DaysDocument, dayAt } from './prices.ts';
 
 /** `search --cheapest-day`: a line for each day, as long as its price. */
 export const priceBarsView = (title: DaysTitle): View<DaysDocument> => ({

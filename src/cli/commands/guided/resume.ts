@@ -1,11 +1,11 @@
-import { DAY_MS } from '../../kernel/clock.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import { quoted } from '../../kernel/shell-word.ts';
-import { fromNow, harmless } from '../../terminal/index.ts';
-import type { Intent } from '../../wire/flights/index.ts';
-import { book } from '../commands/book/index.ts';
-import { noteIntent, notesOf } from '../session/index.ts';
-import { moneyStage, usdc } from '../view/flights/index.ts';
+import { DAY_MS } from '../../../kernel/clock.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import { fromNow, harmless } from '../../../terminal/index.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
+import { noteIntent, notesOf } from '../../session/index.ts';
+import { moneyStage, usdc } from '../../view/flights/index.ts';
+import { book } from '../book/index.ts';
 import { showOrder } from './review.ts';
 import { type Step, said, type Walk } from './walk.ts';
 

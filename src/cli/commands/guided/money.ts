@@ -1,7 +1,7 @@
-import type { PaymentReceipt } from '../../client/base/index.ts';
-import { formatUsdc } from '../../kernel/money.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import { usdcOf } from '../session/index.ts';
+import type { PaymentReceipt } from '../../../client/base/index.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { usdcOf } from '../../session/index.ts';
 import { same, type Walk } from './walk.ts';
 
 const TOP_UP = 1_000_000_000n;

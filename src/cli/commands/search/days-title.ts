@@ -1,5 +1,5 @@
 import { counted, dayName, type Screen, textWidth, wrap } from '../../../terminal/index.ts';
-import type { DayPrice, DaysDocument } from '../../days/index.ts';
+import type { DayPrice, DaysDocument } from './prices.ts';
 
 /** The request, for the line above the prices. */
 export interface DaysTitle {

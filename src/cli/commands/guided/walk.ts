@@ -6,12 +6,12 @@ import {
   type Terminal,
   textWidth,
   wrap,
-} from '../../terminal/index.ts';
-import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
-import type { Remembered } from '../days/index.ts';
-import type { ExitCode } from '../settings/index.ts';
-import type { CommandContext } from '../spec/index.ts';
-import type { SearchTitle } from '../view/flights/index.ts';
+} from '../../../terminal/index.ts';
+import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
+import type { SearchTitle } from '../../view/flights/index.ts';
+import type { Remembered } from '../search/index.ts';
 import { type Arrangement, asFound } from './arrangement.ts';
 
 /** An airport as it was chosen: its code, and what to call it. */

@@ -1,9 +1,9 @@
-import { isProblem } from '../../kernel/problems.ts';
-import { fromNow, harmlessDocument } from '../../terminal/index.ts';
-import type { Intent } from '../../wire/flights/index.ts';
-import { loadCreate } from '../commands/intent/index.ts';
-import { besides, noteIntent, shortOf } from '../session/index.ts';
-import { createdIntentLines, usdc } from '../view/flights/index.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { fromNow, harmlessDocument } from '../../../terminal/index.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
+import { besides, noteIntent, shortOf } from '../../session/index.ts';
+import { createdIntentLines, usdc } from '../../view/flights/index.ts';
+import { loadCreate } from '../intent/index.ts';
 import { lockCommand, type SameCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
 import { paidCall } from './money.ts';

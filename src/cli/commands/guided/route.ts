@@ -1,8 +1,8 @@
-import { isMistake } from '../../kernel/domain/airports.ts';
-import { findPlaces } from '../../kernel/domain/places.ts';
-import { counted, dayName, harmless } from '../../terminal/index.ts';
-import { dayChoices, parseDate, placeOf, readDate, whichDay } from '../searching/index.ts';
-import { quoted } from '../view/index.ts';
+import { isMistake } from '../../../kernel/domain/airports.ts';
+import { findPlaces } from '../../../kernel/domain/places.ts';
+import { counted, dayName, harmless } from '../../../terminal/index.ts';
+import { dayChoices, parseDate, placeOf, readDate, whichDay } from '../../searching/index.ts';
+import { quoted } from '../../view/index.ts';
 import { searchCommand } from './commands.ts';
 import { type Place, type Step, said, type Walk } from './walk.ts';
 

@@ -1,5 +1,5 @@
-import type { SavedTraveller, TravellerFields } from '../../client/journal/index.ts';
-import { instant } from '../../kernel/clock.ts';
+import type { SavedTraveller, TravellerFields } from '../../../client/journal/index.ts';
+import { instant } from '../../../kernel/clock.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,
@@ -8,12 +8,12 @@ import {
   type PassengerField,
   type PassengerRules,
   TITLES,
-} from '../../kernel/domain/passengers.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import { counted, harmless, type StepAnswer } from '../../terminal/index.ts';
-import type { Intent, Passenger } from '../../wire/flights/index.ts';
-import { dayChoices, whichDay } from '../searching/index.ts';
-import { notesOf } from '../session/index.ts';
+} from '../../../kernel/domain/passengers.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { counted, harmless, type StepAnswer } from '../../../terminal/index.ts';
+import type { Intent, Passenger } from '../../../wire/flights/index.ts';
+import { dayChoices, whichDay } from '../../searching/index.ts';
+import { notesOf } from '../../session/index.ts';
 import {
   bookableValues,
   GENDER_CHOICES,
@@ -24,8 +24,8 @@ import {
   travellerState,
   typedText,
   wrongField,
-} from '../travellers/index.ts';
-import { quoted } from '../view/index.ts';
+} from '../../travellers/index.ts';
+import { quoted } from '../../view/index.ts';
 import { bookingCommand } from './commands.ts';
 import { type Party, type Step, said, type Walk } from './walk.ts';
 

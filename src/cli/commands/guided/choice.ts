@@ -1,5 +1,12 @@
-import { fromTo, harmlessDocument, isSpoken, type Screen, type StepLine, spokenPaint } from '../../terminal/index.ts';
-import { fareOf, fareOfOption, shortOf } from '../session/index.ts';
+import {
+  fromTo,
+  harmlessDocument,
+  isSpoken,
+  type Screen,
+  type StepLine,
+  spokenPaint,
+} from '../../../terminal/index.ts';
+import { fareOf, fareOfOption, shortOf } from '../../session/index.ts';
 import {
   airlineText,
   fareDetailLines,
@@ -9,8 +16,8 @@ import {
   type NumberedFare,
   rowsOf,
   STACKED,
-} from '../view/flights/index.ts';
-import { isMenuOffer, money, offerCommand, quoted } from '../view/index.ts';
+} from '../../view/flights/index.ts';
+import { isMenuOffer, money, offerCommand, quoted } from '../../view/index.ts';
 import { arranged, arrangementKeys } from './arrangement.ts';
 import { lockCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';

@@ -1,6 +1,6 @@
-import { type OfferSort, sortOffers } from '../../kernel/domain/offer-order.ts';
-import type { StepKey } from '../../terminal/index.ts';
-import { airlineText, type ListRow, type NumberedFare, stopsText } from '../view/flights/index.ts';
+import { type OfferSort, sortOffers } from '../../../kernel/domain/offer-order.ts';
+import type { StepKey } from '../../../terminal/index.ts';
+import { airlineText, type ListRow, type NumberedFare, stopsText } from '../../view/flights/index.ts';
 
 /** How a person has arranged the list of flights. It stays so when they come back to it. */
 export interface Arrangement {

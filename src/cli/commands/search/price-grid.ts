@@ -1,7 +1,7 @@
 import { dayName, isSpoken, padEnd, padStart, type Screen, type View } from '../../../terminal/index.ts';
-import { type DayPrice, type DaysDocument, dayAt } from '../../days/index.ts';
-import { money } from '../payment.ts';
+import { money } from '../../view/payment.ts';
 import { CHEAPEST, type DaysTitle, footLines, titleLines } from './days-title.ts';
+import { type DayPrice, type DaysDocument, dayAt } from './prices.ts';
 
 /** `search --flex`: departures across, returns down, the cheapest price in each cell. */
 export const priceGridView = (title: DaysTitle): View<DaysDocument> => ({
