@@ -14,7 +14,7 @@ import { manualClock } from '../clock.ts';
 import { offerWith, option, response, segment, slice } from './offers.ts';
 
 // Commands load these when an answer is not complete; time stands still in these tests meanwhile.
-await Promise.all([import('../../src/cli/searching/gathering.ts'), import('../../src/cli/commands/search/stream.ts')]);
+await Promise.all([import('../../src/cli/searching/arrivals.ts'), import('../../src/cli/commands/search/updates.ts')]);
 
 /** `search` while slower offers land, on a clock that is moved by hand. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CommandContext } from '../../src/cli/spec/command.ts';
-import { readPassengers } from '../../src/cli/travellers/passengers.ts';
+import { readPassengers } from '../../src/cli/travellers/index.ts';
 import type { Prompts } from '../../src/terminal/streams.ts';
 import { worldClock } from '../clock.ts';
 import { ANA } from './memory.ts';

@@ -12,7 +12,7 @@ import { readKeyFile, readOwnKeyFile } from '../../src/cli/session/key-file.ts';
 import { readJsonFile } from '../../src/cli/settings/file.ts';
 import { secret } from '../../src/cli/settings/secret-variable.ts';
 import { readSolanaCliConfig } from '../../src/cli/settings/solana-cli.ts';
-import { readPassengerFile } from '../../src/cli/travellers/passengers.ts';
+import { readPassengerFile } from '../../src/cli/travellers/index.ts';
 import { registryOf } from '../../src/cli/upgrade/latest.ts';
 import { readGatewayKeys } from '../../src/flights/offers/sponsored.ts';
 import { readOpen } from '../../src/kernel/bounded-file.ts';

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { evidenceLines } from '../../src/cli/commands/stuck/evidence.ts';
-import { intentLines, numberedOffers } from '../../src/cli/view/flights/intent.ts';
 import {
   axisText,
   barText,
+  numberedOffers,
   type SearchTitle,
   scaleOf,
   searchLines,
   searchView,
   timelineOf,
 } from '../../src/cli/view/flights/search.ts';
-import { bookingPhase, moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
-import { firstOfferLines } from '../../src/cli/view/payment.ts';
+import { bookingPhase, intentLines, moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
+import { firstOfferLines } from '../../src/cli/view/index.ts';
 import { plainPaint } from '../../src/terminal/paint.ts';
 import { fieldLines, tsvLines } from '../../src/terminal/table.ts';
 import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/terminal/text.ts';

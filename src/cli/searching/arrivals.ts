@@ -1,7 +1,10 @@
 import type { FlightsClient } from '../../client/base/index.ts';
+import { withArrivals } from '../../kernel/domain/offer-groups.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
-import type { Offer, SearchResponse } from '../../wire/flights/index.ts';
+import { canDrawLive, harmlessDocument, openLiveSign, screenWidth } from '../../terminal/index.ts';
+import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/index.ts';
+import { listLines, type SearchTitle } from '../view/flights/index.ts';
 
 /** How the waiting for slower offers ended. Whatever it was, the search is paid: what has landed is shown. */
 export type ArrivalsEnd =
@@ -64,4 +67,92 @@ const fareIds = (offer: Offer): string[] => offer.fare_options?.map((fare) => fa
 function cutOff(signal: AbortSignal): ArrivalsEnd | null {
   if (!signal.aborted) return null;
   return { kind: isProblem(signal.reason, 'timed_out') ? 'timed_out' : 'interrupted' };
+}
+
+interface Gathering {
+  /** The whole first answer, without a limit. */
+  readonly first: SearchResponse;
+  readonly request: SearchRequestInput;
+  readonly title: SearchTitle;
+  readonly limit: number;
+}
+
+/**
+ * Waits for the slower offers and puts them where the service would have put them: sorted, grouped and limited
+ * together with the first ones. `list` has what landed until the end, whatever it was.
+ */
+export async function gatherOffers(
+  context: CommandContext,
+  flights: FlightsClient,
+  { first, request, title, limit }: Gathering,
+): Promise<{ list: SearchResponse; ended: ArrivalsEnd }> {
+  const quoting = showQuoting(context, title);
+  const asked = { sort: request.sort ?? 'price', grouped: title.grouped };
+  const arrived: Offer[] = [];
+  const { poll_after_ms: _pause, ...answer } = first;
+  const listNow = (status: SearchResponse['status']): SearchResponse => {
+    const offers = withArrivals<Offer>(first.offers, arrived, asked);
+    return { ...answer, status, offers: offers.slice(0, limit), total_offers: offers.length };
+  };
+  quoting.show(listNow('enriching'), 0);
+  try {
+    const ended = await followArrivals(context, flights, first, (offers) => {
+      arrived.push(...offers);
+      quoting.show(listNow('enriching'), arrived.length);
+    });
+    return { list: listNow(ended.kind === 'complete' ? 'complete' : 'enriching'), ended };
+  } finally {
+    await quoting.stop();
+  }
+}
+
+/** The sign of life while slower sellers quote. */
+interface Quoting {
+  /** The list as it is now, and how many offers have landed since the first answer. */
+  show(list: SearchResponse, landed: number): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * On a terminal the list itself, a line an itinerary, which is redrawn in place as offers land: provisional, so on
+ * stderr, and gone before the result is printed. Elsewhere a line or a spinner.
+ */
+function showQuoting(context: CommandContext, title: SearchTitle): Quoting {
+  const { terminal, streams } = context;
+  if (canDrawLive(context)) return liveQuoting(context, title);
+  return {
+    show(_list, landed) {
+      terminal.phase(streams.stderr.isTTY ? quotingText(landed) : 'Waiting for slower offers');
+    },
+    stop: async () => terminal.settle(),
+  };
+}
+
+const quotingText = (landed: number): string => `Still quoting lowcost…${landed > 0 ? ` ${landed} more so far` : ''}`;
+
+function liveQuoting(context: CommandContext, title: SearchTitle): Quoting {
+  const { terminal, streams } = context;
+  const { paint } = terminal.asideScreen;
+  const sign = openLiveSign(context);
+  return {
+    show(response, landed) {
+      const screen = { paint, width: screenWidth(streams.stderr) };
+      const room = (streams.stderr.rows ?? 24) - 3;
+      const lines = listLines(harmlessDocument(compact(response)), title, screen);
+      sign.show(fitted(lines, room, paint.dim), quotingText(landed));
+    },
+    stop: () => sign.stop(),
+  };
+}
+
+/** A line for each direction of an itinerary: its fare families unfold when the list is final. */
+const compact = (response: SearchResponse): SearchResponse => ({
+  ...response,
+  offers: response.offers.map(({ fare_options: _options, fare_options_count: _count, ...offer }): Offer => offer),
+});
+
+function fitted(lines: readonly string[], room: number, dim: (text: string) => string): string[] {
+  if (lines.length <= room) return [...lines];
+  const shown = Math.max(1, room - 1);
+  return [...lines.slice(0, shown), dim(`… ${lines.length - shown} more lines`)];
 }

@@ -1,7 +1,6 @@
 export { placeOf } from './airports.ts';
 export * from './arrivals.ts';
 export * from './dates.ts';
-export * from './gathering.ts';
 
 export const loadAirports = () => import('./airports.ts');
-export const loadGathering = () => import('./gathering.ts');
+export const loadGathering = () => import('./arrivals.ts');

@@ -1,5 +1,297 @@
-export * from './passenger-questions.ts';
-export { passportWarnings, readPassengers } from './passengers.ts';
-export * from './saving-traveller.ts';
-export * from './travellers.ts';
-export { openTyped, typedText } from './typed-field.ts';
+import type { SavedTraveller, TravellerFields } from '../../client/journal/index.ts';
+import { readBounded } from '../../kernel/bounded-file.ts';
+import { instant } from '../../kernel/clock.ts';
+import {
+  BASE_FIELDS,
+  bookablePassengers,
+  checkPassengers,
+  DOCUMENT_FIELDS,
+  type PassengerField,
+  type PassengerIssue,
+  type PassengerRules,
+  passportsTooOld,
+} from '../../kernel/domain/passengers.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Intent, Passenger } from '../../wire/flights/index.ts';
+import type { IntentNotes } from '../session/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { quoted } from '../view/index.ts';
+import { askFields, openTyped, plainPassengers, typedText } from './fields.ts';
+
+/** Where the passengers of a booking come from; neither: they are asked for. */
+interface PassengersFrom {
+  /** A JSON file, or `-`. */
+  readonly passengers?: string | undefined;
+  /** Names of saved travellers, the one who receives all e-mails first. */
+  readonly traveller?: readonly string[] | undefined;
+  /** The lock, until whose end what was typed is kept. */
+  readonly intent: Pick<Intent, 'intent_id' | 'expires_at'>;
+}
+
+/**
+ * The passengers of a booking: saved travellers, a file, standard input (`-`), or asked for on a terminal.
+ * @throws Problem `passengers_invalid` with everything that is wrong (`detail.issues`), `traveller_not_found`,
+ *   `file_unreadable`, `input_required`, and `usage` where both are given
+ */
+export async function readPassengers(
+  context: CommandContext,
+  from: PassengersFrom,
+  rules: PassengerRules,
+): Promise<Passenger[]> {
+  const { passengers: source, traveller: names } = from;
+  if (names !== undefined) {
+    if (source !== undefined) {
+      throw problem('usage', {
+        message: 'Use either --passengers or --traveller, not both.',
+        fix: 'Save all passengers as travellers, or put all of them in the file.',
+      });
+    }
+    return savedPassengers(context, names, rules);
+  }
+  const nowMs = context.clock.now();
+  const list =
+    source === undefined
+      ? await askPassengers(context, from.intent, rules)
+      : plainPassengers(await readPassengerFile(context, source), nowMs);
+  const issues = await checkPassengers(list, rules);
+  const bookable = bookablePassengers(list, issues);
+  if (bookable) return bookable;
+  // Two of them are one person: they are not offered again.
+  if (source === undefined) await (await openTyped(context, from.intent)).keep([]);
+  throw problem('passengers_invalid', {
+    message:
+      source === undefined
+        ? 'The passengers cannot be booked.'
+        : `The passengers in ${sourceName(source)} cannot be booked.`,
+    detail: { issues: issues.map(({ path, message }) => ({ path, message })) },
+  });
+}
+
+/**
+ * Whose passport expires before the journey ends, as far as this home knows the journey: said before anything is paid.
+ * The service takes such a passport: it may be renewed in time.
+ */
+export function passportWarnings(
+  passengers: readonly Passenger[],
+  { arrival_date, departure_date }: Pick<IntentNotes, 'arrival_date' | 'departure_date'>,
+): string[] {
+  const lastDay = arrival_date ?? departure_date;
+  if (lastDay === undefined) return [];
+  return passportsTooOld(passengers, lastDay).map(
+    ({ passenger, expiry }) =>
+      `! The passport of passenger ${passenger} expires on ${expiry}, before the journey ends on ${lastDay}.`,
+  );
+}
+
+async function askPassengers(
+  context: CommandContext,
+  intent: PassengersFrom['intent'],
+  rules: PassengerRules,
+): Promise<unknown[]> {
+  const { terminal } = context;
+  const prompts = terminal.ask('--passengers <file>');
+  const fields: PassengerField[] = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
+  const typed = await openTyped(context, intent);
+  const kept = await typed.kept();
+  const isWanted = kept.length > 0 && (await prompts.confirm(`Continue with ${typedText(kept)}, typed before?`, true));
+  const passengers: TravellerFields[] = isWanted ? kept.slice(0, rules.count) : [];
+  for (let index = 0; index < rules.count; index++) {
+    const known = passengers[index] ?? {};
+    if (fields.every((field) => known[field] !== undefined)) continue;
+    if (rules.count > 1) {
+      terminal.note(index === 0 ? 'Passenger 1, who receives all e-mails' : `Passenger ${index + 1}`);
+    }
+    passengers[index] = await askFields(prompts, fields, rules, context.clock.now(), known, (answers) =>
+      typed.keep([...passengers.slice(0, index), answers]),
+    );
+  }
+  return passengers;
+}
+
+const MOST_BYTES = 1_048_576;
+
+/** The name of a file in a message. */
+export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
+
+/**
+ * The passengers in a JSON file, or on standard input (`-`): an array, `{ "passengers": […] }`, or one passenger
+ * alone. Nothing of their fields is checked.
+ * @throws Problem `file_unreadable`, which quotes nothing of the text
+ */
+export async function readPassengerFile(
+  context: CommandContext,
+  source: string,
+  option = '--passengers',
+): Promise<unknown[]> {
+  return passengerList(await readText(context, source, option), source);
+}
+
+async function readText({ streams }: CommandContext, source: string, option: string): Promise<string> {
+  if (source === '-') return streams.stdin.text();
+  let bytes: Buffer | null;
+  try {
+    bytes = readBounded(source, { mostBytes: MOST_BYTES });
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw problem('file_unreadable', {
+      message: missing ? `There is no file ${source}.` : `${source} cannot be read.`,
+      fix: `Give ${option} a JSON file with an array of passengers, or - for standard input.`,
+      cause: error,
+    });
+  }
+  if (bytes) return bytes.toString('utf8');
+  throw problem('file_unreadable', {
+    message: `${source} is too large for a list of passengers.`,
+    fix: `Give ${option} a JSON file of at most ${MOST_BYTES / 1_048_576} MB.`,
+  });
+}
+
+function passengerList(text: string, source: string): unknown[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    // What the parser says quotes the text, and the text is private.
+    throw problem('file_unreadable', {
+      message: `${sourceName(source)} is not JSON.`,
+      fix: 'Give an array of passengers, or { "passengers": [ … ] }.',
+    });
+  }
+  if (Array.isArray(parsed)) return parsed;
+  if (typeof parsed === 'object' && parsed !== null) {
+    if ('passengers' in parsed && Array.isArray(parsed.passengers)) return parsed.passengers;
+    if ('family_name' in parsed || 'given_name' in parsed) return [parsed];
+  }
+  throw problem('file_unreadable', {
+    message: `${sourceName(source)} has no list of passengers.`,
+    fix: 'Give an array of passengers, or { "passengers": [ … ] }.',
+  });
+}
+
+/** The rules that a traveller is saved by: those of a passenger of a flight that is not known yet. */
+const rulesOf = (nowMs: number): PassengerRules => ({
+  count: 1,
+  departureDate: null,
+  documentsRequired: false,
+  today: instant(nowMs).slice(0, 10),
+});
+
+/**
+ * The fields of one traveller, from a JSON file or from standard input (`-`). A passport may be left out.
+ * @throws Problem `passengers_invalid`, `file_unreadable`
+ */
+export async function travellerFromFile(context: CommandContext, source: string): Promise<TravellerFields> {
+  const nowMs = context.clock.now();
+  const list = plainPassengers(await readPassengerFile(context, source, 'travellers add'), nowMs);
+  const issues = await checkPassengers(list, rulesOf(nowMs));
+  if (issues.length > 0) {
+    throw problem('passengers_invalid', {
+      message: `The traveller in ${sourceName(source)} cannot be saved.`,
+      fix: 'Correct the fields above. Nothing was saved.',
+      detail: { issues: issues.map(({ path, message }) => ({ path: path.replace(/^passengers\.0\.?/, ''), message })) },
+    });
+  }
+  return fieldsOf(list[0]);
+}
+
+/** The known fields of what was checked before; an empty one is one that is not known. */
+function fieldsOf(passenger: unknown): TravellerFields {
+  const given = passenger as Readonly<Record<string, unknown>>;
+  const fields: Partial<Record<PassengerField, string>> = {};
+  for (const field of [...BASE_FIELDS, ...DOCUMENT_FIELDS]) {
+    const value = given[field];
+    if (typeof value === 'string' && value !== '') fields[field] = value;
+  }
+  return fields;
+}
+
+/** Asks a person for a traveller; the passport only when they want it kept. @throws Problem `input_required` */
+export async function askTraveller(context: CommandContext): Promise<TravellerFields> {
+  const prompts = context.terminal.ask('a file, or - for standard input,');
+  const nowMs = context.clock.now();
+  const rules = rulesOf(nowMs);
+  const fields = await askFields(prompts, BASE_FIELDS, rules, nowMs);
+  if (!(await prompts.confirm('Save a passport too? Low-cost flights need one.', false))) return fields;
+  return { ...fields, ...(await askFields(prompts, DOCUMENT_FIELDS, rules, nowMs)) };
+}
+
+/** Details of a saved traveller that a booking may still need. */
+export interface TravellerState {
+  readonly passport: 'none' | 'valid' | 'expired';
+  /** Fields that a lowcost booking needs and that are not known. */
+  readonly missing: readonly PassengerField[];
+}
+
+export function travellerState({ fields }: SavedTraveller, today: string): TravellerState {
+  const missing = DOCUMENT_FIELDS.filter((field) => fields[field] === undefined);
+  const until = fields.passport_expiry;
+  if (until !== undefined && until <= today) return { passport: 'expired', missing };
+  return { passport: missing.length === 0 ? 'valid' : 'none', missing };
+}
+
+/**
+ * A name for a traveller as a person gave it.
+ * @throws Problem `usage`
+ */
+export function travellerName(given: string): string {
+  const name = given.normalize('NFC').trim();
+  if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._'’-]{0,39}$/u.test(name)) return name;
+  throw problem('usage', {
+    message: 'That name cannot be used for a traveller.',
+    fix: 'Give up to 40 letters and digits, such as ana.',
+  });
+}
+
+/** The saved traveller of a name. @throws Problem `traveller_not_found` */
+export async function travellerNamed({ session }: CommandContext, name: string): Promise<SavedTraveller> {
+  const travellers = await (await session.store()).travellers();
+  const found = await travellers.find(name);
+  if (found) return found;
+  throw problem('traveller_not_found', { message: `No saved traveller ${name}.`, next: ['farelock travellers list'] });
+}
+
+/** Saved fields as the passenger of a booking; travel documents only where the booking needs them. */
+export const passengerFrom = (fields: TravellerFields, rules: PassengerRules): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([field]) => rules.documentsRequired || !(DOCUMENT_FIELDS as readonly string[]).includes(field),
+    ),
+  );
+
+/**
+ * Saved travellers as the passengers of a booking, in the order of their names.
+ * @throws Problem `traveller_not_found`, `passengers_invalid`: a passport that is missing or has expired is said here,
+ *   before anything is paid
+ */
+export async function savedPassengers(
+  context: CommandContext,
+  names: readonly string[],
+  rules: PassengerRules,
+): Promise<Passenger[]> {
+  const saved: SavedTraveller[] = [];
+  for (const name of names) saved.push(await travellerNamed(context, name));
+  const list = saved.map(({ fields }) => passengerFrom(fields, rules));
+  const issues = await checkPassengers(list, rules);
+  const bookable = bookablePassengers(list, issues);
+  if (bookable) return bookable;
+  const wrong = saved.filter((_, index) => issues.some(({ path }) => path.startsWith(`passengers.${index}.`)));
+  throw problem('passengers_invalid', {
+    message: 'The saved travellers cannot be booked.',
+    fix:
+      wrong.length > 0
+        ? 'Save the traveller again with what is missing or has changed. Nothing was charged.'
+        : 'Name each traveller once, as many as the fare was locked for. Nothing was charged.',
+    next: wrong.map(({ name }) => `farelock travellers add ${quoted(name)} --replace`),
+    detail: { issues: issues.map((issue) => namedIssue(issue, saved)) },
+  });
+}
+
+const namedIssue = ({ path, message }: PassengerIssue, saved: readonly SavedTraveller[]) => ({
+  path: path.replace(/^passengers\.(\d+)\./, (whole, index: string) => {
+    const name = saved[Number(index)]?.name;
+    return name === undefined ? whole : `${name}: `;
+  }),
+  message,
+});
+
+export * from './fields.ts';

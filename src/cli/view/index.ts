@@ -1,19 +1,96 @@
-export {
-  bookCommand,
-  costLines,
-  firstOfferLines,
-  formatSol,
-  isLockable,
-  isMenuOffer,
-  type Linked,
-  money,
-  nextLines,
-  offerCommand,
-  quoted,
-  shortened,
-  withPayment,
-} from './payment.ts';
-export * from './plan.ts';
-export * from './problem.ts';
+import type { PaymentReceipt } from '../../client/base/index.ts';
+import { quoted } from '../../kernel/shell-word.ts';
+import { type Terminal, wrap } from '../../terminal/index.ts';
 
-export const loadViewPlan = () => import('./plan.ts');
+export { quoted };
+
+/** Text for a transaction, as a link where the terminal opens them. */
+export type Linked = (text: string, transaction: string, network: string) => string;
+
+const unlinked: Linked = (text) => text;
+
+/** The payment, with the transaction to recognise it by (in full: `payments`); nothing where no money moved. */
+export function costLines(payment: PaymentReceipt | null, linked: Linked = unlinked): string[] {
+  if (!payment) return [];
+  const { transaction: id, network } = payment;
+  const transaction = id ? ` · ${linked(shortened(id), id, network)}` : '';
+  return [`Paid ${money(payment.amount)} USDC${transaction}`];
+}
+
+/** The next command, to copy. */
+export const nextLines = (...commands: readonly string[]): string[] =>
+  commands.map((command, index) => `${index === 0 ? 'Next:' : '     '} ${command}`);
+
+/** Under --json: what was paid stands beside the service's own fields. */
+export const withPayment = <T extends object>(
+  value: T,
+  payment: PaymentReceipt | null,
+): T & { payment?: PaymentReceipt } => (payment ? { ...value, payment } : { ...value });
+
+/** A signature or an address, as short as it can still be recognised. */
+export const shortened = (text: string): string => (text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text);
+
+/** How to go on with an offer: one of the lowcost tier has a fare menu to choose from first. */
+export const offerCommand = (
+  offerId: string,
+  /** What stands for it: its id, or its number. */
+  short = offerId,
+): string => `farelock ${isMenuOffer(offerId) ? 'offer' : 'intent create'} ${quoted(short)}`;
+
+/** Escrows are in US dollars. */
+export const isLockable = ({ total_currency }: { readonly total_currency: string }): boolean =>
+  total_currency === 'USD';
+
+/** How to go on with a list: with its first offer that can be locked, which is one in US dollars. */
+export function firstOfferLines(
+  offers: readonly { readonly offer_id: string; readonly total_currency: string }[],
+  shortOf: (offerId: string) => string,
+): string[] {
+  const first = offers.find(isLockable);
+  if (first) return nextLines(offerCommand(first.offer_id, shortOf(first.offer_id)));
+  return [
+    offers.length > 0
+      ? 'Next: try another day: only offers in USD can be locked'
+      : 'Next: try another day, or fewer filters',
+  ];
+}
+
+/** A lowcost offer whose fare is still to be chosen. */
+export const isMenuOffer = (offerId: string): boolean => offerId.startsWith('lowcost:') && !offerId.includes('##');
+
+/** How to book an intent: on a terminal the passengers are asked for. */
+export const bookCommand = (intentId: string, canAsk: boolean): string =>
+  `farelock book ${quoted(intentId)}${canAsk ? '' : ' --passengers passengers.json'}`;
+
+/** Lamports as SOL: `10`, `9.99999`. */
+export function formatSol(lamports: bigint): string {
+  const fraction = (lamports % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '');
+  return fraction ? `${lamports / 1_000_000_000n}.${fraction}` : `${lamports / 1_000_000_000n}`;
+}
+
+/** A decimal string with at least two decimals, and no more zeros than that. */
+export function money(decimal: string): string {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+const INDENT = 5;
+
+const numbered = (number: number, [first = '', ...more]: readonly string[]): string[] => [
+  `  ${number}. ${first}`,
+  ...more.map((line) => `${' '.repeat(INDENT)}${line}`),
+];
+
+/** The steps of a plan, numbered, in lines that fit. */
+export const stepLines = (steps: readonly string[], width: number): string[] =>
+  steps.flatMap((step, index) => numbered(index + 1, wrap(step, width - INDENT)));
+
+/** The view of --dry-run: the steps that the real run would take, with nothing done. */
+export function printPlan(terminal: Terminal, steps: readonly string[], facts: Record<string, unknown> = {}): void {
+  terminal.result(
+    { dry_run: true, plan: [...steps], ...facts },
+    { lines: ({ plan }, { paint, width }) => [paint.bold('Nothing was done. It would:'), ...stepLines(plan, width)] },
+  );
+}
+
+export * from './problem.ts';

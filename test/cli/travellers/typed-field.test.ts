@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countryNamed, typedField } from '../../../src/cli/travellers/typed-field.ts';
+import { countryNamed, typedField } from '../../../src/cli/travellers/fields.ts';
 import { alpha2Codes, alpha3Codes } from '../../../src/kernel/domain/countries.ts';
 
 const nowMs = new Date(2026, 10, 21, 12).getTime();

@@ -8,7 +8,7 @@ import {
   type UserSettings,
 } from '../../settings/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
-import { loadViewPlan } from '../../view/index.ts';
+import { printPlan } from '../../view/index.ts';
 
 /** The settings of this command line, with where each comes from. */
 export const settingsInEffect = ({ environment, globals, session, folder }: CommandContext): Promise<Settings> =>
@@ -31,7 +31,6 @@ export const withoutSecrets = (key: string, value: string): string =>
 
 /** Words of --dry-run about a change of the settings. */
 export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
-  const { printPlan } = await loadViewPlan();
   printPlan(terminal, [step]);
   return 0;
 }

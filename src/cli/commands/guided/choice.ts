@@ -1,4 +1,10 @@
+import { join } from 'node:path';
+import { instant } from '../../../kernel/clock.ts';
+import { type OfferSort, sortOffers } from '../../../kernel/domain/offer-order.ts';
+import type { StepKey } from '../../../terminal/index.ts';
 import {
+  counted,
+  fromNow,
   fromTo,
   harmlessDocument,
   isSpoken,
@@ -6,6 +12,8 @@ import {
   type StepLine,
   spokenPaint,
 } from '../../../terminal/index.ts';
+import type { SearchRequestInput } from '../../../wire/flights/index.ts';
+import { gatherOffers } from '../../searching/index.ts';
 import { fareOf, fareOfOption, shortOf } from '../../session/index.ts';
 import {
   airlineText,
@@ -14,15 +22,122 @@ import {
   type ListRow,
   listParts,
   type NumberedFare,
+  numberedOffers,
   rowsOf,
+  type SearchTitle,
   STACKED,
+  stopsText,
 } from '../../view/flights/index.ts';
 import { isMenuOffer, money, offerCommand, quoted } from '../../view/index.ts';
-import { arranged, arrangementKeys } from './arrangement.ts';
-import { lockCommand } from './commands.ts';
-import { isTurnedDown, sayProblem } from './find.ts';
-import { paidCall } from './money.ts';
-import { type Found, type Step, said, type Walk } from './walk.ts';
+import { openSearchMemory, type SearchMemory, searchRequestOf } from '../search/index.ts';
+import {
+  type Arrangement,
+  asFound,
+  type Found,
+  isTurnedDown,
+  lockCommand,
+  paidCall,
+  type Searched,
+  type Step,
+  said,
+  sayProblem,
+  searchCommand,
+  type Walk,
+} from './walk.ts';
+
+/** Searches, and waits for the slower sellers; what a search costs is said before it is paid. */
+export const searchStep: Step = async (walk) => {
+  const { trip, context } = walk;
+  const request = requestOf(walk);
+  const known = memoryOf(walk).find(request);
+  const wanted = await askWanted(walk, known);
+  if (wanted === null) return 'back';
+  // What was found and chosen before is no longer what is being looked for.
+  Object.assign(trip, { found: null, offer: null, offerId: null, marked: null });
+  Object.assign(trip.arrangement, asFound());
+  try {
+    const found = wanted === 'known' && known ? known : await search(walk, request);
+    const { list } = found;
+    trip.found = found;
+    await context.session.recentOffers.remember(list.offers, numberedOffers(list, true));
+    if (list.offers.length > 0) return 'itinerary';
+    context.terminal.note('No offers match. Try another day.');
+    await context.session.paidHere.shown();
+    return 'depart';
+  } catch (error) {
+    if (!isTurnedDown(error)) throw error;
+    await sayProblem(walk, error, { name: 'search', line: searchCommand(trip) });
+    return 'from';
+  }
+};
+
+const requestOf = ({ trip }: Walk): SearchRequestInput =>
+  searchRequestOf({
+    from: trip.from?.iata ?? '',
+    to: trip.to?.iata ?? '',
+    depart: trip.depart ?? '',
+    ...(trip.back !== null && { return: trip.back }),
+    adults: trip.adults,
+    wait: true,
+  });
+
+/** Lists of earlier walks and of this one: the same search is not paid again while one of its offers can be had. */
+const memoryOf = ({ context: { session, clock, terminal } }: Walk): SearchMemory<Searched> =>
+  openSearchMemory({
+    path: join(session.home, 'recent-walks.json'),
+    baseUrl: session.baseUrl,
+    clock,
+    warn: terminal.note,
+    goodForMs: Number.POSITIVE_INFINITY,
+    alive({ list, ...rest }, nowMs) {
+      const offers = list.offers.filter((offer) => Date.parse(offer.expires_at) > nowMs);
+      return offers.length === 0 ? null : { ...rest, list: { ...list, offers, total_offers: offers.length } };
+    },
+  });
+
+async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found | null) {
+  const route = `${trip.from?.iata} → ${trip.to?.iata}`;
+  const answer = await ask.choose<'known' | 'search' | null>({
+    message: known
+      ? `You searched ${route} ${fromNow(instant(known.atMs), clock.now())}, and those fares are still available.`
+      : `Search ${route}? It costs 0.10 USDC, more at busy times.`,
+    lines: [
+      ...(known ? [{ name: 'Show them again, free of charge', value: 'known' as const }] : []),
+      { name: known ? 'Search again, for 0.10 USDC' : 'Search', value: 'search' },
+      { name: 'Change something', value: null },
+    ],
+  });
+  return answer.kind === 'back' ? null : answer.value;
+}
+
+async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
+  const { trip, context } = walk;
+  const { session, signal, terminal } = context;
+  const title: SearchTitle = {
+    from: request.origin_iata,
+    to: request.destination_iata,
+    depart: request.depart_date,
+    return: request.return_date ?? undefined,
+    adults: trip.adults,
+    cabin: 'economy',
+    grouped: true,
+  };
+  const flights = await session.flights();
+  const { value, payment } = await paidCall(walk, 'the search', () =>
+    flights.search(request, {
+      signal,
+      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
+    }),
+  );
+  const limit = Number.POSITIVE_INFINITY;
+  const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
+  if (ended.kind === 'interrupted') throw signal.reason;
+  terminal.settle();
+  const count = counted(list.total_offers, 'itinerary', 'itineraries');
+  said(walk, 'Search', `${count}${payment ? `, ${payment.amount} USDC` : ''}`, searchCommand(trip));
+  if (ended.kind !== 'complete') terminal.note('Slower sellers may be missing from this list.');
+  return memoryOf(walk).remember(request, { request, list, title });
+}
 
 /**
  * The screen inside a choice: its mark and a space stand before each line. Where questions are lines, nothing keeps
@@ -233,4 +348,73 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
 function foundOf({ trip }: Walk): Found {
   if (trip.found) return trip.found;
   throw new Error('nothing was searched');
+}
+
+/** In the order that the key goes through. */
+const SORTS: readonly (readonly [OfferSort, string])[] = [
+  ['price', 'price'],
+  ['duration', 'duration'],
+  ['departure', 'departure'],
+  ['emissions', 'CO2'],
+];
+
+/** The itineraries that suit, sorted, each with the first of its fares that does. */
+export function arranged(rows: readonly ListRow[], arrangement: Arrangement): ListRow[] {
+  const suiting = rows.flatMap((row) => {
+    const fare = row.fares.find((one) => suits(row, one, arrangement));
+    return fare ? [{ offer: row.offer, fares: [fare], sameForMore: 0, ...orderOf(row, fare) }] : [];
+  });
+  return sortOffers(suiting, arrangement.sort);
+}
+
+function suits({ offer }: ListRow, fare: NumberedFare, asked: Arrangement): boolean {
+  if (asked.isDirect && offer.slices.some((slice) => slice.stops > 0)) return false;
+  if (asked.hasBag && !fare.bags) return false;
+  if (asked.isRefundable && fare.refundable !== true) return false;
+  const flights = offer.slices.flatMap((slice) => [
+    airlineText(slice),
+    stopsText(slice),
+    ...slice.segments.flatMap((one) => [one.marketing_carrier_name, one.carrier_name, one.flight_number]),
+  ]);
+  const text = plain([...flights, fare.brand, fare.seller].join(' '));
+  return plain(asked.text)
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** Without case and accents. */
+const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
+
+/** What a list is sorted by: of the fare that is shown, which may not be the cheapest. */
+const orderOf = ({ offer }: ListRow, fare: NumberedFare) => ({
+  offer_id: fare.offerId,
+  departing_at: offer.departing_at,
+  slices: offer.slices,
+  total_amount: Number(fare.price),
+  total_currency: fare.currency,
+  total_emissions_kg: offer.total_emissions_kg,
+});
+
+/** The keys that arrange a list. */
+export function arrangementKeys(arrangement: Arrangement): StepKey[] {
+  const filter = (key: string, name: string, field: 'isDirect' | 'hasBag' | 'isRefundable'): StepKey => ({
+    key,
+    label: () => (arrangement[field] ? `${name}: on` : name),
+    press() {
+      arrangement[field] = !arrangement[field];
+    },
+  });
+  const at = () => SORTS.findIndex(([sort]) => sort === arrangement.sort);
+  return [
+    {
+      key: 's',
+      label: () => `sort: ${SORTS[at()]?.[1]}`,
+      press() {
+        arrangement.sort = SORTS[(at() + 1) % SORTS.length]?.[0] ?? 'price';
+      },
+    },
+    filter('d', 'direct only', 'isDirect'),
+    filter('b', 'with a bag', 'hasBag'),
+    filter('r', 'refundable', 'isRefundable'),
+  ];
 }

@@ -26,8 +26,7 @@ import {
   wrongField,
 } from '../../travellers/index.ts';
 import { quoted } from '../../view/index.ts';
-import { bookingCommand } from './commands.ts';
-import { type Party, type Step, said, type Walk } from './walk.ts';
+import { bookingCommand, type Party, type Step, said, type Walk } from './walk.ts';
 
 /** Who flies: saved travellers are offered, others are asked for and may be saved. */
 export const passengersStep: Step = async (walk) => {

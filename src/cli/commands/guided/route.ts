@@ -3,8 +3,7 @@ import { findPlaces } from '../../../kernel/domain/places.ts';
 import { counted, dayName, harmless } from '../../../terminal/index.ts';
 import { dayChoices, parseDate, placeOf, readDate, whichDay } from '../../searching/index.ts';
 import { quoted } from '../../view/index.ts';
-import { searchCommand } from './commands.ts';
-import { type Place, type Step, said, type Walk } from './walk.ts';
+import { type Place, type Step, said, searchCommand, type Walk } from './walk.ts';
 
 const MOST_CHOICES = 12;
 

@@ -11,16 +11,22 @@ import {
 } from '../../interruption/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { chooseFare, chooseItinerary, listLeft } from './choice.ts';
-import { bookingCommandNow, lockCommand, searchCommand } from './commands.ts';
-import { searchStep } from './find.ts';
-import { hasRunOut, lockStep } from './lock.ts';
+import { chooseFare, chooseItinerary, listLeft, searchStep } from './choice.ts';
 import { passengersStep } from './party.ts';
 import { resumeStep } from './resume.ts';
-import { reviewStep } from './review.ts';
+import { hasRunOut, lockStep, reviewStep } from './review.ts';
 import { askAdults, askDepart, askFrom, askReturn, askTo } from './route.ts';
 import type * as spec from './spec.ts';
-import { follow, newTrip, openTranscript, type Trip, type Walk } from './walk.ts';
+import {
+  bookingCommandNow,
+  follow,
+  lockCommand,
+  newTrip,
+  openTranscript,
+  searchCommand,
+  type Trip,
+  type Walk,
+} from './walk.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says

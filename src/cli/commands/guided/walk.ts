@@ -1,3 +1,8 @@
+import type { PaymentReceipt } from '../../../client/base/index.ts';
+import type { OfferSort } from '../../../kernel/domain/offer-order.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { isProblem, type Problem } from '../../../kernel/problems.ts';
+import { wordsOf } from '../../../kernel/shell-word.ts';
 import {
   brokenLine,
   type Output,
@@ -8,11 +13,13 @@ import {
   wrap,
 } from '../../../terminal/index.ts';
 import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
+import { toldLines } from '../../interruption/index.ts';
+import { usdcOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
+import { quoted } from '../../view/index.ts';
 import type { Remembered } from '../search/index.ts';
-import { type Arrangement, asFound } from './arrangement.ts';
 
 /** An airport as it was chosen: its code, and what to call it. */
 export interface Place {
@@ -246,4 +253,130 @@ export function openTranscript(terminal: Terminal, stderr: Output): Transcript {
       for (const line of written.slice(-AGAIN_LINES)) terminal.note(line);
     },
   };
+}
+
+/** The command lines that do the same as the steps. What is not known yet stands in angle brackets. */
+
+/** A command that does the same as a step, with the options that it is told by. */
+export interface SameCommand {
+  readonly name: string;
+  readonly line: string;
+  readonly options?: object;
+}
+
+export function searchCommand({ from, to, depart, back, adults }: Trip): string {
+  return [
+    'farelock search',
+    from?.iata ?? '<from>',
+    to?.iata ?? '<to>',
+    `--depart ${depart ?? '<date>'}`,
+    ...(back === null ? [] : [`--return ${back}`]),
+    ...(adults === 1 ? [] : [`--adults ${adults}`]),
+  ].join(' ');
+}
+
+/** @param offer its id, or its number of the last list */
+export const lockCommand = (offer: string): string => `farelock intent create ${quoted(offer)}`;
+
+/** With the names that travellers were saved under; whoever is not saved stands in a file. */
+export const bookingCommand = (intentId: string, party: Party | null): string =>
+  `farelock book ${quoted(intentId)} ${savedTravellers(party) ?? '--passengers passengers.json'}`;
+
+/** The same after a walk that was cut off: whoever is not saved is asked for, as no file was written. */
+export const bookingCommandNow = (intentId: string, party: Party | null): string =>
+  ['farelock book', quoted(intentId), savedTravellers(party) ?? []].flat().join(' ');
+
+function savedTravellers(party: Party | null): string | null {
+  const names = party?.travellers ?? [];
+  const areSaved = names.length > 0 && names.every((name) => name !== null);
+  return areSaved ? names.map((name) => `--traveller ${quoted(name)}`).join(' ') : null;
+}
+
+/** How a person has arranged the list of flights. It stays so when they come back to it. */
+export interface Arrangement {
+  sort: OfferSort;
+  isDirect: boolean;
+  hasBag: boolean;
+  isRefundable: boolean;
+  text: string;
+}
+
+export const asFound = (): Arrangement => ({
+  sort: 'price',
+  isDirect: false,
+  hasBag: false,
+  isRefundable: false,
+  text: '',
+});
+
+/** A refusal that another answer may avoid. */
+export const isTurnedDown = (error: unknown): error is Problem =>
+  isProblem(error) && [2, 3, 5].includes(error.kind.exit) && !isProblem(error, 'input_required');
+
+/** @param same the command that would have been refused alike */
+export async function sayProblem({ context }: Walk, error: Problem, same: SameCommand): Promise<void> {
+  const { terminal, session } = context;
+  terminal.settle();
+  const lines = await toldLines(error, {
+    argv: wordsOf(same.line).slice(1),
+    invocation: { name: same.name, options: same.options ?? {}, globals: context.globals },
+    session,
+  });
+  for (const line of lines(terminal.asideScreen)) terminal.note(line);
+}
+
+const TOP_UP = 1_000_000_000n;
+
+/** Atomic USDC of the wallet that pays. */
+export async function balanceOf({ context: { session } }: Walk): Promise<bigint> {
+  const [cluster, wallet] = await Promise.all([session.cluster(), session.wallet()]);
+  const { usdcAccount } = await usdcOf(cluster, wallet.address);
+  return (await cluster.tokenBalance(usdcAccount)) ?? 0n;
+}
+
+/**
+ * A call that is paid for: what it cost is noted, and it is tried again when there was too little play money and some
+ * more was taken.
+ */
+export async function paidCall<T extends { readonly payment: PaymentReceipt | null }>(
+  walk: Walk,
+  what: string,
+  call: () => Promise<T>,
+): Promise<T> {
+  const { trip } = walk;
+  for (;;) {
+    try {
+      const answer = await call();
+      if (answer.payment) trip.paid.push({ amount: answer.payment.amount, what });
+      return answer;
+    } catch (error) {
+      if (!isProblem(error, 'insufficient_funds') || !(await topUp(walk, TOP_UP))) throw error;
+    }
+  }
+}
+
+/**
+ * Offers play money where there is some to be had: true when it was taken. `least` is what is missing (atomic).
+ * Never on a real cluster.
+ */
+export async function topUp(walk: Walk, least: bigint): Promise<boolean> {
+  const { session, terminal } = walk.context;
+  if (!session.isEmbedded) return false;
+  const { faucet } = await session.openLocal();
+  if (!faucet) return false;
+  const amount = least > TOP_UP ? ((least + TOP_UP - 1n) / TOP_UP) * TOP_UP : TOP_UP;
+  terminal.settle();
+  const balance = formatUsdc(await balanceOf(walk));
+  const answer = await walk.ask.choose({
+    message: `The wallet has ${balance} USDC: not enough. Get play money from the embedded cluster?`,
+    lines: [
+      { name: `Get ${formatUsdc(amount)} USDC of play money`, value: true },
+      { name: 'No', value: false },
+    ],
+  });
+  if (answer.kind === 'back' || !answer.value) return false;
+  await faucet.airdropUsdc((await session.wallet()).address, amount);
+  terminal.done(`${formatUsdc(amount)} USDC of play money`);
+  same(walk, `farelock wallet airdrop --usdc ${formatUsdc(amount)}`);
+  return true;
 }

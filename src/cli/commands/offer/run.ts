@@ -2,7 +2,7 @@ import type { OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { loadFareMenu, offerLines } from '../../view/flights/index.ts';
+import { fareMenuLines, offerLines } from '../../view/flights/index.ts';
 import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
@@ -40,7 +40,6 @@ export const offer: Run<typeof spec.offer> = async (context, options) => {
     ]);
     return 0;
   }
-  const { fareMenuLines } = await loadFareMenu();
   const { fares } = value.fare_menu;
   const numbers = await session.recentOffers.rememberMenu(value.offer, fares);
   terminal.result(withPayment(value, payment), {

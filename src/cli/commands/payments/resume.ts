@@ -7,8 +7,8 @@ import { harmlessDocument, isRecord, type Screen } from '../../../terminal/index
 import { isOwn, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { loadFareMenu, loadFlightsSearch, loadIntent, loadOffer, loadOrder } from '../../view/flights/index.ts';
-import { bookCommand, loadViewPlan, nextLines, offerCommand } from '../../view/index.ts';
+import { loadFlightsSearch, loadOffer, loadStatus } from '../../view/flights/index.ts';
+import { bookCommand, nextLines, offerCommand, printPlan } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
 import type * as spec from './spec.ts';
 
@@ -19,7 +19,6 @@ export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, {
   const signed = await store.signedPayment(paymentId);
   if (!signed) throw unknownPayment(paymentId);
   if (globals.dryRun) {
-    const { printPlan } = await loadViewPlan();
     const { amount, resource, host } = signed.record;
     printPlan(terminal, [`Send the signed payment of ${amount} USDC for ${resource} to ${host} again.`]);
     return 0;
@@ -93,7 +92,7 @@ async function boughtBy(
     return { lines: () => ['The answer cannot be read. It was:', ...text.split('\n')], next: null };
   }
   if (record.resource.startsWith('GET /air/orders/')) {
-    const [{ orderOf }, { orderLines }] = await Promise.all([loadNormalise(), loadOrder()]);
+    const [{ orderOf }, { orderLines }] = await Promise.all([loadNormalise(), loadOffer()]);
     return { lines: (screen) => orderLines(orderOf(body), screen), next: null };
   }
   switch (record.resource) {
@@ -117,11 +116,7 @@ async function boughtBy(
 
 /** The offers of a search are numbered as ever. */
 async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
-  const [{ searchOf }, { numberedOffers }, { searchLines }] = await Promise.all([
-    loadNormalise(),
-    loadIntent(),
-    loadFlightsSearch(),
-  ]);
+  const [{ searchOf }, { numberedOffers, searchLines }] = await Promise.all([loadNormalise(), loadFlightsSearch()]);
   const asked = isRecord(request) ? request : {};
   const text = (name: string, usual: string): string => {
     const value = asked[name];
@@ -144,11 +139,7 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
 }
 
 async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
-  const [{ offerDetailsOf }, { offerLines }, { fareMenuLines }] = await Promise.all([
-    loadNormalise(),
-    loadOffer(),
-    loadFareMenu(),
-  ]);
+  const [{ offerDetailsOf }, { offerLines, fareMenuLines }] = await Promise.all([loadNormalise(), loadOffer()]);
   const details = offerDetailsOf(body);
   const { offer, fare_menu: menu } = details;
   const numbers = menu ? await session.recentOffers.rememberMenu(offer, menu.fares) : {};
@@ -164,7 +155,7 @@ async function openedOffer({ session, clock }: CommandContext, body: unknown): P
 /** The support code is remembered by now, as after the creation itself; so is what was locked. */
 async function createdIntent(context: CommandContext, body: unknown): Promise<Bought> {
   const { session, terminal, clock } = context;
-  const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([loadNormalise(), loadIntent()]);
+  const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([loadNormalise(), loadStatus()]);
   const intent = createdIntentOf(body);
   await besides(context, noteIntent(await session.store(), intent, session.recentOffers.journey(intent.offer_id)));
   const canPay = isOwn(await standingOf(session, intent)) && Date.parse(intent.expires_at) > clock.now();

@@ -12,7 +12,8 @@ import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 
 import { nextLines, offerCommand, printPlan, quoted } from '../../view/index.ts';
-import type { DaysTitle } from './days-title.ts';
+import type { DaysTitle } from './days-view.ts';
+import { priceBarsView, priceGridView } from './days-view.ts';
 import {
   aboutText,
   agreeTotal,
@@ -27,8 +28,6 @@ import {
   searchDays,
   searchPrice,
 } from './many-days.ts';
-import { priceBarsView } from './price-bars.ts';
-import { priceGridView } from './price-grid.ts';
 import {
   cheapestDay,
   type DayGrid,

@@ -48,7 +48,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
     onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
   });
   if (options.ndjson) {
-    const { streamOffers } = await import('./stream.ts');
+    const { streamOffers } = await import('./updates.ts');
     return streamOffers(context, flights, { first: value, payment, request, wait: options.wait });
   }
   const title = titleOf(options);

@@ -12,7 +12,7 @@ import {
   USUAL_PER_CALL,
 } from '../../settings/index.ts';
 import type { OptionsOf, Run } from '../../spec/index.ts';
-import { loadViewPlan } from '../../view/index.ts';
+import { printPlan } from '../../view/index.ts';
 import { withProfile } from '../config/index.ts';
 import type * as spec from './spec.ts';
 
@@ -89,7 +89,6 @@ export const limitsSet: Run<typeof spec.walletLimitsSet> = async ({ terminal, se
   };
   const said = changes.map(([name, value]) => `${name} ${value ?? 'none'}`);
   if (globals.dryRun) {
-    const { printPlan } = await loadViewPlan();
     printPlan(
       terminal,
       said.map((one) => `Set ${one}.`),

@@ -63,3 +63,24 @@ export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number
 }
 
 export const yesNo = (value: boolean | null): string => (value === null ? '–' : value ? 'yes' : 'no');
+
+/** A fare of a list, with what a person types for it: `3`, or `3.2` for the second family of an itinerary. */
+export type NumberedFare = Fare & { readonly number: string };
+
+/** An itinerary of a list, with those of its fares that are shown. */
+export interface ListRow {
+  readonly offer: Offer;
+  readonly fares: readonly NumberedFare[];
+  /** Pricier fares like those, from other sellers. */
+  readonly sameForMore: number;
+}
+
+export const rowsOf = (offers: readonly Offer[], grouped: boolean): ListRow[] =>
+  offers.map((offer, index) => {
+    const { fares, sameForMore } = grouped ? fareFamilies(offer) : { fares: [fareOfOffer(offer)], sameForMore: 0 };
+    const numbered = fares.map((fare, family) => ({
+      ...fare,
+      number: family === 0 ? `${index + 1}` : `${index + 1}.${family + 1}`,
+    }));
+    return { offer, fares: numbered, sameForMore };
+  });

@@ -1,4 +1,6 @@
+import type { KnownOrder } from '../../../client/base/index.ts';
 import {
+  counted,
   dayName,
   durationMinutes,
   fieldLines,
@@ -12,8 +14,9 @@ import {
   textWidth,
   utcTime,
 } from '../../../terminal/index.ts';
-import type { Conditions, OfferDetailsResponse, Slice } from '../../../wire/flights/index.ts';
-import { money } from '../payment.ts';
+import type { Conditions, FareMenu, MenuFare, OfferDetailsResponse, Slice } from '../../../wire/flights/index.ts';
+import type { KnownFare } from '../../session/index.ts';
+import { money } from '../index.ts';
 
 /** A direction, leg by leg: local times, airports with terminals, flight and aircraft, the wait between two legs. */
 export function sliceLines(slice: Slice, { paint }: Screen): string[] {
@@ -122,3 +125,109 @@ export function cabinText(fare: {
   const own = fare.cabin_class_marketing_name ?? cabin;
   return own.toLowerCase() === cabin ? cabin : own;
 }
+
+/** A fare before it is chosen: its flights, its bags and its rules. */
+export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
+  ...fare.slices.flatMap((slice) => sliceLines(slice, screen)),
+  ...fieldLines(fareFields(fare), screen.paint.dim, screen.width),
+];
+
+export const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
+  ['Fare', `${fare.fare_brand_name ?? '–'}, ${cabinText(fare)}, sold by ${fare.owner_name}`],
+  ['Bags', `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`],
+  ['Refund', conditionText(fare.conditions, 'refund')],
+  ['Change', conditionText(fare.conditions, 'change')],
+];
+
+const bagsText = (count: number | null, kind: string): string =>
+  count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
+
+/**
+ * The fares that a lowcost carrier sells on a flight, or why they are not known. `numbers` are what a person may type
+ * for a fare, by its offer id; without them the fare's own number in the menu is shown.
+ */
+export function fareMenuLines(
+  menu: FareMenu,
+  numbers: Readonly<Record<string, string>>,
+  nowMs: number,
+  screen: Screen,
+): string[] {
+  const { paint } = screen;
+  const moment = (at: string | null) => (at === null ? '–' : `${utcTime(at)} (${fromNow(at, nowMs)})`);
+  if (menu.status === 'pending') {
+    return [`${paint.bold('Fares')}  ${paint.accent('still being looked up; nothing was charged')}`];
+  }
+  if (menu.status === 'failed') {
+    return [
+      `${paint.bold('Fares')}  ${paint.bad('could not be looked up')}`,
+      `       ${paint.dim(`tried ${moment(menu.checked_at)}; can be tried again ${moment(menu.expires_at)}`)}`,
+    ];
+  }
+  if (menu.fares.length === 0) return [`${paint.bold('Fares')}  none are sold on this flight now`];
+  const table = tableLines(
+    [
+      { title: '#', align: 'right' },
+      { title: 'Fare', cuts: true },
+      { title: 'Bags', align: 'right' },
+      { title: 'Cabin', align: 'right' },
+      { title: 'Refund' },
+      { title: 'Change' },
+      { title: 'Price', align: 'right' },
+    ],
+    menu.fares.map((fare) => fareCells(fare, numbers, screen)),
+    paint.dim,
+    screen.width,
+  );
+  return [...table, '', paint.dim(`These fares can be locked until ${moment(menu.expires_at)}.`)];
+}
+
+function fareCells(fare: MenuFare, numbers: Readonly<Record<string, string>>, { paint, width }: Screen): string[] {
+  const count = (value: number | null) => (value === null ? '–' : String(value));
+  // At 80 columns a penalty in words would push the price off the line.
+  const condition = (kind: 'refund' | 'change') => {
+    const said = conditionText(fare.conditions, kind);
+    return width >= 100 ? said : said.replace(/ [A-Z]{3}$/, '');
+  };
+  return [
+    paint.bold(numbers[fare.offer_id] ?? String(fare.fare_index)),
+    fare.fare_brand_name ?? '–',
+    count(fare.checked_bags_included),
+    count(fare.carry_on_bags_included),
+    condition('refund'),
+    condition('change'),
+    paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`),
+  ];
+}
+
+/** The airline order: the booking reference first, for it is what one came for. */
+export function orderLines(order: KnownOrder, screen: Screen): string[] {
+  const { paint } = screen;
+  return [
+    `${paint.bold(order.booking_reference ?? '–')}  ${order.status === 'unknown' ? paint.dim('status unknown') : paint.good(order.status)}`,
+    ...fieldLines(
+      [
+        ['Order', order.order_id],
+        ['Passengers', order.passenger_count === null ? '–' : String(order.passenger_count)],
+        ['Total', totalOf(order)],
+        ...(order.airline_changed_at == null
+          ? []
+          : [['Changed', `by the airline, ${utcTime(order.airline_changed_at)}`] as const]),
+        ...(order.documents.length === 0 && order.status === 'ticketed'
+          ? [['Tickets', 'none: the carrier checks you in by the booking reference'] as const]
+          : []),
+        ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
+      ],
+      paint.dim,
+    ),
+    ...order.slices.flatMap((slice) => ['', ...sliceLines(slice, screen)]),
+  ];
+}
+
+const totalOf = ({ total_amount_decimal: amount, total_currency: currency }: KnownOrder): string =>
+  amount === null ? '–' : `${money(amount)} ${currency ?? ''}`.trimEnd();
+
+/** `electronic_ticket` reads `Electronic ticket`. */
+const label = (type: string): string => {
+  const words = type.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};

@@ -10,8 +10,7 @@ import {
   unpainted,
 } from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
-import { caseLines } from './refund.ts';
-import { queueLines } from './refund-queue.ts';
+import { caseLines, queueLines } from './refund.ts';
 
 /** What an operator does at the live desk now. */
 export type DeskMode =

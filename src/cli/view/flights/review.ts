@@ -11,9 +11,8 @@ import {
 } from '../../../terminal/index.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';
 import type { KnownFare } from '../../session/index.ts';
-import { money } from '../payment.ts';
-import { fareFields } from './fare-details.ts';
-import { sliceLines } from './offer.ts';
+import { money } from '../index.ts';
+import { fareFields, sliceLines } from './offer.ts';
 
 /** What is about to be paid. */
 export interface Review {

@@ -1,7 +1,7 @@
 import { durationMinutes, fromTo, hoursAndMinutes, textWidth } from '../../../terminal/index.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
-import { money } from '../payment.ts';
-import type { Fare } from './fares.ts';
+import { money } from '../index.ts';
+import type { Fare, NumberedFare } from './fares.ts';
 
 type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'flights' | 'co2';
 type Sold = 'number' | 'brand' | 'price' | 'seller';
@@ -12,9 +12,6 @@ export type Widths = Cells<Journey | Sold> & {
   /** True where the fares stand under their journey, not beside it. */
   readonly isStacked: boolean;
 };
-
-/** A fare of a list, with what a person types for it: `3`, or `3.2` for the second family of an itinerary. */
-export type NumberedFare = Fare & { readonly number: string };
 
 /** From here on a journey and a fare have room beside each other. */
 const BESIDE = 96;

@@ -15,8 +15,7 @@ import {
   wrap,
 } from '../../../terminal/index.ts';
 import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
-import { type Fare, fareOfOffer, yesNo } from './fares.ts';
-import { type ListRow, rowsOf } from './intent.ts';
+import { type Fare, fareOfOffer, type ListRow, rowsOf, yesNo } from './fares.ts';
 import {
   airlineText,
   co2Text,
@@ -409,3 +408,9 @@ export function axisText(scale: Scale, cells: number): string {
   }
   return text.join('').slice(0, cells);
 }
+
+/** The offers that `1` and `1.2` on the screen stand for, so that nobody needs to copy an id. */
+export const numberedOffers = (response: SearchResponse, grouped: boolean): Record<string, string> =>
+  Object.fromEntries(
+    rowsOf(response.offers, grouped).flatMap(({ fares }) => fares.map(({ number, offerId }) => [number, offerId])),
+  );

@@ -1,7 +1,17 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { fromNow, type Paint, padEnd, type Screen, textWidth, utcTime, wrap } from '../../../terminal/index.ts';
-import type { Intent } from '../../../wire/flights/index.ts';
-import { shortened } from '../payment.ts';
+import {
+  counted,
+  fieldLines,
+  fromNow,
+  type Paint,
+  padEnd,
+  type Screen,
+  textWidth,
+  utcTime,
+  wrap,
+} from '../../../terminal/index.ts';
+import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
+import { shortened } from '../index.ts';
 
 /** Where the money of an intent is. `ended` stages stay as they are. */
 export type MoneyStage =
@@ -304,5 +314,51 @@ function stepLines(
     ...more.map((line) => indent + line),
     ...(step.at ? [`${indent}${paint.dim(utcTime(step.at) + laterText(before, step.at))}`] : []),
     ...(step.transaction ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`] : []),
+  ];
+}
+
+export const usdc = (atomicAmount: number | bigint): string => `${formatUsdc(BigInt(atomicAmount))} USDC`;
+
+/** A new intent: its escrow, what is to be paid and until when, and the code that is shown once. */
+export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint }: Screen): string[] {
+  return [
+    `${paint.bold(intent.intent_id)}  ${counted(intent.passenger_count, 'passenger')}`,
+    ...fieldLines(
+      [
+        ['To pay', paint.bold(usdc(intent.escrow.amount))],
+        ['Escrow', intent.escrow.address],
+        ['Vault', intent.escrow.vault_address],
+        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+        ['Refunds to', intent.refund_wallet],
+        ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
+      ],
+      paint.dim,
+    ),
+  ];
+}
+
+export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): string[] {
+  const { escrow } = intent;
+  return [
+    `${paint.bold(intent.intent_id)}  ${stageText(moneyStage(intent, nowMs), paint)}`,
+    ...fieldLines(
+      [
+        ['Offer', intent.offer_id],
+        ['Passengers', String(intent.passenger_count)],
+        ['Amount', usdc(escrow.amount)],
+        ['In the vault', escrow.observed_amount === null ? '–' : usdc(escrow.observed_amount)],
+        ['Escrow', escrow.address],
+        ['Vault', escrow.vault_address || '–'],
+        ['Program', escrow.program_id || '–'],
+        ['Paid by', intent.funding_wallet],
+        ['Refunds to', intent.refund_wallet],
+        ['Referrer', intent.referrer],
+        ['Order', intent.order_id],
+        ['Created', utcTime(intent.created_at)],
+        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+        ['Anyone can refund', escrow.refund_after === '' ? '–' : `from ${utcTime(escrow.refund_after)}`],
+      ],
+      paint.dim,
+    ),
   ];
 }
