@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CardIssuer } from '../airlines/browser/records/index.ts';
+import type { CardIssuer } from '../airlines/browser/index.ts';
 import { sandboxCard } from './carrier-site/index.ts';
 
 const MOST_CENTS = 99_999_999;

@@ -1,4 +1,4 @@
-import { browserMigrations as browser } from '../airlines/browser/records/index.ts';
+import { browserMigrations as browser } from '../airlines/browser/index.ts';
 import { duffelMigrations as duffel } from '../airlines/duffel/index.ts';
 import { effectsMigrations as effects } from '../effects/index.ts';
 import { flightsMigrations as flights } from '../flights/index.ts';

@@ -108,7 +108,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   const BOARD = /^src\/(terminal\/board|cli\/view\/flights\/refund-desk|commands\/refund-desk\/(desk|keys))\.ts$/;
   /** Real airlines and carriers' web sites (their tables apart, which every database has), their doubles, and what they stand on: for who serves them alone. */
   const REAL_SEATS =
-    /^src\/(service\/(browser|carrier-site|sandbox)\.ts$|(airlines\/(duffel|browser)(?!\/(migrations|tables|records\/(tables|call-off)))|sandbox\/(duffel|carrier-site))\/)|^package:(playwright-core|mailauth|postal-mime)$/;
+    /^src\/(service\/(browser|carrier-site|sandbox)\.ts$|(airlines\/(duffel|browser)(?!\/(tables|call-off))|sandbox\/(duffel|carrier-site))\/)|^package:(playwright-core|mailauth|postal-mime)$/;
   const ALL_COMMANDS =
     /^src\/cli\/commands\/(?!search\/request)[^/]+\/(run|days|fares|create|verify|resume|deploy|profile|desk|request|claim|offers|update|apply|watch|updates|history|limits|balance)\.ts$/;
 

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { loadRecipes } from '../../src/airlines/browser/recipes/recipes.ts';
+import { loadRecipes } from '../../src/airlines/browser/recipes/index.ts';
 import { lockFile } from '../../src/cli/apply/journal.ts';
 import { readProgress } from '../../src/cli/apply/results.ts';
 import { readCustomerData } from '../../src/cli/commands/requirements/run.ts';

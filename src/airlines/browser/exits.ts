@@ -5,7 +5,7 @@ import type { Secrets } from '../../kernel/secrets.ts';
 import type { PageEvidence } from '../../wire/flights/index.ts';
 import { BrowserGone, Misfit, privateWords, redacted, Stopped, showRedacted, type Visit } from './page/index.ts';
 import type { Shop } from './ports.ts';
-import type { Store } from './records/index.ts';
+import type { Store } from './tables.ts';
 
 /** Ends of visits: each is recorded, with personal data redacted. */
 

@@ -1,15 +1,18 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
+import { endCards } from './cards.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
+import { createLooks } from './looks.ts';
 import { findChromium, openVisit, type Visit } from './page/index.ts';
 import type { BrowserOptions, Shop } from './ports.ts';
 import { installed, isPretend, loadRecipes, missingPackage } from './recipes/index.ts';
-import { endCards } from './records/index.ts';
 import * as selling from './selling.ts';
-import { createLooks } from './visits/index.ts';
 
+export { callOff } from './call-off.ts';
+export type { CardIssuer } from './cards.ts';
 export { evidenceOf } from './exits.ts';
+export * from './tables.ts';
 
 /** Limits the browsers that run at once. Waiting purchases go before waiting searches. */
 function createPlaces(most: number) {

@@ -3,18 +3,13 @@ import type { Offer } from '../../wire/flights/index.ts';
 import type { MenuOutcome, QuoteOutcome, SoldFare } from '../fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../provider.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
+import { readFares } from './fares.ts';
+import { isServed, lookForFlights, takeFlights } from './flights.ts';
+import type { KeptOffer, Look } from './looks.ts';
+import { offersOf } from './offers.ts';
 import { Stopped, type Visit, walkOf } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { Recipe } from './recipes/index.ts';
-import {
-  isServed,
-  type KeptOffer,
-  type Look,
-  lookForFlights,
-  offersOf,
-  readFares,
-  takeFlights,
-} from './visits/index.ts';
 
 /** Looks at carriers' sites: begun by whoever asks first, kept for all who ask then. */
 

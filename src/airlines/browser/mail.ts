@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Email } from 'postal-mime';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { onFile } from '../../kernel/storage.ts';
+import type { Confirmed } from './purchases.ts';
 import { installed, partOf, type Recipe, readMoneyText, Unreadable } from './recipes/index.ts';
-import type { Confirmed } from './records/index.ts';
 
 /** A carrier's confirmation by mail: believed only where its own domain has signed it, for this very purchase. */
 

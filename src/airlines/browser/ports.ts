@@ -2,11 +2,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
+import type { CardIssuer } from './cards.ts';
+import type { Looks } from './looks.ts';
 import type { DnsTexts } from './mail.ts';
 import type { Visit } from './page/index.ts';
 import { isPretend, type Recipe } from './recipes/index.ts';
-import type { CardIssuer, Store } from './records/index.ts';
-import type { Looks } from './visits/index.ts';
+import type { Store } from './tables.ts';
 
 /** What an operator sets of carriers' web sites (docs/carriers.md). */
 export interface BrowserSettings {

@@ -1,22 +1,16 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { BookOutcome, Purchase } from '../fulfiller.ts';
+import { type Bought, buy, confirmsWithinMs } from './buy.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
+import type { KeptOffer } from './looks.ts';
 import { lookForMail } from './mail.ts';
+import { cancelBooking, canManage, lookAtBooking, manageValues } from './manage.ts';
 import { Misfit, type Visit } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
+import type { PurchaseRow } from './purchases.ts';
+import * as purchases from './purchases.ts';
 import type { Recipe } from './recipes/index.ts';
-import { type PurchaseRow, purchases } from './records/index.ts';
-import {
-  type Bought,
-  buy,
-  cancelBooking,
-  canManage,
-  confirmsWithinMs,
-  type KeptOffer,
-  lookAtBooking,
-  manageValues,
-} from './visits/index.ts';
 
 /** Buys on carriers' sites, and finds out what became of it. */
 

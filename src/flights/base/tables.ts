@@ -1,5 +1,5 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
-import type { BrowserTables } from '../../airlines/browser/records/index.ts';
+import type { BrowserTables } from '../../airlines/browser/index.ts';
 import type { DuffelTables } from '../../airlines/duffel/index.ts';
 import type { EffectsTables } from '../../effects/index.ts';
 import type { NotifyTables } from '../../notify/index.ts';

@@ -1,5 +1,5 @@
 import { type Insertable, type SqlBool, sql } from 'kysely';
-import { callOff } from '../../airlines/browser/records/index.ts';
+import { callOff } from '../../airlines/browser/index.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
 import { LeaseLost, openQueue, type Queue } from '../../store/index.ts';

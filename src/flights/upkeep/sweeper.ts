@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
-import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/records/index.ts';
+import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/index.ts';
 import { loadCommitment } from '../../escrow/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';

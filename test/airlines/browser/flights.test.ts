@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lookForFlights } from '../../../src/airlines/browser/visits/flights.ts';
+import { lookForFlights } from '../../../src/airlines/browser/flights.ts';
 import { QUERY } from './shop.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
 

@@ -6,7 +6,7 @@ import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lookForMail } from '../../../src/airlines/browser/mail.ts';
-import { recipeOf } from '../../../src/airlines/browser/recipes/recipes.ts';
+import { recipeOf } from '../../../src/airlines/browser/recipes/index.ts';
 
 /** A carrier's mail is believed where the carrier's own domain has signed what is relied on, and for nobody else's sake. */
 

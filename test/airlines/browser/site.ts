@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findChromium } from '../../../src/airlines/browser/page/chromium.ts';
 import { openVisit, type Visit } from '../../../src/airlines/browser/page/visit.ts';
+import type { Recipe } from '../../../src/airlines/browser/recipes/index.ts';
 import { installed } from '../../../src/airlines/browser/recipes/packages.ts';
-import type { Recipe } from '../../../src/airlines/browser/recipes/recipes.ts';
 import { isHere } from '../../needs.mjs';
 
 /** Static pages and scripted answers on this machine, for a real browser to go through. */

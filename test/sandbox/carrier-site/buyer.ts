@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BrowserFulfiller, createBrowserFulfiller } from '../../../src/airlines/browser/index.ts';
 import { findChromium } from '../../../src/airlines/browser/page/chromium.ts';
-import type { Recipe } from '../../../src/airlines/browser/recipes/recipes.ts';
+import type { Recipe } from '../../../src/airlines/browser/recipes/index.ts';
 import type { BookOutcome, Purchase, SoldFare } from '../../../src/airlines/fulfiller.ts';
 import type { OfferQuery } from '../../../src/airlines/provider.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';

@@ -1,4 +1,3 @@
-import type { Recipe } from './recipes.ts';
 import { PLACE } from './steps.ts';
 
 /** Our words and the page's: values that are filled in, and what is read, exactly or not at all. */
@@ -9,7 +8,14 @@ export class Unreadable extends Error {
 }
 
 export type Values = Readonly<Record<string, string | undefined>>;
-type Site = Pick<Recipe['site'], 'numbers' | 'currency' | 'symbols' | 'months'>;
+
+/** What a recipe says of its site's texts. */
+interface Site {
+  readonly numbers: NumberFormat;
+  readonly currency: string;
+  readonly symbols?: Readonly<Record<string, string>> | undefined;
+  readonly months?: readonly string[] | undefined;
+}
 
 const MONTHS = [
   ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
@@ -88,13 +94,16 @@ export interface Money {
 }
 
 /** How whole numbers are grouped, and where the fraction begins. */
-const NUMBERS: Record<Recipe['site']['numbers'], { group: string; point: string }> = {
+const NUMBERS = {
   '1,234.50': { group: ',', point: '\\.' },
   '1.234,50': { group: '\\.', point: ',' },
   '1 234,50': { group: ' ', point: ',' },
   '1 234.50': { group: ' ', point: '\\.' },
   "1'234.50": { group: "['’]", point: '\\.' },
 };
+
+type NumberFormat = keyof typeof NUMBERS;
+export const NUMBER_FORMATS = Object.keys(NUMBERS) as NumberFormat[];
 
 /**
  * Reads a price to the cent. What has two numbers, a number in another format (`1.234` where the point is for cents),

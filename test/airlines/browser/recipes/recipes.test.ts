@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { hostsOf, isInside, resolverRules } from '../../../../src/airlines/browser/page/fence.ts';
-import { loadRecipes, recipeOf } from '../../../../src/airlines/browser/recipes/recipes.ts';
+import { loadRecipes, recipeOf } from '../../../../src/airlines/browser/recipes/index.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../../../docs/recipes');
 const example = () => JSON.parse(readFileSync(join(FOLDER, 'sandbox-hopper.json'), 'utf8'));

@@ -4,7 +4,7 @@ import { Misfit, Stopped } from '../../../../src/airlines/browser/page/outcomes.
 import { privateWords, redacted, showRedacted } from '../../../../src/airlines/browser/page/redact.ts';
 import { runSteps, walkOf } from '../../../../src/airlines/browser/page/steps.ts';
 import type { Visit } from '../../../../src/airlines/browser/page/visit.ts';
-import type { Recipe, RecipePart } from '../../../../src/airlines/browser/recipes/recipes.ts';
+import type { Recipe, RecipePart } from '../../../../src/airlines/browser/recipes/index.ts';
 import type { Step } from '../../../../src/airlines/browser/recipes/steps.ts';
 import { TRAVELLER } from '../shop.ts';
 import { chromium, recipeFor, serve, visitTo } from '../site.ts';

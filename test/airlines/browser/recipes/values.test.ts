@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Recipe } from '../../../../src/airlines/browser/recipes/recipes.ts';
+import type { Recipe } from '../../../../src/airlines/browser/recipes/index.ts';
 import {
   dayNear,
   filled,

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Clock } from '../../../kernel/clock.ts';
-import { DAY_MS, HOUR_MS } from '../../../kernel/clock.ts';
-import { regained } from '../../../store/base/index.ts';
-import { leaseTime } from '../../../store/index.ts';
-import { LOWCOST_PREFIX } from '../../fulfiller.ts';
-import type { OfferQuery } from '../../provider.ts';
-import type { Recipe } from '../recipes/index.ts';
-import type { BrowserOfferTable, Store } from '../records/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
+import { regained } from '../../store/base/index.ts';
+import { leaseTime } from '../../store/index.ts';
+import { LOWCOST_PREFIX } from '../fulfiller.ts';
+import type { OfferQuery } from '../provider.ts';
 import type { FlightKey } from './flights.ts';
 import type { FoundOffer } from './offers.ts';
+import type { Recipe } from './recipes/index.ts';
+import type { BrowserOfferTable, Store } from './tables.ts';
 
 /** What visits have found, for every process: a site is looked at once for all who ask for the same. */
 

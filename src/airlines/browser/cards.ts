@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
-import type { Clock } from '../../../kernel/clock.ts';
-import type { Log } from '../../../kernel/log.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
 import type { Store } from './tables.ts';
 
 /** A card as a till asks for it. It exists in memory alone: nothing may write it down, log it, or show it. */

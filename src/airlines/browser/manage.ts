@@ -1,7 +1,7 @@
-import { click, isSeen, runSteps, until, type Visit, type Walk, walkOf } from '../page/index.ts';
-import { missingIn, namesIn, type Recipe, type Step, type Values } from '../recipes/index.ts';
-import type { Confirmed, Contact, PurchaseRow } from '../records/index.ts';
 import { readConfirmed } from './buy.ts';
+import { click, isSeen, runSteps, until, type Visit, type Walk, walkOf } from './page/index.ts';
+import type { Confirmed, Contact, PurchaseRow } from './purchases.ts';
+import { missingIn, namesIn, type Recipe, type Step, type Values } from './recipes/index.ts';
 
 /** The page of a booking that is there: what it says, and giving the booking back. */
 

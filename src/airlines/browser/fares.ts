@@ -1,7 +1,8 @@
 import type { Locator } from 'playwright-core';
-import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
-import type { Conditions } from '../../../wire/flights/index.ts';
-import { type FareContent, fareKey, type SoldFare } from '../../fulfiller.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import type { Conditions } from '../../wire/flights/index.ts';
+import { type FareContent, fareKey, type SoldFare } from '../fulfiller.ts';
+import { takeItem } from './flights.ts';
 import {
   itemsOf,
   Misfit,
@@ -13,9 +14,8 @@ import {
   runSteps,
   Stopped,
   type Walk,
-} from '../page/index.ts';
-import type { Money } from '../recipes/index.ts';
-import { takeItem } from './flights.ts';
+} from './page/index.ts';
+import type { Money } from './recipes/index.ts';
 
 /** The fares of the flights that were taken, in the order of this visit, which means nothing. */
 

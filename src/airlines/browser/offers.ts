@@ -1,11 +1,11 @@
-import { HOUR_MS } from '../../../kernel/clock.ts';
-import { zonedInstant } from '../../../kernel/domain/ics.ts';
-import { asInteger, formatUsdc, parseUsdc } from '../../../kernel/money.ts';
-import type { Offer, Slice } from '../../../wire/flights/index.ts';
-import type { OfferQuery } from '../../provider.ts';
-import { Misfit } from '../page/index.ts';
-import type { Recipe } from '../recipes/index.ts';
+import { HOUR_MS } from '../../kernel/clock.ts';
+import { zonedInstant } from '../../kernel/domain/ics.ts';
+import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import type { Offer, Slice } from '../../wire/flights/index.ts';
+import type { OfferQuery } from '../provider.ts';
 import { airportOf, type FlightKey, type SeenFlight } from './flights.ts';
+import { Misfit } from './page/index.ts';
+import type { Recipe } from './recipes/index.ts';
 
 /** Offers of a carrier, made of the flights that its page shows. */
 

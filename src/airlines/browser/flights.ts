@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
-import { DAY_MS } from '../../../kernel/clock.ts';
-import { namedAirports } from '../../../kernel/domain/airports.ts';
-import type { OfferQuery } from '../../provider.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
+import { namedAirports } from '../../kernel/domain/airports.ts';
+import type { OfferQuery } from '../provider.ts';
 import {
   click,
   isClicked,
@@ -18,8 +18,8 @@ import {
   type Visit,
   type Walk,
   walkOf,
-} from '../page/index.ts';
-import { dayNear, type FlightList, type Money, type Recipe, timeOf, type Values } from '../recipes/index.ts';
+} from './page/index.ts';
+import { dayNear, type FlightList, type Money, type Recipe, timeOf, type Values } from './recipes/index.ts';
 
 /** A carrier's flights as its result page shows them. */
 

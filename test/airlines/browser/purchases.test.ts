@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as purchases from '../../../../src/airlines/browser/records/purchases.ts';
-import type { Purchase } from '../../../../src/airlines/fulfiller.ts';
-import { openSecrets } from '../../../../src/kernel/secrets.ts';
-import { openStore, type Store } from '../../../../src/service/home.ts';
-import { type ManualClock, manualClock } from '../../../clock.ts';
-import { TRAVELLER } from '../shop.ts';
-import { recipeFor } from '../site.ts';
+import * as purchases from '../../../src/airlines/browser/purchases.ts';
+import type { Purchase } from '../../../src/airlines/fulfiller.ts';
+import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { openStore, type Store } from '../../../src/service/home.ts';
+import { type ManualClock, manualClock } from '../../clock.ts';
+import { TRAVELLER } from './shop.ts';
+import { recipeFor } from './site.ts';
 
 /** The record of a purchase: who may press, and who may say what became of it. */
 

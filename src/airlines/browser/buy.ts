@@ -1,6 +1,10 @@
-import { parseUsdc } from '../../../kernel/money.ts';
-import type { Passenger } from '../../../wire/flights/index.ts';
-import type { NothingBought, Purchase } from '../../fulfiller.ts';
+import { parseUsdc } from '../../kernel/money.ts';
+import type { Passenger } from '../../wire/flights/index.ts';
+import type { NothingBought, Purchase } from '../fulfiller.ts';
+import type { Card } from './cards.ts';
+import { takeFare } from './fares.ts';
+import { queryValues, takeFlights } from './flights.ts';
+import type { KeptOffer } from './looks.ts';
 import {
   BrowserGone,
   free,
@@ -18,12 +22,9 @@ import {
   type Visit,
   type Walk,
   walkOf,
-} from '../page/index.ts';
-import type { Money, RecipePart, Values } from '../recipes/index.ts';
-import type { Card, Confirmed } from '../records/index.ts';
-import { takeFare } from './fares.ts';
-import { queryValues, takeFlights } from './flights.ts';
-import type { KeptOffer } from './looks.ts';
+} from './page/index.ts';
+import type { Confirmed } from './purchases.ts';
+import type { Money, RecipePart, Values } from './recipes/index.ts';
 
 /** From the search to the pay button, and past it. */
 

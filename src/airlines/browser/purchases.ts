@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import type { Clock } from '../../../kernel/clock.ts';
-import type { Secrets } from '../../../kernel/secrets.ts';
-import { type BookOutcome, boughtNothing, type NothingBought, type Purchase } from '../../fulfiller.ts';
-import type { Money, Recipe } from '../recipes/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import { type BookOutcome, boughtNothing, type NothingBought, type Purchase } from '../fulfiller.ts';
 import { CARD_ENDS } from './call-off.ts';
+import type { Money, Recipe } from './recipes/index.ts';
 import type { BrowserPurchaseTable, Store } from './tables.ts';
 
 /** Our own record of what was bought: the carrier has another one, which is asked where ours doesn't know. */
