@@ -67,9 +67,7 @@ export async function openAirlines(
   };
   const { provider, lowcost } = airlines;
   const browser =
-    typeof lowcost === 'string'
-      ? null
-      : (await import('./browser.ts')).openBrowserTier(options.home, lowcost.sites, own, home);
+    typeof lowcost === 'string' ? null : (await import('./browser.ts')).openBrowserTier(lowcost.sites, own, home);
   const opened: Airlines = {
     provider: provider === 'sandbox' ? createSandboxProvider(sandbox) : await openDuffel(provider, own, home),
     lowcost:

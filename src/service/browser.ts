@@ -1,7 +1,6 @@
 import { resolve } from 'node:dns/promises';
 import { type BrowserFulfiller, createBrowserFulfiller } from '../airlines/browser/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimRecord } from '../sandbox/carrier-site/index.ts';
 import { createSandboxCards } from '../sandbox/index.ts';
@@ -20,15 +19,12 @@ const dnsTexts = async (name: string, type: string): Promise<string[][]> =>
  * @throws Problem `recipe_invalid`, `browser_missing`
  */
 export const openBrowserTier = (
-  home: string,
   sites: CarrierSites,
-  own: { readonly clock: Clock; readonly ids: Ids; readonly log: Log },
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   { store, keys }: Pick<Home, 'store' | 'keys'>,
 ): BrowserFulfiller =>
   createBrowserFulfiller({
-    ...own,
-    home,
-    store,
+    ...{ clock, log, store },
     secrets: keys.secrets,
     settings: { ...sites, cards: createSandboxCards(), dnsTexts },
   });

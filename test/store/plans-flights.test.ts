@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endCards } from '../../src/airlines/browser/cards.ts';
+import { endCards } from '../../src/airlines/browser/purchases.ts';
 import { turnSwitch } from '../../src/flights/index.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createSandboxCards } from '../../src/sandbox/cards.ts';

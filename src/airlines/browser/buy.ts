@@ -1,30 +1,12 @@
 import { parseUsdc } from '../../kernel/money.ts';
-import type { Passenger } from '../../wire/flights/index.ts';
 import type { NothingBought, Purchase } from '../fulfiller.ts';
-import type { Card } from './cards.ts';
 import { takeFare } from './fares.ts';
 import { queryValues, takeFlights } from './flights.ts';
-import type { KeptOffer } from './looks.ts';
-import {
-  BrowserGone,
-  free,
-  isPressed,
-  isSeen,
-  must,
-  pause,
-  readsMoney,
-  readsText,
-  runSteps,
-  Stopped,
-  shown,
-  untickAll,
-  until,
-  type Visit,
-  type Walk,
-  walkOf,
-} from './page/index.ts';
-import type { Confirmed } from './purchases.ts';
-import type { Money, RecipePart, Values } from './recipes/index.ts';
+import type { KeptOffer } from './looking.ts';
+import type { Visit, Walk } from './page/index.ts';
+import * as page from './page/index.ts';
+import type { Card, Confirmed, Contact } from './purchases.ts';
+import type { Money, Recipe, RecipePart, Values } from './recipes/index.ts';
 
 /** From the search to the pay button, and past it. */
 
@@ -34,15 +16,15 @@ const CONFIRMS_WITHIN_MS = 60_000;
 const AROUND_MS = 30_000;
 
 /** From the press on. */
-export const confirmsWithinMs = ({ confirmation: { within_ms } }: Visit['recipe']): number =>
+export const confirmsWithinMs = ({ confirmation: { within_ms } }: Recipe): number =>
   (within_ms ?? CONFIRMS_WITHIN_MS) + AROUND_MS;
 
-export interface Errand {
+interface Errand {
   readonly purchase: Purchase;
-  readonly kept: KeptOffer;
-  /** Where the carrier's mails go; null: to the first passenger. */
+  readonly kept: Pick<KeptOffer, 'offer' | 'query' | 'flights'>;
+  /** The address for the carrier's mails; null: the first passenger's. */
   readonly mailAddress: string | null;
-  /** The card, after it is on record that it may be charged from now on; null: somebody else has this purchase now. */
+  /** The card, after it is on record that it may be charged from now on; null: another visit has this purchase now. */
   issue(total: Money): Promise<Card | null>;
   /** Puts on record that the button is pressed next; false: it may not be. */
   press(): Promise<boolean>;
@@ -52,90 +34,73 @@ export interface Errand {
 
 export type Bought =
   | NothingBought
-  /** Somebody else has this purchase now: nothing was pressed here. */
+  /** Another visit has this purchase now: nothing was pressed here. */
   | { readonly kind: 'taken_over' }
   | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
   /** The page says that it confirms later. */
   | { readonly kind: 'later' }
-  /** Pressed, and no word of what came of it. */
+  /** Pressed, with no word of the result. */
   | { readonly kind: 'no_word'; readonly saw: string };
 
+export const contactValues = (contact: Contact | undefined, mailAddress: string | null): Values => ({
+  'contact.email': mailAddress ?? contact?.email,
+  'contact.phone_number': contact?.phone_number,
+  'contact.given_name': contact?.given_name,
+  'contact.family_name': contact?.family_name,
+});
+
 function valuesOf({ purchase, kept, mailAddress }: Errand): Values {
-  const [lead] = purchase.passengers;
   const [there, home] = kept.flights;
   return {
     ...queryValues(kept.query),
     flight_number: there?.flightNumber,
     return_flight_number: home?.flightNumber,
     reference: purchase.reference,
-    'contact.email': mailAddress ?? lead?.email,
-    'contact.phone_number': lead?.phone_number,
-    'contact.given_name': lead?.given_name,
-    'contact.family_name': lead?.family_name,
+    ...contactValues(purchase.passengers[0], mailAddress),
   };
 }
 
-const cardValues = ({ number, expiry, cvc, holder }: Card): Values => ({
-  'card.number': number,
-  'card.expiry': expiry,
-  'card.cvc': cvc,
-  'card.holder': holder,
-});
-
-/** What a page must never show of the travellers, before anything of it is typed. */
-function noteTravellers({ personal }: Visit, passengers: readonly Passenger[]): void {
-  for (const passenger of passengers) {
-    const { title: _title, gender: _gender, nationality: _nationality, ...fields } = passenger;
-    for (const value of Object.values(fields)) if (value) personal.add(value);
-  }
-}
-
 /**
- * Buys, once. Where the till was not paid, for certain, it ends in an outcome that bought nothing, or throws. Past that
- * nothing is thrown any more.
+ * Buys, once. Where the till was certainly not paid, it ends in an outcome that bought nothing, or throws. Past that it
+ * never throws.
  * @throws Misfit, BrowserGone, Problem `provider_failed` before the till was paid
  */
 export async function buy(visit: Visit, errand: Errand): Promise<Bought> {
-  noteTravellers(visit, errand.purchase.passengers);
+  // Known before any of it is typed: no page that is kept may show it.
+  for (const { title: _title, gender: _gender, nationality: _nationality, ...fields } of errand.purchase.passengers) {
+    for (const value of Object.values(fields)) if (value) visit.personal.add(value);
+  }
   try {
     const walk = await goToTill(visit, errand);
     const total = await totalAsked(walk);
-    const differs = priceDiffers(total, errand);
-    if (differs) return differs;
-    return await pay(walk, errand, total);
+    return priceDiffers(total, errand) ?? (await pay(walk, errand, total));
   } catch (error) {
-    if (error instanceof Stopped) return asOutcome(error);
-    throw error;
+    if (!(error instanceof page.Stopped)) throw error;
+    const { reason } = error;
+    if (typeof reason !== 'string') return { kind: 'form_rejected', fields: reason.rejected };
+    return { kind: reason === 'no_fares' ? 'offer_gone' : reason };
   }
-}
-
-function asOutcome({ reason }: Stopped): NothingBought {
-  if (typeof reason !== 'string') return { kind: 'form_rejected', fields: reason.rejected };
-  return { kind: reason === 'no_fares' ? 'offer_gone' : reason };
 }
 
 async function goToTill(visit: Visit, errand: Errand): Promise<Walk> {
   const { purchase, kept } = errand;
-  const { passengers } = purchase;
+  const { passengers, amountDecimal } = purchase;
   const { recipe } = visit;
-  const searched = await takeFlights(visit, kept.query, kept.flights);
+  const { cleared } = await takeFlights(visit, kept.query, kept.flights);
   const values = valuesOf(errand);
-  const at = (part: RecipePart): Walk => walkOf(visit, part, values, searched.cleared);
-  await takeFare(at('fares'), purchase.fare, {
-    passengerCount: passengers.length,
-    amountDecimal: purchase.amountDecimal,
-  });
-  await runSteps(at('passengers'), recipe.passengers.steps, passengers);
+  const at = (part: RecipePart): Walk => page.walkOf(visit, part, values, cleared);
+  await takeFare(at('fares'), purchase.fare, { passengerCount: passengers.length, amountDecimal });
+  await page.runSteps(at('passengers'), recipe.passengers.steps, passengers);
   const extras = at('extras');
-  if (recipe.extras.ticked) await untickAll(extras, recipe.extras.ticked, 'extras (ticked)');
-  await runSteps(extras, recipe.extras.steps, passengers);
+  if (recipe.extras.ticked) await page.untickAll(extras, recipe.extras.ticked, 'extras (ticked)');
+  await page.runSteps(extras, recipe.extras.steps, passengers);
   const till = at('till');
-  await runSteps(till, recipe.till.steps, passengers);
+  await page.runSteps(till, recipe.till.steps, passengers);
   return till;
 }
 
 const totalAsked = async (walk: Walk): Promise<Money> =>
-  must(walk, 'total', await readsMoney(walk, 'total', walk.visit.recipe.till.total, 10_000));
+  page.must(walk, 'total', await page.readsMoney(walk, walk.visit.recipe.till, 'total', 10_000));
 
 /** The only price that may be paid, in its own currency. */
 function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought | null {
@@ -152,7 +117,7 @@ const PAY = 'till (pay)';
  */
 async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   const { visit } = walk;
-  if (visit.isGone()) throw new BrowserGone('the browser is gone');
+  if (visit.isGone()) throw new page.BrowserGone('the browser is gone');
   const card = await errand.issue(total);
   if (card === null) return { kind: 'taken_over' };
   for (const value of Object.values(card)) visit.personal.add(value);
@@ -160,7 +125,7 @@ async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   if (left === 'ready') {
     if (!(await errand.press())) return { kind: 'taken_over' };
     // The till may have paid by itself meanwhile.
-    return visit.posts.sent.size > 0 ? confirmed(walk, null) : confirmed(walk, () => press(walk));
+    return confirmed(walk, visit.posts.sent.size > 0 ? null : () => press(walk));
   }
   if (left === 'sent' || !(await stillWaits(walk))) return confirmed(walk, null);
   await errand.release();
@@ -173,12 +138,12 @@ async function withCard(walk: Walk, errand: Errand, card: Card): Promise<'ready'
   const { posts, recipe } = walk.visit;
   const { till } = recipe;
   posts.begin(till.harmless_posts ?? []);
-  const values = { ...walk.values, ...cardValues(card) };
-  await runSteps({ ...walk, values }, till.card, errand.purchase.passengers);
+  const cardValues = Object.fromEntries(Object.entries(card).map(([field, value]) => [`card.${field}`, value]));
+  await page.runSteps({ ...walk, values: { ...walk.values, ...cardValues } }, till.card, errand.purchase.passengers);
   // Some tills send themselves a moment after the last digit.
-  await pause(SETTLES_MS);
+  await page.pause(SETTLES_MS);
   if (posts.sent.size > 0) return 'sent';
-  await free(walk, till.pay, PAY);
+  await page.free(walk, till.pay, PAY);
   // Some tills add a fee for a kind of card.
   return priceDiffers(await totalAsked(walk), errand) ?? 'ready';
 }
@@ -189,7 +154,7 @@ async function stillWaits(walk: Walk): Promise<boolean> {
   const { pay: button, total } = recipe.till;
   posts.stop();
   try {
-    const isThere = (await isSeen(walk, button)) && (!total.at || (await isSeen(walk, total.at)));
+    const isThere = (await page.isSeen(walk, button)) && (!total.at || (await page.isSeen(walk, total.at)));
     if (!isThere || posts.sent.size > 0) return false;
     await posts.cut();
     return posts.sent.size === 0 && !walk.visit.isGone();
@@ -198,16 +163,16 @@ async function stillWaits(walk: Walk): Promise<boolean> {
   }
 }
 
-/** What comes to lie over the button at the last moment is cleared away: it is pressed again only while no press was begun. */
+/** Clears away what covers the button at the last moment: it is pressed again only while no press was begun. */
 async function press(walk: Walk): Promise<void> {
-  const button = shown(walk, walk.visit.recipe.till.pay);
-  await until(walk, PAY, undefined, async () =>
-    (await isPressed(button)) ? { found: true } : { saw: 'the button is covered or disabled' },
+  const button = page.shown(walk, walk.visit.recipe.till.pay);
+  await page.until(walk, PAY, undefined, async () =>
+    (await page.isPressed(button)) ? { found: true } : { saw: 'the button is covered or disabled' },
   );
 }
 
 /**
- * Waits for the page that confirms, in a time of its own: a bank takes some. Nothing is thrown here any more.
+ * Waits for the page that confirms, in a time of its own: a bank takes some. Never throws.
  * @param first presses the button; null: the page may have paid without it
  */
 async function confirmed(walk: Walk, first: (() => Promise<void>) | null): Promise<Bought> {
@@ -224,18 +189,20 @@ async function confirmed(walk: Walk, first: (() => Promise<void>) | null): Promi
 }
 
 async function confirmation(walk: Walk): Promise<Bought> {
-  const { confirmation: page } = walk.visit.recipe;
-  const here: Walk = { ...walkOf(walk.visit, 'confirmation', walk.values, walk.cleared) };
-  const seen = await until(here, 'confirmation', page.within_ms ?? CONFIRMS_WITHIN_MS, async () => {
-    if (await isSeen(here, page.seen)) return { found: 'confirmed' as const };
-    if (page.later && (await isSeen(here, page.later))) return { found: 'later' as const };
+  const { seen, later, within_ms, read } = walk.visit.recipe.confirmation;
+  const here = page.walkOf(walk.visit, 'confirmation', walk.values, walk.cleared);
+  const found = await page.until(here, 'confirmation', within_ms ?? CONFIRMS_WITHIN_MS, async () => {
+    if (await page.isSeen(here, seen)) return { found: 'confirmed' as const };
+    if (later && (await page.isSeen(here, later))) return { found: 'later' as const };
     return { saw: 'no confirmation' };
   });
-  if (seen === 'later') return { kind: 'later' };
-  return { kind: 'confirmed', confirmed: await readConfirmed(here, page.read) };
+  return found === 'later' ? { kind: 'later' } : { kind: 'confirmed', confirmed: await readConfirmed(here, read) };
 }
 
-export async function readConfirmed(walk: Walk, read: Visit['recipe']['confirmation']['read']): Promise<Confirmed> {
-  const found = await readsText(walk, 'booking_reference', read.booking_reference);
-  return { bookingReference: must(walk, 'booking_reference', found), paid: await readsMoney(walk, 'paid', read.paid) };
+export async function readConfirmed(walk: Walk, read: Recipe['confirmation']['read']): Promise<Confirmed> {
+  const found = await page.readsText(walk, read, 'booking_reference');
+  return {
+    bookingReference: page.must(walk, 'booking_reference', found),
+    paid: await page.readsMoney(walk, read, 'paid'),
+  };
 }

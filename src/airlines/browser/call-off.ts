@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { BrowserPurchaseTable, Store } from './tables.ts';
 
-/** What a decision writes of the card. */
+/** What a decision against a purchase writes of its card. */
 export const CARD_ENDS = sql<BrowserPurchaseTable['card']>`case when card = 'issued' then 'ending' else card end`;
 
 /**
- * Part of the transaction that decides that nothing was bought: no visit pays after it, and a card that was issued is
- * ended, so that a late charge fails.
+ * Part of the transaction that decides that nothing was bought: no visit pays after it, and an issued card is ended, so
+ * that a late charge fails.
  */
 export async function callOff(tx: Pick<Store, 'updateTable'>, reference: string, nowMs: number): Promise<void> {
   await tx

@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
+import { DAY_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Secrets } from '../../kernel/secrets.ts';
 import type { PageEvidence } from '../../wire/flights/index.ts';
 import { BrowserGone, Misfit, privateWords, redacted, Stopped, showRedacted, type Visit } from './page/index.ts';
 import type { Shop } from './ports.ts';
-import type { Store } from './tables.ts';
 
-/** Ends of visits: each is recorded, with personal data redacted. */
+/** Ends of visits. Each is recorded with personal data redacted, for the person who has to find out what happened. */
+
+type Ports = Pick<Shop, 'store' | 'secrets' | 'clock'>;
 
 interface Ending {
   readonly outcome: string;
   readonly step: string;
+}
+
+interface Exit extends Ending {
+  /** A purchase's reference, or an offer's id. */
+  readonly subject: string;
 }
 
 export function endingOf(error: unknown): Ending {
@@ -20,15 +25,17 @@ export function endingOf(error: unknown): Ending {
   }
   if (error instanceof Misfit) return { outcome: 'recipe_misfit', step: error.message };
   if (error instanceof BrowserGone) return { outcome: 'browser_gone', step: error.message };
-  return { outcome: 'failed', step: error instanceof Error ? error.name : 'unknown' };
+  return { outcome: 'failed', step: nameOf(error) };
 }
 
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
+
 /**
- * Writes down how a visit ended, in the log and as evidence. A page puts its own words into them: they are written, and
- * passed on, without what is private. That the writing fails changes nothing of what came of the visit.
+ * Logs how a visit ended, and keeps evidence. Both may have words of the page in them, so both are redacted. A failure to
+ * write changes nothing of the visit's outcome.
  * @returns the step as it may be shown
  */
-export async function noteExit(shop: Shop, visit: Visit, exit: Exit): Promise<string> {
+export async function noteExit(shop: Shop, visit: Visit, { subject, ...exit }: Exit): Promise<string> {
   const { carrier, version } = visit.recipe;
   const words = privateWords(visit.personal);
   const outcome = redacted(exit.outcome, words);
@@ -36,18 +43,15 @@ export async function noteExit(shop: Shop, visit: Visit, exit: Exit): Promise<st
   shop.log(outcome === 'booked' ? 'info' : 'warn', 'browser_visit_ended', {
     carrier: carrier.code,
     recipe_version: version,
-    subject: exit.subject,
+    subject,
     outcome,
     step,
     hosts_refused: redacted([...visit.refused].slice(0, 5).join(' '), words),
   });
   try {
-    await keepEvidence(shop, visit, { subject: exit.subject, outcome, step });
+    await keepEvidence(shop, visit, { subject, outcome, step });
   } catch (error) {
-    shop.log('error', 'browser_evidence_lost', {
-      subject: exit.subject,
-      error_name: error instanceof Error ? error.name : 'unknown',
-    });
+    shop.log('error', 'browser_evidence_lost', { subject, error_name: nameOf(error) });
   }
   return step;
 }
@@ -56,31 +60,15 @@ export async function noteExit(shop: Shop, visit: Visit, exit: Exit): Promise<st
 export const siteFailed = (step: string) =>
   problem('provider_failed', { message: `The carrier's web site could not be used: ${step || 'no answer'}.` });
 
-/** How the page stood where a visit ended: for the person who has to find out what happened there. */
-
 const KEPT_MS = 30 * DAY_MS;
-
-interface Ports {
-  readonly store: Store;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-}
-
-/** A page as a visit left it, and the visit's outcome. */
-interface Exit {
-  /** A purchase's reference, or an offer's id. */
-  readonly subject: string;
-  readonly outcome: string;
-  readonly step: string;
-}
 
 const place = (id: string, part: 'text' | 'screenshot'): string => `browser_evidence.${part} ${id}`;
 
-/** Saves a page's text and screenshot; the visit is over then. */
+/** Saves a page's text and screenshot; the page can't be used afterwards. */
 export async function keepEvidence(
   { store, secrets, clock }: Ports,
   { page, recipe, personal }: Pick<Visit, 'page' | 'recipe' | 'personal'>,
-  { subject, outcome, step }: Exit,
+  exit: Exit,
 ): Promise<void> {
   const { screenshot, text } = await showRedacted(page, personal);
   const id = randomBytes(12).toString('hex');
@@ -89,10 +77,8 @@ export async function keepEvidence(
     .insertInto('browser_evidence')
     .values({
       evidence_id: id,
-      subject,
       at_ms: nowMs,
-      outcome,
-      step,
+      ...exit,
       carrier: recipe.carrier.code,
       recipe_version: recipe.version,
       text_sealed: secrets.seal(place(id, 'text'), Buffer.from(text)),

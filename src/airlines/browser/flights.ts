@@ -2,55 +2,22 @@ import type { Locator } from 'playwright-core';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { namedAirports } from '../../kernel/domain/airports.ts';
 import type { OfferQuery } from '../provider.ts';
-import {
-  click,
-  isClicked,
-  itemsOf,
-  Misfit,
-  must,
-  readsDate,
-  readsMoney,
-  readsNumber,
-  readsText,
-  runSteps,
-  Stopped,
-  until,
-  type Visit,
-  type Walk,
-  walkOf,
-} from './page/index.ts';
-import { dayNear, type FlightList, type Money, type Recipe, timeOf, type Values } from './recipes/index.ts';
+import type { Visit, Walk } from './page/index.ts';
+import * as page from './page/index.ts';
+import { dayNear, type FlightList, type Recipe, timeOf, type Values } from './recipes/index.ts';
 
 /** A carrier's flights as its result page shows them. */
 
-interface Airport {
-  readonly city: string;
-  readonly timeZone: string;
-}
+export const airportOf = (iata: string) => namedAirports().find((airport) => airport.iata === iata) ?? null;
 
-export const airportOf = (iata: string): Airport | null =>
-  namedAirports().find((airport) => airport.iata === iata) ?? null;
-
-/** Which flights an offer is about: found again by number and day, wherever the page shows them. */
+/** The flight of an offer: found again by number and day, wherever the page shows it. */
 export interface FlightKey {
   readonly flightNumber: string;
   /** `YYYY-MM-DDTHH:mm:ss`, local. */
   readonly departingAt: string;
 }
 
-export interface SeenFlight extends FlightKey {
-  readonly arrivingAt: string;
-  readonly price: Money;
-  readonly carrierName: string | null;
-  readonly operatingFlightNumber: string | null;
-  readonly aircraftName: string | null;
-  readonly originTerminal: string | null;
-  readonly destinationTerminal: string | null;
-  readonly stops: number;
-  readonly brand: string | null;
-  readonly checkedBags: number | null;
-  readonly carryOnBags: number | null;
-}
+export type SeenFlight = Awaited<ReturnType<typeof readFlight>>;
 
 export function queryValues(query: OfferQuery): Values {
   return {
@@ -64,7 +31,7 @@ export function queryValues(query: OfferQuery): Values {
   };
 }
 
-/** The route of a recipe that a query is for; `*` is any airport whose zone is known. */
+/** True where a recipe serves a query. `*` in its routes is any airport whose zone is known. */
 export function isServed({ serves, search }: Recipe, query: OfferQuery): boolean {
   const { origin, destination } = query;
   const fits = (code: string, wanted: string | undefined) => wanted === '*' || wanted === code;
@@ -82,41 +49,36 @@ export function isServed({ serves, search }: Recipe, query: OfferQuery): boolean
   );
 }
 
-async function readFlight(walk: Walk, { read }: FlightList, day: string): Promise<SeenFlight> {
-  const departs = must(walk, 'departs', await readsDate(walk, 'departs', read.departs));
-  const arrives = must(walk, 'arrives', await readsDate(walk, 'arrives', read.arrives));
+async function readFlight(walk: Walk, { read }: FlightList, day: string) {
+  const departs = page.must(walk, 'departs', await page.readsDate(walk, read, 'departs'));
+  const arrives = page.must(walk, 'arrives', await page.readsDate(walk, read, 'arrives'));
   const departDay = dayNear(departs, day);
   const departingAt = `${departDay}T${timeOf(departs)}`;
   const sameDay = `${dayNear(arrives, departDay)}T${timeOf(arrives)}`;
   const isNextDay = arrives.day === null && sameDay < departingAt;
   const nextDay = new Date(Date.parse(`${departDay}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+  const number = page.must(walk, 'flight_number', await page.readsText(walk, read, 'flight_number'));
   return {
-    flightNumber: numberOf(must(walk, 'flight_number', await readsText(walk, 'flight_number', read.flight_number))),
+    flightNumber: number.replace(/\s+/g, '').toUpperCase(),
     departingAt,
     arrivingAt: isNextDay ? `${nextDay}T${timeOf(arrives)}` : sameDay,
-    price: must(walk, 'price', await readsMoney(walk, 'price', read.price)),
-    carrierName: await readsText(walk, 'carrier_name', read.carrier_name),
-    operatingFlightNumber: await readsText(walk, 'operating_flight_number', read.operating_flight_number),
-    aircraftName: await readsText(walk, 'aircraft_name', read.aircraft_name),
-    originTerminal: await readsText(walk, 'origin_terminal', read.origin_terminal),
-    destinationTerminal: await readsText(walk, 'destination_terminal', read.destination_terminal),
-    stops: (await readsNumber(walk, 'stops', read.stops)) ?? 0,
-    brand: await readsText(walk, 'fare_brand_name', read.fare_brand_name),
-    checkedBags: await readsNumber(walk, 'checked_bags', read.checked_bags),
-    carryOnBags: await readsNumber(walk, 'carry_on_bags', read.carry_on_bags),
+    price: page.must(walk, 'price', await page.readsMoney(walk, read, 'price')),
+    carrierName: await page.readsText(walk, read, 'carrier_name'),
+    operatingFlightNumber: await page.readsText(walk, read, 'operating_flight_number'),
+    aircraftName: await page.readsText(walk, read, 'aircraft_name'),
+    originTerminal: await page.readsText(walk, read, 'origin_terminal'),
+    destinationTerminal: await page.readsText(walk, read, 'destination_terminal'),
+    stops: (await page.readsNumber(walk, read, 'stops')) ?? 0,
+    brand: await page.readsText(walk, read, 'fare_brand_name'),
+    checkedBags: await page.readsNumber(walk, read, 'checked_bags'),
+    carryOnBags: await page.readsNumber(walk, read, 'carry_on_bags'),
   };
 }
 
-const numberOf = (text: string): string => text.replace(/\s+/g, '').toUpperCase();
-
-/** The flights of one list, those with stops left out: where they stop is not on such pages. */
-async function readList(
-  walk: Walk,
-  list: FlightList,
-  day: string,
-): Promise<{ readonly item: Locator; readonly flight: SeenFlight }[]> {
+/** The flights of one list, without those that stop: such pages don't say where. */
+async function readList(walk: Walk, list: FlightList, day: string) {
   const seen = [];
-  for (const item of await itemsOf(walk, list)) {
+  for (const item of await page.itemsOf(walk, list)) {
     const flight = await readFlight({ ...walk, item }, list, day);
     if (flight.stops === 0) seen.push({ item, flight });
   }
@@ -126,7 +88,7 @@ async function readList(
 const isSameFlight = (one: FlightKey, other: FlightKey): boolean =>
   one.flightNumber === other.flightNumber && one.departingAt === other.departingAt;
 
-/** A flight that is listed twice could not be told from the other one when it is bought. */
+/** Leaves out a flight that is listed twice: the purchase could not tell which one is meant. */
 const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[] =>
   seen
     .map(({ flight }) => flight)
@@ -134,49 +96,48 @@ const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[]
 
 /** From the home page to the list of flights. */
 async function searched(visit: Visit, query: OfferQuery): Promise<Walk> {
-  const walk = walkOf(visit, 'search', queryValues(query));
-  await runSteps(walk, visit.recipe.search.steps);
+  const walk = page.walkOf(visit, 'search', queryValues(query));
+  await page.runSteps(walk, visit.recipe.search.steps);
   return walk;
 }
 
+export interface SeenFlights {
+  readonly out: readonly SeenFlight[];
+  readonly back: readonly SeenFlight[] | null;
+}
+
 /** Everything that flies on the days of a query. @throws Misfit, Stopped, BrowserGone */
-export async function lookForFlights(
-  visit: Visit,
-  query: OfferQuery,
-): Promise<{ readonly out: SeenFlight[]; readonly back: SeenFlight[] | null }> {
+export async function lookForFlights(visit: Visit, query: OfferQuery): Promise<SeenFlights> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);
   const out = offered(await readList(walk, search.out, query.departDate));
   if (query.returnDate === undefined || !search.back) return { out, back: null };
-  await runSteps(walk, search.back.before);
-  const back = offered(await readList(walk, search.back, query.returnDate));
-  return { out, back };
+  await page.runSteps(walk, search.back.before);
+  return { out, back: offered(await readList(walk, search.back, query.returnDate)) };
 }
 
 /**
- * Searches again, and takes the flights of an offer: the page that is left shows their fares.
+ * Searches again, and takes the flights of an offer: the page then shows their fares.
  * @throws Stopped `offer_gone`, Misfit where two look alike
  */
 export async function takeFlights(visit: Visit, query: OfferQuery, flights: readonly FlightKey[]): Promise<Walk> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);
   const [there, home] = flights;
-  if (!there) throw new Misfit('search', 'search', 'an offer without flights');
+  if (!there) throw new page.Misfit('search', 'search', 'an offer without flights');
   await take(walk, search.out, there);
   if (home && search.back) {
-    await runSteps(walk, search.back.before);
+    await page.runSteps(walk, search.back.before);
     await take(walk, search.back, home);
   }
   return walk;
 }
 
 async function take(walk: Walk, list: FlightList, wanted: FlightKey): Promise<void> {
-  const found = (await readList(walk, list, wanted.departingAt.slice(0, 10))).filter(({ flight }) =>
-    isSameFlight(flight, wanted),
-  );
-  const [one, another] = found;
-  if (!one) throw new Stopped('offer_gone');
-  if (another) throw new Misfit('search', 'search (list)', `${wanted.flightNumber} is there twice`);
+  const seen = await readList(walk, list, wanted.departingAt.slice(0, 10));
+  const [one, another] = seen.filter(({ flight }) => isSameFlight(flight, wanted));
+  if (!one) throw new page.Stopped('offer_gone');
+  if (another) throw new page.Misfit('search', 'search (list)', `${wanted.flightNumber} is there twice`);
   await takeItem({ ...walk, item: one.item }, list.choose, 'search (choose)');
 }
 
@@ -186,8 +147,8 @@ export async function takeItem(
   choose: FlightList['choose'],
   name: string,
 ): Promise<void> {
-  if (choose) return click(walk, { at: choose }, name);
-  await until(walk, name, undefined, async () =>
-    (await isClicked(walk.item)) ? { found: true } : { saw: 'the item is covered' },
+  if (choose) return page.click(walk, { at: choose }, name);
+  await page.until(walk, name, undefined, async () =>
+    (await page.isClicked(walk.item)) ? { found: true } : { saw: 'the item is covered' },
   );
 }

@@ -1,17 +1,17 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
-import { endCards } from './cards.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
-import { createLooks } from './looks.ts';
 import { findChromium, openVisit, type Visit } from './page/index.ts';
 import type { BrowserOptions, Shop } from './ports.ts';
+import { endCards } from './purchases.ts';
 import { installed, isPretend, loadRecipes, missingPackage } from './recipes/index.ts';
 import * as selling from './selling.ts';
 
 export { callOff } from './call-off.ts';
-export type { CardIssuer } from './cards.ts';
 export { evidenceOf } from './exits.ts';
+export type { BrowserSettings } from './ports.ts';
+export type { CardIssuer } from './purchases.ts';
 export * from './tables.ts';
 
 /** Limits the browsers that run at once. Waiting purchases go before waiting searches. */
@@ -19,23 +19,18 @@ function createPlaces(most: number) {
   let taken = 0;
   const buyers: (() => void)[] = [];
   const lookers: (() => void)[] = [];
-  const next = () => {
-    const one = buyers.shift() ?? lookers.shift();
-    if (one) one();
-    else taken -= 1;
-  };
   return async function inPlace<T>(who: 'buyer' | 'looker', work: () => Promise<T>): Promise<T> {
     if (taken < most) taken += 1;
     else await new Promise<void>((resolve) => (who === 'buyer' ? buyers : lookers).push(resolve));
     try {
       return await work();
     } finally {
-      next();
+      const next = buyers.shift() ?? lookers.shift();
+      if (next) next();
+      else taken -= 1;
     }
   };
 }
-
-export type { BrowserOptions, BrowserSettings } from './ports.ts';
 
 const DEFAULT_MOST_BROWSERS = 2;
 const DEFAULT_VISIT_MS = 90_000;
@@ -49,12 +44,12 @@ const browserMissing = (what: string) =>
   problem('browser_missing', { message: `No browser can buy on the web sites of carriers: ${what}.` });
 
 /**
- * Carriers that sell on their own web sites, each by its recipe. Recipes are read here, so that a mistake in one is
- * told at once; a browser is started by the first call that needs one.
+ * Carriers that sell on their own web sites, each by its recipe. The recipes are read here, so that a mistake in one is
+ * found at once; the first call that needs a browser starts it.
  * @throws Problem `recipe_invalid`, `browser_missing`
  */
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
-  const { settings, store, secrets, clock, log } = options;
+  const { settings, log } = options;
   const recipes = loadRecipes(settings.recipes, settings.sites);
   const named = settings.chromium ?? process.env.FARELOCK_CHROMIUM;
   const chromium = findChromium(named);
@@ -67,16 +62,14 @@ export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfille
   const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);
   const open = new Set<Visit>();
   const shop: Shop = {
-    ...{ store, secrets, clock, log, settings, recipes },
-    looks: createLooks({ store, clock, leaseMs: 2 * visitMs }),
+    ...{ ...options, recipes, visitMs },
     visiting: (who, recipe, work) =>
       places(who, async () => {
-        const visit = await openVisit(
-          { playwright: installed('playwright-core').chromium, chromium, visitMs },
-          recipe,
-        ).catch((error: unknown) => {
-          if (!isProblem(error)) log('error', 'browser_not_started', { carrier: recipe.carrier.code });
-          throw isProblem(error) ? error : siteFailed('the browser did not start');
+        const playwright = installed('playwright-core').chromium;
+        const visit = await openVisit({ playwright, chromium, visitMs }, recipe).catch((error: unknown) => {
+          if (isProblem(error)) throw error;
+          log('error', 'browser_not_started', { carrier: recipe.carrier.code });
+          throw siteFailed('the browser did not start');
         });
         open.add(visit);
         try {

@@ -1,37 +1,87 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { regained } from '../../store/base/index.ts';
+import { leaseTime } from '../../store/index.ts';
 import type { Offer } from '../../wire/flights/index.ts';
-import type { MenuOutcome, QuoteOutcome, SoldFare } from '../fulfiller.ts';
+import { LOWCOST_PREFIX, type MenuOutcome, type QuoteOutcome, type SoldFare } from '../fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../provider.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
 import { readFares } from './fares.ts';
 import { isServed, lookForFlights, takeFlights } from './flights.ts';
-import type { KeptOffer, Look } from './looks.ts';
-import { offersOf } from './offers.ts';
+import { type FoundOffer, offersOf } from './offers.ts';
 import { Stopped, type Visit, walkOf } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { Recipe } from './recipes/index.ts';
 
-/** Looks at carriers' sites: begun by whoever asks first, kept for all who ask then. */
+/** Looks at carriers' sites. The first caller begins a look; all who ask for the same, in any process, share it. */
 
 const ASK_AGAIN_MS = 500;
+/** Looks that begin in the same stretch of time are the same look. */
+const SHARED_MS = 2 * 60_000;
+const KEEP_LOOKS_MS = HOUR_MS;
+/** An intent may be paid long after its offer was shown. */
+const KEEP_OFFERS_MS = DAY_MS;
 
-/** Where a look stands; whoever begins it doesn't wait for it. */
-async function lookAt(shop: Shop, lookId: string, work: () => Promise<unknown>): Promise<Look> {
-  const look = await shop.looks.begin(lookId);
-  if (look.state === 'begun') void carryOut(shop, lookId, work);
-  return look;
+type Look<T> =
+  | { readonly state: 'under_way' }
+  | { readonly state: 'done'; readonly result: T; readonly endedAtMs: number }
+  | { readonly state: 'failed'; readonly why: string };
+
+/**
+ * The state of a look, which this call begins where there is none. It doesn't wait for the work.
+ * @param asked names what is looked for
+ */
+async function lookAt<T>(shop: Shop, asked: readonly (string | number)[], work: () => Promise<T>): Promise<Look<T>> {
+  const { store, clock } = shop;
+  const lookId = createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 40);
+  const [nowMs, time] = [clock.now(), leaseTime(store, clock)];
+  const claim = {
+    state: 'under_way' as const,
+    result: null,
+    started_at_ms: nowMs,
+    ended_at_ms: null,
+    lease_until_ms: time(2 * shop.visitMs),
+    expires_at_ms: nowMs + KEEP_LOOKS_MS,
+  };
+  const begun = await regained(store)
+    .insertInto('browser_looks')
+    .values({ look_id: lookId, ...claim })
+    .onConflict((conflict) =>
+      conflict
+        .column('look_id')
+        .doUpdateSet(claim)
+        .where('browser_looks.state', '=', 'under_way')
+        .where('browser_looks.lease_until_ms', '<=', time()),
+    )
+    .returning('look_id')
+    .executeTakeFirst();
+  if (begun) {
+    void carryOut(shop, lookId, work);
+    return { state: 'under_way' };
+  }
+  const row = await store.selectFrom('browser_looks').selectAll().where('look_id', '=', lookId).executeTakeFirst();
+  if (row?.state === 'failed') return { state: 'failed', why: row.result ?? '' };
+  if (row?.state !== 'done') return { state: 'under_way' };
+  return { state: 'done', result: JSON.parse(row.result ?? 'null') as T, endedAtMs: row.ended_at_ms ?? 0 };
 }
 
-async function carryOut({ looks, log }: Shop, lookId: string, work: () => Promise<unknown>): Promise<void> {
+async function carryOut({ store, clock, log }: Shop, lookId: string, work: () => Promise<unknown>): Promise<void> {
   try {
     const ended = await work().then(
-      (result) => ({ result }),
-      (error: unknown) => ({ why: error instanceof Error ? error.message : 'unknown' }),
+      (result) => ({ state: 'done' as const, result: JSON.stringify(result) }),
+      (error: unknown) => ({ state: 'failed' as const, result: error instanceof Error ? error.message : 'unknown' }),
     );
-    if ('why' in ended) log('warn', 'browser_look_failed', { why: ended.why });
-    await looks.end(lookId, ended);
+    if (ended.state === 'failed') log('warn', 'browser_look_failed', { why: ended.result });
+    // The first result counts.
+    await regained(store)
+      .updateTable('browser_looks')
+      .set({ ...ended, ended_at_ms: clock.now() })
+      .where('look_id', '=', lookId)
+      .where('state', '=', 'under_way')
+      .execute();
   } catch (error) {
-    // Its lease ends, and whoever asks then begins it anew.
+    // Its lease ends, and the next caller begins it again.
     log('error', 'browser_look_lost', { error_name: error instanceof Error ? error.name : 'unknown' });
   }
 }
@@ -41,33 +91,47 @@ export const serves = ({ recipes }: Shop, query: OfferQuery): boolean =>
 
 /** @throws Problem `provider_failed` where no carrier's site could be read */
 export async function quote(shop: Shop, query: OfferQuery, startedAtMs: number): Promise<QuoteOutcome> {
-  const { looks, clock } = shop;
-  const asked = shop.recipes.filter((recipe) => isServed(recipe, query));
+  const { origin, destination, departDate, returnDate = '', adults } = query;
+  const moment = Math.floor(startedAtMs / SHARED_MS);
   const found = await Promise.all(
-    asked.map((recipe) =>
-      lookAt(shop, looks.quoteId(recipe, query, startedAtMs), () => visitForOffers(shop, recipe, query)),
-    ),
+    shop.recipes
+      .filter((recipe) => isServed(recipe, query))
+      .map((recipe) =>
+        lookAt(shop, ['quote', recipe.carrier.code, origin, destination, departDate, returnDate, adults, moment], () =>
+          visitForOffers(shop, recipe, query),
+        ),
+      ),
   );
   if (found.length > 0 && found.every(({ state }) => state === 'failed')) throw problem('provider_failed');
   const offers = found
     .flatMap((look) => (look.state === 'done' ? [look] : []))
     .sort((a, b) => a.endedAtMs - b.endedAtMs)
-    .flatMap(({ result }) => result as Offer[]);
-  const isOver = found.every(({ state }) => state === 'done' || state === 'failed');
-  return isOver ? { kind: 'quoted', offers } : { kind: 'quoting', offers, nextAtMs: clock.now() + ASK_AGAIN_MS };
+    .flatMap(({ result }) => result);
+  return found.some(({ state }) => state === 'under_way')
+    ? { kind: 'quoting', offers, nextAtMs: shop.clock.now() + ASK_AGAIN_MS }
+    : { kind: 'quoted', offers };
 }
 
 async function visitForOffers(shop: Shop, recipe: Recipe, query: OfferQuery): Promise<Offer[]> {
-  const { looks, clock } = shop;
+  const { store, clock } = shop;
   const seen = await visitFor(shop, recipe, `${query.origin}-${query.destination}`, (visit) =>
     lookForFlights(visit, query),
   );
-  const found = offersOf(recipe, query, seen, { quotedAtMs: clock.now(), newId: () => looks.newOfferId(recipe) });
-  await looks.keepOffers(recipe, query, found);
+  const newId = () => `${LOWCOST_PREFIX}${recipe.carrier.code}-${randomBytes(10).toString('hex')}`;
+  const found = offersOf(recipe, query, seen, { quotedAtMs: clock.now(), newId });
+  const rows = found.map(({ offer, flights }) => ({
+    offer_id: offer.offer_id,
+    carrier: recipe.carrier.code,
+    query: JSON.stringify(query),
+    flights: JSON.stringify(flights),
+    offer: JSON.stringify(offer),
+    expires_at_ms: clock.now() + KEEP_OFFERS_MS,
+  }));
+  if (rows.length > 0) await regained(store).insertInto('browser_offers').values(rows).execute();
   return found.map(({ offer }) => offer);
 }
 
-/** A visit that looks, and keeps what it saw where it ended otherwise. */
+/** A visit that looks, and keeps evidence where it fails. */
 const visitFor = <T>(shop: Shop, recipe: Recipe, subject: string, work: (visit: Visit) => Promise<T>): Promise<T> =>
   shop.visiting('looker', recipe, async (visit) => {
     try {
@@ -78,39 +142,58 @@ const visitFor = <T>(shop: Shop, recipe: Recipe, subject: string, work: (visit: 
     }
   });
 
+export type KeptOffer = NonNullable<Awaited<ReturnType<typeof keptOffer>>>;
+
+/** An offer as it was found, and the recipe that found it; null: it never was one, or its carrier is no longer sold. */
+export async function keptOffer(shop: Pick<Shop, 'store' | 'recipes'>, offerId: string) {
+  if (!offerId.startsWith(LOWCOST_PREFIX) || offerId.length > 120) return null;
+  const row = await shop.store
+    .selectFrom('browser_offers')
+    .selectAll()
+    .where('offer_id', '=', offerId)
+    .executeTakeFirst();
+  const recipe = row && recipeOfCarrier(shop, row.carrier);
+  return recipe
+    ? {
+        recipe,
+        query: JSON.parse(row.query) as OfferQuery,
+        flights: JSON.parse(row.flights) as FoundOffer['flights'],
+        offer: JSON.parse(row.offer) as Offer,
+      }
+    : null;
+}
+
 export async function offer(shop: Shop, offerId: string): Promise<LiveOffer | null> {
-  const kept = await shop.looks.offer(offerId);
-  const recipe = kept && recipeOfCarrier(shop, kept.carrier);
-  if (!kept || !recipe) return null;
-  // What a bag costs is an extra, which these sites sell after the passengers are named.
-  return {
-    offer: kept.offer,
-    passengerCount: kept.query.adults,
-    availableServices: [],
-    isUnpayable: !paysAt(shop, recipe),
-  };
+  const kept = await keptOffer(shop, offerId);
+  // The price of a bag is an extra, which these sites sell after the passengers are named.
+  return (
+    kept && {
+      offer: kept.offer,
+      passengerCount: kept.query.adults,
+      availableServices: [],
+      isUnpayable: !paysAt(shop, kept.recipe),
+    }
+  );
 }
 
 export async function menu(shop: Shop, offerId: string, openedAtMs: number): Promise<MenuOutcome> {
-  const kept = await shop.looks.offer(offerId);
-  const recipe = kept && recipeOfCarrier(shop, kept.carrier);
-  if (!kept || !recipe) return { kind: 'offer_gone' };
-  const look = await lookAt(shop, shop.looks.menuId(offerId, openedAtMs), () => visitForMenu(shop, recipe, kept));
+  const kept = await keptOffer(shop, offerId);
+  if (!kept) return { kind: 'offer_gone' };
+  const look = await lookAt(shop, ['menu', offerId, openedAtMs], () => visitForMenu(shop, kept));
   if (look.state === 'failed') return { kind: 'check_failed', why: look.why };
-  return look.state === 'done' ? (look.result as MenuOutcome) : { kind: 'pending', pollAfterMs: ASK_AGAIN_MS };
+  return look.state === 'done' ? look.result : { kind: 'pending', pollAfterMs: ASK_AGAIN_MS };
 }
 
-async function visitForMenu(shop: Shop, recipe: Recipe, kept: KeptOffer): Promise<MenuOutcome> {
+async function visitForMenu(shop: Shop, { recipe, offer, query, flights }: KeptOffer): Promise<MenuOutcome> {
   try {
-    const fares = await visitFor(shop, recipe, kept.offer_id, async (visit): Promise<SoldFare[]> => {
-      const { values, cleared } = await takeFlights(visit, kept.query, kept.flights);
-      const seen = await readFares(walkOf(visit, 'fares', values, cleared), kept.query.adults);
+    const fares = await visitFor(shop, recipe, offer.offer_id, async (visit): Promise<SoldFare[]> => {
+      const { values, cleared } = await takeFlights(visit, query, flights);
+      const seen = await readFares(walkOf(visit, 'fares', values, cleared), query.adults);
       return seen.map(({ fare }) => fare);
     });
     return { kind: 'opened', fares };
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    const { reason } = error;
-    return reason === 'offer_gone' ? { kind: 'offer_gone' } : { kind: 'check_failed', why: error.message };
+    return error.reason === 'offer_gone' ? { kind: 'offer_gone' } : { kind: 'check_failed', why: error.message };
   }
 }

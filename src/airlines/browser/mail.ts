@@ -8,25 +8,20 @@ import { installed, partOf, type Recipe, readMoneyText, Unreadable } from './rec
 
 /** A carrier's confirmation by mail: believed only where its own domain has signed it, for this very purchase. */
 
-/** Answers a question of DNS: the texts of a name. */
+/** Looks up the texts of a name in DNS. */
 export type DnsTexts = (name: string, type: string) => Promise<string[][]>;
-
-export interface Mailbox {
-  /** A Maildir. */
-  readonly folder: string;
-  readonly resolver: DnsTexts | undefined;
-}
 
 const MOST_MAILS = 500;
 const MOST_BYTES = 2_000_000;
 
 /**
  * Looks for the mail that confirms a purchase.
+ * @param mailbox a Maildir
  * @param address the one that the carrier was given for this purchase
  * @param tell says which mails were not believed, and why
  */
 export async function lookForMail(
-  mailbox: Mailbox,
+  mailbox: { readonly folder: string; readonly resolver: DnsTexts | undefined },
   recipe: Recipe,
   address: string,
   tell: (why: string) => void,
@@ -36,7 +31,7 @@ export async function lookForMail(
   for (const raw of mailsIn(mailbox.folder)) {
     const head = raw.subarray(0, 64_000).toString('latin1').toLowerCase();
     if (!head.includes(address.toLowerCase()) || !head.includes(mail.domain)) continue;
-    const email = await parse(raw);
+    const email = await installed('postal-mime').default.parse(raw);
     if (domainOf(email) !== mail.domain || !isTo(email, address)) continue;
     if (!new RegExp(mail.subject, 'u').test(email.subject ?? '')) continue;
     const flaw = await flawOf(raw, email, mail.domain, mailbox.resolver);
@@ -84,21 +79,16 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-async function parse(raw: Buffer): Promise<Email> {
-  const { default: PostalMime } = installed('postal-mime');
-  return PostalMime.parse(raw);
-}
-
 const domainOf = ({ from }: Email): string | null =>
   from?.address?.slice(from.address.lastIndexOf('@') + 1).toLowerCase() ?? null;
 
 const isTo = ({ to }: Email, address: string): boolean =>
   (to ?? []).some((one) => one.address?.toLowerCase() === address.toLowerCase());
 
-/** Headers that a signature has to be of: what they say is what is relied on. */
+/** Headers that the signature has to cover, because we rely on them. */
 const SIGNED = ['from', 'to', 'subject'];
 
-/** Why a mail is not believed; null: it is. */
+/** Why a mail is not believed; null: it is believed. */
 async function flawOf(
   raw: Buffer,
   { headers }: Email,
@@ -121,7 +111,7 @@ async function flawOf(
   return flaws.includes(null) ? null : (flaws[0] ?? 'unsigned');
 }
 
-/** What a mail without a plain part says. */
+/** The text of a mail without a plain part. */
 const textOf = (html: string): string =>
   html
     .replace(/<(style|script)[\s\S]*?<\/\1>/gi, ' ')

@@ -1,20 +1,15 @@
-import { readConfirmed } from './buy.ts';
-import { click, isSeen, runSteps, until, type Visit, type Walk, walkOf } from './page/index.ts';
+import { contactValues, readConfirmed } from './buy.ts';
+import { click, isSeen, runSteps, until, type Visit, walkOf } from './page/index.ts';
 import type { Confirmed, Contact, PurchaseRow } from './purchases.ts';
-import { missingIn, namesIn, type Recipe, type Step, type Values } from './recipes/index.ts';
+import { missingIn, type Recipe, type Step, type Values } from './recipes/index.ts';
 
-/** The page of a booking that is there: what it says, and giving the booking back. */
+/** The page of an existing booking: reads it, and gives the booking back. */
 
-export function manageValues(row: PurchaseRow, contact: Contact, mailAddress: string | null): Values {
-  return {
-    reference: row.reference,
-    booking_reference: row.booking_reference ?? undefined,
-    'contact.email': mailAddress ?? contact.email,
-    'contact.phone_number': contact.phone_number,
-    'contact.given_name': contact.given_name,
-    'contact.family_name': contact.family_name,
-  };
-}
+export const manageValues = (row: PurchaseRow, contact: Contact, mailAddress: string | null): Values => ({
+  reference: row.reference,
+  booking_reference: row.booking_reference ?? undefined,
+  ...contactValues(contact, mailAddress),
+});
 
 const textsOf = (steps: readonly Step[]): string[] =>
   steps.flatMap((step) => {
@@ -22,21 +17,15 @@ const textsOf = (steps: readonly Step[]): string[] =>
     return Object.values(step).filter((value): value is string => typeof value === 'string');
   });
 
-/** True where everything is known that the site asks for: most ask for the reference that a confirmation brings. */
+/** True where we know everything that the site asks for: most ask for the reference that a confirmation brings. */
 export const canManage = ({ manage }: Recipe, values: Values): boolean =>
-  manage !== undefined &&
-  textsOf(manage.steps).every((text) => namesIn(text).length === 0 || missingIn(text, values).length === 0);
+  manage !== undefined && textsOf(manage.steps).every((text) => missingIn(text, values).length === 0);
 
-type Seen =
-  | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
-  | { readonly kind: 'cancelled' }
-  /** It shows no such booking: that may only mean that it is too early. */
-  | { readonly kind: 'none' };
-
-/** @throws Misfit, Stopped, BrowserGone */
-async function opened(visit: Visit, values: Values): Promise<{ seen: Seen; walk: Walk } | null> {
-  const { manage } = visit.recipe;
-  if (!manage) return null;
+/**
+ * Opens a booking. `none`: the page shows no such booking, which may only mean that it is too early.
+ * @throws Misfit, Stopped, BrowserGone
+ */
+async function opened(visit: Visit, manage: NonNullable<Recipe['manage']>, values: Values) {
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined && name.startsWith('contact.')) visit.personal.add(value);
   }
@@ -48,23 +37,21 @@ async function opened(visit: Visit, values: Values): Promise<{ seen: Seen; walk:
     if (manage.none && (await isSeen(walk, manage.none))) return { found: 'none' as const };
     return { saw: 'no booking' };
   });
-  if (kind !== 'confirmed') return { seen: { kind }, walk };
-  return { seen: { kind, confirmed: await readConfirmed(walk, manage.read) }, walk };
+  return { walk, kind, confirmed: kind === 'confirmed' ? await readConfirmed(walk, manage.read) : null };
 }
 
-export const lookAtBooking = async (visit: Visit, values: Values): Promise<Seen> =>
-  (await opened(visit, values))?.seen ?? { kind: 'none' };
+export async function lookAtBooking(visit: Visit, values: Values): Promise<Confirmed | null> {
+  const { manage } = visit.recipe;
+  return manage ? (await opened(visit, manage, values)).confirmed : null;
+}
 
-/**
- * Gives a booking back, unless it is cancelled already.
- * @returns whether it is cancelled now, as the site says
- */
+/** Gives a booking back, unless it is cancelled already. @returns whether the site says that it is cancelled now */
 export async function cancelBooking(visit: Visit, values: Values): Promise<boolean> {
-  const cancel = visit.recipe.manage?.cancel;
-  const open = await opened(visit, values);
-  if (!open || !cancel) return false;
-  if (open.seen.kind !== 'confirmed') return open.seen.kind === 'cancelled';
-  const { walk } = open;
+  const { manage } = visit.recipe;
+  if (!manage?.cancel) return false;
+  const { cancel } = manage;
+  const { walk, kind } = await opened(visit, manage, values);
+  if (kind !== 'confirmed') return kind === 'cancelled';
   if (cancel.offered && !(await isSeen(walk, cancel.offered))) return false;
   await runSteps(walk, cancel.steps, [], 'manage cancel');
   await click(walk, { at: cancel.press }, 'manage cancel (press)');

@@ -1,9 +1,10 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
 import { zonedInstant } from '../../kernel/domain/ics.ts';
+import { isoDuration } from '../../kernel/domain/offer-order.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 import type { OfferQuery } from '../provider.ts';
-import { airportOf, type FlightKey, type SeenFlight } from './flights.ts';
+import { airportOf, type FlightKey, type SeenFlight, type SeenFlights } from './flights.ts';
 import { Misfit } from './page/index.ts';
 import type { Recipe } from './recipes/index.ts';
 
@@ -17,29 +18,29 @@ export interface FoundOffer {
   readonly flights: readonly FlightKey[];
 }
 
-/** What the flights of one visit make: one offer each, or each pair with time to turn round between. */
+/** One offer for each flight, or for each pair with time to turn round between. */
 export function offersOf(
   recipe: Recipe,
   query: OfferQuery,
-  { out, back }: { readonly out: readonly SeenFlight[]; readonly back: readonly SeenFlight[] | null },
+  { out, back }: SeenFlights,
   { quotedAtMs, newId }: { readonly quotedAtMs: number; newId(): string },
 ): FoundOffer[] {
   const trips = back === null ? out.map((one) => [one]) : out.flatMap((one) => back.map((two) => [one, two]));
   return trips.flatMap((flights) => {
-    const slices = flights.map((flight, i) => sliceOf(recipe, query, flight, i === 1));
+    const slices = flights.map((flight, i) => sliceOf(recipe, wayOf(query, i), flight));
     const [first, last] = slices;
     const currencies = new Set(flights.map(({ price }) => price.currency));
     if (!first || currencies.size !== 1) return [];
-    if (last && instantOf(last, 'departing') < instantOf(first, 'arriving') + LEAST_STAY_MS) return [];
+    const landsAtMs = zonedInstant(first.arriving_at, first.destination_time_zone);
+    if (last && zonedInstant(last.departing_at, last.origin_time_zone) < landsAtMs + LEAST_STAY_MS) return [];
     const offer = offerOf(recipe, query, flights, slices, { quotedAtMs, id: newId() });
     return [{ offer, flights: flights.map(({ flightNumber, departingAt }) => ({ flightNumber, departingAt })) }];
   });
 }
 
-const instantOf = (slice: Slice, end: 'departing' | 'arriving'): number =>
-  end === 'departing'
-    ? zonedInstant(slice.departing_at, slice.origin_time_zone)
-    : zonedInstant(slice.arriving_at, slice.destination_time_zone);
+/** The airports of the way out (0) and of the way back (1). */
+const wayOf = ({ origin, destination }: OfferQuery, index: number): readonly [from: string, to: string] =>
+  index === 0 ? [origin, destination] : [destination, origin];
 
 function offerOf(
   recipe: Recipe,
@@ -51,30 +52,23 @@ function offerOf(
   const [first] = slices;
   const [flight] = flights;
   if (!first || !flight) throw new Error('an offer without flights');
+  const { segments: _segments, fare_brand_name: _brand, ...journey } = first;
   const times = recipe.search.price_for === 'one' ? BigInt(query.adults) : 1n;
   const total = flights.reduce((sum, { price }) => sum + parseUsdc(price.decimal) * times, 0n);
-  const same = <T>(of: (flight: SeenFlight) => T): T | null =>
-    flights.every((one) => of(one) === of(flight)) ? of(flight) : null;
+  const same = <F extends 'brand' | 'checkedBags' | 'carryOnBags'>(field: F): SeenFlight[F] | null =>
+    flights.every((one) => one[field] === flight[field]) ? flight[field] : null;
   const lifeMs = (recipe.search.offer_life_minutes ?? DEFAULT_LIFE_MINUTES) * 60_000;
   return {
     offer_id: id,
-    comparison_key: flights.map((one, i) => keyOf(query, one, i === 1)).join('~'),
+    comparison_key: flights.map((one, i) => keyOf(wayOf(query, i), one)).join('~'),
     owner_name: recipe.carrier.name,
-    origin_iata: first.origin_iata,
-    destination_iata: first.destination_iata,
-    departing_at: first.departing_at,
-    arriving_at: first.arriving_at,
-    origin_time_zone: first.origin_time_zone,
-    destination_time_zone: first.destination_time_zone,
-    duration: first.duration,
-    stops: 0,
-    technical_stops: 0,
+    ...journey,
     slices: [...slices],
-    fare_brand_name: same(({ brand }) => brand),
+    fare_brand_name: same('brand'),
     cabin_class: 'economy',
     cabin_class_marketing_name: null,
-    checked_bags_included: same(({ checkedBags }) => checkedBags),
-    carry_on_bags_included: same(({ carryOnBags }) => carryOnBags),
+    checked_bags_included: same('checkedBags'),
+    carry_on_bags_included: same('carryOnBags'),
     // A list of flights doesn't say what a change or a refund costs: the menu does.
     conditions: null,
     total_amount: asInteger(total),
@@ -90,47 +84,36 @@ function offerOf(
   };
 }
 
-const keyOf = ({ origin, destination }: OfferQuery, flight: SeenFlight, isBack: boolean): string => {
-  const [from, to] = isBack ? [destination, origin] : [origin, destination];
-  return `${flight.flightNumber}-${from}-${to}-${flight.departingAt.slice(0, 10).replaceAll('-', '')}`;
-};
+const keyOf = ([from, to]: readonly [string, string], { flightNumber, departingAt }: SeenFlight): string =>
+  `${flightNumber}-${from}-${to}-${departingAt.slice(0, 10).replaceAll('-', '')}`;
 
-function sliceOf(recipe: Recipe, query: OfferQuery, flight: SeenFlight, isBack: boolean): Slice {
-  const [from, to] = isBack ? [query.destination, query.origin] : [query.origin, query.destination];
-  const zones = [airportOf(from)?.timeZone ?? 'UTC', airportOf(to)?.timeZone ?? 'UTC'] as const;
-  const minutes = (zonedInstant(flight.arrivingAt, zones[1]) - zonedInstant(flight.departingAt, zones[0])) / 60_000;
+function sliceOf(recipe: Recipe, [from, to]: readonly [string, string], flight: SeenFlight): Slice {
+  const [fromZone, toZone] = [airportOf(from)?.timeZone ?? 'UTC', airportOf(to)?.timeZone ?? 'UTC'];
+  const minutes = (zonedInstant(flight.arrivingAt, toZone) - zonedInstant(flight.departingAt, fromZone)) / 60_000;
   if (minutes <= 0 || minutes > 24 * 60) {
     throw new Misfit('search', 'search (read arrives)', `${flight.flightNumber} lands before it starts`);
   }
-  const hours = Math.floor(minutes / 60);
   const journey = {
     origin_iata: from,
     destination_iata: to,
     departing_at: flight.departingAt,
     arriving_at: flight.arrivingAt,
-    origin_time_zone: zones[0],
-    destination_time_zone: zones[1],
-    duration: `PT${hours > 0 ? `${hours}H` : ''}${minutes % 60 > 0 || hours === 0 ? `${minutes % 60}M` : ''}`,
+    origin_time_zone: fromZone,
+    destination_time_zone: toZone,
+    duration: isoDuration(minutes),
   };
-  return {
+  const segment = {
     ...journey,
-    stops: 0,
+    carrier_name: flight.carrierName ?? recipe.carrier.name,
+    operating_flight_number: flight.operatingFlightNumber,
+    marketing_carrier_name: recipe.carrier.name,
+    flight_number: flight.flightNumber,
+    aircraft_name: flight.aircraftName,
+    origin_terminal: flight.originTerminal,
+    destination_terminal: flight.destinationTerminal,
+    fare_basis_code: null,
     technical_stops: 0,
-    fare_brand_name: flight.brand,
-    segments: [
-      {
-        ...journey,
-        carrier_name: flight.carrierName ?? recipe.carrier.name,
-        operating_flight_number: flight.operatingFlightNumber,
-        marketing_carrier_name: recipe.carrier.name,
-        flight_number: flight.flightNumber,
-        aircraft_name: flight.aircraftName,
-        origin_terminal: flight.originTerminal,
-        destination_terminal: flight.destinationTerminal,
-        fare_basis_code: null,
-        technical_stops: 0,
-        technical_stop_airports: [],
-      },
-    ],
+    technical_stop_airports: [],
   };
+  return { ...journey, stops: 0, technical_stops: 0, fare_brand_name: flight.brand, segments: [segment] };
 }

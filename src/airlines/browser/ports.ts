@@ -1,15 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { CardIssuer } from './cards.ts';
-import type { Looks } from './looks.ts';
 import type { DnsTexts } from './mail.ts';
 import type { Visit } from './page/index.ts';
+import type { CardIssuer } from './purchases.ts';
 import { isPretend, type Recipe } from './recipes/index.ts';
 import type { Store } from './tables.ts';
 
-/** What an operator sets of carriers' web sites (docs/carriers.md). */
+/** The operator's settings of carriers' web sites (docs/carriers.md). */
 export interface BrowserSettings {
   /** Files of recipes, and folders of such files. */
   readonly recipes: readonly string[];
@@ -28,27 +26,24 @@ export interface BrowserSettings {
   readonly mailAddress?: string | null | undefined;
   /** Looks up the keys that mails are signed with; without it, DNS. */
   readonly dnsTexts?: DnsTexts | undefined;
-  /** How long a confirmation is waited for where the page gave none, and it may come by mail (default 15 minutes). */
+  /** How long to wait for a confirmation that the page did not give and a mail may (default 15 minutes). */
   readonly mailWaitMs?: number | undefined;
-  /** The page of a booking is looked at no more often than this (default one minute). */
+  /** Least time between two looks at the page of a booking (default one minute). */
   readonly manageEveryMs?: number | undefined;
 }
 
 export interface BrowserOptions {
-  readonly home: string;
   readonly store: Store;
   readonly secrets: Secrets;
   readonly clock: Clock;
-  readonly ids: Ids;
   readonly log: Log;
   readonly settings: BrowserSettings;
 }
 
-/** What looking and buying stand on. */
-export interface Shop extends Pick<BrowserOptions, 'store' | 'secrets' | 'clock' | 'log'> {
-  readonly settings: BrowserSettings;
+/** The means of looking and buying. */
+export interface Shop extends BrowserOptions {
   readonly recipes: readonly Recipe[];
-  readonly looks: Looks;
+  readonly visitMs: number;
   /** Goes to a carrier's site when there is a place for one more browser, and ends the visit whatever happens. */
   visiting<T>(who: 'buyer' | 'looker', recipe: Recipe, work: (visit: Visit) => Promise<T>): Promise<T>;
 }

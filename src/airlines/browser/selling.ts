@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { BookOutcome, Purchase } from '../fulfiller.ts';
 import { type Bought, buy, confirmsWithinMs } from './buy.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
-import type { KeptOffer } from './looks.ts';
+import { type KeptOffer, keptOffer } from './looking.ts';
 import { lookForMail } from './mail.ts';
 import { cancelBooking, canManage, lookAtBooking, manageValues } from './manage.ts';
 import { Misfit, type Visit } from './page/index.ts';
@@ -14,13 +14,13 @@ import type { Recipe } from './recipes/index.ts';
 
 /** Buys on carriers' sites, and finds out what became of it. */
 
-/** A visit that pressed writes what it saw within this time; after it, nobody does any more. */
+/** A visit that pressed writes what it saw within this time. */
 const WRITING_MS = 30_000;
 const MOST_MISFITS = 3;
 const DEFAULT_MAIL_WAIT_MS = 15 * 60_000;
 const DEFAULT_MANAGE_EVERY_MS = 60_000;
 
-/** An address of our own that nobody can guess, for what one carrier says of one purchase. */
+/** An unguessable address of our own, for what one carrier says of one purchase. */
 function mailAddressOf({ settings, secrets }: Shop, reference: string): string | null {
   const { mailAddress } = settings;
   if (!mailAddress) return null;
@@ -31,9 +31,8 @@ function mailAddressOf({ settings, secrets }: Shop, reference: string): string |
 const readsMails = (shop: Shop, { mail }: Recipe): boolean =>
   Boolean(mail && shop.settings.mailFolder && shop.settings.mailAddress);
 
-function isConfirmedLater(shop: Shop, recipe: Recipe, row: PurchaseRow): boolean {
-  return readsMails(shop, recipe) || managing(shop, recipe, row) !== null;
-}
+const isConfirmedLater = (shop: Shop, recipe: Recipe, row: PurchaseRow): boolean =>
+  readsMails(shop, recipe) || managing(shop, recipe, row) !== null;
 
 /** The values to open a booking's page with; null where it can't be opened. */
 function managing(shop: Shop, recipe: Recipe, row: PurchaseRow) {
@@ -43,28 +42,30 @@ function managing(shop: Shop, recipe: Recipe, row: PurchaseRow) {
 }
 
 /**
- * Buys once under a reference, and answers with how it stands; asked again, with what became of the first.
+ * Buys once under a reference; asked again, it answers with what became of the first.
  * @throws Problem `offer_not_found`; `provider_failed`: the site could not be used, and nothing was pressed
  */
 export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
-  const { looks } = shop;
   const { reference } = purchase;
-  const known = await purchases.rowOf(shop, reference);
-  const past = known && purchases.outcomeOf(shop, known);
+  const past = await recorded(shop, reference);
   if (past) return past;
-  const kept = await looks.offer(purchase.offerId);
-  const recipe = kept && recipeOfCarrier(shop, kept.carrier);
-  if (!kept || !recipe) throw problem('offer_not_found');
-  if (!paysAt(shop, recipe)) throw siteFailed('no card of this service pays there');
-  const run = await purchases.begin(shop, purchase, recipe);
+  const kept = await keptOffer(shop, purchase.offerId);
+  if (!kept) throw problem('offer_not_found');
+  if (!paysAt(shop, kept.recipe)) throw siteFailed('no card of this service pays there');
+  const run = await purchases.begin(shop, purchase, kept.recipe);
   if (run !== null) {
-    await shop.visiting('buyer', recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));
+    await shop.visiting('buyer', kept.recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));
   }
-  // Another visit took this one over on its way: its outcome is not known here.
-  const row = await purchases.rowOf(shop, reference);
-  const outcome = row && purchases.outcomeOf(shop, row);
+  // Where another visit took this one over on its way, the outcome is not known here.
+  const outcome = await recorded(shop, reference);
   if (!outcome) throw siteFailed('another visit has this purchase');
   return outcome;
+}
+
+/** The outcome by our own record; null: none yet. */
+async function recorded(shop: Shop, reference: string): Promise<BookOutcome | null> {
+  const row = await purchases.rowOf(shop, reference);
+  return row ? purchases.outcomeOf(shop, row) : null;
 }
 
 interface Trip {
@@ -75,7 +76,7 @@ interface Trip {
 
 async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Trip): Promise<void> {
   const { settings } = shop;
-  const { reference } = purchase;
+  const { reference, amountDecimal } = purchase;
   const { recipe } = visit;
   const confirmsMs = confirmsWithinMs(recipe) + WRITING_MS;
   const laterMs = settings.mailWaitMs ?? DEFAULT_MAIL_WAIT_MS;
@@ -93,12 +94,8 @@ async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Tri
         const leftMs = Math.max(0, visit.endsAtMs - performance.now());
         if (!(await purchases.arm(shop, reference, run, total, leftMs + (await pendingMs())))) return null;
         try {
-          return await settings.cards.issue({
-            reference,
-            amountDecimal: purchase.amountDecimal,
-            currency: kept.offer.total_currency,
-            merchant: recipe.carrier.name,
-          });
+          const currency = kept.offer.total_currency;
+          return await settings.cards.issue({ reference, amountDecimal, currency, merchant: recipe.carrier.name });
         } catch (error) {
           await release();
           throw error;
@@ -110,7 +107,7 @@ async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Tri
     await writeDown(shop, visit, { reference, run, bought, laterMs });
   } catch (error) {
     const step = await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
-    // Each visit gives the site the travellers' data again: one that stays as it is gets them no more.
+    // Each visit gives the site the travellers' data again: a site that stays changed gets them no more.
     const isChanged = error instanceof Misfit && (await purchases.misfit(shop, reference, run)) >= MOST_MISFITS;
     if (!isChanged) throw siteFailed(step);
     await purchases.end(shop, reference, run, { kind: 'site_changed' });
@@ -147,13 +144,11 @@ async function writeDown(
   }
 }
 
-/** What became of a purchase: by our own record, and while that doesn't know, by the carrier's mail and its page. */
+/** What became of a purchase: by our own record, else by the carrier's mail and its page. */
 export async function find(shop: Shop, reference: string): Promise<BookOutcome | null> {
   const row = await purchases.rowOf(shop, reference);
-  if (!row) return null;
-  if (row.state === 'pressed' && row.confirmed_at_ms === null) await askCarrier(shop, row);
-  const now = await purchases.rowOf(shop, reference);
-  return now ? purchases.outcomeOf(shop, now) : null;
+  if (row?.state === 'pressed' && row.confirmed_at_ms === null) await askCarrier(shop, row);
+  return recorded(shop, reference);
 }
 
 async function askCarrier(shop: Shop, row: PurchaseRow): Promise<void> {
@@ -171,8 +166,8 @@ async function askCarrier(shop: Shop, row: PurchaseRow): Promise<void> {
   const values = managing(shop, recipe, row);
   const everyMs = settings.manageEveryMs ?? DEFAULT_MANAGE_EVERY_MS;
   if (!values || !(await purchases.takeLook(shop, row.reference, everyMs))) return;
-  const seen = await managed(shop, recipe, row.reference, (visit) => lookAtBooking(visit, values));
-  if (seen?.kind === 'confirmed') await purchases.confirm(shop, row, seen.confirmed, 'manage');
+  const confirmed = await managed(shop, recipe, row.reference, (visit) => lookAtBooking(visit, values));
+  if (confirmed) await purchases.confirm(shop, row, confirmed, 'manage');
 }
 
 /** A look at the booking's page; null where it could not be read. */
@@ -201,7 +196,8 @@ async function managed<T>(
 }
 
 /**
- * Gives a booking back where the carrier's site lets one; answers with how it stands then.
+ * Gives a booking back where the carrier's site allows it.
+ * @returns the outcome as it is then
  * @throws Problem `provider_failed`: the site could not be used
  */
 export async function cancel(shop: Shop, reference: string): Promise<BookOutcome | null> {

@@ -1,28 +1,27 @@
-import type { Kysely } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 
-/** A look at a carrier's site for a search or a menu: one for everybody who asks for the same at the same time. */
+/** A look at a carrier's site for a search or a menu, shared by everybody who asks for the same at the same time. */
 interface BrowserLookTable {
-  /** What is looked for, and from when on. */
+  /** A hash of what is looked for, and since when. */
   look_id: string;
   state: 'under_way' | 'done' | 'failed';
-  /** What was found, JSON; of one that failed, why. */
+  /** What was found, JSON; of a failed look, why. */
   result: string | null;
   started_at_ms: number;
   ended_at_ms: number | null;
-  /** Until when whoever began it has it; then another may begin it anew. */
+  /** The process that began it has it until then; afterwards another may begin it again. */
   lease_until_ms: number;
   expires_at_ms: number;
 }
 
 /** An offer as a carrier's site showed it. */
-export interface BrowserOfferTable {
+interface BrowserOfferTable {
   offer_id: string;
   /** The carrier's code, as in its recipe. */
   carrier: string;
-  /** What it was found by, and its flights (JSON). */
+  /** The query that found it, its flights, and the offer in wire form; all JSON. */
   query: string;
   flights: string;
-  /** The offer, wire form, JSON. */
   offer: string;
   expires_at_ms: number;
 }
@@ -33,32 +32,32 @@ export interface BrowserOfferTable {
  */
 export interface BrowserPurchaseTable {
   reference: string;
-  /** Whose visit it is. Only the latest one can press the button. */
+  /** The latest visit for it: no other one can press the button. */
   run: string;
   state: 'begun' | 'pressed' | 'ended';
   carrier: string;
   recipe_version: number;
   offer_id: string;
   passenger_count: number;
-  /** The first passenger's names and address, sealed: a booking is asked about by them. Empty once purged. */
+  /** The first passenger's names and addresses, sealed: bookings are looked up by them. Empty once purged. */
   contact_sealed: string;
-  /** What the till asked for when the button was pressed. */
+  /** The total that the till asked for before it got the card. */
   total_decimal: string | null;
   total_currency: string | null;
   /** When the button was pressed; null where the card may be charged without it. */
   pressed_at_ms: number | null;
-  /** Until when a confirmation may be on its way; after it nobody knows. */
+  /** A confirmation may be on its way until then; afterwards the outcome is unknown. */
   pending_until_ms: number | null;
   booking_reference: string | null;
   paid_amount_decimal: string | null;
-  /** Who confirmed it: the page after the till, a mail, or the page of the booking. */
+  /** The source of the confirmation: the page after the till, a mail, or the page of the booking. */
   confirmed_by: 'page' | 'mail' | 'manage' | null;
   confirmed_at_ms: number | null;
   cancelled_at_ms: number | null;
-  /** When the booking's page was last looked at. */
+  /** The last look at the booking's page. */
   asked_at_ms: number | null;
-  /** Visits that ended where the site was not as the recipe says. */
-  misfits: number;
+  /** Visits that ended because the site was not as the recipe says. */
+  misfits: Generated<number>;
   /** Why it was given up, JSON. */
   outcome: string | null;
   /** `ending`: nothing was bought, and the issuer has to end it. null: none was asked for. */
@@ -69,7 +68,7 @@ export interface BrowserPurchaseTable {
   updated_at_ms: number;
 }
 
-/** How a page stood when a visit ended there: sealed, without what belongs to a person. */
+/** The page that a visit ended on: sealed, with personal data redacted. */
 interface BrowserEvidenceTable {
   evidence_id: string;
   /** A purchase's reference, or an offer's id. */
@@ -94,13 +93,11 @@ export interface BrowserTables {
 
 export type Store = Kysely<BrowserTables>;
 
-/** Rows that nobody asks for any more once they have expired. */
+/** Rows that the sweeper deletes once they have expired. */
 export const OLD_LOOKS = { table: 'browser_looks', key: 'look_id', at: 'expires_at_ms' } as const;
-
 export const OLD_OFFERS = { table: 'browser_offers', key: 'offer_id', at: 'expires_at_ms' } as const;
 export const OLD_EVIDENCE = { table: 'browser_evidence', key: 'evidence_id', at: 'expires_at_ms' } as const;
 
-/** Migrations of these tables. */
 export const browserMigrations = {
   create: [
     `create table browser_looks (

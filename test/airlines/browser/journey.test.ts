@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bought, buy } from '../../../src/airlines/browser/buy.ts';
 import { evidenceOf } from '../../../src/airlines/browser/exits.ts';
-import { createLooks } from '../../../src/airlines/browser/looks.ts';
-import { Misfit } from '../../../src/airlines/browser/page/outcomes.ts';
+import { keptOffer } from '../../../src/airlines/browser/looking.ts';
 import type { Visit } from '../../../src/airlines/browser/page/visit.ts';
+import { Misfit } from '../../../src/airlines/browser/page/walk.ts';
 import * as purchases from '../../../src/airlines/browser/purchases.ts';
 import type { Recipe } from '../../../src/airlines/browser/recipes/index.ts';
 import { loadRecipes } from '../../../src/airlines/browser/recipes/index.ts';
@@ -92,8 +92,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     { agreedCurrency = 'USD', file = RECIPE } = {},
   ): Promise<Bought> {
     const [recipe] = loadRecipes([file], { X9: shop.base });
-    const looks = createLooks({ store: shop.store, clock: worldClock, leaseMs: 1000 });
-    const kept = await looks.offer(agreed.offerId);
+    const kept = recipe && (await keptOffer({ store: shop.store, recipes: [recipe] }, agreed.offerId));
     if (!recipe || !kept) throw new Error('no offer');
     const given = {
       purchase: { ...agreed, reference },

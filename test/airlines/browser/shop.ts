@@ -7,7 +7,6 @@ import type { Purchase } from '../../../src/airlines/fulfiller.ts';
 import type { OfferQuery } from '../../../src/airlines/provider.ts';
 import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
 import { type HttpRequest, HttpResponse } from '../../../src/kernel/http.ts';
-import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../src/sandbox/cards.ts';
 import { openCarrierSite } from '../../../src/sandbox/carrier-site/index.ts';
@@ -66,11 +65,9 @@ export async function openShop(instead: (request: HttpRequest) => HttpResponse |
   const logged: string[] = [];
   const open = (more: Partial<BrowserSettings> = {}) =>
     createBrowserFulfiller({
-      home,
       store,
       secrets,
       clock: worldClock,
-      ids: randomIds(worldClock.now),
       log: (level, event, fields) => logged.push(JSON.stringify({ level, event, ...fields })),
       settings: {
         recipes: [RECIPE],

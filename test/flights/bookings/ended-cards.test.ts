@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callOff } from '../../../src/airlines/browser/call-off.ts';
-import type { CardIssuer } from '../../../src/airlines/browser/cards.ts';
-import { endCards } from '../../../src/airlines/browser/cards.ts';
+import type { CardIssuer } from '../../../src/airlines/browser/purchases.ts';
+import { endCards } from '../../../src/airlines/browser/purchases.ts';
 import * as purchases from '../../../src/airlines/browser/purchases.ts';
 import type { Fulfiller, Purchase } from '../../../src/airlines/fulfiller.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';

@@ -5,7 +5,6 @@ import { findChromium } from '../../../src/airlines/browser/page/chromium.ts';
 import type { Recipe } from '../../../src/airlines/browser/recipes/index.ts';
 import type { BookOutcome, Purchase, SoldFare } from '../../../src/airlines/fulfiller.ts';
 import type { OfferQuery } from '../../../src/airlines/provider.ts';
-import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../src/sandbox/cards.ts';
@@ -97,8 +96,7 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
     const file = join(site.folder, `${name}.json`);
     writeFileSync(file, JSON.stringify(recipeAt(scenario, confirmsWithinMs)));
     const fulfiller = createBrowserFulfiller({
-      ...{ home: site.folder, store, secrets, clock: worldClock, log: silentLog },
-      ids: randomIds(worldClock.now),
+      ...{ store, secrets, clock: worldClock, log: silentLog },
       settings: {
         recipes: [file],
         sites: { X9: site.url },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import type { Recipe } from '../recipes/index.ts';
 
-/** Which addresses a visit can reach: the carrier's own, as its recipe lists them, and nothing else. */
+/** A visit reaches the carrier's own addresses, as its recipe lists them, and nothing else. */
 
 /** `host:port` of everything that may be reached. */
 export function hostsOf({ base, hosts = [] }: Recipe['site']): string[] {
@@ -36,7 +36,7 @@ const UNSEEN = [
 const WITHOUT_UNSEEN = `for (const name of ${JSON.stringify(UNSEEN)}) Reflect.deleteProperty(globalThis, name);`;
 
 /**
- * The same at the page's own door, which says what was refused; and what no rule about names can stop.
+ * Refuses the same at the page, which can tell what was refused, and removes what no rule about names can stop.
  * @param refused is called with the host of each request that is refused
  */
 export async function putFence(
@@ -61,28 +61,15 @@ export async function putFence(
   await context.addInitScript({ content: WITHOUT_UNSEEN });
 }
 
-/** Watches what a page sends from the moment that it has a card: any of it may be the payment. */
-export interface Posts {
-  /** True once the page has a card. */
-  readonly isOn: boolean;
-  /** Addresses that something was sent to since, other than those that the recipe calls harmless. */
-  readonly sent: ReadonlySet<string>;
-  /** Begins. From here on, no page is sent the same form twice: a reload of a payment's answer would pay again. */
-  begin(harmless: readonly string[]): void;
-  /** Lets nothing more leave the page that could pay, but what a socket sends. */
-  stop(): void;
-  /** Cuts the page off, its open sockets too. */
-  cut(): Promise<void>;
-}
-
 /** Methods that change nothing, by the rules of HTTP. */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Goes between the page and the network, so that a request is counted before it leaves. Has to be put up before the
- * fence: the route that is put up last is asked first, and refuses other hosts.
+ * Watches what a page sends from the moment that it has a card: any of it may be the payment. It goes between the page
+ * and the network, so that a request is counted before it leaves. Put it up before the fence: the route that is put up
+ * last is asked first, and refuses other hosts.
  */
-export async function watchPosts(context: BrowserContext, page: Page, base: string): Promise<Posts> {
+export async function watchPosts(context: BrowserContext, page: Page, base: string) {
   let state: 'off' | 'on' | 'stopped' = 'off';
   let harmless: readonly RegExp[] = [];
   const sent = new Set<string>();
@@ -105,7 +92,7 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
   };
   await context.route(
     () => state !== 'off',
-    // Aborted, a navigation leaves the page as it is; it may be gone meanwhile.
+    // An aborted navigation leaves the page as it is. The page may be gone meanwhile.
     (route: Route) => (passes(route.request()) ? route.continue() : route.abort('aborted')).catch(() => undefined),
   );
   page.on('websocket', (socket) => {
@@ -114,17 +101,22 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
     });
   });
   return {
+    /** True once the page has a card. */
     get isOn() {
       return state !== 'off';
     },
-    sent,
-    begin(patterns) {
+    /** Addresses that something was sent to since, other than those that the recipe calls harmless. */
+    sent: sent as ReadonlySet<string>,
+    /** Begins. From here on, no page is sent the same form twice: a reload of a payment's answer would pay again. */
+    begin(patterns: readonly string[]) {
       harmless = patterns.map((one) => new RegExp(`^(?:${one})$`, 'u'));
       state = 'on';
     },
+    /** Lets nothing more leave the page that could pay, but what a socket sends. */
     stop() {
       state = 'stopped';
     },
+    /** Cuts the page off, its open sockets too. */
     cut: () => context.setOffline(true),
   };
 }

@@ -1,8 +1,6 @@
 export { findChromium } from './chromium.ts';
-export { click, free, isClicked, isPressed } from './click.ts';
-export * from './outcomes.ts';
 export * from './read.ts';
-export * from './redact.ts';
-export * from './steps.ts';
-export * from './visit.ts';
-export { isSeen, pause, shown, until, type Walk } from './walk.ts';
+export { privateWords, redacted, showRedacted } from './redact.ts';
+export { click, free, isClicked, isPressed, runSteps, untickAll, walkOf } from './steps.ts';
+export { openVisit, type Visit } from './visit.ts';
+export { BrowserGone, isSeen, Misfit, pause, Stopped, shown, until, type Walk } from './walk.ts';

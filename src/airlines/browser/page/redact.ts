@@ -18,8 +18,8 @@ function letterPattern(letter: string): string {
 }
 
 /**
- * What finds a value as a page may write it: in any case, with or without accents, its letters and digits grouped by
- * spaces, dots or strokes. Short ones only as words of their own.
+ * A pattern that finds a value as a page may write it: in any case, with or without accents, its letters and digits
+ * grouped by spaces, dots or strokes. Finds short values only as words of their own.
  */
 function patternOf(value: string): string | null {
   const letters = [...value.normalize('NFC')].filter((letter) => /[\p{L}\p{N}@]/u.test(letter));
@@ -28,7 +28,7 @@ function patternOf(value: string): string | null {
   return letters.length < 4 ? `(?<![\\p{L}\\p{N}])${joined}(?![\\p{L}\\p{N}])` : joined;
 }
 
-/** Whatever looks like a card, or an address of somebody, whether it was put in by us or not. */
+/** Finds anything that looks like a card or a mail address, whether we put it in or not. */
 const ALWAYS = ['(?<!\\d)(?:\\d[ -]?){12,18}\\d(?!\\d)', '[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+'];
 
 /** One expression for all of them, the longest first. */
@@ -40,12 +40,11 @@ export function privateWords(values: Iterable<string>): string {
 export const redacted = (text: string, words: string): string =>
   printable(text).normalize('NFD').replace(new RegExp(words, 'giu'), BLACK).normalize('NFC');
 
-/** Without what a terminal obeys, and what nobody sees. Lines stay. */
+/** Removes what a terminal obeys, and invisible letters. Lines stay. */
 const printable = (text: string): string => text.replace(/\p{Cf}/gu, '').replace(/[^\P{Cc}\n\t]/gu, ' ');
 
 /**
- * The same in a page: texts, attributes that show, and everything that is or could be typed. Text, because it is carried
- * out over there.
+ * Redacts texts, attributes that show, and everything that is or could be typed. It is a text because it runs in the page.
  */
 const BLACK_OUT = `({ words, black }) => {
   const pattern = new RegExp(words, 'giu');
@@ -82,22 +81,17 @@ const BLACK_OUT = `({ words, black }) => {
   return document.body ? document.body.innerText : '';
 }`;
 
-/** What a page shows, without what is private. */
-export interface Shown {
-  /** PNG; null where the page could not be drawn. */
-  readonly screenshot: Buffer | null;
-  readonly text: string;
-}
-
 const MOST_TEXT = 20_000;
 const DRAW_MS = 5_000;
 
 /**
- * Draws a page and reads its text, after what is private was blacked out in it. The page's own scripts are stopped
- * first, so that they put nothing back; it can't be used any more afterwards. Where anything of it fails, nothing is
- * drawn.
+ * Draws a page (PNG) and reads its text, after what is private was blacked out in it. The page's own scripts are stopped
+ * first, so that they put nothing back; it can't be used afterwards. Where any of it fails, nothing is drawn.
  */
-export async function showRedacted(page: Page, personal: Iterable<string>): Promise<Shown> {
+export async function showRedacted(
+  page: Page,
+  personal: Iterable<string>,
+): Promise<{ readonly screenshot: Buffer | null; readonly text: string }> {
   const words = privateWords(personal);
   const address = redacted(page.url().replace(/\?.*$/s, ''), words);
   try {

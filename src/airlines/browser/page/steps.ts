@@ -1,13 +1,16 @@
+import type { Locator } from 'playwright-core';
 import { alpha2Of } from '../../../kernel/domain/countries.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
-import { filled, namesIn, type RecipePart, type Step, type Target, type Values } from '../recipes/index.ts';
-import { CLICK_MS, checkPaysNot, click, ready, TRY_MS } from './click.ts';
-import { Misfit, Stopped } from './outcomes.ts';
+import { filled, installed, namesIn, type RecipePart, type Step, type Target, type Values } from '../recipes/index.ts';
 import type { Visit } from './visit.ts';
-import { isSeen, locate, only, pause, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
+import { isSeen, locate, Misfit, pause, Stopped, seenText, single, until, type Walk, wordsOf } from './walk.ts';
 
 /** Carries out a recipe's steps. Each is done to the one thing that fits, visible and enabled, or not at all. */
 
+type Doing<D extends Step['do']> = Extract<Step, { do: D }>;
+
+const TRY_MS = 700;
+const CLICK_MS = 2_500;
 const ACT_MS = 5_000;
 
 export function walkOf(visit: Visit, part: RecipePart, values: Values, cleared = new Map<number, number>()): Walk {
@@ -56,18 +59,16 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
     case 'choose':
       return choose(walk, step, name);
     case 'tick':
-    case 'untick': {
-      // It stays as it is set: tried again, it is set once.
+    case 'untick':
+      // It stays as it is set, so trying again is safe.
       await until(walk, name, step.within_ms, async () => {
-        const box = shown(walk, step.at);
-        const count = await box.count();
-        if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(step.at)}` };
+        const { found: box, saw } = await single(walk, step.at);
+        if (!box) return { saw };
         await checkPaysNot(walk, box, name);
         await box.setChecked(step.do === 'tick', { timeout: CLICK_MS });
         return { found: true };
       });
       return;
-    }
     case 'untick_all':
       return untickAll(walk, step.at, name, step.within_ms);
     case 'expect':
@@ -90,7 +91,7 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
   }
 }
 
-export function passengerValues(passenger: Passenger, index: number): Record<string, string | undefined> {
+function passengerValues(passenger: Passenger, index: number): Values {
   const fields = Object.entries(passenger).map(([field, value]) => [`passenger.${field}`, value ?? undefined]);
   return {
     ...Object.fromEntries(fields),
@@ -113,49 +114,46 @@ async function open(walk: Walk, path: string, name: string): Promise<void> {
     if (status >= 500 || status === 429) throw new Misfit(walk.part, name, `the site answered ${status}`);
   } catch (error) {
     if (error instanceof Misfit || !(error instanceof Error)) throw error;
-    await until(walk, name, 0, async () => ({ saw: netError(error) }));
+    const saw = /net::(\w+)/.exec(error.message)?.[1] ?? 'the page did not load';
+    await until(walk, name, 0, async () => ({ saw }));
   }
 }
 
-const netError = ({ message }: Error): string => /net::(\w+)/.exec(message)?.[1] ?? 'the page did not load';
+/** The only one, once it is enabled. */
+const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Promise<Locator> =>
+  until(walk, name, withinMs, async () => {
+    const looked = await single(walk, target);
+    const isOff = looked.found && !(await looked.found.isEnabled({ timeout: TRY_MS }));
+    return isOff ? { saw: `${wordsOf(target)} is disabled` } : looked;
+  });
 
-/** Names whose values tell nobody who somebody is. */
-const PLAIN = new Set([
-  'passenger.number',
-  'passenger.index',
-  'passenger.title',
-  'passenger.gender',
-  'passenger.nationality',
-]);
+/** Values that identify nobody. */
+const PLAIN = new Set(['number', 'index', 'title', 'gender', 'nationality'].map((name) => `passenger.${name}`));
 const isPersonal = (name: string): boolean => /^(passenger|contact|card)\./.test(name) && !PLAIN.has(name);
 
 async function write(
   walk: Walk,
-  { do: how, at, value, within_ms }: Extract<Step, { do: 'fill' | 'type' }>,
+  { do: how, at, value, within_ms }: Doing<'fill'> | Doing<'type'>,
   name: string,
 ): Promise<void> {
   const text = filled(value, walk.values, walk.visit.recipe.site);
   if (namesIn(value).some(isPersonal)) walk.visit.personal.add(text);
   const field = await ready(walk, at, name, within_ms);
-  if (how === 'fill') await field.fill(text, { timeout: ACT_MS });
-  else {
-    await field.fill('', { timeout: ACT_MS });
-    await field.pressSequentially(text, { timeout: ACT_MS });
-  }
+  await field.fill(how === 'fill' ? text : '', { timeout: ACT_MS });
+  if (how === 'type') await field.pressSequentially(text, { timeout: ACT_MS });
   // Sites group digits as they are typed.
   const bare = (of: string) => of.replace(/[\s./-]/g, '').toLowerCase();
   const isThere = bare(await field.inputValue({ timeout: ACT_MS })) === bare(text);
   if (!isThere) throw new Misfit(walk.part, name, 'the field holds something else than was written');
 }
 
-async function choose(walk: Walk, step: Extract<Step, { do: 'choose' }>, name: string): Promise<void> {
-  const { site } = walk.visit.recipe;
-  const mapped = (text: string) => {
-    const ours = filled(text, walk.values, site);
+async function choose(walk: Walk, step: Doing<'choose'>, name: string): Promise<void> {
+  const mapped = (text: string | undefined) => {
+    if (text === undefined) return undefined;
+    const ours = filled(text, walk.values, walk.visit.recipe.site);
     return step.map ? step.map[ours] : ours;
   };
-  const value = step.value === undefined ? undefined : mapped(step.value);
-  const label = step.label === undefined ? undefined : mapped(step.label);
+  const [value, label] = [mapped(step.value), mapped(step.label)];
   if (value === undefined && label === undefined) {
     throw new Misfit(walk.part, name, 'the recipe has no option for this value');
   }
@@ -184,33 +182,116 @@ export async function untickAll(walk: Walk, target: Target, name: string, within
   });
 }
 
-async function expectText(walk: Walk, step: Extract<Step, { do: 'expect' }>, name: string): Promise<void> {
-  const wanted = step.text === undefined ? null : filled(step.text, walk.values, walk.visit.recipe.site);
-  if (wanted === null) {
-    await only(walk, name, step.at, step.within_ms);
-    return;
-  }
-  await until(walk, name, step.within_ms, async () => {
-    const found = shown(walk, step.at);
-    if ((await found.count()) !== 1) return { saw: `found no single ${wordsOf(step.at)}` };
-    const text = (await seenText(found, TRY_MS)).replace(/\s+/g, ' ').toLowerCase();
-    return text.includes(wanted.toLowerCase()) ? { found: true } : { saw: 'another text' };
+async function expectText(walk: Walk, { at, text, within_ms }: Doing<'expect'>, name: string): Promise<void> {
+  const wanted = text === undefined ? null : filled(text, walk.values, walk.visit.recipe.site).toLowerCase();
+  await until(walk, name, within_ms, async () => {
+    const looked = await single(walk, at);
+    if (wanted === null) return looked;
+    if (!looked.found) return { saw: `found no single ${wordsOf(at)}` };
+    const shownText = (await seenText(looked.found, TRY_MS)).replace(/\s+/g, ' ').toLowerCase();
+    return shownText.includes(wanted) ? looked : { saw: 'another text' };
   });
 }
 
 async function when(
   walk: Walk,
-  step: Extract<Step, { do: 'when' }>,
+  { seen, within_ms: withinMs = 0, steps, otherwise }: Doing<'when'>,
   name: string,
   passengers: readonly Passenger[],
 ): Promise<void> {
-  const isThere = await until(walk, name, (step.within_ms ?? 0) + 5_000, async () => {
-    const endsAtMs = performance.now() + (step.within_ms ?? 0);
+  const isThere = await until(walk, name, withinMs + 5_000, async () => {
+    const endsAtMs = performance.now() + withinMs;
     for (;;) {
-      if (await isSeen(walk, step.seen)) return { found: true };
+      if (await isSeen(walk, seen)) return { found: true };
       if (performance.now() >= endsAtMs) return { found: false };
       await pause(50);
     }
   });
-  await runSteps(walk, isThere ? step.steps : step.otherwise, passengers, name);
+  await runSteps(walk, isThere ? steps : otherwise, passengers, name);
+}
+
+/** Playwright's log of its attempts says so where it goes on to click. */
+const BEGUN = 'performing click action';
+/** The versions whose log was read for that. Another version may leave it out: then a click that ended late may have happened. */
+const READ = /^1\.65\./;
+const isRead = (): boolean => READ.test(installed('playwright-core/package.json').version);
+
+/**
+ * Refuses to touch the button that pays once the page has a card: that is done by code, after it is on record.
+ * @throws Misfit
+ */
+async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<void> {
+  const { posts, recipe } = walk.visit;
+  if (!posts.isOn) return;
+  const mine = await one.elementHandle({ timeout: TRY_MS });
+  for (const button of await locate({ ...walk, item: null }, recipe.till.pay).elementHandles()) {
+    if ((await button.ownerFrame()) !== (await mine?.ownerFrame())) continue;
+    const isSame = await button.evaluate((pay, it) => pay.contains(it) || it?.contains(pay), mine);
+    if (isSame) throw new Misfit(walk.part, name, 'that is the button that pays');
+  }
+}
+
+/** The only one, once a click would reach it. */
+export const free = (walk: Walk, target: Target, name: string): Promise<Locator> =>
+  until(walk, name, undefined, async () => {
+    const looked = await single(walk, target);
+    const isFree = await looked.found?.click({ trial: true, timeout: CLICK_MS }).then(
+      () => true,
+      () => false,
+    );
+    return isFree === false ? { saw: `${wordsOf(target)} is covered or disabled` } : looked;
+  });
+
+/**
+ * Clicks once, as soon as it can be clicked. Where something comes to lie above it between one look and the next, nothing
+ * was clicked, and walls are cleared away first.
+ */
+export async function click(
+  walk: Walk,
+  { at, leads_to: leadsTo, within_ms: withinMs }: Omit<Doing<'click'>, 'do'>,
+  name: string,
+): Promise<void> {
+  const tryOnce = async () => {
+    const { found: one, saw } = await single(walk, at);
+    if (!one) return { saw };
+    await checkPaysNot(walk, one, name);
+    return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(at)} is covered or disabled` };
+  };
+  await until(walk, name, withinMs, tryOnce);
+  if (!leadsTo) return;
+  let cleared = clearedIn(walk);
+  await until(walk, name, withinMs, async () => {
+    if (await isSeen(walk, leadsTo)) return { found: true };
+    if (clearedIn(walk) > cleared && (await tryOnce()).found) cleared = clearedIn(walk);
+    return { saw: `found no ${wordsOf(leadsTo)}` };
+  });
+}
+
+/** How many walls were cleared away so far. */
+const clearedIn = ({ cleared }: Walk): number => [...cleared.values()].reduce((sum, times) => sum + times, 0);
+
+const isTimeout = (error: unknown): error is Error => error instanceof Error && error.name === 'TimeoutError';
+
+/**
+ * For a button that may never be clicked twice: false only where no click was so much as begun. Never throws.
+ * @param tells what Playwright's log leaves out did not happen
+ */
+export const isPressed = (one: Pick<Locator, 'click'>, tells = isRead()): Promise<boolean> =>
+  one.click({ timeout: CLICK_MS, noWaitAfter: true }).then(
+    () => true,
+    (error: unknown) => !isTimeout(error) || !tells || error.message.includes(BEGUN),
+  );
+
+/** True unless it is certain that nothing was clicked: a second click of the same thing could undo the first. */
+export async function isClicked(one: Locator): Promise<boolean> {
+  try {
+    await one.click({ timeout: CLICK_MS, noWaitAfter: true });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && /strict mode violation/.test(error.message)) return false;
+    if (!isTimeout(error)) throw error;
+    // Playwright's log of its attempts: each may be given up before the click.
+    const last = error.message.split('retrying click action').at(-1) ?? '';
+    return !isRead() || last.includes(BEGUN);
+  }
 }

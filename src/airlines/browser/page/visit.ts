@@ -1,34 +1,18 @@
-import type { BrowserType, Page } from 'playwright-core';
+import type { BrowserType } from 'playwright-core';
 import type { Recipe } from '../recipes/index.ts';
 import { launch } from './chromium.ts';
-import { hostsOf, type Posts, putFence, watchPosts } from './fence.ts';
+import { hostsOf, putFence, watchPosts } from './fence.ts';
 
-/** One visit to a carrier's site: a browser of its own, which ends with it. */
-export interface Visit {
-  readonly page: Page;
-  readonly recipe: Recipe;
-  /** By the clock of `performance`: then the browser is closed, whatever it does. */
-  readonly endsAtMs: number;
-  readonly posts: Posts;
-  /** Texts that belong to a person or to a card, and were put into the page: nothing that is kept may show them. */
-  readonly personal: Set<string>;
-  /** Hosts that the page tried to reach and may not. */
-  readonly refused: Set<string>;
-  /** Begins its time anew: from now on it has this long. */
-  extend(ms: number): void;
-  /** True once the browser is gone. */
-  isGone(): boolean;
-  /** Ends the browser now. Does nothing the second time. */
-  close(): Promise<void>;
-}
+export type Visit = Awaited<ReturnType<typeof openVisit>>;
 
-export interface Visitor {
+interface Visitor {
   readonly playwright: BrowserType;
   readonly chromium: string;
   readonly visitMs: number;
 }
 
-export async function openVisit({ playwright, chromium, visitMs }: Visitor, recipe: Recipe): Promise<Visit> {
+/** Begins a visit to a carrier's site. It has a browser of its own, which ends with it. */
+export async function openVisit({ playwright, chromium, visitMs }: Visitor, recipe: Recipe) {
   const hosts = hostsOf(recipe.site);
   const { browser, close } = await launch(playwright, chromium, hosts);
   const closed = { done: null as Promise<void> | null };
@@ -38,7 +22,7 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
     closed.done ??= close();
     return closed.done;
   };
-  // The clock of the machine: what a browser may take of it has nothing to do with the time of bookings.
+  // By the machine's clock: the time that a browser may take has nothing to do with that of bookings.
   const endLater = (ms: number) => setTimeout(() => void end().catch(() => browser.close()), ms);
   let timer = endLater(visitMs);
   try {
@@ -57,7 +41,7 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
     const posts = await watchPosts(context, page, recipe.site.base);
     await putFence(context, hosts, (host) => refused.add(host));
     page.setDefaultTimeout(10_000);
-    // Windows and questions of the page's own making: closed, and answered with no.
+    // Closes the page's own windows, and answers its questions with no.
     context.on('page', (other) => {
       if (other !== page) void other.close().catch(() => undefined);
     });
@@ -67,21 +51,24 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
       isCrashed = true;
     });
     return {
-      page,
-      recipe,
-      posts,
+      ...{ page, recipe, posts },
+      /** By the clock of `performance`: then the browser is closed, whatever it does. */
       get endsAtMs() {
         return endsAtMs;
       },
-      extend(ms) {
+      /** Gives it this long from now on. */
+      extend(ms: number) {
         if (closed.done !== null) return;
         clearTimeout(timer);
         timer = endLater(ms);
         endsAtMs = performance.now() + ms;
       },
-      personal: new Set(),
+      /** Texts of a person or a card that were put into the page: nothing that is kept may show them. */
+      personal: new Set<string>(),
+      /** Hosts that the page tried to reach and may not. */
       refused,
       isGone: () => isCrashed || !browser.isConnected() || closed.done !== null,
+      /** Ends the browser now. Does nothing the second time. */
       close: end,
     };
   } catch (error) {

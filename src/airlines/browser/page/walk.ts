@@ -1,24 +1,45 @@
 import type { Locator } from 'playwright-core';
-import {
-  filled,
-  type OneTarget,
-  type RecipePart,
-  shortened,
-  type Target,
-  Unreadable,
-  type Values,
-} from '../recipes/index.ts';
-import { BrowserGone, Misfit, Stopped } from './outcomes.ts';
+import type { OneTarget, RecipePart, Stop, Target, Values } from '../recipes/index.ts';
+import { filled, shortened, Unreadable } from '../recipes/index.ts';
 import type { Visit } from './visit.ts';
 
-/** Where a visit is: what steps and readings are carried out on. */
+/** The recipe doesn't fit the page: nothing is guessed, the visit ends here. */
+export class Misfit extends Error {
+  override readonly name = 'Misfit';
+  /**
+   * @param step its place, such as `search 3 (fill "From")`
+   * @param saw what there was instead; nothing personal
+   */
+  constructor(
+    readonly part: RecipePart,
+    readonly step: string,
+    readonly saw: string,
+  ) {
+    super(`${step}: ${saw}`);
+  }
+}
+
+/** The page ends the visit, for a reason that the recipe knows. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+  constructor(readonly reason: Stop | { readonly rejected: readonly string[] }) {
+    super(typeof reason === 'string' ? reason : 'form_rejected');
+  }
+}
+
+/** The browser is gone, or its time is over. */
+export class BrowserGone extends Error {
+  override readonly name = 'BrowserGone';
+}
+
+/** A place in a visit, where steps and readings are carried out. */
 export interface Walk {
   readonly visit: Visit;
   readonly part: RecipePart;
   readonly values: Values;
-  /** The item of a list that targets are looked for in; null: the page. */
+  /** The item of a list to look for targets in; null: the page. */
   readonly item: Locator | null;
-  /** How often each wall was cleared away in this visit. */
+  /** How often this visit has cleared each wall away. */
   readonly cleared: Map<number, number>;
   /** Clears a wall away; null while that is being done. */
   readonly clear: ((walk: Walk, wall: number) => Promise<void>) | null;
@@ -26,14 +47,14 @@ export interface Walk {
 
 const WITHIN_MS = 10_000;
 const PAUSE_MS = 60;
-/** One may come on every page of a purchase; one that comes back more often is no pop-up. */
+/** A wall may come on every page of a purchase; one that comes back more often is no pop-up. */
 const MOST_CLEARED = 15;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The text as a person sees it. */
 export const seenText = (of: Locator, timeout: number): Promise<string> =>
-  // biome-ignore lint/performance/useDomNodeTextContent: a price that is hidden is none
+  // biome-ignore lint/performance/useDomNodeTextContent: a hidden price is no price
   of.innerText({ timeout });
 
 type Scope = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText' | 'getByPlaceholder' | 'locator'>;
@@ -50,7 +71,7 @@ function inScope(scope: Scope, target: OneTarget, text: (of: string) => string):
   return scope.locator(text(target.css));
 }
 
-/** Everything on the page that fits, seen or not. @throws Unreadable */
+/** Everything on the page that fits, visible or not. @throws Unreadable */
 export function locate({ visit, item, values }: Walk, target: Target): Locator {
   const text = (of: string) => filled(of, values, visit.recipe.site);
   const outer = 'in' in target ? target.in : target;
@@ -62,7 +83,7 @@ export function locate({ visit, item, values }: Walk, target: Target): Locator {
 
 export const shown = (walk: Walk, target: Target): Locator => locate(walk, target).filter({ visible: true });
 
-/** The words of a target for a report: as the recipe has them, without the values. */
+/** A target in a report, in the recipe's words and without the values. */
 export function wordsOf(target: Target): string {
   if ('in' in target) return `${wordsOf(target.find)} in ${wordsOf(target.in)}`;
   if ('role' in target) return target.name === undefined ? target.role : `${target.role} "${target.name}"`;
@@ -72,7 +93,7 @@ export function wordsOf(target: Target): string {
   return 'test_id' in target ? `test id "${target.test_id}"` : target.css;
 }
 
-/** Nothing visible there, for reports: the heading says best which page it is. */
+/** The page in a report: its heading says best which page it is. */
 async function pageSeen({ visit: { page } }: Walk): Promise<string> {
   const heading = page.getByRole('heading').filter({ visible: true }).first();
   const title = await seenText(heading, 200).catch(() => page.title().catch(() => ''));
@@ -81,18 +102,18 @@ async function pageSeen({ visit: { page } }: Walk): Promise<string> {
 }
 
 /** @throws BrowserGone */
-export function stillThere({ visit }: Pick<Walk, 'visit'>): void {
+function stillThere({ visit }: Walk): void {
   if (visit.isGone()) throw new BrowserGone('the browser is gone');
   if (performance.now() > visit.endsAtMs) throw new BrowserGone('the visit took too long');
 }
 
-/** An error of the page's that passes by itself: it was moving on. */
+/** An error that passes by itself: the page was moving on. */
 const isMoving = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'TimeoutError' ||
     /context was destroyed|frame was detached|not attached|navigat|Cannot find context/i.test(error.message));
 
-/** One question for all of them: it is asked before every step. */
+/** Asks for all walls in one question, because every step begins with it. */
 async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<boolean> {
   const [first, ...others] = walls.map(({ seen }) => locate(walk, seen));
   if (!first) return false;
@@ -101,7 +122,7 @@ async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<b
 }
 
 /**
- * Looks at walls first: what lies above the page, or ends the visit.
+ * Clears away walls, which lie above the page or end the visit.
  * @returns why one of them could not be cleared away; null: none is left
  * @throws Stopped, Misfit
  */
@@ -122,7 +143,7 @@ async function throughWalls(walk: Walk): Promise<string | null> {
       stuck = null;
     } catch (error) {
       if (!(error instanceof Misfit)) throw error;
-      // Another wall may lie above it: that one is cleared away first.
+      // Another wall may lie above it, and is cleared away first.
       stuck = error.message;
     }
   }
@@ -152,15 +173,14 @@ async function throughForm(walk: Walk): Promise<void> {
   throw new Stopped({ rejected: [...fields].sort() });
 }
 
-export interface Looked<T> {
+interface Looked<T> {
   readonly found?: T;
   /** What there was instead. */
-  readonly saw?: string;
+  readonly saw?: string | undefined;
 }
 
 /**
- * Looks again and again until there is what is looked for, past walls and complaints of forms, or until its time is
- * over.
+ * Repeats a look until it finds something or its time is over, past walls and complaints of forms.
  * @throws Misfit with what it saw last, Stopped, BrowserGone
  */
 export async function until<T>(
@@ -173,7 +193,7 @@ export async function until<T>(
   let saw = 'nothing';
   for (;;) {
     stillThere(walk);
-    // What began in time is looked at once more.
+    // Looks once more after the time, at what began within it.
     const isLast = performance.now() > endsAtMs;
     try {
       const stuck = await throughWalls(walk);
@@ -196,12 +216,11 @@ export async function until<T>(
   }
 }
 
-/** The only one that is visible. @throws Misfit: there is none, or there are several */
-export const only = (walk: Walk, step: string, target: Target, withinMs?: number): Promise<Locator> =>
-  until(walk, step, withinMs, async () => {
-    const found = shown(walk, target);
-    const count = await found.count();
-    return count === 1 ? { found } : { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
-  });
+/** The only visible one, or what there was instead. */
+export async function single(walk: Walk, target: Target): Promise<Looked<Locator>> {
+  const found = shown(walk, target);
+  const count = await found.count();
+  return count === 1 ? { found } : { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
+}
 
 export const isSeen = async (walk: Walk, target: Target): Promise<boolean> => (await shown(walk, target).count()) > 0;

@@ -1,12 +1,30 @@
 import { createRequire } from 'node:module';
 import { problem } from '../../../kernel/problems.ts';
 
-/** Packages that only carriers' web sites need. They are the operator's to install, and not in the bundle. */
+/** The part of mailauth that is used here; it brings no types. */
+interface Dkim {
+  dkimVerify(
+    message: Buffer,
+    options: { resolver?: ((name: string, type: string) => Promise<string[][]>) | undefined },
+  ): Promise<{
+    readonly results: readonly {
+      readonly signingDomain?: string;
+      readonly algo?: string;
+      /** Names of the headers that are signed, `From: To: Subject`. */
+      readonly signingHeaders?: { readonly keys: string };
+      /** True where the signature is of a part of the body alone. */
+      readonly canonBodyLengthLimited?: boolean;
+      readonly status: { readonly result: string };
+    }[];
+  }>;
+}
+
+/** Packages that only carriers' web sites need. The operator installs them; they are not in the bundle. */
 interface Packages {
   'playwright-core': typeof import('playwright-core');
   'playwright-core/package.json': { readonly version: string };
   'postal-mime': typeof import('postal-mime');
-  'mailauth/lib/dkim/verify.js': typeof import('mailauth/lib/dkim/verify.js');
+  'mailauth/lib/dkim/verify.js': Dkim;
 }
 
 /** Required rather than imported: a chunk that is loaded with its compiled code (bin/load.js) can import nothing. */
@@ -22,7 +40,7 @@ export function installed<N extends keyof Packages>(name: N): Packages[N] {
   }
 }
 
-/** The first of them that is not there; null: all are. None is loaded. */
+/** The first of them that is not installed, or null. Loads none. */
 export function missingPackage(): string | null {
   const isThere = (name: string) => {
     try {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** A text with places for values. */
-export const template = z
+const template = z
   .string()
   .max(500)
   // Typed, a line's end would be the Enter key, which sends a form.
@@ -91,11 +91,10 @@ export const readNumber = z.strictObject({
   ...from,
   map: z.record(z.string(), z.union([z.int(), z.null()])).optional(),
 });
-export type Reading =
-  | z.infer<typeof readText>
-  | z.infer<typeof readMoney>
-  | z.infer<typeof readDate>
-  | z.infer<typeof readNumber>;
+export type ReadText = z.infer<typeof readText>;
+export type ReadMoney = z.infer<typeof readMoney>;
+export type ReadDate = z.infer<typeof readDate>;
+export type ReadNumber = z.infer<typeof readNumber>;
 
 /** A purchase that can't go on, in the words of `fulfiller.ts`. */
 export const stops = z.enum(['captcha', 'account_wall', 'offer_gone', 'no_fares']);
@@ -108,7 +107,7 @@ const timed = {
   within_ms: z.int().min(0).max(60_000).optional(),
 };
 
-export const flatSteps = [
+const flatSteps = [
   /** Goes to an address of the site, beginning with `/`. */
   z.strictObject({ do: z.literal('open'), path: template, ...timed }),
   z.strictObject({
@@ -146,49 +145,23 @@ export const flatSteps = [
   z.strictObject({ do: z.literal('stop'), with: stops, ...timed }),
 ] as const;
 
-type FlatStep = z.infer<(typeof flatSteps)[number]>;
-
-/** Branches on the page as it is: waits for nothing unless `within_ms` says so. */
-interface WhenStep {
-  do: 'when';
-  seen: Target;
-  steps: Step[];
-  otherwise?: Step[] | undefined;
+interface Timed {
   name?: string | undefined;
   within_ms?: number | undefined;
 }
 
-/** Repeats its steps for each passenger, in their order: `{passenger.number}` counts from 1, `{passenger.index}` from 0. */
-interface PassengersStep {
-  do: 'passengers';
-  steps: Step[];
-  name?: string | undefined;
-  within_ms?: number | undefined;
-}
-
-export type Step = FlatStep | WhenStep | PassengersStep;
+export type Step =
+  | z.infer<(typeof flatSteps)[number]>
+  /** Branches on the page as it is: waits for nothing unless `within_ms` says so. */
+  | ({ do: 'when'; seen: Target; steps: Step[]; otherwise?: Step[] | undefined } & Timed)
+  /** Repeats its steps for each passenger, in order: `{passenger.number}` counts from 1, `{passenger.index}` from 0. */
+  | ({ do: 'passengers'; steps: Step[] } & Timed);
 
 export const step: z.ZodType<Step> = z.lazy(() =>
   z.discriminatedUnion('do', [
     ...flatSteps,
-    z.strictObject({
-      do: z.literal('when'),
-      seen: target,
-      get steps(): z.ZodArray<z.ZodType<Step>> {
-        return steps;
-      },
-      get otherwise(): z.ZodOptional<z.ZodArray<z.ZodType<Step>>> {
-        return steps.optional();
-      },
-      ...timed,
-    }),
-    z.strictObject({
-      do: z.literal('passengers'),
-      get steps(): z.ZodArray<z.ZodType<Step>> {
-        return steps;
-      },
-      ...timed,
-    }),
+    z.strictObject({ do: z.literal('when'), seen: target, steps, otherwise: steps.optional(), ...timed }),
+    z.strictObject({ do: z.literal('passengers'), steps, ...timed }),
   ]),
 );
 
@@ -199,36 +172,18 @@ export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);
  * there are depends on the part; a name without a value stops the step, so that nothing half-filled is ever sent.
  */
 
-const QUERY = ['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date'];
-
-const PARTY = ['adults'];
-
-/** Of the flights that were chosen. */
-const TRIP = ['flight_number', 'return_flight_number'];
-
-const PASSENGER = [
-  'number',
-  'index',
-  'given_name',
-  'family_name',
-  'born_on',
-  'title',
-  'gender',
-  'email',
-  'phone_number',
-  'nationality',
-  'passport_number',
-  'passport_expiry',
-].map((name) => `passenger.${name}`);
-
-/** `contact.email` is an address of our own with the reference in it, where one is set; else the first passenger's. */
-const CONTACT = ['contact.email', 'contact.phone_number', 'contact.given_name', 'contact.family_name'];
-
-const CARD = ['card.number', 'card.expiry', 'card.cvc', 'card.holder'];
-
-const BOOKING = ['reference', 'booking_reference'];
-
-const NAMES = new Set([...QUERY, ...PARTY, ...TRIP, ...PASSENGER, ...CONTACT, ...CARD, ...BOOKING]);
+const NAMES = new Set([
+  ...['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date', 'adults'],
+  // Of the flights that were chosen.
+  ...['flight_number', 'return_flight_number'],
+  ...['number', 'index', 'given_name', 'family_name', 'born_on', 'title', 'gender', 'email', 'phone_number']
+    .concat('nationality', 'passport_number', 'passport_expiry')
+    .map((name) => `passenger.${name}`),
+  // `contact.email` is an address of our own with the reference in it, where one is set; else the first passenger's.
+  ...['contact.email', 'contact.phone_number', 'contact.given_name', 'contact.family_name'],
+  ...['card.number', 'card.expiry', 'card.cvc', 'card.holder'],
+  ...['reference', 'booking_reference'],
+]);
 
 /** `{name}` and `{name:format}`. */
 export const PLACE = /\{([a-z_.]+)(?::([^{}]*))?\}/g;

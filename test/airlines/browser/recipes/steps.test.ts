@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isPressed } from '../../../../src/airlines/browser/page/click.ts';
-import { Misfit, Stopped } from '../../../../src/airlines/browser/page/outcomes.ts';
 import { privateWords, redacted, showRedacted } from '../../../../src/airlines/browser/page/redact.ts';
-import { runSteps, walkOf } from '../../../../src/airlines/browser/page/steps.ts';
+import { isPressed, runSteps, walkOf } from '../../../../src/airlines/browser/page/steps.ts';
 import type { Visit } from '../../../../src/airlines/browser/page/visit.ts';
+import { Misfit, Stopped } from '../../../../src/airlines/browser/page/walk.ts';
 import type { Recipe, RecipePart } from '../../../../src/airlines/browser/recipes/index.ts';
 import type { Step } from '../../../../src/airlines/browser/recipes/steps.ts';
 import { TRAVELLER } from '../shop.ts';
