@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callOff } from '../../../src/airlines/browser/call-off.ts';
 import type { CardIssuer } from '../../../src/airlines/browser/purchases.ts';
-import { endCards } from '../../../src/airlines/browser/purchases.ts';
 import * as purchases from '../../../src/airlines/browser/purchases.ts';
+import { endCards } from '../../../src/airlines/browser/purchases.ts';
 import type { Fulfiller, Purchase } from '../../../src/airlines/fulfiller.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
