@@ -26,7 +26,7 @@ export { createItineraries } from './itineraries.ts';
 export { createNetwork } from './network.ts';
 export { createOfferIds } from './offer-id.ts';
 export { airlineMigrations, recordLocator, tickets } from './orders.ts';
-export { decimalOf } from './prices.ts';
+export { centsOf, decimalOf } from './prices.ts';
 export { searchOffers } from './search.ts';
 export { createTimetable } from './timetable.ts';
 export * from './world.ts';

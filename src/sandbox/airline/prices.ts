@@ -135,3 +135,10 @@ export function priceOf(
 /** Cents as the wire writes money: `151.20`. */
 export const decimalOf = (cents: number): string =>
   `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+
+/** Cents of an amount; null for anything but digits with at most two decimals. */
+export function centsOf(text: unknown): number | null {
+  if (typeof text !== 'string' || !/^\d{1,10}(\.\d{1,2})?$/.test(text)) return null;
+  const [whole = '', part = ''] = text.split('.');
+  return Number(whole) * 100 + Number(part.padEnd(2, '0'));
+}

@@ -1,5 +1,7 @@
 import { openSqlite } from '../../store/libsql/index.ts';
+import type { CabinClass, Offer } from '../../wire/flights/index.ts';
 import type { BehaviourOf, OrderBehaviourName, SwitchName } from './behaviours.ts';
+import { refused } from './errors.ts';
 
 /** A search. Its offers are made again from it: the same seed and moment give the same world. */
 export interface OfferRequestRecord {
@@ -11,13 +13,29 @@ export interface OfferRequestRecord {
   }[];
   /** By position; null is an adult. */
   readonly ages: readonly (number | null)[];
-  readonly cabinClass: 'economy' | 'premium_economy' | 'business' | 'first';
+  readonly cabinClass: CabinClass;
   readonly maxConnections: number;
   readonly createdAtMs: number;
   /** Offers at least: copies with prices of their own make a long answer. */
   readonly leastOffers: number;
   /** The search whose travellers these are, where an order is changed. */
   readonly passengersOf?: number;
+}
+
+/** An offer of the sandbox airline's world, and who sells it here. */
+export interface WorldOffer {
+  readonly request: OfferRequestRecord;
+  /** Its position in the answer of its search. */
+  readonly index: number;
+  /** Journey, prices and fares; the currency and the amounts are those that it is sold at here. */
+  readonly offer: Offer;
+  readonly ownerName: string;
+  /** null for an agency. */
+  readonly ownerCode: string | null;
+  readonly totalCents: number;
+  /** Never added up to the total by the API. */
+  readonly taxCents: number | null;
+  readonly baseCents: number | null;
 }
 
 /** Changes to one offer since it was found. */
@@ -38,9 +56,7 @@ export interface BookedService {
   readonly passengerId: string;
 }
 
-export interface OfferedService extends BookedService {
-  readonly most: number;
-}
+export type OfferedService = BookedService & { readonly most: number };
 
 /** An order as the airline has it; who travels is kept apart, in memory alone. */
 export interface OrderRecord {
@@ -169,14 +185,6 @@ interface Kinds {
   counter: number;
 }
 
-/** Records of one kind, in the order in which they were first put. */
-interface Shelf<T> {
-  get(id: string | number): T | undefined;
-  put(id: string | number, value: T): T;
-  drop(id: string | number): void;
-  all(): T[];
-}
-
 const TABLES = `
   create table if not exists records (
     position integer primary key, kind text not null, id text not null, value text not null, unique (kind, id))`;
@@ -188,24 +196,28 @@ const TABLES = `
 export function openBooks(path: string | null) {
   const database = path === null ? null : openSqlite(path);
   database?.exec(TABLES);
-  const kinds = new Map<string, Map<string, unknown>>();
+  const kinds: Record<string, Map<string, unknown>> = {};
   const recordsOf = (kind: string) => {
-    const known = kinds.get(kind) ?? new Map<string, unknown>();
-    kinds.set(kind, known);
-    return known;
+    kinds[kind] ??= new Map();
+    return kinds[kind];
   };
-  const stored = (database?.prepare('select kind, id, value from records order by position').all() ?? []) as {
-    kind: string;
-    id: string;
-    value: string;
-  }[];
-  for (const { kind, id, value } of stored) recordsOf(kind).set(id, JSON.parse(value));
+  const stored = database?.prepare('select kind, id, value from records order by position').all() ?? [];
+  for (const { kind, id, value } of stored as { kind: string; id: string; value: string }[])
+    recordsOf(kind).set(id, JSON.parse(value));
 
-  const shelf = <K extends keyof Kinds>(kind: K): Shelf<Kinds[K]> => {
+  /** Records of one kind, in the order in which they were first put. */
+  const shelf = <K extends keyof Kinds>(kind: K) => {
     const records = recordsOf(kind) as Map<string, Kinds[K]>;
+    const get = (id: string | number): Kinds[K] | undefined => records.get(String(id));
     return {
-      get: (id) => records.get(String(id)),
-      put(id, value) {
+      get,
+      /** @throws ApiError `not_found` */
+      need(id: string): Kinds[K] {
+        const record = get(id);
+        if (record === undefined) throw refused('not_found');
+        return record;
+      },
+      put(id: string | number, value: Kinds[K]): Kinds[K] {
         database
           ?.prepare(
             `insert into records (kind, id, value) values (?, ?, ?)
@@ -215,16 +227,16 @@ export function openBooks(path: string | null) {
         records.set(String(id), value);
         return value;
       },
-      drop(id) {
-        database?.prepare('delete from records where kind = ? and id = ?').run(kind, String(id));
-        records.delete(String(id));
+      drop(id: string): void {
+        database?.prepare('delete from records where kind = ? and id = ?').run(kind, id);
+        records.delete(id);
       },
-      all: () => [...records.values()],
+      all: (): Kinds[K][] => [...records.values()],
     };
   };
   const counters = shelf('counter');
   const switches = shelf('switch');
-  const settings = shelf('setting');
+  const switchOf = (name: SwitchName): SwitchRecord => switches.get(name) ?? { always: 'normal', next: [] };
   return {
     requests: shelf('request'),
     offers: shelf('offer'),
@@ -236,12 +248,10 @@ export function openBooks(path: string | null) {
     orderChanges: shelf('order_change'),
     events: shelf('event'),
     webhooks: shelf('webhook'),
-    settings,
+    settings: shelf('setting'),
     /** 1, 2, 3, … for each name. */
     count: (name: string): number => counters.put(name, (counters.get(name) ?? 0) + 1),
-
-    switchOf: (name: SwitchName): SwitchRecord => switches.get(name) ?? { always: 'normal', next: [] },
-
+    switchOf,
     turn: (name: SwitchName, record: SwitchRecord): SwitchRecord => switches.put(name, record),
 
     /**
@@ -249,7 +259,7 @@ export function openBooks(path: string | null) {
      * @param among the behaviours that mean this call: any other one waits for its own
      */
     take<S extends SwitchName, B extends BehaviourOf<S>>(name: S, among?: readonly B[]): B | null {
-      const { always, next } = this.switchOf(name);
+      const { always, next } = switchOf(name);
       const means = (behaviour: string): behaviour is B =>
         among === undefined || among.some((one) => one === behaviour);
       const [first, ...rest] = next;

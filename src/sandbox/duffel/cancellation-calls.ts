@@ -1,14 +1,11 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
-import type { HttpResponse } from '../../kernel/http.ts';
+import { centsOf, decimalOf } from '../airline/index.ts';
 import type { CancellationRecord, OrderRecord } from './books.ts';
 import { microInstant } from './dress.ts';
-import { cutConnection, invalid, refused } from './errors.ts';
-import { tell } from './events.ts';
-import { amountOf, centsOf } from './money.ts';
-import { listedOrder } from './order-calls.ts';
-import { awaitsPayment, canCancel, orderTrait } from './order-shape.ts';
-import { page } from './paging.ts';
-import { type Asked, data, foundOffer, type Sandbox } from './sandbox.ts';
+import { cutConnection, refused } from './errors.ts';
+import { awaitsPayment, canCancel, liveOrder, orderTrait } from './order-shape.ts';
+import { addToBalance, type Calls, data, foundOffer, linkedOrder, page, type Sandbox } from './sandbox.ts';
+import { tell } from './webhook-calls.ts';
 
 const OF_QUOTE = ['cheaper', 'dearer', 'amount_unknown', 'voucher', 'other_currency', 'quote_airline_unknown'] as const;
 /** Of the price, in percent: what comes back by a cheap cancellation, and by a dear one. */
@@ -21,35 +18,52 @@ const OF_CONFIRMATION = [
 ] as const;
 const QUOTED_FOR_MS = HOUR_MS;
 
-/** POST /air/order_cancellations: what the airline would give back now. It changes nothing. */
-export async function createCancellation(asked: Asked): Promise<HttpResponse> {
-  const { sandbox } = asked;
-  const { books, clock, ids } = sandbox;
-  const { order_id } = await asked.data();
-  const order = typeof order_id === 'string' ? books.orders.get(order_id) : undefined;
-  if (!order)
-    throw invalid([
-      { at: 'order_id', code: 'linked_record_not_found', message: 'must be the ID of an existing order' },
-    ]);
-  listedOrder(sandbox, order.id);
-  if (order.cancelledAtMs !== null) throw refused('already_cancelled');
-  if (!canCancel(order)) throw refused('order_not_cancellable');
-  const behaviour = books.take('cancellation', OF_QUOTE);
-  if (behaviour === 'quote_airline_unknown') throw refused('airline_unknown');
-  const number = books.count('cancellation');
-  const id = ids.numbered('ore', number);
-  const cancellation = books.cancellations.put(id, {
-    id,
-    number,
-    orderId: order.id,
-    ...refundOf(sandbox, order, behaviour),
-    createdAtMs: clock.now(),
-    // Some carriers' quotes stand until somebody takes them.
-    expiresAtMs: order.bookingReference.length === 7 ? null : clock.now() + QUOTED_FOR_MS,
-    confirmedAtMs: null,
-  });
-  return data(dressed(sandbox, cancellation), 201);
-}
+export const cancellationCalls: Calls = {
+  // What the airline would give back now. It changes nothing.
+  'POST /air/order_cancellations': async (asked) => {
+    const { books, clock, ids } = asked;
+    const { order_id } = await asked.data();
+    const order = liveOrder(asked, linkedOrder(asked, order_id).id);
+    if (!canCancel(order)) throw refused('order_not_cancellable');
+    const behaviour = books.take('cancellation', OF_QUOTE);
+    if (behaviour === 'quote_airline_unknown') throw refused('airline_unknown');
+    const number = books.count('cancellation');
+    const id = ids.numbered('ore', number);
+    const cancellation = books.cancellations.put(id, {
+      id,
+      number,
+      orderId: order.id,
+      ...refundOf(asked, order, behaviour),
+      createdAtMs: clock.now(),
+      // Some carriers' quotes never expire.
+      expiresAtMs: order.bookingReference.length === 7 ? null : clock.now() + QUOTED_FOR_MS,
+      confirmedAtMs: null,
+    });
+    return data(dressed(asked, cancellation), 201);
+  },
+  'GET /air/order_cancellations': async (asked) => {
+    const orderId = asked.search.get('order_id');
+    const list = asked.books.cancellations.all().filter((one) => orderId === null || one.orderId === orderId);
+    return page(asked, list.reverse(), (one) => dressed(asked, one));
+  },
+  'GET /air/order_cancellations/{id}': async (asked, id) => data(dressed(asked, asked.books.cancellations.need(id))),
+  // The latest quote alone, and once.
+  'POST /air/order_cancellations/{id}/actions/confirm': async (asked, id) => {
+    const { books, clock } = asked;
+    const cancellation = books.cancellations.need(id);
+    const order = liveOrder(asked, cancellation.orderId);
+    const latest = books.cancellations.all().findLast(({ orderId }) => orderId === order.id);
+    const isOver = cancellation.expiresAtMs !== null && clock.now() >= cancellation.expiresAtMs;
+    if (latest?.id !== id || isOver) throw refused('order_cancellation_stale');
+    const behaviour = books.take('cancellation', OF_CONFIRMATION);
+    if (behaviour === 'confirm_cut_before') return cutConnection();
+    if (behaviour === 'confirm_airline_unknown') throw refused('airline_unknown');
+    const confirmed = confirm(asked, order, cancellation);
+    if (behaviour === 'confirm_cut_after') return cutConnection();
+    if (behaviour === 'confirm_timeout_done') throw refused('gateway_timeout_error');
+    return data(dressed(asked, confirmed));
+  },
+};
 
 function refundOf(
   sandbox: Sandbox,
@@ -67,33 +81,13 @@ function refundOf(
   const to = orderTrait(sandbox, order) === 'airline_credits' ? 'airline_credits' : 'balance';
   const found = foundOffer(sandbox, order.offerId);
   // The test airline gives everything back, whatever its conditions say.
-  if (found?.offer.ownerCode === 'ZZ') return { refundCents: totalCents, currency, to };
-  const conditions = found?.offer.offer.conditions ?? null;
+  if (found?.ownerCode === 'ZZ') return { refundCents: totalCents, currency, to };
+  const conditions = found?.offer.conditions ?? null;
   if (conditions === null || conditions.refund_allowed === null) return { refundCents: null, currency, to };
   if (!conditions.refund_allowed) return { refundCents: 0, currency, to };
   const { refund_penalty_amount, refund_penalty_currency } = conditions;
   const penalty = refund_penalty_currency === currency ? (centsOf(refund_penalty_amount) ?? 0) : 0;
   return { refundCents: Math.max(0, totalCents - penalty), currency, to };
-}
-
-/** POST /air/order_cancellations/{id}/actions/confirm: the latest quote alone, and once. */
-export async function confirmCancellation(asked: Asked, id: string): Promise<HttpResponse> {
-  const { sandbox } = asked;
-  const { books, clock } = sandbox;
-  const cancellation = books.cancellations.get(id);
-  if (!cancellation) throw refused('not_found');
-  const order = listedOrder(sandbox, cancellation.orderId);
-  if (order.cancelledAtMs !== null) throw refused('already_cancelled');
-  const latest = books.cancellations.all().findLast(({ orderId }) => orderId === order.id);
-  const isOver = cancellation.expiresAtMs !== null && clock.now() >= cancellation.expiresAtMs;
-  if (latest?.id !== id || isOver) throw refused('order_cancellation_stale');
-  const behaviour = books.take('cancellation', OF_CONFIRMATION);
-  if (behaviour === 'confirm_cut_before') return cutConnection();
-  if (behaviour === 'confirm_airline_unknown') throw refused('airline_unknown');
-  const confirmed = confirm(sandbox, order, cancellation);
-  if (behaviour === 'confirm_cut_after') return cutConnection();
-  if (behaviour === 'confirm_timeout_done') throw refused('gateway_timeout_error');
-  return data(dressed(sandbox, confirmed));
 }
 
 function confirm(sandbox: Sandbox, order: OrderRecord, cancellation: CancellationRecord): CancellationRecord {
@@ -102,9 +96,7 @@ function confirm(sandbox: Sandbox, order: OrderRecord, cancellation: Cancellatio
   const nowMs = clock.now();
   books.orders.put(order.id, { ...order, cancelledAtMs: nowMs, refund: { cents: refundCents, currency, to } });
   const confirmed = books.cancellations.put(id, { ...cancellation, confirmedAtMs: nowMs });
-  const balance = books.settings.get('balance');
-  if (balance !== undefined && to === 'balance' && currency === order.currency)
-    books.settings.put('balance', balance + (refundCents ?? 0));
+  if (to === 'balance' && currency === order.currency) addToBalance(sandbox, refundCents ?? 0);
   tell(sandbox, {
     type: 'order_cancellation.confirmed',
     idempotencyKey: id,
@@ -114,25 +106,8 @@ function confirm(sandbox: Sandbox, order: OrderRecord, cancellation: Cancellatio
   return confirmed;
 }
 
-/** GET /air/order_cancellations/{id} */
-export async function getCancellation({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  const cancellation = sandbox.books.cancellations.get(id);
-  if (!cancellation) throw refused('not_found');
-  return data(dressed(sandbox, cancellation));
-}
-
-/** GET /air/order_cancellations */
-export async function listCancellations(asked: Asked): Promise<HttpResponse> {
-  const orderId = asked.search.get('order_id');
-  const list = asked.sandbox.books.cancellations
-    .all()
-    .filter((one) => orderId === null || one.orderId === orderId)
-    .reverse();
-  return page(asked, list, (one) => dressed(asked.sandbox, one));
-}
-
 function dressed({ ids }: Sandbox, one: CancellationRecord): object {
-  const amount = one.refundCents === null ? null : amountOf(one.refundCents);
+  const amount = one.refundCents === null ? null : decimalOf(one.refundCents);
   return {
     id: one.id,
     order_id: one.orderId,

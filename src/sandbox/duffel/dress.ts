@@ -1,67 +1,56 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import type { Conditions, Segment, Slice } from '../../wire/flights/index.ts';
-import type { OfferRequestRecord, OfferState } from './books.ts';
-import { type DuffelIds, diceOf } from './ids.ts';
-import { amountOf, centsOf } from './money.ts';
-import { offerIdOf, passengerIds, segmentId, traitOf } from './names.ts';
+import { centsOf, decimalOf } from '../airline/index.ts';
+import type { OfferRequestRecord, WorldOffer } from './books.ts';
+import { diceOf, offerIdOf, passengerIds, segmentIds, traitOf } from './ids.ts';
 import { carrierOf, placeOf } from './places.ts';
+import type { Sandbox } from './sandbox.ts';
 import { servicesOf } from './services.ts';
-import type { DuffelWorld, WorldOffer } from './world.ts';
 
 /** Lifetime of an offer; agencies keep theirs for half of it. */
 const LIFETIME_MS = 30 * 60_000;
 
-/** What an offer is shown with. */
-export interface Wardrobe {
-  readonly world: DuffelWorld;
-  readonly ids: DuffelIds;
-}
-
-export const expiresAtMs = ({ createdAtMs }: OfferRequestRecord, { ownerCode }: WorldOffer): number =>
-  createdAtMs + (ownerCode === null ? LIFETIME_MS / 2 : LIFETIME_MS);
+export const expiresAtMs = ({ request, ownerCode }: WorldOffer): number =>
+  request.createdAtMs + (ownerCode === null ? LIFETIME_MS / 2 : LIFETIME_MS);
 
 /** An instant with microseconds, as the API writes them. */
 export const microInstant = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, -1)}${String((Math.floor(ms) * 7) % 1000).padStart(3, '0')}Z`;
 
 /** The price now: it may have risen since the search. */
-export const currentCents = (offer: WorldOffer, state: OfferState | undefined): number =>
-  offer.totalCents + (state?.raisedCents ?? 0);
+export const currentCents = (sandbox: Sandbox, offer: WorldOffer): number =>
+  offer.totalCents + raisedCents(sandbox, offer);
+
+const raisedCents = ({ books, ids }: Sandbox, offer: WorldOffer): number =>
+  books.offers.get(offerIdOf(ids, offer))?.raisedCents ?? 0;
 
 /**
- * An offer in the API's own shape, with everything that makes it hard to read: what is null, what is left out, what is
- * a text of digits, and fields that nobody has heard of.
- * @param services of this read; null in lists, where there are none
+ * An offer in the API's own shape, with everything that makes it hard to read: nulls, missing keys, numbers as texts,
+ * and fields of later versions.
+ * @param read the read of this offer, whose services have ids of their own; null in lists, which have no services
  */
-export function dressedOffer(
-  wardrobe: Wardrobe,
-  request: OfferRequestRecord,
-  offer: WorldOffer,
-  state: OfferState | undefined,
-  services: { readonly read: number } | null,
-): object {
-  const { ids } = wardrobe;
-  const { offer: native } = offer;
-  const id = offerIdOf(ids, offer);
-  const total = currentCents(offer, state);
-  const raised = state?.raisedCents ?? 0;
-  const isInstant = needsInstantPayment(request, offer);
+export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number | null = null) {
+  const { ids } = sandbox;
+  const { request, offer: native } = offer;
+  const raised = raisedCents(sandbox, offer);
+  const total = offer.totalCents + raised;
+  const isInstant = needsInstantPayment(offer);
   const odd = diceOf(native.offer_id, 'odd');
   return {
-    id,
+    id: offerIdOf(ids, offer),
     live_mode: false,
     created_at: microInstant(request.createdAtMs),
     updated_at: microInstant(request.createdAtMs),
-    expires_at: microInstant(expiresAtMs(request, offer)),
-    total_amount: amountOf(total),
+    expires_at: microInstant(expiresAtMs(offer)),
+    total_amount: decimalOf(total),
     total_currency: native.total_currency,
-    base_amount: amountOf(offer.baseCents === null ? total : offer.baseCents + raised),
+    base_amount: decimalOf(offer.baseCents === null ? total : offer.baseCents + raised),
     base_currency: native.total_currency,
-    tax_amount: offer.taxCents === null ? null : amountOf(offer.taxCents),
+    tax_amount: offer.taxCents === null ? null : decimalOf(offer.taxCents),
     tax_currency: offer.taxCents === null ? null : native.total_currency,
     total_emissions_kg: native.total_emissions_kg === null ? null : String(native.total_emissions_kg),
     owner: carrierOf(ids, offer.ownerName, offer.ownerCode),
-    slices: native.slices.map((slice, at) => dressedSlice(wardrobe, request, offer, slice, at)),
+    slices: native.slices.map((slice, at) => dressedSlice(sandbox, offer, slice, at)),
     passengers: passengerIds(ids, request).map((passengerId, position) => ({
       id: passengerId,
       ...(request.ages[position] == null ? { type: 'adult' } : { age: request.ages[position], type: null }),
@@ -80,7 +69,7 @@ export function dressedOffer(
     supported_passenger_identity_document_types: takesDocuments(offer) ? ['passport'] : [],
     supported_loyalty_programmes: native.supported_loyalty_programmes.length > 0 ? carrierCodes(native.slices) : [],
     conditions: dressedConditions(native.conditions, native.total_currency, odd),
-    available_services: services === null ? null : servicesOf(ids, request, offer, services.read),
+    available_services: read === null ? null : servicesOf(ids, offer, read),
     partial: false,
     private_fares: [],
     // Fields of a later version that no client knows yet.
@@ -90,8 +79,8 @@ export function dressedOffer(
   };
 }
 
-export const needsInstantPayment = (request: OfferRequestRecord, { offer }: WorldOffer): boolean =>
-  traitOf(request) === 'holdable' ? false : offer.requires_instant_payment;
+export const needsInstantPayment = ({ request, offer }: WorldOffer): boolean =>
+  traitOf(request) !== 'holdable' && offer.requires_instant_payment;
 
 /** Until when an order that is not paid at once is held. */
 export const heldUntilMs = ({ createdAtMs }: OfferRequestRecord): number => createdAtMs + 3 * DAY_MS;
@@ -107,52 +96,30 @@ export const takesDocuments = ({ ownerCode }: WorldOffer): boolean => ownerCode 
 
 function dressedConditions(conditions: Conditions | null, currency: string, odd: number): object {
   if (conditions === null) return { refund_before_departure: null, change_before_departure: null };
-  const change = condition(
-    conditions.change_allowed,
-    conditions.change_penalty_amount,
-    conditions.change_penalty_currency,
-    currency,
-  );
-  const refund = condition(
-    conditions.refund_allowed,
-    conditions.refund_penalty_amount,
-    conditions.refund_penalty_currency,
-    // A penalty may be in another currency than the price.
-    odd % 11 === 0 ? 'EUR' : currency,
-  );
+  const condition = (of: 'change' | 'refund', penalty_currency: string) => {
+    const allowed = conditions[`${of}_allowed`];
+    const penalty = centsOf(conditions[`${of}_penalty_amount`]);
+    if (allowed === null) return null;
+    const penalty_amount = penalty === null ? null : decimalOf(penalty);
+    const isPriced = penalty !== null && conditions[`${of}_penalty_currency`] !== null;
+    return { allowed, penalty_amount, penalty_currency: isPriced ? penalty_currency : null };
+  };
+  const change = condition('change', currency);
+  // A penalty may be in another currency than the price.
+  const refund = condition('refund', odd % 11 === 0 ? 'EUR' : currency);
   // A key that is missing says as little as one that is null.
   if (refund === null && odd % 2 === 0) return { change_before_departure: change };
   return { refund_before_departure: refund, change_before_departure: change };
 }
 
-function condition(
-  allowed: boolean | null,
-  penalty: string | null,
-  penaltyCurrency: string | null,
-  currency: string,
-): object | null {
-  if (allowed === null) return null;
-  const amount = penalty === null ? null : amountOf(centsOf(penalty) ?? 0);
-  return {
-    allowed,
-    penalty_amount: amount,
-    penalty_currency: amount === null || penaltyCurrency === null ? null : currency,
-  };
-}
-
-function dressedSlice(
-  wardrobe: Wardrobe,
-  request: OfferRequestRecord,
-  offer: WorldOffer,
-  slice: Slice,
-  at: number,
-): object {
-  const { ids, world } = wardrobe;
+function dressedSlice(sandbox: Sandbox, offer: WorldOffer, slice: Slice, at: number) {
+  const { ids, world } = sandbox;
+  const segmentsIds = segmentIds(ids, offer)[at];
   const place = (iata: string) => placeOf(world.airports.get(iata), iata);
   const flights = slice.segments.map((one) => `${one.operating_flight_number}${one.departing_at}`).join('.');
   const odd = diceOf(flights, 'slice');
   return {
-    id: ids.hashed('sli', offer.requestNumber, offer.index, at),
+    id: ids.hashed('sli', offer.request.number, offer.index, at),
     origin_type: 'airport',
     origin: place(slice.origin_iata),
     destination_type: 'airport',
@@ -170,25 +137,20 @@ function dressedSlice(
       priority_check_in: null,
     },
     segments: slice.segments.map((segment, flight) =>
-      dressedSegment(wardrobe, request, offer, segment, `${at}.${flight}`, flight),
+      dressedSegment(sandbox, offer, segment, segmentsIds?.[flight] ?? '', flight),
     ),
   };
 }
 
-function dressedSegment(
-  { ids, world }: Wardrobe,
-  request: OfferRequestRecord,
-  offer: WorldOffer,
-  segment: Segment,
-  where: string,
-  position: number,
-): object {
+function dressedSegment(sandbox: Sandbox, offer: WorldOffer, segment: Segment, id: string, position: number) {
+  const { ids, world } = sandbox;
+  const { request } = offer;
   const place = (iata: string) => placeOf(world.airports.get(iata), iata);
   const odd = diceOf(`${segment.flight_number}${segment.departing_at}`, 'segment');
   const operating = segment.operating_flight_number;
   const stops = stopsOf(request, segment, place);
   return {
-    id: segmentId(ids, offer, where),
+    id,
     origin: place(segment.origin_iata),
     destination: place(segment.destination_iata),
     origin_terminal: odd % 20 < 9 ? null : segment.origin_terminal,
@@ -212,7 +174,7 @@ function dressedSegment(
       passenger_id: passengerId,
       ...cabinOn(offer, position),
       fare_basis_code: segment.fare_basis_code,
-      baggages: bagsOn(request, offer, position, odd),
+      baggages: bagsOn(offer, position, odd),
     })),
   };
 }
@@ -233,7 +195,7 @@ function cabinOn({ offer }: WorldOffer, position: number): object {
 }
 
 /** Of each passenger on this flight; a later flight may allow less. */
-function bagsOn(request: OfferRequestRecord, { offer }: WorldOffer, position: number, odd: number): object[] {
+function bagsOn({ request, offer }: WorldOffer, position: number, odd: number): object[] {
   if (traitOf(request) === 'no_bags') return [];
   const checked = Math.max(0, (offer.checked_bags_included ?? 0) - (position > 0 && odd % 4 === 0 ? 1 : 0));
   const carryOn = offer.carry_on_bags_included ?? 0;

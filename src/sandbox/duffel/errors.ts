@@ -10,90 +10,55 @@ type ErrorType =
   | 'invalid_request_error'
   | 'api_error';
 
-/** The documented errors of the API, by their codes: status, type, title and message. */
+/** The documented errors of the API by their codes: status, type, title and message. */
 const KINDS = ERRORS as Record<keyof typeof ERRORS, [number, ErrorType, string, string]>;
 
+export type KindName = keyof typeof KINDS;
+
 interface ErrorKind {
-  readonly status: number;
   readonly type: ErrorType;
   readonly code: string;
   readonly title: string;
   readonly message: string;
+  readonly source?: { readonly field: string; readonly pointer: string };
 }
 
-interface ErrorSource {
-  readonly field: string;
-  readonly pointer: string;
-}
-
-/** A refusal in the API's own form. Thrown by whatever knows, answered at the edge. */
+/** A refusal in the API's own form: thrown anywhere, answered at the edge. */
 export class ApiError extends Error {
   constructor(
-    readonly kinds: readonly (ErrorKind & { readonly source?: ErrorSource })[],
+    readonly status: number,
+    readonly kinds: readonly ErrorKind[],
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(kinds[0]?.message);
   }
 
-  get status(): number {
-    return this.kinds[0]?.status ?? 500;
-  }
-
   response(requestId: string): HttpResponse {
-    const errors = this.kinds.map(({ status: _, ...kind }) => ({
-      ...kind,
-      documentation_url: 'https://duffel.com/docs/api/overview/response-handling',
-    }));
+    const documentation_url = 'https://duffel.com/docs/api/overview/response-handling';
+    const errors = this.kinds.map((kind) => ({ ...kind, documentation_url }));
     return json({ errors, meta: { request_id: requestId, status: this.status } }, this.status, this.headers);
   }
 }
 
-const kind = (status: number, type: ErrorType, code: string, title: string, message: string): ErrorKind => ({
-  status,
-  type,
-  code,
-  title,
-  message,
-});
-
-export type KindName = keyof typeof KINDS;
-
-export function refused(name: KindName, headers: Readonly<Record<string, string>> = {}): ApiError {
-  const [status, type, title, message] = KINDS[name];
-  return new ApiError([kind(status, type, name, title, message)], headers);
+export function refused(code: KindName, headers: Readonly<Record<string, string>> = {}): ApiError {
+  const [status, type, title, message] = KINDS[code];
+  return new ApiError(status, [{ type, code, title, message }], headers);
 }
 
-type FieldCode =
-  | 'validation_required'
-  | 'validation_format'
-  | 'validation_inclusion'
-  | 'validation_length'
-  | 'validation_type'
-  | 'linked_record_not_found'
-  | 'passenger_age_mismatch'
-  | 'identity_documents_required'
-  | 'identity_documents_not_supported';
+/** One wrong field of a body or a query, such as `passengers/0/given_name`. */
+export type Issue = readonly [at: string, code: keyof typeof TITLES, message: string];
 
-/** One wrong field of a body or a query. */
-export interface Issue {
-  /** `passengers/0/given_name` */
-  readonly at: string;
-  readonly code: FieldCode;
-  readonly message: string;
-}
-
-export const invalid = (issues: readonly Issue[]): ApiError =>
+export const invalid = (...issues: readonly Issue[]): ApiError =>
   new ApiError(
-    issues.map(({ at, code, message }) => {
+    422,
+    issues.map(([at, code, what]) => {
       const field = at.split('/').at(-1) ?? at;
-      return {
-        ...kind(422, 'validation_error', code, TITLES[code], `Field '${field}' ${message}`),
-        source: { field, pointer: `/data/${at}` },
-      };
+      const [title, message] = [TITLES[code], `Field '${field}' ${what}`];
+      return { type: 'validation_error', code, title, message, source: { field, pointer: `/data/${at}` } };
     }),
   );
 
-const TITLES: Record<FieldCode, string> = {
+const TITLES = {
   validation_required: 'Required field',
   validation_format: 'Invalid format',
   validation_inclusion: 'Not one of the allowed values',
@@ -116,7 +81,7 @@ export function ofGateway(status: keyof typeof GATEWAYS, type: 'html' | 'plain' 
 
 const CUT_STATUS = 444;
 
-/** No answer at all: whoever serves the sandbox drops the connection. */
+/** Asks the server to drop the connection without an answer. */
 export const cutConnection = (): HttpResponse => new HttpResponse(CUT_STATUS, null);
 
 export const isCut = ({ status }: HttpResponse): boolean => status === CUT_STATUS;

@@ -1,28 +1,28 @@
 import { sha256Hex } from '../../kernel/json.ts';
+import { testRoute } from './behaviours.ts';
+import type { OfferRequestRecord, WorldOffer } from './books.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const NUMBER_WIDTH = 6;
 const INDEX_WIDTH = 3;
 const PROOF_WIDTH = 9;
 
-/** Ids in the API's form: a prefix and 22 characters of base 62 that begin with four zeros. */
-export interface DuffelIds {
-  /** A hash of what it names: the same again for the same parts. */
-  hashed(prefix: string, ...about: readonly (string | number)[]): string;
-  /** Two numbers that can be read back, and a proof that they were written here. */
-  numbered(prefix: string, number: number, index?: number): string;
-  read(prefix: string, id: string): { readonly number: number; readonly index: number } | null;
-}
+export type DuffelIds = ReturnType<typeof createDuffelIds>;
 
-export function createDuffelIds(seed: string): DuffelIds {
+/** Ids in the API's form: a prefix and 22 characters of base 62 that begin with four zeros. */
+export function createDuffelIds(seed: string) {
   const digest = (text: string, width: number) =>
     base62(BigInt(`0x${sha256Hex(`farelock sandbox duffel ${seed} ${text}`).slice(0, 30)}`), width);
-  const numbered = (prefix: string, number: number, index = 0) =>
+  /** Holds two numbers, and a proof that the id was written here. */
+  const numbered = (prefix: string, number: number, index = 0): string =>
     `${prefix}_0000${base62(BigInt(number), NUMBER_WIDTH)}${base62(BigInt(index), INDEX_WIDTH)}${digest(`${prefix} ${number} ${index}`, PROOF_WIDTH)}`;
   return {
-    hashed: (prefix, ...about) => `${prefix}_0000${spelled(`${seed} ${prefix} ${about.join(' ')}`, 18)}`,
+    /** A hash of what it names: the same again for the same parts. */
+    hashed: (prefix: string, ...about: readonly (string | number)[]): string =>
+      `${prefix}_0000${spelled(`${seed} ${prefix} ${about.join(' ')}`, 18)}`,
     numbered,
-    read(prefix, id) {
+    /** Reads the two numbers; null for an id that was not written here. */
+    read(prefix: string, id: string): { readonly number: number; readonly index: number } | null {
       const start = prefix.length + 5;
       const number = numberIn(id.slice(start, start + NUMBER_WIDTH));
       const index = numberIn(id.slice(start + NUMBER_WIDTH, start + NUMBER_WIDTH + INDEX_WIDTH));
@@ -67,3 +67,19 @@ function base62(value: bigint, width: number): string {
 /** 0 for what holds another character: its proof is wrong then. */
 const numberIn = (text: string): number =>
   [...text].reduce((value, digit) => value * 62 + Math.max(0, DIGITS.indexOf(digit)), 0);
+
+export const offerIdOf = (ids: DuffelIds, { request, index }: WorldOffer): string =>
+  ids.numbered('off', request.number, index);
+
+export const passengerIds = (ids: DuffelIds, { number, passengersOf = number, ages }: OfferRequestRecord): string[] =>
+  ages.map((_, position) => ids.numbered('pas', passengersOf, position));
+
+/** The ids of the flights of each direction. */
+export const segmentIds = (ids: DuffelIds, { request, index, offer }: WorldOffer): string[][] =>
+  offer.slices.map(({ segments }, at) =>
+    segments.map((_, flight) => ids.hashed('seg', request.number, index, `${at}.${flight}`)),
+  );
+
+/** The trait of the test route that a search was made on. */
+export const traitOf = ({ slices: [out] }: OfferRequestRecord): string | undefined =>
+  out && testRoute(out.origin, out.destination)?.trait;

@@ -1,42 +1,51 @@
-import type { ChangeRecord, OrderRecord } from './books.ts';
+import { decimalOf } from '../airline/index.ts';
+import type { ChangeRecord, OrderRecord, WorldOffer } from './books.ts';
 import { dressedOffer, microInstant } from './dress.ts';
-import { diceOf } from './ids.ts';
-import { amountOf } from './money.ts';
-import { passengerIds, traitOf } from './names.ts';
-import { foundOffer, type Sandbox } from './sandbox.ts';
+import { refused } from './errors.ts';
+import { diceOf, passengerIds, traitOf } from './ids.ts';
+import { type EchoedPassenger, foundOffer, type Sandbox } from './sandbox.ts';
 
-interface Dressed {
-  readonly slices: readonly (Readonly<Record<string, unknown>> & {
-    readonly segments: readonly Readonly<Record<string, unknown>>[];
-  })[];
-  readonly [field: string]: unknown;
+export const changesOf = ({ books }: Sandbox, { id }: OrderRecord): ChangeRecord[] =>
+  books.changes.all().filter((change) => change.orderId === id);
+
+export const isListed = ({ clock }: Sandbox, { listedAtMs }: OrderRecord): boolean =>
+  listedAtMs !== null && clock.now() >= listedAtMs;
+
+/** An order that the API shows. @throws ApiError for any other */
+export function listedOrder(sandbox: Sandbox, id: string): OrderRecord {
+  const order = sandbox.books.orders.need(id);
+  if (!isListed(sandbox, order)) throw refused('not_found');
+  return order;
 }
 
-export const changesOf = ({ books }: Sandbox, orderId: string): ChangeRecord[] =>
-  books.changes.all().filter((change) => change.orderId === orderId);
+/** @throws ApiError `already_cancelled` */
+export function liveOrder(sandbox: Sandbox, id: string): OrderRecord {
+  const order = listedOrder(sandbox, id);
+  if (order.cancelledAtMs !== null) throw refused('already_cancelled');
+  return order;
+}
 
-export const isListed = ({ listedAtMs }: OrderRecord, nowMs: number): boolean =>
-  listedAtMs !== null && nowMs >= listedAtMs;
+export const isTicketed = ({ clock }: Sandbox, { ticketedAtMs }: OrderRecord): boolean =>
+  ticketedAtMs !== null && clock.now() >= ticketedAtMs;
 
-/** An order in the API's own shape, as it stands now: with what its airline changed since. */
+/** An order in the API's own shape, as it is now: with what its airline changed since. */
 export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
   const { clock, ids, passengers } = sandbox;
-  const { request, offer, state } = flownOffer(sandbox, order);
+  const offer = flownOffer(sandbox, order);
   const isHeld = order.heldUntilMs !== undefined;
   const paidAtMs = isHeld ? order.paidAtMs : order.createdAtMs;
-  const dressed = dressedOffer(sandbox, request, offer, state, null) as Dressed;
-  const nowMs = clock.now();
-  const cancelled = order.cancelledAtMs !== null;
-  const changes = changesOf(sandbox, order.id);
+  const dressed = dressedOffer(sandbox, offer);
+  const changes = changesOf(sandbox, order);
+  const travelling = passengers.get(order.id) ?? passengerIds(ids, offer.request).map(forgotten);
   const services = order.services.reduce((sum, { totalCents }) => sum + totalCents, 0);
-  const createdAt = microInstant(order.createdAtMs);
+  const actions = order.cancelledAtMs === null && canCancel(order) ? ['cancel', 'change', 'update'] : ['update'];
   return {
     id: order.id,
     type: isHeld ? 'hold' : 'instant',
     content: 'self_managed',
     live_mode: false,
-    created_at: createdAt,
-    synced_at: microInstant(nowMs),
+    created_at: microInstant(order.createdAtMs),
+    synced_at: microInstant(clock.now()),
     void_window_ends_at: null,
     offer_id: order.offerId,
     booking_reference: order.bookingReference,
@@ -44,15 +53,15 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
     owner: dressed.owner,
     metadata: order.metadata,
     users: [],
-    total_amount: amountOf(order.totalCents),
+    total_amount: decimalOf(order.totalCents),
     total_currency: order.currency,
     tax_amount: dressed.tax_amount,
     tax_currency: dressed.tax_currency,
-    base_amount: amountOf(order.totalCents - services - (offer.taxCents ?? 0)),
+    base_amount: decimalOf(order.totalCents - services - (offer.taxCents ?? 0)),
     base_currency: order.currency,
     conditions: dressed.conditions,
-    slices: movedSlices(sandbox, order, dressed.slices, minutesMoved(changes)),
-    passengers: (passengers.get(order.id) ?? forgotten(passengerIds(ids, request))).map((one) => ({
+    slices: movedSlices(sandbox, order, minutesMoved(changes)),
+    passengers: travelling.map((one) => ({
       ...one,
       type: 'adult',
       infant_passenger_id: null,
@@ -63,7 +72,7 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
       id: ids.hashed('ser', order.id, service.id),
       type: service.type === 'seat' ? 'seat' : 'baggage',
       quantity: service.quantity,
-      total_amount: amountOf(service.totalCents),
+      total_amount: decimalOf(service.totalCents),
       total_currency: order.currency,
       passenger_ids: [service.passengerId],
       segment_ids: service.segmentId ? [ids.hashed('seg', order.id, service.segmentId)] : orderSegments(sandbox, order),
@@ -77,31 +86,28 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
       payment_required_by: awaitsPayment(order) ? microInstant(order.heldUntilMs ?? 0) : null,
       price_guarantee_expires_at: null,
     },
-    documents: documentsOf(order, nowMs, dressed.owner),
-    available_actions: cancelled ? ['update'] : canCancel(order) ? ['cancel', 'change', 'update'] : ['update'],
+    // A cancelled order keeps its documents.
+    documents: isTicketed(sandbox, order)
+      ? travelling.map(({ id }, position) => ({
+          type: 'electronic_ticket',
+          unique_identifier:
+            offer.ownerCode === 'ZZ'
+              ? '1'
+              : `000${String((diceOf(order.id, 'ticket') % 999_999_000) + position).padStart(10, '2')}`,
+          passenger_ids: [id],
+        }))
+      : [],
+    available_actions: actions,
     cancelled_at: order.cancelledAtMs === null ? null : microInstant(order.cancelledAtMs),
     cancellation: confirmedCancellation(sandbox, order.id),
     changes: [],
-    airline_initiated_changes: changes.map((change) => dressedChange(sandbox, order, dressed.slices, change)),
+    airline_initiated_changes: changes.map((change) => dressedChange(sandbox, order, change)),
     sandbox_extra: [],
   };
-
-  function documentsOf({ ticketedAtMs }: OrderRecord, atMs: number, owner: unknown): object[] {
-    // A cancelled order keeps its documents.
-    if (ticketedAtMs === null || atMs < ticketedAtMs) return [];
-    const isZz = (owner as { iata_code: string | null }).iata_code === 'ZZ';
-    return (passengers.get(order.id) ?? forgotten(passengerIds(ids, request))).map((one, position) => ({
-      type: 'electronic_ticket',
-      unique_identifier: isZz
-        ? '1'
-        : `000${String((diceOf(order.id, 'ticket') % 999_999_000) + position).padStart(10, '2')}`,
-      passenger_ids: [one.id],
-    }));
-  }
 }
 
 /** The offer whose flights an order has now. */
-export function flownOffer(sandbox: Sandbox, { offerId, changedTo }: OrderRecord) {
+export function flownOffer(sandbox: Sandbox, { offerId, changedTo }: OrderRecord): WorldOffer {
   const found = foundOffer(sandbox, changedTo ?? offerId);
   if (!found) throw new RangeError('an order without its offer');
   return found;
@@ -110,83 +116,72 @@ export function flownOffer(sandbox: Sandbox, { offerId, changedTo }: OrderRecord
 export const awaitsPayment = ({ heldUntilMs, paidAtMs, cancelledAtMs }: OrderRecord): boolean =>
   heldUntilMs !== undefined && paidAtMs === undefined && cancelledAtMs === null;
 
+const offerSlices = (sandbox: Sandbox, order: OrderRecord) => dressedOffer(sandbox, flownOffer(sandbox, order)).slices;
+
+/** The order's own ids of its slices. */
+export const orderSlices = (sandbox: Sandbox, order: OrderRecord): string[] =>
+  offerSlices(sandbox, order).map(({ id }) => sandbox.ids.hashed('sli', order.id, id));
+
 /** The order's own ids of all its flights. */
 export const orderSegments = (sandbox: Sandbox, order: OrderRecord): string[] =>
   offerSlices(sandbox, order).flatMap(({ segments }) =>
-    segments.map(({ id }) => sandbox.ids.hashed('seg', order.id, String(id))),
+    segments.map(({ id }) => sandbox.ids.hashed('seg', order.id, id)),
   );
 
-const confirmedCancellation = ({ books }: Sandbox, orderId: string): object | null => {
-  const one = books.cancellations.all().find((each) => each.orderId === orderId && each.confirmedAtMs !== null);
-  return one === undefined
-    ? null
-    : { id: one.id, order_id: orderId, confirmed_at: microInstant(one.confirmedAtMs ?? 0) };
-};
+function confirmedCancellation({ books }: Sandbox, order_id: string): object | null {
+  const one = books.cancellations.all().find((each) => each.orderId === order_id && each.confirmedAtMs !== null);
+  return one === undefined ? null : { id: one.id, order_id, confirmed_at: microInstant(one.confirmedAtMs ?? 0) };
+}
 
-/** A few agencies' orders can't be cancelled through the API. */
-export const canCancel = (order: OrderRecord): boolean => order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
 /** Record locators of this length are of the carrier that has no cancellation. */
 const NOT_CANCELLABLE_LENGTH = 13;
+/** A few agencies' orders can't be cancelled through the API. */
+export const canCancel = (order: OrderRecord): boolean => order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
 
-/** After a restart nobody knows any more who travels. */
-const forgotten = (ids: readonly string[]) =>
-  ids.map((id) => ({
-    id,
-    title: 'mr',
-    gender: 'm',
-    given_name: 'Forgotten',
-    family_name: 'Forgotten',
-    born_on: '1970-01-01',
-    email: 'forgotten@sandbox.farelock.invalid',
-    phone_number: '+10000000000',
-  }));
+/** Stands for a traveller of an order from before the last restart. */
+const forgotten = (id: string): EchoedPassenger => ({
+  id,
+  title: 'mr',
+  gender: 'm',
+  given_name: 'Forgotten',
+  family_name: 'Forgotten',
+  born_on: '1970-01-01',
+  email: 'forgotten@sandbox.farelock.invalid',
+  phone_number: '+10000000000',
+});
 
 export const minutesMoved = (changes: readonly ChangeRecord[]): number =>
   changes.reduce((sum, { movedMinutes }) => sum + movedMinutes, 0);
 
-/** The slices with ids of their own, and their times moved. */
-export function movedSlices(
-  { ids }: Sandbox,
-  order: OrderRecord,
-  slices: Dressed['slices'],
-  minutes: number,
-): object[] {
-  return slices.map((slice) => {
-    const { id, ngs_shelf: _, comparison_key: __, ...kept } = slice;
-    return {
-      ...kept,
-      id: ids.hashed('sli', order.id, String(id)),
-      changeable: null,
-      segments: slice.segments.map((segment) => ({
-        ...segment,
-        id: ids.hashed('seg', order.id, String(segment.id)),
-        departing_at: movedTime(String(segment.departing_at), minutes),
-        arriving_at: movedTime(String(segment.arriving_at), minutes),
-      })),
-    };
-  });
+/** The slices of an order with ids of their own, and their times moved. */
+function movedSlices(sandbox: Sandbox, order: OrderRecord, minutes: number): object[] {
+  const { ids } = sandbox;
+  const moved = (local: string): string =>
+    new Date(Date.parse(`${local}Z`) + minutes * 60_000).toISOString().slice(0, 19);
+  return offerSlices(sandbox, order).map(({ id, ngs_shelf: _, comparison_key: __, ...kept }) => ({
+    ...kept,
+    id: ids.hashed('sli', order.id, id),
+    changeable: null,
+    segments: kept.segments.map((segment) => ({
+      ...segment,
+      id: ids.hashed('seg', order.id, segment.id),
+      departing_at: moved(segment.departing_at),
+      arriving_at: moved(segment.arriving_at),
+    })),
+  }));
 }
 
-const movedTime = (local: string, minutes: number): string =>
-  new Date(Date.parse(`${local}Z`) + minutes * 60_000).toISOString().slice(0, 19);
-
 /** A change by the airline: the slices as they were, and as they are. */
-export function dressedChange(
-  sandbox: Sandbox,
-  order: OrderRecord,
-  slices: Dressed['slices'],
-  change: ChangeRecord,
-): object {
-  const changes = changesOf(sandbox, order.id);
-  const before = minutesMoved(changes.filter(({ number }) => number < change.number));
+export function dressedChange(sandbox: Sandbox, order: OrderRecord, change: ChangeRecord): object {
+  const before = minutesMoved(changesOf(sandbox, order).filter(({ number }) => number < change.number));
   const accepted = change.acceptedAtMs;
   return {
     id: change.id,
     order_id: order.id,
     created_at: microInstant(change.createdAtMs),
     updated_at: microInstant(accepted ?? change.createdAtMs),
-    removed: movedSlices(sandbox, order, slices, before),
-    added: movedSlices(sandbox, order, slices, before + change.movedMinutes),
+    removed: movedSlices(sandbox, order, before),
+    added: movedSlices(sandbox, order, before + change.movedMinutes),
     available_actions: accepted === null ? ['accept', 'cancel', 'change'] : [],
     action_taken: change.actionTaken ?? (accepted === null ? null : 'accepted'),
     action_taken_at: accepted === null ? null : microInstant(accepted),
@@ -194,14 +189,8 @@ export function dressedChange(
   };
 }
 
-/** The slices of an order's offer, as its changes are written from. */
-export function offerSlices(sandbox: Sandbox, order: OrderRecord): Dressed['slices'] {
-  const found = flownOffer(sandbox, order);
-  return (dressedOffer(sandbox, found.request, found.offer, found.state, null) as Dressed).slices;
-}
-
 /** The trait of the test route that an order was booked on. */
 export function orderTrait(sandbox: Sandbox, order: OrderRecord): string | undefined {
   const found = foundOffer(sandbox, order.offerId);
-  return found ? traitOf(found.request) : undefined;
+  return found && traitOf(found.request);
 }

@@ -1,15 +1,10 @@
-import type { HttpResponse } from '../../kernel/http.ts';
 import { FLEET, readAirlines } from '../airline/index.ts';
 import { refused } from './errors.ts';
-import { page } from './paging.ts';
 import { carrierOf, cityOf, placeOf } from './places.ts';
-import { type Asked, data, type Sandbox } from './sandbox.ts';
+import { type Asked, type Calls, data, page, type Sandbox } from './sandbox.ts';
 import { ZZ } from './world.ts';
 
-/** Lists that never change: who flies, in what, and from where. */
-
-type Listed = { readonly id: string };
-type List = (sandbox: Sandbox) => readonly Listed[];
+type List = (sandbox: Sandbox) => readonly { readonly id: string }[];
 
 const AIRLINES: List = ({ ids }) => [ZZ, ...readAirlines()].map(({ name, code }) => carrierOf(ids, name, code));
 
@@ -35,25 +30,39 @@ const LOYALTY: List = ({ ids }) =>
         ],
   );
 
-const listOf = (list: List) => async (asked: Asked) => page(asked, list(asked.sandbox), (one) => one);
-const oneOf =
-  (list: List) =>
-  async ({ sandbox }: Asked, id: string): Promise<HttpResponse> => {
-    const one = list(sandbox).find((each) => each.id === id);
+/** The calls of a list that never changes: it in pages, and one of it. */
+const listed = (path: string, list: List): Calls => ({
+  [`GET ${path}`]: async (asked) => page(asked, list(asked), (one) => one),
+  [`GET ${path}/{id}`]: async (asked, id) => {
+    const one = list(asked).find((each) => each.id === id);
     if (!one) throw refused('not_found');
     return data(one);
-  };
+  },
+});
 
-export const [listAirlines, getAirline] = [listOf(AIRLINES), oneOf(AIRLINES)];
-export const [listAircraft, getAircraft] = [listOf(AIRCRAFT), oneOf(AIRCRAFT)];
-export const [listLoyalty, getLoyalty] = [listOf(LOYALTY), oneOf(LOYALTY)];
+export const referenceCalls: Calls = {
+  ...listed('/air/airlines', AIRLINES),
+  ...listed('/air/aircraft', AIRCRAFT),
+  ...listed('/air/loyalty_programmes', LOYALTY),
+  'GET /places/suggestions': async (asked) => data(suggestions(asked)),
+  'GET /air/airports': async (asked) => {
+    const country = asked.search.get('iata_country_code');
+    const airports = [...asked.world.airports].filter(([, place]) => country === null || place.country === country);
+    return page(asked, airports, ([iata, place]) => placeOf(place, iata));
+  },
+  'GET /air/airports/{id}': async ({ world }, id) => {
+    const iata = (/^arp_([a-z]{3})_/.exec(id)?.[1] ?? '').toUpperCase();
+    const place = world.airports.get(iata);
+    if (!place) throw refused('not_found');
+    return data(placeOf(place, iata));
+  },
+};
 
 const MOST_PLACES = 10;
 
-/** GET /places/suggestions: cities with their airports, then airports, whose code or name begins with the text. */
-export async function suggestPlaces({ sandbox, search }: Asked): Promise<HttpResponse> {
+/** Cities with their airports, then airports, whose code or name begins with the text. */
+function suggestions({ search, world: { airports } }: Asked): object[] {
   const text = (search.get('query') ?? search.get('name') ?? '').trim().toLowerCase();
-  const { airports } = sandbox.world;
   const fits = (...names: string[]) => text !== '' && names.some((name) => name.toLowerCase().startsWith(text));
   const found = [...airports].filter(([iata, { city, name }]) => fits(iata, city, name, cityOf(iata) ?? ''));
   const cities = new Map<string, object>();
@@ -64,5 +73,5 @@ export async function suggestPlaces({ sandbox, search }: Asked): Promise<HttpRes
     cities.set(code, { ...placeOf(place, iata).city, airports: members.map(([other, one]) => placeOf(one, other)) });
   }
   const shown = found.map(([iata, place]) => ({ ...placeOf(place, iata), airports: null }));
-  return data([...cities.values(), ...shown].slice(0, MOST_PLACES));
+  return [...cities.values(), ...shown].slice(0, MOST_PLACES);
 }

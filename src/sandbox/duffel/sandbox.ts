@@ -1,31 +1,32 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type HttpResponse, json } from '../../kernel/http.ts';
-import type { Books, OfferRequestRecord, OfferState } from './books.ts';
-import { cutConnection, type KindName, ofGateway, refused } from './errors.ts';
+import { type BehaviourOf, testRoute } from './behaviours.ts';
+import type { Books, OfferRequestRecord, OrderRecord, WorldOffer } from './books.ts';
+import { cutConnection, invalid, type KindName, ofGateway, refused } from './errors.ts';
 import type { DuffelIds } from './ids.ts';
-import type { DuffelWorld, WorldOffer } from './world.ts';
+import type { DuffelWorld } from './world.ts';
 
-export interface DuffelTimes {
+/** The fields of a traveller that an order echoes. */
+export const ECHOED = [
+  'id',
+  'title',
+  'gender',
+  'given_name',
+  'family_name',
+  'born_on',
+  'email',
+  'phone_number',
+] as const;
+
+/** In memory alone: no file has it. */
+export type EchoedPassenger = Readonly<Record<(typeof ECHOED)[number], string>>;
+
+/** Everything that the calls work with. */
+export interface Sandbox {
   /** From a 202 to the order, or to the word that it failed; from the order to a late ticket; milliseconds. */
   readonly stepMs: number;
   /** How late a slow answer is. */
   readonly slowMs: number;
-}
-
-/** Who travels, as an order echoes it. In memory alone: no file has it. */
-export interface EchoedPassenger {
-  readonly id: string;
-  readonly title: string;
-  readonly gender: string;
-  readonly given_name: string;
-  readonly family_name: string;
-  readonly born_on: string;
-  readonly email: string;
-  readonly phone_number: string;
-}
-
-/** Everything that the calls work with. */
-export interface Sandbox extends DuffelTimes {
   readonly books: Books;
   readonly world: DuffelWorld;
   readonly ids: DuffelIds;
@@ -38,38 +39,76 @@ export interface Sandbox extends DuffelTimes {
 }
 
 /** One call, let in. */
-export interface Asked {
-  readonly sandbox: Sandbox;
+export interface Asked extends Sandbox {
   readonly search: URLSearchParams;
   readonly requestId: string;
   readonly signal: AbortSignal | undefined;
   /** The `data` of the body. @throws ApiError */
-  data(): Promise<Readonly<Record<string, unknown>>>;
+  data(): Promise<Body>;
 }
+
+/** What is done by method and path, with the parameters of the path; a missing one is empty. */
+export type Calls = Readonly<Record<string, (asked: Asked, id: string, second: string) => Promise<HttpResponse>>>;
 
 export const data = (value: unknown, status = 200): HttpResponse => json({ data: value }, status);
 
-/** An offer that was found here, with its search and what changed since; null for any other id. */
-export function foundOffer(
-  { books, ids, world }: Sandbox,
-  id: string,
-): { request: OfferRequestRecord; offer: WorldOffer; state: OfferState | undefined } | null {
+/** An offer that was found here; undefined for any other id. */
+export function foundOffer({ books, ids, world }: Sandbox, id: string): WorldOffer | undefined {
   const read = ids.read('off', id);
   const request = read && books.requests.get(read.number);
-  const offer = request && world.offers(request)[read.index];
-  return offer ? { request, offer, state: books.offers.get(id) } : null;
+  return request ? world.offers(request)[read.index] : undefined;
 }
+
+/** @throws ApiError `not_found` */
+export function offerOf(sandbox: Sandbox, id: string): WorldOffer {
+  const offer = foundOffer(sandbox, id);
+  if (!offer) throw refused('not_found');
+  return offer;
+}
+
+/** The order that a body names, shown by the API or not. @throws ApiError */
+export function linkedOrder({ books }: Sandbox, id: unknown): OrderRecord {
+  const order = typeof id === 'string' ? books.orders.get(id) : undefined;
+  if (!order) throw invalid(['order_id', 'linked_record_not_found', 'must be the ID of an existing order']);
+  return order;
+}
+
+/** The behaviour of a call: that of its switch, else that of its test route. */
+export const behaviourOn = <S extends 'search' | 'offer' | 'order'>(
+  { books }: Sandbox,
+  name: S,
+  { slices: [out] }: Pick<OfferRequestRecord, 'slices'>,
+): BehaviourOf<S> | null =>
+  books.take(name) ?? ((out && testRoute(out.origin, out.destination)?.[name]) as BehaviourOf<S> | undefined) ?? null;
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** The objects of a list in a body; anything else in it is an empty one. */
+export const listOf = (value: unknown): Body[] =>
+  Array.isArray(value) ? value.map((one) => (typeof one === 'object' && one !== null ? one : {})) : [];
+
+/** Changes the balance, unless it is unlimited. */
+export function addToBalance({ books }: Sandbox, cents: number): void {
+  const balance = books.settings.get('balance');
+  if (balance !== undefined) books.settings.put('balance', balance + cents);
+}
+
+export const today = ({ clock }: Sandbox): string => new Date(clock.now()).toISOString().slice(0, 10);
+
+/** The record whose number an id holds. @throws ApiError */
+export const numbered = <T>({ ids }: Sandbox, shelf: { need(id: string): T }, prefix: string, id: string): T =>
+  shelf.need(String(ids.read(prefix, id)?.number));
 
 /** A failure that has nothing to do with what was asked. null: none of these. */
 export async function misbehaved(
-  { sandbox, signal }: Pick<Asked, 'sandbox' | 'signal'>,
+  { clock, signal, slowMs }: Asked,
   behaviour: string | null,
 ): Promise<HttpResponse | null> {
-  if (behaviour === 'slow') await sandbox.clock.sleep(sandbox.slowMs, signal);
+  if (behaviour === 'slow') await clock.sleep(slowMs, signal);
   if (behaviour === 'cut') return cutConnection();
   if (behaviour === 'html') return ofGateway(502);
   const kind = FAILURES[behaviour ?? ''];
-  if (kind) throw refused(kind, behaviour === 'rate_limited' ? rateLimitHeaders(sandbox.clock.now(), 60, 0) : {});
+  if (kind) throw refused(kind, behaviour === 'rate_limited' ? rateLimitHeaders(clock.now(), 60, 0) : {});
   return null;
 }
 
@@ -89,4 +128,43 @@ export function rateLimitHeaders(nowMs: number, limit: number, remaining: number
     'ratelimit-remaining': String(Math.max(0, remaining)),
     'ratelimit-reset': new Date(resetMs).toUTCString(),
   };
+}
+
+const USUAL = 50;
+const MOST = 200;
+
+/** One page of a list by the cursors of the query. @throws ApiError for a limit or cursor that is none */
+export function page<T>({ search }: Asked, list: readonly T[], shown: (one: T) => object): HttpResponse {
+  const limit = Number(search.get('limit') ?? USUAL);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    throw invalid(['limit', 'validation_inclusion', `must be between 1 and ${MOST}`]);
+  const after = positionOf(search.get('after'));
+  const before = positionOf(search.get('before'));
+  const start = before === null ? (after ?? 0) : Math.max(0, before - limit);
+  const end = Math.min(list.length, before ?? start + limit);
+  return json({
+    data: list.slice(start, end).map(shown),
+    meta: { limit, after: end < list.length ? cursorOf(end) : null, before: start > 0 ? cursorOf(start) : null },
+  });
+}
+
+const cursorOf = (position: number): string => Buffer.from(`sandbox:${position}`).toString('base64url');
+
+function positionOf(cursor: string | null): number | null {
+  if (cursor === null || cursor === '') return null;
+  const [, position] = /^sandbox:(\d{1,7})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (position === undefined) throw invalid(['after', 'validation_format', 'is not a cursor of this list']);
+  return Number(position);
+}
+
+/** True for a time that lies in what `created_at[after]` and `created_at[before]` ask for. */
+export function wasCreated({ search }: Asked, atMs: number): boolean {
+  const bound = (name: string) => {
+    const text = search.get(`created_at[${name}]`);
+    const ms = text === null ? Number.NaN : Date.parse(text);
+    if (text !== null && Number.isNaN(ms))
+      throw invalid([`created_at[${name}]`, 'validation_format', 'is not an ISO 8601 datetime']);
+    return ms;
+  };
+  return !(atMs < bound('after')) && !(atMs > bound('before'));
 }

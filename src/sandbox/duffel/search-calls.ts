@@ -1,74 +1,134 @@
 import type { HttpResponse } from '../../kernel/http.ts';
-import { testRoute } from './behaviours.ts';
-import type { OfferRequestRecord } from './books.ts';
+import type { Slice } from '../../wire/flights/index.ts';
+import type { OfferRequestRecord, WorldOffer } from './books.ts';
 import { currentCents, dressedOffer, expiresAtMs, microInstant } from './dress.ts';
 import { type Issue, invalid, refused } from './errors.ts';
-import { offerIdOf, passengerIds } from './names.ts';
-import { page } from './paging.ts';
+import { passengerIds } from './ids.ts';
 import { airportsOf, cityOrAirport } from './places.ts';
-import { type Asked, data, foundOffer, misbehaved, type Sandbox } from './sandbox.ts';
-import type { DuffelWorld, WorldOffer } from './world.ts';
+import {
+  type Asked,
+  type Body,
+  behaviourOn,
+  type Calls,
+  data,
+  listOf,
+  misbehaved,
+  numbered,
+  offerOf,
+  page,
+  type Sandbox,
+  today,
+} from './sandbox.ts';
+import { seatMaps } from './services.ts';
 
 const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
 const MOST_PASSENGERS = 9;
-
-/** POST /air/offer_requests: searches, and answers with the offers unless they are not wanted. */
-export async function createOfferRequest(asked: Asked): Promise<HttpResponse> {
-  const made = await searched(asked);
-  if (!('request' in made)) return made;
-  const withOffers = asked.search.get('return_offers') !== 'false';
-  return data(dressedRequest(asked.sandbox, made.request, made.slices, withOffers), 201);
-}
-
-/** GET /air/offer_requests, newest first */
-export const listOfferRequests = async (asked: Asked): Promise<HttpResponse> =>
-  page(asked, asked.sandbox.books.requests.all().reverse(), (request) =>
-    dressedRequest(asked.sandbox, request, request.slices, false),
-  );
-
 const BATCHES = 2;
 const BATCHES_LIVE_MS = 60_000;
 
-/** POST /air/batch_offer_requests: searches; the offers come with the next calls. */
-export async function createBatchRequest(asked: Asked): Promise<HttpResponse> {
-  const made = await searched(asked);
-  if (!('request' in made)) return made;
-  return data(dressedBatch(asked.sandbox, made.request, BATCHES, []), 201);
-}
+export const searchCalls: Calls = {
+  'POST /air/offer_requests': async (asked) => {
+    const made = await searched(asked);
+    if (!('request' in made)) return made;
+    const { request, slices } = made;
+    const withOffers = asked.search.get('return_offers') !== 'false';
+    return data({ ...dressedRequest(asked, { ...request, slices }), ...(withOffers && offersOf(asked, request)) }, 201);
+  },
+  'GET /air/offer_requests/{id}': async (asked, id) => {
+    const request = numbered(asked, asked.books.requests, 'orq', id);
+    return data({ ...dressedRequest(asked, request), ...offersOf(asked, request) });
+  },
+  'GET /air/offer_requests': async (asked) =>
+    page(asked, asked.books.requests.all().reverse(), (request) => dressedRequest(asked, request)),
 
-/** GET /air/batch_offer_requests/{id}: the offers that are new since the call before. */
-export async function getBatchRequest({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  const { books, clock, world } = sandbox;
-  const request = requestById(sandbox, id);
-  if (clock.now() >= request.createdAtMs + BATCHES_LIVE_MS) throw refused('not_found');
-  const read = books.count(`batch ${request.number}`);
-  const offers = world.offers(request).filter((_, at) => at % BATCHES === read - 1);
-  return data(dressedBatch(sandbox, request, Math.max(0, BATCHES - read), offers));
-}
+  'POST /air/batch_offer_requests': async (asked) => {
+    const made = await searched(asked);
+    return 'request' in made ? data(dressedBatch(asked, made.request, BATCHES, []), 201) : made;
+  },
+  // The offers that are new since the call before.
+  'GET /air/batch_offer_requests/{id}': async (asked, id) => {
+    const { books, clock, world } = asked;
+    const request = numbered(asked, books.requests, 'orq', id);
+    if (clock.now() >= request.createdAtMs + BATCHES_LIVE_MS) throw refused('not_found');
+    const read = books.count(`batch ${request.number}`);
+    const offers = world.offers(request).filter((_, at) => at % BATCHES === read - 1);
+    return data(dressedBatch(asked, request, Math.max(0, BATCHES - read), offers));
+  },
 
-const dressedBatch = (
-  sandbox: Sandbox,
-  request: OfferRequestRecord,
-  remaining: number,
-  offers: readonly WorldOffer[],
-): object => ({
-  ...dressedRequest(sandbox, request, request.slices, false),
-  total_batches: BATCHES,
-  remaining_batches: remaining,
-  offers: offers.map((offer) => shown(sandbox, request, offer)),
-});
+  'GET /air/offers': async (asked) => {
+    const { books, search, world } = asked;
+    const requestId = search.get('offer_request_id');
+    if (requestId === null) throw invalid(['offer_request_id', 'validation_required', "can't be blank"]);
+    const most = search.get('max_connections');
+    const request = numbered(asked, books.requests, 'orq', requestId);
+    const list = world
+      .offers(request)
+      .filter(({ offer }) => most === null || offer.slices.every(({ stops }) => stops <= Number(most)));
+    return page(asked, sorted(asked, list, search.get('sort') ?? ''), (offer) => dressedOffer(asked, offer));
+  },
+  'GET /air/offers/{id}': getOffer,
+  // The price of now, for the services that are meant to be bought.
+  'POST /air/offers/{id}/actions/price': async (asked, id) => {
+    const { intended_services = [], intended_payment_methods = [] } = await asked.data();
+    const priced = await getOffer(asked, id);
+    const { data: offer } = JSON.parse(String(priced.body)) as { data: object };
+    return data({ ...offer, intended_services, intended_payment_methods });
+  },
+  // Dearer fares of the same seller on the same flights.
+  'POST /air/offers/{id}/upsell': async (asked, id) => {
+    const { request, offer, ownerName, totalCents } = offerOf(asked, id);
+    const others = matching(asked, request, offer.slices.map(flightsOf));
+    return data(
+      others
+        .filter((one) => one.ownerName === ownerName && one.totalCents > totalCents)
+        .map((one) => dressedOffer(asked, one)),
+    );
+  },
+  // Echoed, and kept nowhere.
+  'PATCH /air/offers/{id}/passengers/{passenger_id}': async (asked, id, passengerId) => {
+    const { request } = offerOf(asked, id);
+    const position = passengerIds(asked.ids, request).indexOf(passengerId);
+    if (position < 0) throw refused('not_found');
+    const { given_name = null, family_name = null, loyalty_programme_accounts } = await asked.data();
+    return data({
+      id: passengerId,
+      ...ageOf(request, position),
+      given_name,
+      family_name,
+      loyalty_programme_accounts: listOf(loyalty_programme_accounts),
+    });
+  },
+  'GET /air/seat_maps': async (asked) => data(seatMaps(asked, offerOf(asked, asked.search.get('offer_id') ?? ''))),
 
-/** A search that was made, or how it failed. */
-export async function searched(
+  // Searches, and answers with the first direction of what was found.
+  'POST /air/partial_offer_requests': async (asked) => {
+    const made = await searched(asked);
+    return 'request' in made ? data(partialRequest(asked, made.request, []), 201) : made;
+  },
+  // The next direction, after those that were selected.
+  'GET /air/partial_offer_requests/{id}': async (asked, id) => {
+    const request = numbered(asked, asked.books.requests, 'prq', id);
+    return data(partialRequest(asked, request, selectedIn(asked, request)));
+  },
+  // Whole offers of the selected directions.
+  'GET /air/partial_offer_requests/{id}/fares': async (asked, id) => {
+    const request = numbered(asked, asked.books.requests, 'prq', id);
+    const offers = matching(asked, request, selectedIn(asked, request)).map((offer) => dressedOffer(asked, offer));
+    return data({ ...dressedRequest(asked, request), id, offers });
+  },
+};
+
+/** A search that was made, with its slices as they were wanted, or how it failed. */
+async function searched(
   asked: Asked,
-): Promise<HttpResponse | { request: OfferRequestRecord; slices: OfferRequestRecord['slices'] }> {
-  const { sandbox, search } = asked;
-  const { books, clock } = sandbox;
+): Promise<HttpResponse | (Pick<OfferRequestRecord, 'slices'> & { request: OfferRequestRecord })> {
+  const { books, clock, search } = asked;
   const body = await asked.data();
-  checkSupplierTimeout(search.get('supplier_timeout'));
-  const wanted = readSearch(body, new Date(clock.now()).toISOString().slice(0, 10), sandbox.world.airports);
-  const [out] = wanted.slices;
-  const behaviour = books.take('search') ?? (out && testRoute(out.origin, out.destination)?.search) ?? null;
+  const timeoutMs = Number(search.get('supplier_timeout') ?? 20_000);
+  if (!(Number.isInteger(timeoutMs) && timeoutMs >= 2_000 && timeoutMs <= 60_000))
+    throw invalid(['supplier_timeout', 'validation_inclusion', 'must be between 2000 and 60000']);
+  const wanted = readSearch(asked, body);
+  const behaviour = behaviourOn(asked, 'search', wanted);
   const failed = await misbehaved(asked, behaviour);
   if (failed) return failed;
   const number = books.count('request');
@@ -82,26 +142,12 @@ export async function searched(
   return { request, slices: wanted.slices };
 }
 
-/** GET /air/offer_requests/{id} */
-export async function getOfferRequest({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  const request = requestById(sandbox, id);
-  return data(dressedRequest(sandbox, request, request.slices, true));
-}
+const ageOf = ({ ages }: OfferRequestRecord, position: number) => {
+  const age = ages[position] ?? null;
+  return { type: age === null ? 'adult' : null, age };
+};
 
-function requestById({ books, ids }: Sandbox, id: string): OfferRequestRecord {
-  const read = ids.read('orq', id);
-  const request = read && books.requests.get(read.number);
-  if (!request) throw refused('not_found');
-  return request;
-}
-
-export function dressedRequest(
-  sandbox: Sandbox,
-  request: OfferRequestRecord,
-  slices: OfferRequestRecord['slices'],
-  withOffers: boolean,
-): object {
-  const { ids, world } = sandbox;
+function dressedRequest({ ids, world }: Sandbox, request: OfferRequestRecord) {
   const place = (iata: string) => cityOrAirport(world.airports, iata);
   return {
     id: ids.numbered('orq', request.number),
@@ -109,7 +155,7 @@ export function dressedRequest(
     created_at: microInstant(request.createdAtMs),
     cabin_class: request.cabinClass,
     client_key: null,
-    slices: slices.map(({ origin, destination, departure_date }) => ({
+    slices: request.slices.map(({ origin, destination, departure_date }) => ({
       origin_type: place(origin).type,
       origin: place(origin),
       destination_type: place(destination).type,
@@ -118,159 +164,155 @@ export function dressedRequest(
     })),
     passengers: passengerIds(ids, request).map((id, position) => ({
       id,
-      type: request.ages[position] == null ? 'adult' : null,
-      age: request.ages[position] ?? null,
+      ...ageOf(request, position),
       given_name: null,
       family_name: null,
       loyalty_programme_accounts: [],
     })),
-    ...(withOffers ? { offers: world.offers(request).map((offer) => shown(sandbox, request, offer)) } : { offers: [] }),
+    offers: [] as object[],
   };
 }
 
-export const shown = (sandbox: Sandbox, request: OfferRequestRecord, offer: WorldOffer): object =>
-  dressedOffer(sandbox, request, offer, sandbox.books.offers.get(offerIdOf(sandbox.ids, offer)), null);
+const offersOf = (sandbox: Sandbox, request: OfferRequestRecord) => ({
+  offers: sandbox.world.offers(request).map((offer) => dressedOffer(sandbox, offer)),
+});
 
-/** GET /air/offers?offer_request_id= */
-export async function listOffers(asked: Asked): Promise<HttpResponse> {
-  const { sandbox, search } = asked;
-  const { books, ids, world } = sandbox;
-  const requestId = search.get('offer_request_id');
-  if (requestId === null)
-    throw invalid([{ at: 'offer_request_id', code: 'validation_required', message: "can't be blank" }]);
-  const failed = await misbehaved(asked, null);
-  if (failed) return failed;
-  const request = requestById(sandbox, requestId);
-  const most = search.get('max_connections');
-  const fits = ({ offer }: WorldOffer) => most === null || offer.slices.every(({ stops }) => stops <= Number(most));
-  const sort = search.get('sort');
-  const sign = sort?.startsWith('-') ? -1 : 1;
-  const keyOf = sortKey(sort);
-  const cents = (offer: WorldOffer) => currentCents(offer, books.offers.get(offerIdOf(ids, offer)));
-  const list = world.offers(request).filter(fits);
-  const sorted = keyOf ? [...list].sort((a, b) => sign * (keyOf(a, cents) - keyOf(b, cents))) : list;
-  return page(asked, sorted, (offer) => shown(sandbox, request, offer));
-}
+const dressedBatch = (sandbox: Sandbox, request: OfferRequestRecord, left: number, offers: readonly WorldOffer[]) => ({
+  ...dressedRequest(sandbox, request),
+  total_batches: BATCHES,
+  remaining_batches: left,
+  offers: offers.map((offer) => dressedOffer(sandbox, offer)),
+});
 
-type SortKey = (offer: WorldOffer, cents: (offer: WorldOffer) => number) => number;
-
-function sortKey(sort: string | null): SortKey | null {
-  switch (sort?.replace(/^-/, '')) {
-    case undefined:
-    case '':
-      return null;
-    case 'total_amount':
-      return (offer, cents) => cents(offer);
-    case 'total_duration':
-      return ({ offer }) => Date.parse(`${offer.arriving_at}Z`) - Date.parse(`${offer.departing_at}Z`);
-    default:
-      throw invalid([
-        { at: 'sort', code: 'validation_inclusion', message: 'must be one of total_amount, total_duration' },
-      ]);
-  }
-}
-
-/** POST /air/offers/{id}/actions/price: the airline's price of now, for the services that are meant to be bought. */
-export const priceOffer = async (asked: Asked, id: string): Promise<HttpResponse> => {
-  const { intended_services: services = [], intended_payment_methods: methods = [] } = await asked.data();
-  const priced = await getOffer(asked, id);
-  const { data: offer } = JSON.parse(String(priced.body)) as { data: object };
-  return data({ ...offer, intended_services: services, intended_payment_methods: methods });
-};
-
-/** GET /air/offers/{id}: with the price of now, and with its services where they are asked for. */
-export async function getOffer(asked: Asked, id: string): Promise<HttpResponse> {
-  const { sandbox, search } = asked;
-  const { books, clock } = sandbox;
-  const found = foundOffer(sandbox, id);
-  if (!found) throw refused('not_found');
-  const { request, offer } = found;
-  const [out] = request.slices;
-  const behaviour = books.take('offer') ?? (out && testRoute(out.origin, out.destination)?.offer) ?? null;
-  const failed = await misbehaved(asked, behaviour);
-  if (failed) return failed;
-  const isBooked = books.orders.all().some(({ offerId }) => offerId === id);
-  if (!isBooked && clock.now() >= expiresAtMs(request, offer)) throw refused('offer_no_longer_available');
-  const before = books.offers.get(id) ?? { reads: 0, raisedCents: 0 };
-  const state = books.offers.put(id, {
-    reads: before.reads + 1,
-    raisedCents: before.raisedCents + (behaviour === 'price_up' && !isBooked ? PRICE_STEP_CENTS : 0),
-  });
-  const services = search.get('return_available_services') === 'true' ? { read: state.reads } : null;
-  return data(dressedOffer(sandbox, request, offer, state, services));
+/** @throws ApiError for an order that the API does not know */
+function sorted(sandbox: Sandbox, list: readonly WorldOffer[], sort: string): readonly WorldOffer[] {
+  const keys: Record<string, (offer: WorldOffer) => number> = {
+    total_amount: (offer) => currentCents(sandbox, offer),
+    total_duration: ({ offer }) => Date.parse(`${offer.arriving_at}Z`) - Date.parse(`${offer.departing_at}Z`),
+  };
+  const name = sort.replace(/^-/, '');
+  if (name === '') return list;
+  const keyOf = keys[name];
+  if (!keyOf) throw invalid(['sort', 'validation_inclusion', `must be one of ${Object.keys(keys).join(', ')}`]);
+  const sign = sort.startsWith('-') ? -1 : 1;
+  return [...list].sort((a, b) => sign * (keyOf(a) - keyOf(b)));
 }
 
 const PRICE_STEP_CENTS = 1_000;
 
-function checkSupplierTimeout(text: string | null): void {
-  const ms = Number(text ?? 20_000);
-  if (!(Number.isInteger(ms) && ms >= 2_000 && ms <= 60_000))
-    throw invalid([
-      { at: 'supplier_timeout', code: 'validation_inclusion', message: 'must be between 2000 and 60000' },
-    ]);
+/** An offer with the price of now, and with its services where they are asked for. */
+async function getOffer(asked: Asked, id: string): Promise<HttpResponse> {
+  const { books, clock, search } = asked;
+  const offer = offerOf(asked, id);
+  const behaviour = behaviourOn(asked, 'offer', offer.request);
+  const failed = await misbehaved(asked, behaviour);
+  if (failed) return failed;
+  const isBooked = books.orders.all().some(({ offerId }) => offerId === id);
+  if (!isBooked && clock.now() >= expiresAtMs(offer)) throw refused('offer_no_longer_available');
+  const before = books.offers.get(id) ?? { reads: 0, raisedCents: 0 };
+  const { reads } = books.offers.put(id, {
+    reads: before.reads + 1,
+    raisedCents: before.raisedCents + (behaviour === 'price_up' && !isBooked ? PRICE_STEP_CENTS : 0),
+  });
+  return data(dressedOffer(asked, offer, search.get('return_available_services') === 'true' ? reads : null));
 }
 
-type Search = Pick<OfferRequestRecord, 'slices' | 'ages' | 'cabinClass' | 'maxConnections'>;
-
 /** @throws ApiError with every wrong field */
-function readSearch(body: Readonly<Record<string, unknown>>, today: string, places: DuffelWorld['airports']): Search {
+function readSearch(sandbox: Sandbox, body: Body) {
   const issues: Issue[] = [];
   const given = listOf(body.slices);
-  if (given.length === 0) issues.push({ at: 'slices', code: 'validation_required', message: "can't be blank" });
-  const slices = given.map((slice, at) => readSlice(slice, `slices/${at}`, today, issues, places));
+  if (given.length === 0) issues.push(['slices', 'validation_required', "can't be blank"]);
+  const slices = given.map((slice, at) => readSlice(sandbox, slice, `slices/${at}`, issues));
   const travelling = listOf(body.passengers);
   if (travelling.length < 1 || travelling.length > MOST_PASSENGERS)
-    issues.push({
-      at: 'passengers',
-      code: 'validation_length',
-      message: `must have between 1 and ${MOST_PASSENGERS} items`,
-    });
+    issues.push(['passengers', 'validation_length', `must have between 1 and ${MOST_PASSENGERS} items`]);
   const ages = travelling.map((passenger, at) => readAge(passenger, `passengers/${at}`, issues));
   const cabinClass = CABINS.find((cabin) => cabin === (body.cabin_class ?? 'economy'));
-  if (!cabinClass)
-    issues.push({ at: 'cabin_class', code: 'validation_inclusion', message: `must be one of ${CABINS.join(', ')}` });
+  if (!cabinClass) issues.push(['cabin_class', 'validation_inclusion', `must be one of ${CABINS.join(', ')}`]);
   const maxConnections = body.max_connections ?? 1;
   if (typeof maxConnections !== 'number' || !Number.isInteger(maxConnections) || maxConnections < 0)
-    issues.push({ at: 'max_connections', code: 'validation_type', message: 'must be an integer' });
-  if (issues.length > 0 || !cabinClass) throw invalid(issues);
+    issues.push(['max_connections', 'validation_type', 'must be an integer']);
+  if (issues.length > 0 || !cabinClass) throw invalid(...issues);
   return { slices, ages, cabinClass, maxConnections: Number(maxConnections) };
 }
 
-export const listOf = (value: unknown): Readonly<Record<string, unknown>>[] =>
-  Array.isArray(value) ? value.map((one) => (typeof one === 'object' && one !== null ? one : {})) : [];
-
-export function readSlice(
-  slice: Readonly<Record<string, unknown>>,
-  at: string,
-  today: string,
-  issues: Issue[],
-  places: DuffelWorld['airports'],
-): OfferRequestRecord['slices'][number] {
+export function readSlice(sandbox: Sandbox, slice: Body, at: string, issues: Issue[]) {
   const { origin, destination, departure_date } = slice;
   for (const [name, value] of Object.entries({ origin, destination })) {
     if (typeof value !== 'string' || !/^[A-Z]{3}$/.test(value))
-      issues.push({ at: `${at}/${name}`, code: 'validation_format', message: 'must be an IATA code' });
-    else if (airportsOf(value, places).length === 0)
-      issues.push({ at: `${at}/${name}`, code: 'linked_record_not_found', message: 'is no place that exists' });
+      issues.push([`${at}/${name}`, 'validation_format', 'must be an IATA code']);
+    else if (airportsOf(value, sandbox.world.airports).length === 0)
+      issues.push([`${at}/${name}`, 'linked_record_not_found', 'is no place that exists']);
   }
   if (typeof departure_date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(departure_date))
-    issues.push({ at: `${at}/departure_date`, code: 'validation_format', message: 'must be a date' });
-  else if (departure_date < today)
-    issues.push({ at: `${at}/departure_date`, code: 'validation_inclusion', message: 'must be after today' });
+    issues.push([`${at}/departure_date`, 'validation_format', 'must be a date']);
+  else if (departure_date < today(sandbox))
+    issues.push([`${at}/departure_date`, 'validation_inclusion', 'must be after today']);
   return { origin: String(origin), destination: String(destination), departure_date: String(departure_date) };
 }
 
 /** null for an adult. A passenger is a type or an age, never both. */
-function readAge(passenger: Readonly<Record<string, unknown>>, at: string, issues: Issue[]): number | null {
-  const { type, age } = passenger;
+function readAge({ type, age }: Body, at: string, issues: Issue[]): number | null {
   if (age === undefined && type === 'adult') return null;
   if (age !== undefined && type !== undefined)
-    issues.push({ at, code: 'validation_inclusion', message: 'must have either a type or an age' });
+    issues.push([at, 'validation_inclusion', 'must have either a type or an age']);
   else if (age === undefined && type === undefined)
-    issues.push({ at, code: 'validation_required', message: 'must have a type or an age' });
-  else if (age === undefined)
-    issues.push({ at: `${at}/type`, code: 'validation_inclusion', message: 'must be adult; give an age' });
+    issues.push([at, 'validation_required', 'must have a type or an age']);
+  else if (age === undefined) issues.push([`${at}/type`, 'validation_inclusion', 'must be adult; give an age']);
   else if (typeof age !== 'number' || !Number.isInteger(age) || age < 0 || age > 130)
-    issues.push({ at: `${at}/age`, code: 'validation_type', message: 'must be an integer' });
+    issues.push([`${at}/age`, 'validation_type', 'must be an integer']);
   return Number(age);
+}
+
+/** Ids of partial offers lie beyond those of whole ones, and name one whole offer and a direction. */
+const PARTIAL = 10_000;
+const OFFERS = 2_000;
+
+/** The flights of a direction, whatever the seller. */
+export const flightsOf = ({ segments }: Slice): string =>
+  segments.map(({ flight_number, departing_at }) => `${flight_number} ${departing_at}`).join(', ');
+
+/** The flights of each selected direction. @throws ApiError for one that is not of this search */
+function selectedIn({ ids, search, world }: Asked, request: OfferRequestRecord): string[] {
+  const given = [...search.getAll('selected_partial_offer[]'), ...search.getAll('selected_partial_offer')];
+  return given.map((id, at) => {
+    const read = ids.read('off', id);
+    const place = (read?.index ?? 0) - PARTIAL;
+    const slice = world.offers(request)[place % OFFERS]?.offer.slices[at];
+    if (read?.number === request.number && Math.floor(place / OFFERS) === at && slice) return flightsOf(slice);
+    const message = 'must be partial offers of this request, a direction after the other';
+    throw invalid(['selected_partial_offer', 'linked_record_not_found', message]);
+  });
+}
+
+const matching = ({ world }: Sandbox, request: OfferRequestRecord, selected: readonly string[]) =>
+  world
+    .offers(request)
+    .filter(({ offer: { slices } }) =>
+      selected.every((flights, at) => slices[at] && flightsOf(slices[at]) === flights),
+    );
+
+/** The cheapest offer for each choice of flights in the next direction, shown as that direction alone. */
+function partialRequest(sandbox: Sandbox, request: OfferRequestRecord, selected: readonly string[]): object {
+  const { ids } = sandbox;
+  const at = selected.length;
+  const choices = new Map<string, WorldOffer>();
+  for (const one of matching(sandbox, request, selected)) {
+    const slice = one.offer.slices[at];
+    const known = slice && choices.get(flightsOf(slice));
+    if (slice && (!known || one.totalCents < known.totalCents)) choices.set(flightsOf(slice), one);
+  }
+  return {
+    ...dressedRequest(sandbox, request),
+    id: ids.numbered('prq', request.number),
+    offers: [...choices.values()].map((offer) => {
+      const whole = dressedOffer(sandbox, offer);
+      return {
+        ...whole,
+        id: ids.numbered('off', request.number, PARTIAL + at * OFFERS + offer.index),
+        partial: true,
+        slices: whole.slices.slice(at, at + 1),
+      };
+    }),
+  };
 }

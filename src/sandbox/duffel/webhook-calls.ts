@@ -1,14 +1,91 @@
-import type { HttpResponse } from '../../kernel/http.ts';
-import { HttpResponse as Answer } from '../../kernel/http.ts';
+import { createHmac } from 'node:crypto';
+import { type Clock, HOUR_MS } from '../../kernel/clock.ts';
+import { type Fetch, HttpResponse } from '../../kernel/http.ts';
 import { sha256Hex } from '../../kernel/json.ts';
-import type { EventRecord, WebhookRecord } from './books.ts';
+import type { Books, EventRecord, WebhookRecord } from './books.ts';
 import { microInstant } from './dress.ts';
 import { invalid, refused } from './errors.ts';
-import { dressedEvent, tell } from './events.ts';
-import { page, wasCreated } from './paging.ts';
-import { type Asked, data, type Sandbox } from './sandbox.ts';
+import { type Calls, data, page, type Sandbox, wasCreated } from './sandbox.ts';
 
-/** Registers who is told. There is one in a mode. */
+const notUrl = () => invalid(['url', 'validation_format', 'is not a URL']);
+
+/** Webhooks, and the events that they are told of. */
+export const webhookCalls: Calls = {
+  // The secret is in this answer alone.
+  'POST /air/webhooks': async (asked) => {
+    const { url, events } = await asked.data();
+    if (typeof url !== 'string' || !URL.canParse(url)) throw notUrl();
+    if (!Array.isArray(events) || events.length === 0)
+      throw invalid(['events', 'validation_required', "can't be blank"]);
+    if (asked.books.webhooks.all().length > 0) throw refused('unsafe_unique');
+    const webhook = register(asked, url, events.map(String));
+    return data({ ...dressed(webhook), secret: webhook.secret }, 201);
+  },
+  'GET /air/webhooks': async (asked) => page(asked, asked.books.webhooks.all(), dressed),
+  // Newest first: also those whose delivery was lost.
+  'GET /air/webhooks/events': async (asked) => {
+    const type = asked.search.get('type');
+    const list = happened(asked)
+      .filter((event) => (type === null || event.type === type) && wasCreated(asked, event.createdAtMs))
+      .sort((a, b) => b.createdAtMs - a.createdAtMs || b.number - a.number);
+    return page(asked, list, dressedEvent);
+  },
+  'GET /air/webhooks/events/{id}': async (asked, id) => data(dressedEvent(eventOf(asked, id))),
+  'POST /air/webhooks/events/{id}/actions/redeliver': async (asked, id) => {
+    const event = eventOf(asked, id);
+    asked.books.events.put(id, { ...event, due: [...event.due, asked.clock.now()] });
+    return new HttpResponse(204, null);
+  },
+  'GET /air/webhooks/deliveries': async (asked) => {
+    const { books, ids } = asked;
+    const [hook] = books.webhooks.all();
+    const list = books.events
+      .all()
+      .flatMap((event) => event.deliveries.map((delivery, at) => ({ event, delivery, at })));
+    return page(asked, list.reverse(), ({ event, delivery, at }) => ({
+      id: ids.hashed('del', event.id, at),
+      event_id: event.id,
+      endpoint_id: hook?.id ?? null,
+      url: hook?.url ?? null,
+      type: event.type,
+      live_mode: false,
+      response_status_code: delivery.status,
+      response_body: null,
+      created_at: microInstant(delivery.atMs),
+    }));
+  },
+  'GET /air/webhooks/{id}': async ({ books }, id) => data(dressed(books.webhooks.need(id))),
+  // Its address, and whether it is active.
+  'PATCH /air/webhooks/{id}': async (asked, id) => {
+    const hook = asked.books.webhooks.need(id);
+    const { url = hook.url, active = hook.isOff !== true } = await asked.data();
+    if (typeof url !== 'string' || !URL.canParse(url)) throw notUrl();
+    if (typeof active !== 'boolean') throw invalid(['active', 'validation_type', 'must be true or false']);
+    return data(dressed(asked.books.webhooks.put(id, { ...hook, url, isOff: !active })));
+  },
+  'DELETE /air/webhooks/{id}': async ({ books }, id) => {
+    books.webhooks.drop(books.webhooks.need(id).id);
+    return new HttpResponse(204, null);
+  },
+  'POST /air/webhooks/{id}/actions/ping': async (asked, id) => {
+    const { books, clock, ids } = asked;
+    books.webhooks.need(id);
+    const idempotencyKey = ids.hashed('png', books.count('ping'));
+    tell(asked, { type: 'ping.triggered', idempotencyKey, atMs: clock.now(), object: {} });
+    return new HttpResponse(204, null);
+  },
+};
+
+const happened = ({ books, clock }: Sandbox): EventRecord[] =>
+  books.events.all().filter(({ createdAtMs }) => createdAtMs <= clock.now());
+
+function eventOf(sandbox: Sandbox, id: string): EventRecord {
+  const event = happened(sandbox).find((one) => one.id === id);
+  if (!event) throw refused('not_found');
+  return event;
+}
+
+/** Registers a webhook. There is one in a mode. */
 export function register(
   { books, clock, ids, seed }: Sandbox,
   url: string,
@@ -26,19 +103,6 @@ export function register(
   });
 }
 
-/** POST /air/webhooks: the secret is in this answer alone. */
-export async function createWebhook(asked: Asked): Promise<HttpResponse> {
-  const { sandbox } = asked;
-  const { url, events } = await asked.data();
-  if (typeof url !== 'string' || !URL.canParse(url))
-    throw invalid([{ at: 'url', code: 'validation_format', message: 'is not a URL' }]);
-  if (!Array.isArray(events) || events.length === 0)
-    throw invalid([{ at: 'events', code: 'validation_required', message: "can't be blank" }]);
-  if (sandbox.books.webhooks.all().length > 0) throw refused('unsafe_unique');
-  const webhook = register(sandbox, url, events.map(String));
-  return data({ ...dressed(webhook), secret: webhook.secret }, 201);
-}
-
 const dressed = ({ id, url, events, createdAtMs, isOff }: WebhookRecord): object => ({
   id,
   url,
@@ -49,90 +113,132 @@ const dressed = ({ id, url, events, createdAtMs, isOff }: WebhookRecord): object
   updated_at: microInstant(createdAtMs),
 });
 
-function hookOf({ books }: Sandbox, id: string): WebhookRecord {
-  const hook = books.webhooks.get(id);
-  if (!hook) throw refused('not_found');
-  return hook;
+/** Until when a failed delivery is tried again. */
+const LONGEST_MS = 72 * HOUR_MS;
+const PATIENCE_MS = 5_000;
+
+interface Told {
+  readonly type: string;
+  readonly idempotencyKey: string;
+  readonly object: object;
+  /** When it happens: later for what is still to come. */
+  readonly atMs: number;
 }
 
-/** GET /air/webhooks/{id} */
-export const getWebhook = async ({ sandbox }: Asked, id: string): Promise<HttpResponse> =>
-  data(dressed(hookOf(sandbox, id)));
-
-/** PATCH /air/webhooks/{id}: its address, and whether it is told at all. */
-export async function updateWebhook(asked: Asked, id: string): Promise<HttpResponse> {
-  const hook = hookOf(asked.sandbox, id);
-  const { url = hook.url, active = hook.isOff !== true } = await asked.data();
-  if (typeof url !== 'string' || !URL.canParse(url))
-    throw invalid([{ at: 'url', code: 'validation_format', message: 'is not a URL' }]);
-  if (typeof active !== 'boolean')
-    throw invalid([{ at: 'active', code: 'validation_type', message: 'must be true or false' }]);
-  return data(dressed(asked.sandbox.books.webhooks.put(id, { ...hook, url, isOff: !active })));
-}
-
-/** DELETE /air/webhooks/{id} */
-export async function deleteWebhook({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  sandbox.books.webhooks.drop(hookOf(sandbox, id).id);
-  return new Answer(204, null);
-}
-
-/** GET /air/webhooks */
-export const listWebhooks = async (asked: Asked): Promise<HttpResponse> =>
-  page(asked, asked.sandbox.books.webhooks.all(), dressed);
-
-/** POST /air/webhooks/{id}/actions/ping */
-export async function pingWebhook({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  hookOf(sandbox, id);
-  tell(sandbox, {
-    type: 'ping.triggered',
-    idempotencyKey: sandbox.ids.hashed('png', sandbox.books.count('ping')),
-    atMs: sandbox.clock.now(),
-    object: {},
+/** Writes an event into the books, with the times of its deliveries by the switch. */
+export function tell({ books, ids, stepMs }: Sandbox, { type, idempotencyKey, object, atMs }: Told): EventRecord {
+  const number = books.count('event');
+  const hook = books.webhooks
+    .all()
+    .find(({ events, isOff }) => isOff !== true && (events.length === 0 || events.includes(type)));
+  const due = hook ? dueBy(books.take('webhook') ?? 'normal', atMs, stepMs, number) : [];
+  const id = ids.numbered('wev', number);
+  return books.events.put(id, {
+    id,
+    number,
+    type,
+    idempotencyKey,
+    object,
+    createdAtMs: atMs,
+    due,
+    failures: 0,
+    deliveries: [],
   });
-  return new Answer(204, null);
 }
 
-const happened = ({ books, clock }: Sandbox): EventRecord[] =>
-  books.events.all().filter(({ createdAtMs }) => createdAtMs <= clock.now());
-
-/** GET /air/webhooks/events, newest first: also those whose delivery was lost. */
-export async function listEvents(asked: Asked): Promise<HttpResponse> {
-  const type = asked.search.get('type');
-  const list = happened(asked.sandbox)
-    .filter((event) => (type === null || event.type === type) && wasCreated(asked, event.createdAtMs))
-    .sort((a, b) => b.createdAtMs - a.createdAtMs || b.number - a.number);
-  return page(asked, list, dressedEvent);
+function dueBy(behaviour: string, atMs: number, stepMs: number, number: number): number[] {
+  switch (behaviour) {
+    case 'late':
+      return [atMs + 10 * stepMs];
+    case 'twice':
+      return [atMs, atMs, atMs + stepMs];
+    // Every second one waits for the one after it.
+    case 'shuffled':
+      return [atMs + (number % 2 === 1 ? 3 * stepMs : 0)];
+    case 'lost':
+      return [];
+    default:
+      return [atMs];
+  }
 }
 
-/** GET /air/webhooks/events/{id} */
-export async function getEvent({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  const event = happened(sandbox).find((one) => one.id === id);
-  if (!event) throw refused('not_found');
-  return data(dressedEvent(event));
+/** An event as it is sent, and as the list of events has it. */
+const dressedEvent = (event: EventRecord): object => ({
+  id: event.id,
+  api_version: 'v2',
+  type: event.type,
+  data: { object: event.object },
+  live_mode: false,
+  idempotency_key: event.idempotencyKey,
+  created_at: microInstant(event.createdAtMs),
+  identity_organisation_id: 'org_0000SandboxFarelock000',
+});
+
+/** `t=1616202842,v1=…`: the HMAC-SHA256 in hex of the time in seconds, a dot, and the body. */
+function signatureOf(secret: string, body: string, nowMs: number): string {
+  const seconds = Math.floor(nowMs / 1000);
+  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 }
 
-/** POST /air/webhooks/events/{id}/actions/redeliver */
-export async function redeliver({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  const event = happened(sandbox).find((one) => one.id === id);
-  if (!event) throw refused('not_found');
-  sandbox.books.events.put(id, { ...event, due: [...event.due, sandbox.clock.now()] });
-  return new Answer(204, null);
+/** The next delivery of all (epoch ms), null when none is left. */
+export const nextDelivery = (books: Books): number | null => {
+  const due = books.events.all().flatMap((event) => event.due);
+  return due.length === 0 ? null : Math.min(...due);
+};
+
+interface Delivering {
+  readonly books: Books;
+  readonly clock: Clock;
+  readonly stepMs: number;
+  readonly fetch: Fetch;
 }
 
-/** GET /air/webhooks/deliveries */
-export async function listDeliveries(asked: Asked): Promise<HttpResponse> {
-  const { books, ids } = asked.sandbox;
+/** Delivers what is due. Who answers with anything but 2xx is told again, later and later. @returns how many were sent */
+export async function deliverDue(delivering: Delivering): Promise<number> {
+  const { books, clock } = delivering;
   const [hook] = books.webhooks.all();
-  const list = books.events.all().flatMap((event) => event.deliveries.map((delivery, at) => ({ event, delivery, at })));
-  return page(asked, list.reverse(), ({ event, delivery, at }) => ({
-    id: ids.hashed('del', event.id, at),
-    event_id: event.id,
-    endpoint_id: hook?.id ?? null,
-    url: hook?.url ?? null,
-    type: event.type,
-    live_mode: false,
-    response_status_code: delivery.status,
-    response_body: null,
-    created_at: microInstant(delivery.atMs),
-  }));
+  if (!hook) return 0;
+  const nowMs = clock.now();
+  const due = books.events
+    .all()
+    .flatMap((event) => event.due.filter((atMs) => atMs <= nowMs).map((atMs) => ({ id: event.id, atMs })))
+    .sort((a, b) => a.atMs - b.atMs);
+  for (const { id, atMs } of due) await deliver(delivering, hook, id, atMs);
+  return due.length;
+}
+
+async function deliver(
+  { books, clock, stepMs, fetch }: Delivering,
+  hook: WebhookRecord,
+  id: string,
+  atMs: number,
+): Promise<void> {
+  const event = books.events.get(id);
+  if (!event) return;
+  const body = JSON.stringify(dressedEvent(event));
+  const status = await fetch({
+    method: 'POST',
+    url: hook.url,
+    headers: { 'content-type': 'application/json', 'x-duffel-signature': signatureOf(hook.secret, body, clock.now()) },
+    body,
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  }).then(
+    (answer) => answer.status,
+    // Nobody there is one more reason to come again.
+    () => null,
+  );
+  const isTaken = status !== null && status >= 200 && status < 300;
+  // Read again: another delivery of the same event may have been written meanwhile.
+  const now = books.events.get(id) ?? event;
+  const failures = isTaken ? 0 : now.failures + 1;
+  const at = now.due.indexOf(atMs);
+  const rest = now.due.filter((_, position) => position !== at);
+  const againMs = clock.now() + stepMs * 2 ** Math.min(failures, 16);
+  const isOver = isTaken || againMs > event.createdAtMs + LONGEST_MS;
+  books.events.put(id, {
+    ...now,
+    failures,
+    due: isOver ? rest : [...rest, againMs],
+    deliveries: [...now.deliveries, { atMs: clock.now(), status }],
+  });
 }

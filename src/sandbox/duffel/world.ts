@@ -1,34 +1,19 @@
 import type { Offer } from '../../wire/flights/index.ts';
 import {
+  centsOf,
   createItineraries,
   createNetwork,
   createOfferIds,
   createTimetable,
   createWorld,
+  decimalOf,
   readAirports,
   searchOffers,
 } from '../airline/index.ts';
 import { testRoute } from './behaviours.ts';
-import type { OfferRequestRecord } from './books.ts';
+import type { OfferRequestRecord, WorldOffer } from './books.ts';
 import { diceOf } from './ids.ts';
-import { amountOf, centsOf } from './money.ts';
 import { airportsOf, type Place } from './places.ts';
-
-/** An offer of the sandbox airline's world, and who sells it here. */
-export interface WorldOffer {
-  readonly requestNumber: number;
-  /** Its position in the answer of its search. */
-  readonly index: number;
-  /** Journey, prices and fares; the currency and the amounts are those that it is sold at here. */
-  readonly offer: Offer;
-  readonly ownerName: string;
-  /** null for an agency. */
-  readonly ownerCode: string | null;
-  readonly totalCents: number;
-  /** Never added up to the total by the API. */
-  readonly taxCents: number | null;
-  readonly baseCents: number | null;
-}
 
 export interface DuffelWorld {
   /** Every place that a search may name. */
@@ -153,7 +138,7 @@ interface Sold {
   readonly ownerCode: string | null;
 }
 
-function worldOffer({ number }: OfferRequestRecord, index: number, sold: Sold, dearerCents: number): WorldOffer {
+function worldOffer(request: OfferRequestRecord, index: number, sold: Sold, dearerCents: number): WorldOffer {
   const { offer } = sold;
   const isPounds = sold.ownerName === 'Wayloft';
   const rate = isPounds ? GBP_PER_USD : 1;
@@ -162,11 +147,11 @@ function worldOffer({ number }: OfferRequestRecord, index: number, sold: Sold, d
   const taxCents = inCents(offer.tax_amount_decimal);
   const baseCents = taxCents === null ? null : totalCents - taxCents;
   return {
-    requestNumber: number,
+    request,
     index,
     offer: {
       ...offer,
-      total_amount_decimal: amountOf(totalCents),
+      total_amount_decimal: decimalOf(totalCents),
       total_currency: isPounds ? 'GBP' : offer.total_currency,
     },
     ownerName: sold.ownerName,
@@ -223,10 +208,10 @@ function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
       fare_brand_name: brand,
       checked_bags_included: 1,
       carry_on_bags_included: 1,
-      total_amount_decimal: amountOf(total),
+      total_amount_decimal: decimalOf(total),
       total_currency: 'USD',
-      tax_amount_decimal: amountOf(tax),
-      base_amount_decimal: amountOf(total - tax),
+      tax_amount_decimal: decimalOf(tax),
+      base_amount_decimal: decimalOf(total - tax),
       supported_loyalty_programmes: [ZZ.code],
       identity_documents_required: false,
       requires_instant_payment: false,
