@@ -1,2 +1,21 @@
-export * from './cards.ts';
-export * from './partner-demo.ts';
+import type { PartnerDemo } from '../partner/base/index.ts';
+import { loadSeed } from './partners/index.ts';
+import { loadEmbedded, PLATFORM_DUE } from './platform/index.ts';
+
+/** The people, attesters and platform of a partner service demo. Loads and touches nothing. */
+export const partnerDemo: PartnerDemo = {
+  seed: async (ports) => (await loadSeed()).ensureSeed(ports),
+  // Where nobody else attests, a person does: in demo the sandbox.
+  attest: async (type, data) => (await import('./attesters.ts')).sandboxAttest(type, data),
+  answer: async (ports, request) => (await loadEmbedded()).answerEmbedded(ports, request),
+  updates: {
+    async dueAtMs(store) {
+      const row = await store.selectFrom('meta').select('value').where('key', '=', PLATFORM_DUE).executeTakeFirst();
+      return row?.value ? Number(row.value) : null;
+    },
+    load: async (ports) => {
+      const { moveEmbedded } = await loadEmbedded();
+      return () => moveEmbedded(ports);
+    },
+  },
+};

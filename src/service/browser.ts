@@ -2,8 +2,12 @@ import { resolve } from 'node:dns/promises';
 import { type BrowserFulfiller, createBrowserFulfiller } from '../airlines/browser/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimRecord } from '../sandbox/carrier-site/index.ts';
-import { createSandboxCards } from '../sandbox/index.ts';
+import {
+  createSandboxCards,
+  SANDBOX_DKIM_SELECTOR,
+  SANDBOX_MAIL_DOMAIN,
+  sandboxDkimRecord,
+} from '../sandbox/carrier-site/index.ts';
 import type { Home } from './home.ts';
 import type { CarrierSites } from './types.ts';
 

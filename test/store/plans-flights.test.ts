@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endCards } from '../../src/airlines/browser/purchases.ts';
 import { turnSwitch } from '../../src/flights/index.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createSandboxCards } from '../../src/sandbox/cards.ts';
+import { createSandboxCards } from '../../src/sandbox/carrier-site/cards.ts';
 import type { Affiliate } from '../../src/wire/flights/index.ts';
 import { openDesk } from '../flights/refund-desk.ts';
 import { hearStatements } from './plans.ts';

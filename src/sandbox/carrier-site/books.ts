@@ -1,30 +1,19 @@
 import { createHash } from 'node:crypto';
-import { openSqlite } from '../../store/libsql/index.ts';
 import { decimalOf } from '../airline/index.ts';
+import { type Book, openBook } from '../base/index.ts';
 
 /** The pay button as it was pressed. */
-export interface NewPress {
-  /** The site's own, in the page with the button: the second press of it is none. */
+interface Press {
+  readonly pressId: number;
+  /** The site's own, in the page with the button: its second press is ignored. */
   readonly payToken: string;
   /** "Your reference" of the passengers page; empty where none was given. */
   readonly reference: string;
   readonly scenario: string;
   readonly amountCents: number;
   readonly cardDigest: string;
+  readonly outcome: 'declined' | 'nothing' | 'sold';
   readonly atMs: number;
-}
-
-export interface NewSale {
-  /** What confirmations name. */
-  readonly shownCents: number;
-  readonly flights: string;
-  readonly fare: string;
-  readonly passengerCount: number;
-  readonly familyNames: readonly string[];
-  /** Given back when it is cancelled; null: it can't be. */
-  readonly refundCents: number | null;
-  /** When the booking is confirmed; null: never. */
-  readonly confirmsAtMs: number | null;
 }
 
 export interface Sale {
@@ -33,9 +22,13 @@ export interface Sale {
   readonly flights: string;
   readonly fare: string;
   readonly passengerCount: number;
+  readonly familyDigests: string;
   readonly paidCents: number;
+  /** The amount that confirmations name. */
   readonly shownCents: number;
+  /** Given back when it is cancelled; null: it can't be. */
   readonly refundCents: number | null;
+  /** When the booking is confirmed; null: never. */
   readonly confirmsAtMs: number | null;
   readonly cancelledAtMs: number | null;
 }
@@ -46,6 +39,7 @@ export interface DueMail {
   readonly recipient: string;
   readonly subject: string;
   readonly text: string;
+  readonly dueAtMs: number;
 }
 
 const TABLES = `
@@ -66,7 +60,7 @@ const TABLES = `
 
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** The record locator of a press: six characters that look thrown, and never the same twice in one set of books. */
+/** The record locator of a press: six characters that look random, and never the same twice in one set of books. */
 export function locatorOf(seed: string, pressId: number): string {
   const start = createHash('sha256').update(`locator ${seed}`).digest().readUInt32BE(0);
   // An odd factor makes it a permutation of 30 bits, which are six letters.
@@ -84,207 +78,113 @@ const nameDigest = (locator: string, familyName: string): string =>
     .update(`${locator} ${familyName.normalize('NFC').trim().toUpperCase()}`)
     .digest('hex');
 
-/** Runs a statement and reads every row of its answer: one that writes is done only then. */
-type Rows = <T>(query: string, ...values: unknown[]) => T[];
-
 /**
  * The pretend carrier's own books: buttons pressed, seats sold and cancelled. They hold no traveller: a family name
  * only as a digest, and the address of a mail until it was sent.
  */
 export function openSiteBooks(path: string, seed: string) {
-  const database = openSqlite(path);
-  database.exec(TABLES);
-  const rows: Rows = <T>(query: string, ...values: unknown[]) => database.prepare(query).all(...values) as T[];
+  const { close, insert, rows, run } = openBook(path, TABLES);
   return {
-    ...pressesOf(rows),
-    ...salesOf(rows, seed),
-    ...mailsOf(rows),
-    ...reportOf(rows),
-    close: () => database.close(),
-  };
-}
+    close,
 
-const pressesOf = (rows: Rows) => ({
-  /**
-   * Writes that the button was pressed, and takes the card: null when this page's button was pressed before.
-   * `declined`: the card is not one of the bank's, holds another amount, or was used.
-   */
-  press(press: NewPress, cardHolds: number | null): { pressId: number; outcome: 'taken' | 'declined' } | null {
-    const [row] = rows<{ press_id: number }>(
-      `insert into presses (pay_token, reference, scenario, amount_cents, card_digest, outcome, at_ms)
-       values (?, ?, ?, ?, ?, 'declined', ?) on conflict (pay_token) do nothing returning press_id`,
-      press.payToken,
-      press.reference,
-      press.scenario,
-      press.amountCents,
-      press.cardDigest,
-      press.atMs,
-    );
-    if (!row) return null;
-    const pressId = Number(row.press_id);
-    const isTaken =
-      cardHolds === press.amountCents &&
-      rows(
-        'insert into cards (card_digest, press_id) values (?, ?) on conflict do nothing returning press_id',
-        press.cardDigest,
-        pressId,
-      ).length > 0;
-    if (!isTaken) return { pressId, outcome: 'declined' };
-    rows("update presses set outcome = 'nothing' where press_id = ? returning press_id", pressId);
-    return { pressId, outcome: 'taken' };
-  },
-});
-
-function salesOf(rows: Rows, seed: string) {
-  const sales = (query: string, ...values: unknown[]) => rows<SaleRow>(query, ...values).map(saleOf);
-  const saleOfPress = (pressId: number): Sale | null =>
-    sales('select * from sales where press_id = ?', pressId)[0] ?? null;
-  return {
-    /** Sells what a press paid for. */
-    sell(pressId: number, sale: NewSale): Sale {
-      const locator = locatorOf(seed, pressId);
-      rows(
-        `insert into sales (locator, press_id, flights, fare, passenger_count, family_digests, paid_cents,
-           shown_cents, refund_cents, confirms_at_ms)
-         select ?, press_id, ?, ?, ?, ?, amount_cents, ?, ?, ? from presses where press_id = ? returning locator`,
-        locator,
-        sale.flights,
-        sale.fare,
-        sale.passengerCount,
-        JSON.stringify(sale.familyNames.map((name) => nameDigest(locator, name))),
-        sale.shownCents,
-        sale.refundCents,
-        sale.confirmsAtMs,
-        pressId,
+    /**
+     * Writes that the button was pressed, and takes the card: null when this page's button was pressed before.
+     * `declined`: the card is not one of the bank's, holds another amount, or was used.
+     */
+    press(pressed: Omit<Press, 'pressId' | 'outcome'>, cardHolds: number | null) {
+      const written = insert<Press>(
+        'presses',
+        { ...pressed, outcome: 'declined' },
+        'on conflict (pay_token) do nothing',
       );
-      rows("update presses set outcome = 'sold' where press_id = ? returning press_id", pressId);
-      const sold = saleOfPress(pressId);
-      if (!sold) throw new Error('a sale was written and is not there');
+      if (!written) return null;
+      const { pressId, cardDigest } = written;
+      const isTaken =
+        cardHolds === pressed.amountCents && insert('cards', { cardDigest, pressId }, 'on conflict do nothing');
+      if (!isTaken) return { pressId, outcome: 'declined' as const };
+      run("update presses set outcome = 'nothing' where press_id = ?", pressId);
+      return { pressId, outcome: 'taken' as const };
+    },
+
+    /** Sells what a press paid for. */
+    sell(
+      pressId: number,
+      {
+        familyNames,
+        ...sale
+      }: Omit<Sale, 'locator' | 'pressId' | 'familyDigests' | 'paidCents' | 'cancelledAtMs'> & {
+        readonly familyNames: readonly string[];
+      },
+    ): Sale {
+      const locator = locatorOf(seed, pressId);
+      const [press] = rows<Press>('select * from presses where press_id = ?', pressId);
+      const familyDigests = JSON.stringify(familyNames.map((name) => nameDigest(locator, name)));
+      const sold =
+        press && insert<Sale>('sales', { ...sale, locator, pressId, familyDigests, paidCents: press.amountCents });
+      if (!sold) throw new Error('a sale without its press');
+      run("update presses set outcome = 'sold' where press_id = ?", pressId);
       return sold;
     },
 
-    saleOfPress,
+    saleOfPress: (pressId: number): Sale | null =>
+      rows<Sale>('select * from sales where press_id = ?', pressId)[0] ?? null,
 
-    /** A booking for somebody who knows its reference and a family name in it. */
+    /** The booking of a reference, with a family name in it. */
     saleFor(locator: string, familyName: string): Sale | null {
-      const [row] = rows<SaleRow>('select * from sales where locator = ?', locator.trim().toUpperCase());
-      const isHis = row && (JSON.parse(row.family_digests) as string[]).includes(nameDigest(row.locator, familyName));
-      return isHis ? saleOf(row) : null;
+      const [sale] = rows<Sale>('select * from sales where locator = ?', locator.trim().toUpperCase());
+      if (!sale) return null;
+      return (JSON.parse(sale.familyDigests) as string[]).includes(nameDigest(sale.locator, familyName)) ? sale : null;
     },
 
     cancel(locator: string, nowMs: number): void {
-      rows(
-        `update sales set cancelled_at_ms = ? where locator = ? and cancelled_at_ms is null
-           and refund_cents is not null returning locator`,
-        nowMs,
-        locator,
-      );
+      const open = 'cancelled_at_ms is null and refund_cents is not null';
+      run(`update sales set cancelled_at_ms = ? where locator = ? and ${open}`, nowMs, locator);
     },
+
+    queueMail(mail: Omit<DueMail, 'mailId'>): void {
+      insert('mails', mail);
+    },
+
+    dueMails: (nowMs: number): DueMail[] =>
+      rows('select * from mails where due_at_ms <= ? order by due_at_ms limit 20', nowMs),
+
+    /** Forgets a delivered mail, and its address. */
+    mailSent: (mailId: number): void => run('delete from mails where mail_id = ?', mailId),
+
+    /** Something reached the pretend till of another host. */
+    noteElsewhere(what: string, atMs: number): void {
+      insert('elsewhere', { atMs, what });
+    },
+
+    report: (nowMs: number) => reportOf(rows, nowMs),
   };
 }
 
-const mailsOf = (rows: Rows) => ({
-  queueMail(mail: Omit<DueMail, 'mailId'>, dueAtMs: number): void {
-    rows(
-      'insert into mails (kind, recipient, subject, text, due_at_ms) values (?, ?, ?, ?, ?) returning mail_id',
-      mail.kind,
-      mail.recipient,
-      mail.subject,
-      mail.text,
-      dueAtMs,
-    );
-  },
-
-  dueMails: (nowMs: number): DueMail[] =>
-    rows<{ mail_id: number; kind: DueMail['kind']; recipient: string; subject: string; text: string }>(
-      'select * from mails where due_at_ms <= ? order by due_at_ms limit 20',
-      nowMs,
-    ).map(({ mail_id, kind, recipient, subject, text }) => ({
-      mailId: Number(mail_id),
-      kind,
-      recipient,
-      subject,
-      text,
-    })),
-
-  /** Once a mail was delivered, its address is nobody's business. */
-  mailSent(mailId: number): void {
-    rows('delete from mails where mail_id = ? returning mail_id', mailId);
-  },
-});
-
-const reportOf = (rows: Rows) => ({
-  /** Something reached the pretend till of another host. */
-  noteElsewhere(what: string, nowMs: number): void {
-    rows('insert into elsewhere (at_ms, what) values (?, ?) returning at_ms', nowMs, what);
-  },
-
-  /** Everything, for who checks a purchase against it. */
-  report(nowMs: number) {
-    const presses = rows<PressRow>('select * from presses order by press_id');
-    return {
-      presses: presses.map((row) => ({
-        press_id: Number(row.press_id),
-        reference: row.reference,
-        scenario: row.scenario,
-        amount_decimal: decimalOf(Number(row.amount_cents)),
-        outcome: row.outcome,
-        at: new Date(Number(row.at_ms)).toISOString(),
-      })),
-      sales: rows<SaleRow>('select * from sales order by press_id')
-        .map(saleOf)
-        .map((sale) => ({
-          booking_reference: sale.locator,
-          press_id: sale.pressId,
-          reference: presses.find(({ press_id }) => Number(press_id) === sale.pressId)?.reference ?? '',
-          flights: sale.flights,
-          fare: sale.fare,
-          passenger_count: sale.passengerCount,
-          paid_amount_decimal: decimalOf(sale.paidCents),
-          confirmed: sale.confirmsAtMs !== null && sale.confirmsAtMs <= nowMs,
-          cancelled: sale.cancelledAtMs !== null,
-        })),
-      elsewhere: rows<{ what: string }>('select what from elsewhere order by at_ms').map(({ what }) => what),
-    };
-  },
-});
-
 export type SiteBooks = ReturnType<typeof openSiteBooks>;
 
-interface PressRow {
-  press_id: number;
-  reference: string;
-  scenario: string;
-  amount_cents: number;
-  outcome: 'declined' | 'nothing' | 'sold';
-  at_ms: number;
+/** Everything that happened, to check a purchase against. */
+function reportOf(rows: Book['rows'], nowMs: number) {
+  const presses = rows<Press>('select * from presses order by press_id');
+  return {
+    presses: presses.map((press) => ({
+      press_id: press.pressId,
+      reference: press.reference,
+      scenario: press.scenario,
+      amount_decimal: decimalOf(press.amountCents),
+      outcome: press.outcome,
+      at: new Date(press.atMs).toISOString(),
+    })),
+    sales: rows<Sale>('select * from sales order by press_id').map((sale) => ({
+      booking_reference: sale.locator,
+      press_id: sale.pressId,
+      reference: presses.find(({ pressId }) => pressId === sale.pressId)?.reference ?? '',
+      flights: sale.flights,
+      fare: sale.fare,
+      passenger_count: sale.passengerCount,
+      paid_amount_decimal: decimalOf(sale.paidCents),
+      confirmed: sale.confirmsAtMs !== null && sale.confirmsAtMs <= nowMs,
+      cancelled: sale.cancelledAtMs !== null,
+    })),
+    elsewhere: rows<{ what: string }>('select what from elsewhere order by at_ms').map(({ what }) => what),
+  };
 }
-
-interface SaleRow {
-  locator: string;
-  press_id: number;
-  flights: string;
-  fare: string;
-  passenger_count: number;
-  family_digests: string;
-  paid_cents: number;
-  shown_cents: number;
-  refund_cents: number | null;
-  confirms_at_ms: number | null;
-  cancelled_at_ms: number | null;
-}
-
-const orNull = (value: number | null): number | null => (value === null ? null : Number(value));
-
-const saleOf = (row: SaleRow): Sale => ({
-  locator: row.locator,
-  pressId: Number(row.press_id),
-  flights: row.flights,
-  fare: row.fare,
-  passengerCount: Number(row.passenger_count),
-  paidCents: Number(row.paid_cents),
-  shownCents: Number(row.shown_cents),
-  refundCents: orNull(row.refund_cents),
-  confirmsAtMs: orNull(row.confirms_at_ms),
-  cancelledAtMs: orNull(row.cancelled_at_ms),
-});

@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto';
+import type { CardIssuer } from '../../airlines/browser/records/index.ts';
 
 /**
  * Cards of the sandbox's issuer: 19 digits that begin with 9999, which no bank has, then the amount in cents, a serial
  * number and Luhn's digit. A card is good for exactly its amount, once.
  */
-export interface SandboxCard {
+interface SandboxCard {
   readonly number: string;
   readonly cvc: string;
 }
 
 const ISSUER = '9999';
+const MOST_CENTS = 99_999_999;
 
 /** A card for an amount. `serial` tells cards of the same amount apart; of six digits. */
 export function sandboxCard(amountCents: number, serial: number): SandboxCard {
-  if (amountCents < 1 || amountCents > 99_999_999) throw new RangeError('an amount that no sandbox card holds');
+  if (amountCents < 1 || amountCents > MOST_CENTS) throw new RangeError('an amount that no sandbox card holds');
   const body = `${ISSUER}${String(amountCents).padStart(8, '0')}${String(serial % 1_000_000).padStart(6, '0')}`;
   const number = body + luhnDigit(body);
   return { number, cvc: cvcOf(number) };
@@ -30,10 +32,7 @@ export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'
 export const cardDigest = (number: string): string => createHash('sha256').update(number).digest('hex').slice(0, 32);
 
 const cvcOf = (number: string): string =>
-  String(Number.parseInt(createHash('sha256').update(`cvc ${number}`).digest('hex').slice(0, 8), 16) % 1000).padStart(
-    3,
-    '0',
-  );
+  String(createHash('sha256').update(`cvc ${number}`).digest().readUInt32BE(0) % 1000).padStart(3, '0');
 
 function luhnDigit(body: string): string {
   const sum = [...body].reverse().reduce((total, digit, i) => {
@@ -42,3 +41,17 @@ function luhnDigit(body: string): string {
   }, 0);
   return String((10 - (sum % 10)) % 10);
 }
+
+/**
+ * Cards that the pretend carrier's till takes, each for exactly its amount: the same reference has the same card, in
+ * every process. They are worth nothing.
+ */
+export const createSandboxCards = (): CardIssuer => ({
+  isSandbox: true,
+  async issue({ reference, amountDecimal }) {
+    const serial = createHash('sha256').update(`farelock sandbox card ${reference}`).digest().readUInt32BE(0);
+    const cents = Math.min(MOST_CENTS, Math.max(1, Math.round(Number(amountDecimal) * 100)));
+    return { ...sandboxCard(cents, serial), expiry: '2031-12', holder: 'Farelock Sandbox' };
+  },
+  revoke: async () => undefined,
+});

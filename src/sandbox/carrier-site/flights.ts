@@ -1,27 +1,14 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { HttpResponse, json } from '../../kernel/http.ts';
+import { centsOf } from '../airline/index.ts';
 import { fareMenu, type Leg, type PageFare, shuffled, type Trip, tripsFor } from '../lowcost/index.ts';
-import { preselected } from './basket.ts';
-import {
-  centsOf,
-  html,
-  localInstant,
-  type Markup,
-  page,
-  shownDay,
-  shownDuration,
-  shownMoney,
-  shownTime,
-} from './page.ts';
-import { type Handler, legsOf, redirect, type Search, type SitePorts, type Visit } from './visit.ts';
+import { html, localInstant, type Markup, page, shownDay, shownDuration, shownMoney, shownTime } from './page.ts';
+import { type Handler, legsOf, preselected, redirect, type Search, type SitePorts, type Visit } from './visit.ts';
 
 /** Prices of the site change on the hours of the clock that divide by four, and in between hold to the cent. */
 const PRICE_HOLDS_MINUTES = 240;
 
 type Direction = 'out' | 'back';
-
-export const quotedMinute = (nowMs: number): number =>
-  Math.floor(nowMs / 60_000 / PRICE_HOLDS_MINUTES) * PRICE_HOLDS_MINUTES;
 
 /** The page of results; its flights are listed by a script. */
 export const flights: Handler = (visit) => {
@@ -84,10 +71,10 @@ const listed = (ports: SitePorts, leg: Leg) => ({
   price: shownMoney(fareMenu(ports.world, tripOf(ports, [leg], 1))[0]?.totalCents ?? 0),
 });
 
-export const tripOf = ({ clock }: SitePorts, legs: readonly Leg[], adults: number): Trip => ({
+const tripOf = ({ clock }: SitePorts, legs: readonly Leg[], adults: number): Trip => ({
   legs,
   adults,
-  quotedMinute: quotedMinute(clock.now()),
+  quotedMinute: Math.floor(clock.now() / 60_000 / PRICE_HOLDS_MINUTES) * PRICE_HOLDS_MINUTES,
 });
 
 /** Takes a flight out of a list. */
@@ -166,7 +153,7 @@ const fareCard = (fare: PageFare, index: number): Markup => html`<article aria-l
 </article>`;
 
 const termsOf = (what: string, penaltyDecimal: string | null): string =>
-  penaltyDecimal === null ? `${what}: not possible` : `${what}: for ${shownMoney(centsOf(penaltyDecimal))}`;
+  penaltyDecimal === null ? `${what}: not possible` : `${what}: for ${shownMoney(centsOf(penaltyDecimal) ?? 0)}`;
 
 /** Takes the fare; whatever the site would like to sell with it is in the basket from here on. */
 export const chooseFare: Handler = ({ session, form }) => {

@@ -3,8 +3,6 @@ import { type HttpRequest, HttpResponse, json } from '../../kernel/http.ts';
 import { createWorld } from '../airline/index.ts';
 import { openSiteBooks } from './books.ts';
 import * as confirmation from './confirmation.ts';
-import * as extras from './extras.ts';
-import * as fares from './flights.ts';
 import * as flights from './flights.ts';
 import { deliverDue, sandboxDkimRecord } from './mail.ts';
 import { html, page } from './page.ts';
@@ -14,13 +12,12 @@ import { SCRIPT, STYLE } from './script.ts';
 import * as search from './search.ts';
 import * as till from './till.ts';
 import { cookieFor, createVisitors, type Handler, type SiteAnswer, type SitePorts } from './visit.ts';
-import * as walls from './walls.ts';
 
-export { sandboxCard } from './cards.ts';
+export { createSandboxCards, sandboxCard } from './cards.ts';
 export { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimRecord } from './mail.ts';
 export { SITE_SCENARIO_NAMES, siteScenario } from './scenarios.ts';
 
-export interface CarrierSiteOptions {
+interface CarrierSiteOptions {
   readonly seed: string;
   readonly clock: Clock;
   /** The file of its books. */
@@ -54,20 +51,20 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'POST /flights/return': flights.addReturn,
   'POST /flights/choose': flights.chooseFlight,
   'POST /flights': flights.takeFlights,
-  'GET /fares': fares.fares,
-  'POST /fares': fares.chooseFare,
-  'GET /extras': extras.extras,
-  'POST /extras/tick': extras.tickExtra,
-  'POST /extras': extras.takeExtras,
+  'GET /fares': flights.fares,
+  'POST /fares': flights.chooseFare,
+  'GET /extras': till.extras,
+  'POST /extras/tick': till.tickExtra,
+  'POST /extras': till.takeExtras,
   'GET /passengers': passengers.passengers,
   'POST /passengers': passengers.takePassengers,
-  'GET /sold-out': walls.soldOut,
-  'GET /account': walls.account,
-  'POST /account': walls.account,
-  'GET /check': walls.check,
-  'GET /check/frame': walls.checkFrame,
-  'GET /elsewhere': walls.elsewhere,
-  'POST /elsewhere': walls.paidElsewhere,
+  'GET /sold-out': confirmation.soldOut,
+  'GET /account': confirmation.account,
+  'POST /account': confirmation.account,
+  'GET /check': confirmation.check,
+  'GET /check/frame': confirmation.checkFrame,
+  'GET /elsewhere': confirmation.elsewhere,
+  'POST /elsewhere': confirmation.paidElsewhere,
   'GET /pay': till.till,
   'POST /pay/refresh': till.refreshTill,
   'POST /pay': till.pay,

@@ -1,6 +1,5 @@
 import { HttpResponse } from '../../kernel/http.ts';
-import { basketLines, totalOf } from './basket.ts';
-import { legsOf, type Visit } from './visit.ts';
+import { basketLines, legsOf, totalOf, type Visit } from './visit.ts';
 
 /** HTML that is safe to put into a page. */
 export class Markup {
@@ -37,9 +36,6 @@ export function shownMoney(cents: number): string {
   const whole = String(Math.floor(cents / 100)).replaceAll(/\B(?=(\d{3})+$)/g, '.');
   return `${whole},${String(cents % 100).padStart(2, '0')} US$`;
 }
-
-/** US cents of a decimal text of ours, such as `45.00` or `0`. */
-export const centsOf = (decimal: string): number => Math.round(Number(decimal) * 100);
 
 /** `06:10` of a local time in milliseconds. */
 export const shownTime = (localMs: number): string => new Date(localMs).toISOString().slice(11, 16);

@@ -10,7 +10,7 @@ export const SITE_SCENARIOS = {
   account_wall: 'A page asks for a log-in.',
   sold_out: 'The seats are gone once the passengers were given.',
   pay_pressed_no_confirmation:
-    'The page says that the payment is being processed, for ever; no mail comes. Every second press is a sale.',
+    'The page says without end that the payment is being processed; no mail comes. Every second press is a sale.',
   late_confirmation: 'The page promises a mail, which takes ten times as long, at least 3 seconds.',
   mail_only: 'The page promises a mail, which comes at once.',
   slow_confirmation: 'The page is busy for some seconds before it shows the booking.',

@@ -1,11 +1,64 @@
 import { randomBytes } from 'node:crypto';
 import { HttpResponse, json } from '../../kernel/http.ts';
+import { centsOf } from '../airline/index.ts';
 import { LATE_AT_LEAST_MS, LATE_BY } from '../lowcost/index.ts';
-import { basketLines, totalOf } from './basket.ts';
 import { amountOnCard, cardDigest } from './cards.ts';
 import { confirmationMail } from './mail.ts';
-import { centsOf, framed, html, type Markup, page, shownMoney } from './page.ts';
-import { type Handler, legsOf, type Placed, redirect, type Session, type SiteAnswer, type Visit } from './visit.ts';
+import { framed, html, type Markup, page, shownMoney } from './page.ts';
+import {
+  basketLines,
+  EXTRAS,
+  type Handler,
+  legsOf,
+  type Placed,
+  redirect,
+  type Session,
+  type SiteAnswer,
+  totalOf,
+  type Visit,
+} from './visit.ts';
+
+/** Extras, two of which nobody has asked for. */
+export const extras: Handler = (visit) => {
+  const { session } = visit;
+  if (!session.fare || session.familyNames.length === 0) return redirect('/');
+  const adults = session.search?.adults ?? 1;
+  const main = html`<form method="post" action="/extras">
+<fieldset><legend>Extras</legend>
+${EXTRAS.map(
+  ({ id, name, what, cents }) => html`<div class="extra">
+<input type="checkbox" id="extra-${id}" name="extra" value="${id}" data-extra ${session.extras.has(id) ? 'checked' : ''}>
+<label for="extra-${id}"><strong>${name}</strong> ${what}</label>
+<span class="price">${shownMoney(cents * adults)}</span></div>`,
+)}
+</fieldset>
+<button class="primary">Continue to payment</button>
+</form>`;
+  return page(visit, 'Anything else?', main, { hasBasket: true });
+};
+
+/** Ticks or unticks an extra, and answers with the total. */
+export const tickExtra: Handler = ({ session, form }) => {
+  const id = form.get('extra') ?? '';
+  const ticked = new Set(session.extras);
+  if (form.get('ticked') === 'true' && EXTRAS.some((extra) => extra.id === id)) ticked.add(id);
+  else ticked.delete(id);
+  session.extras = ticked;
+  return json({ total: shownMoney(totalOf(basketLines(session))) });
+};
+
+/** What is ticked in the form decides. */
+export const takeExtras: Handler = ({ session, form, url }) => {
+  const known = new Set(EXTRAS.map(({ id }) => id));
+  session.extras = new Set(form.getAll('extra').filter((id) => known.has(id)));
+  if (session.scenario === 'insurance_sticks') session.extras = new Set([...session.extras, 'insurance']);
+  return redirect(session.scenario === 'redirect_elsewhere' ? elsewhere(url) : '/pay');
+};
+
+/** The same server by its other name: a browser takes it for another host. */
+function elsewhere({ hostname, port }: URL): string {
+  return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
+}
 
 /** The till: what it costs in the end, the frame with the card, and the button that pays. */
 export const till: Handler = async (visit) => {
@@ -187,7 +240,7 @@ function paidAgain(visit: Visit): SiteAnswer {
 function sell({ session, ports }: Visit, pressId: number, total: number, confirmsAtMs: number | null): void {
   const { fare, scenario, email, familyNames, reference } = session;
   const { conditions } = fare ?? {};
-  const penalty = conditions?.refund_allowed ? centsOf(conditions.refund_penalty_amount ?? '0') : null;
+  const penalty = conditions?.refund_allowed ? (centsOf(conditions.refund_penalty_amount) ?? 0) : null;
   const sale = ports.books.sell(pressId, {
     shownCents: scenario === 'wrong_amount' ? total + WRONG_BY_CENTS : total,
     flights: flightsOf(session),
@@ -198,10 +251,8 @@ function sell({ session, ports }: Visit, pressId: number, total: number, confirm
     confirmsAtMs,
   });
   if (confirmsAtMs === null) return;
-  ports.books.queueMail(
-    { kind: 'signed', ...confirmationMail(email, sale, reference) },
-    Math.max(confirmsAtMs, ports.clock.now() + ports.mailMs),
-  );
+  const dueAtMs = Math.max(confirmsAtMs, ports.clock.now() + ports.mailMs);
+  ports.books.queueMail({ kind: 'signed', ...confirmationMail(email, sale, reference), dueAtMs });
 }
 
 /** A mail about a booking that nobody made, by nobody who may sign it. */
@@ -211,7 +262,7 @@ function forge({ session, ports }: Visit, total: number): void {
     { locator: 'FAKE22', flights: flightsOf(session), shownCents: total },
     session.reference,
   );
-  ports.books.queueMail({ kind: 'forged', ...mail }, ports.clock.now());
+  ports.books.queueMail({ kind: 'forged', ...mail, dueAtMs: ports.clock.now() });
 }
 
 const flightsOf = (session: Visit['session']): string =>

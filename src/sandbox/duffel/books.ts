@@ -1,5 +1,5 @@
-import { openSqlite } from '../../store/libsql/index.ts';
 import type { CabinClass, Offer } from '../../wire/flights/index.ts';
+import { openBook } from '../base/index.ts';
 import type { BehaviourOf, OrderBehaviourName, SwitchName } from './behaviours.ts';
 import { refused } from './errors.ts';
 
@@ -194,16 +194,14 @@ const TABLES = `
  * one process opens a file. Nothing of a passenger but how many they are reaches it.
  */
 export function openBooks(path: string | null) {
-  const database = path === null ? null : openSqlite(path);
-  database?.exec(TABLES);
+  const book = path === null ? null : openBook(path, TABLES);
   const kinds: Record<string, Map<string, unknown>> = {};
   const recordsOf = (kind: string) => {
     kinds[kind] ??= new Map();
     return kinds[kind];
   };
-  const stored = database?.prepare('select kind, id, value from records order by position').all() ?? [];
-  for (const { kind, id, value } of stored as { kind: string; id: string; value: string }[])
-    recordsOf(kind).set(id, JSON.parse(value));
+  const stored = book?.rows<{ kind: string; id: string; value: string }>('select * from records order by position');
+  for (const { kind, id, value } of stored ?? []) recordsOf(kind).set(id, JSON.parse(value));
 
   /** Records of one kind, in the order in which they were first put. */
   const shelf = <K extends keyof Kinds>(kind: K) => {
@@ -218,17 +216,13 @@ export function openBooks(path: string | null) {
         return record;
       },
       put(id: string | number, value: Kinds[K]): Kinds[K] {
-        database
-          ?.prepare(
-            `insert into records (kind, id, value) values (?, ?, ?)
-             on conflict (kind, id) do update set value = excluded.value`,
-          )
-          .run(kind, String(id), JSON.stringify(value));
+        const row = { kind, id: String(id), value: JSON.stringify(value) };
+        book?.insert('records', row, 'on conflict (kind, id) do update set value = excluded.value');
         records.set(String(id), value);
         return value;
       },
       drop(id: string): void {
-        database?.prepare('delete from records where kind = ? and id = ?').run(kind, id);
+        book?.run('delete from records where kind = ? and id = ?', kind, id);
         records.delete(id);
       },
       all: (): Kinds[K][] => [...records.values()],
@@ -270,7 +264,7 @@ export function openBooks(path: string | null) {
       return always !== 'normal' && means(always) ? always : null;
     },
 
-    close: () => database?.close(),
+    close: () => book?.close(),
   };
 }
 

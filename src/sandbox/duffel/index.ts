@@ -1,7 +1,7 @@
 import { createRouter, MOST_BODY_BYTES, readBytes } from '../../http/index.ts';
 import { type HttpRequest, HttpResponse, headerOf } from '../../kernel/http.ts';
 import { silentLog } from '../../kernel/log.ts';
-import { tableOf } from '../calls.ts';
+import { tableOf } from '../base/index.ts';
 import { adminCalls } from './admin.ts';
 import { cancellationCalls } from './cancellation-calls.ts';
 import { changeCalls } from './change-calls.ts';

@@ -1,15 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import {
-  type Call,
-  createRouter,
-  MOST_BODY_BYTES,
-  type RouteTable,
-  readBytes,
-  routesOf,
-  type Serve,
-  type Visit,
-} from '../../http/index.ts';
+import { type Call, createRouter, MOST_BODY_BYTES, readBytes, type Serve } from '../../http/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { randomIds } from '../../kernel/ids.ts';
@@ -18,6 +9,7 @@ import { silentLog } from '../../kernel/log.ts';
 import { jsonOf, verifyWebhook } from '../../partner/platforms/index.ts';
 import { offeringSchema, quoteOf } from '../../wire/partner/offering.ts';
 import { countryCode, decimalString, text } from '../../wire/partner/parts.ts';
+import { tableOf } from '../base/index.ts';
 import { SEEDED_PARTNERS } from '../partners/index.ts';
 import {
   BEHAVIOUR_NAMES,
@@ -25,16 +17,14 @@ import {
   type Behaviour,
   type BehaviourName,
   behaviourOfAmount,
+  MISANSWERS,
+  right,
   STEPS,
 } from './behaviour-table.ts';
 import type { Books } from './books.ts';
 
 /** Longer than anybody waits for an answer. */
 const SILENCE_MS = 60_000;
-
-const HUGE_BYTES = 300 * 1024;
-const JSON_TYPE = { 'content-type': 'application/json' };
-const HTML_TYPE = { 'content-type': 'text/html' };
 
 interface PlatformPorts {
   readonly books: Books;
@@ -56,86 +46,32 @@ export const PLATFORM_PARTNERS = SEEDED_PARTNERS.map((partner) => ({
 
 type PlatformPartner = (typeof PLATFORM_PARTNERS)[number];
 
+type PlatformCall = Call<PlatformPorts>;
+
 /** Read from bytes, not by a schema of the table: the signature is over what was sent. */
-const bodyOf = ({ request }: Visit): Promise<Uint8Array> => readBytes(request, MOST_BODY_BYTES);
+const bodyOf = ({ request }: PlatformCall): Promise<Uint8Array> => readBytes(request, MOST_BODY_BYTES);
 
-const route = routesOf<PlatformPorts>();
-
-/** What orders are answered with; behaviours answer with whatever they were made for. */
-const ORDERED = Object.fromEntries(
-  [200, 307, 400, 401, 404, 422, 502, 503].map((status) => [status, { description: 'Done, or refused.' }]),
-);
-
-const ROUTES: RouteTable<PlatformPorts> = {
-  unknown: 'not_found',
-  routes: [
-    route({
-      method: 'GET',
-      path: '/health',
-      id: 'health',
-      summary: 'Liveness.',
-      answers: { 200: { description: 'Alive.' } },
-      run: async () => ({ status: 'ok' }),
-    }),
-    route({
-      method: 'GET',
-      path: '/admin/behaviours',
-      id: 'behaviours',
-      summary: 'The switches: how each partner behaves until they are changed.',
-      answers: { 200: { description: 'By partner.' } },
-      run: async ({ context: { books } }) => ({
-        partners: Object.fromEntries(PLATFORM_PARTNERS.map(({ slug }) => [slug, books.behaviourOf(slug)])),
-        behaviours: BEHAVIOUR_NAMES,
-      }),
-    }),
-    route({
-      method: 'POST',
-      path: '/admin/behaviours/{partner}',
-      id: 'turnBehaviour',
-      summary: 'Set a switch.',
-      answers: ORDERED,
-      codes: ['unsupported_media_type'],
-      run: turnBehaviour,
-    }),
-    route({
-      method: 'GET',
-      path: '/admin/orders/{partner}',
-      id: 'orders',
-      summary: 'The orders in the books.',
-      answers: { 200: { description: 'Of one partner.' } },
-      run: async ({ context: { books }, params }) => ({
-        orders: books
-          .orders(params.partner)
-          .map(({ orderId, steps, outcome, answer }) => ({
-            orderId,
-            externalOrderId: (JSON.parse(answer) as { externalOrderId?: string }).externalOrderId,
-            outcome,
-            updatesSent: steps,
-          })),
-      }),
-    }),
-    route({
-      method: 'POST',
-      path: '/{partner}/create-order',
-      id: 'createOrder',
-      summary: 'Takes an order.',
-      answers: ORDERED,
-      codes: ['payload_too_large'],
-      run: createOrder,
-    }),
-    route({
-      method: 'POST',
-      path: '/{partner}/redirect-order',
-      id: 'redirectOrder',
-      summary: 'Gives an address to send the customer to.',
-      answers: ORDERED,
-      codes: ['payload_too_large'],
-      run: redirectOrder,
-    }),
-  ],
-};
-
-type PlatformCall = Call<PlatformPorts, unknown, unknown, 'partner'>;
+const TABLE = tableOf<PlatformPorts>({
+  'GET /health': async () => ({ status: 'ok' }),
+  // How each partner behaves until its switch is changed.
+  'GET /admin/behaviours': async ({ context: { books } }) => ({
+    partners: Object.fromEntries(PLATFORM_PARTNERS.map(({ slug }) => [slug, books.behaviourOf(slug)])),
+    behaviours: BEHAVIOUR_NAMES,
+  }),
+  'POST /admin/behaviours/{partner}': turnBehaviour,
+  'GET /admin/orders/{partner}': async ({ context: { books }, params }) => ({
+    orders: books
+      .orders(params.partner ?? '')
+      .map(({ orderId, steps, outcome, answer }) => ({
+        orderId,
+        externalOrderId: (JSON.parse(answer) as { externalOrderId?: string }).externalOrderId,
+        outcome,
+        updatesSent: steps,
+      })),
+  }),
+  'POST /{partner}/create-order': createOrder,
+  'POST /{partner}/redirect-order': redirectOrder,
+});
 
 /**
  * The sandbox partner platform: a real HTTP service that takes the two outbound requests of the specification, keeps
@@ -143,7 +79,7 @@ type PlatformCall = Call<PlatformPorts, unknown, unknown, 'partner'>;
  */
 export const createPlatformApp = (ports: PlatformPorts): { readonly fetch: Serve } => ({
   fetch: createRouter({
-    table: ROUTES,
+    table: TABLE,
     log: silentLog,
     ids: randomIds(ports.clock.now),
     enter: () => ports,
@@ -252,17 +188,17 @@ async function acted(
       return refusal(partner, 422, `outside ${limits}`, `The amount must be between ${limits}.`);
     }
     const outcome = partner.type === 'REDIRECT' ? 'waiting' : (behaviour.outcome ?? 'processed');
-    booked = books.book(
-      { orderId: id, partner: partner.slug, digest, answer: JSON.stringify(make(quote.toAmount)), outcome },
-      STEPS[outcome].length === 0 ? null : clock.now() + ports.stepMs,
-    );
+    const answer = JSON.stringify(make(quote.toAmount));
+    const dueAtMs = STEPS[outcome].length === 0 ? null : clock.now() + ports.stepMs;
+    booked = books.book({ orderId: id, partner: partner.slug, digest, answer, outcome, dueAtMs });
   }
-  if (answer && (!('once' in answer) || calls === 1))
-    return misanswered(answer.kind, booked.answer, ports, request.signal);
-  return new HttpResponse(200, booked.answer, { 'content-type': 'application/json' });
+  if (!answer || (answer.once && calls > 1)) return right(booked.answer);
+  if (answer.kind === 'slow' || answer.kind === 'silent')
+    await clock.sleep(answer.kind === 'slow' ? ports.slowMs : SILENCE_MS, request.signal);
+  return MISANSWERS[answer.kind](booked.answer);
 }
 
-const partnerAt = (slug: string): PlatformPartner | undefined =>
+const partnerAt = (slug: string | undefined): PlatformPartner | undefined =>
   PLATFORM_PARTNERS.find((partner) => partner.slug === slug);
 
 /** The switch goes before the amount. */
@@ -290,53 +226,6 @@ const refusal = (
   );
 
 const failure = (status: number, error: string): HttpResponse => json({ error }, status);
-
-type Kind = NonNullable<Behaviour['answer']>['kind'];
-
-const right = (answer: string) => new HttpResponse(200, answer, JSON_TYPE);
-
-/** A right answer, given wrongly: late, torn, or with something in it that must not be taken. */
-async function misanswered(
-  kind: Kind,
-  answer: string,
-  { clock, slowMs }: { readonly clock: Clock; readonly slowMs: number },
-  signal: AbortSignal | undefined,
-): Promise<HttpResponse> {
-  const changed = (change: object) => right(JSON.stringify({ ...(JSON.parse(answer) as object), ...change }));
-  switch (kind) {
-    case 'slow':
-      await clock.sleep(slowMs, signal);
-      return right(answer);
-    case 'silent':
-      await clock.sleep(SILENCE_MS, signal);
-      return right(answer);
-    case 'torn':
-      return torn(answer);
-    case 'bad_gateway':
-      return new HttpResponse(502, '<html>Bad gateway</html>', HTML_TYPE);
-    case 'no_instructions':
-      return changed({ depositInstructions: undefined });
-    case 'not_json':
-      return new HttpResponse(200, '<html>Thank you</html>', HTML_TYPE);
-    case 'huge':
-      return changed({ padding: 'x'.repeat(HUGE_BYTES) });
-    case 'http_url':
-      return changed({ redirectUrl: 'http://redirecta.sandbox.farelock.invalid/start' });
-    case 'bad_status':
-      return changed({ status: 'DONE' });
-    case 'bad_amount':
-      return changed({ toAmount: '-1' });
-    case 'redirect':
-      return new HttpResponse(307, null, { location: 'https://elsewhere.invalid/' });
-  }
-}
-
-/** Announces the whole answer, sends half of it, and ends. */
-function torn(answer: string): HttpResponse {
-  const half = answer.slice(0, Math.floor(answer.length / 2));
-  const length = String(Buffer.byteLength(answer));
-  return new HttpResponse(200, half, { ...JSON_TYPE, 'content-length': length });
-}
 
 /** The two requests as a platform takes them (spec/partner-service.md, Outbound). */
 

@@ -1,56 +1,58 @@
 import { decimalOf, unitsOf } from '../../kernel/decimal.ts';
+import { HttpResponse } from '../../kernel/http.ts';
 
 /**
  * Behaviours of the sandbox platform: set for a whole partner over its admin route, or for one order by the last
  * four decimals of its amount (docs/sandbox.md). `once`: for the first call about an order alone.
  */
 export interface Behaviour {
-  /** Before anything is written. */
-  readonly before?: {
-    readonly kind: 'refuse';
-    readonly status: 400 | 422 | 503;
-    readonly retryAfterSeconds?: number;
-    readonly once?: true;
-  };
-  /** Of an order that is written: what becomes of the answer. */
-  readonly answer?: {
-    readonly kind:
-      | 'slow'
-      | 'silent'
-      | 'torn'
-      | 'bad_gateway'
-      | 'no_instructions'
-      | 'not_json'
-      | 'huge'
-      | 'http_url'
-      | 'bad_status'
-      | 'bad_amount'
-      | 'redirect';
-    readonly once?: true;
-  };
+  /** Refuses before anything is written. */
+  readonly before?: { readonly status: 400 | 422 | 503; readonly retryAfterSeconds?: number; readonly once?: true };
+  /** Spoils the answer about an order that is written. */
+  readonly answer?: { readonly kind: keyof typeof MISANSWERS; readonly once?: true };
   /** A repetition of an order that is written is refused as a duplicate, as careless platforms do. */
   readonly refusesRepeats?: true;
   /** How the platform goes on with the order. */
   readonly outcome?: Outcome;
 }
 
-export type Outcome =
-  | 'processed'
-  | 'error'
-  | 'canceled'
-  | 'paid_late'
-  | 'paid_short'
-  | 'paid_over'
-  | 'refunded'
-  | 'reviewed'
-  | 'waiting';
+const HUGE_BYTES = 300 * 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const HTML_TYPE = { 'content-type': 'text/html' };
+
+export const right = (answer: string) => new HttpResponse(200, answer, JSON_TYPE);
+
+const changed = (change: object) => (answer: string) =>
+  right(JSON.stringify({ ...(JSON.parse(answer) as object), ...change }));
+
+/** A right answer, given wrongly: late, torn, or with something in it that must not be taken. */
+export const MISANSWERS = {
+  slow: right,
+  silent: right,
+  /** Announces the whole answer, sends half of it, and ends. */
+  torn: (answer) =>
+    new HttpResponse(200, answer.slice(0, Math.floor(answer.length / 2)), {
+      ...JSON_TYPE,
+      'content-length': String(Buffer.byteLength(answer)),
+    }),
+  bad_gateway: () => new HttpResponse(502, '<html>Bad gateway</html>', HTML_TYPE),
+  no_instructions: changed({ depositInstructions: undefined }),
+  not_json: () => new HttpResponse(200, '<html>Thank you</html>', HTML_TYPE),
+  huge: changed({ padding: 'x'.repeat(HUGE_BYTES) }),
+  http_url: changed({ redirectUrl: 'http://redirecta.sandbox.farelock.invalid/start' }),
+  bad_status: changed({ status: 'DONE' }),
+  bad_amount: changed({ toAmount: '-1' }),
+  redirect: () => new HttpResponse(307, null, { location: 'https://elsewhere.invalid/' }),
+} as const satisfies Record<string, (answer: string) => HttpResponse>;
+
+export type Outcome = keyof typeof STEPS;
 
 export const BEHAVIOURS = {
   normal: {},
-  invalid: { before: { kind: 'refuse', status: 400 } },
-  over_limit: { before: { kind: 'refuse', status: 422 } },
-  outage: { before: { kind: 'refuse', status: 503, retryAfterSeconds: 1 } },
-  outage_once: { before: { kind: 'refuse', status: 503, retryAfterSeconds: 1, once: true } },
+  invalid: { before: { status: 400 } },
+  over_limit: { before: { status: 422 } },
+  outage: { before: { status: 503, retryAfterSeconds: 1 } },
+  outage_once: { before: { status: 503, retryAfterSeconds: 1, once: true } },
   slow: { answer: { kind: 'slow' } },
   silent: { answer: { kind: 'silent' } },
   silent_once: { answer: { kind: 'silent', once: true } },
@@ -115,7 +117,7 @@ export function behaviourOfAmount(amount: string): BehaviourName {
 }
 
 /** One update that the platform sends about an order. */
-interface Step {
+export interface Step {
   readonly status: string;
   /** @param toAmount what the order was to give, as a decimal */
   readonly details: (orderId: string, toAmount: string) => Readonly<Record<string, unknown>>;
@@ -130,33 +132,26 @@ const PAID: readonly Step[] = [
   { status: 'PAYMENT_PROCESSED', details: plain },
 ];
 
+const FAILED = {
+  reason: 'sandbox: the order was made to fail',
+  customerFacingReason: 'The payment could not be made.',
+};
 const CANCELED: Step = { status: 'CANCELED', details: () => ({ customerFacingReason: 'No funds came in time.' }) };
 const returned = (orderId: string, reason: string) => ({
   returnDetails: { reason, refundReferenceId: `ref_${orderId}` },
 });
 
 /** The way of an order after AWAITING_FUNDS, by its outcome. */
-export const STEPS: Readonly<Record<Outcome, readonly Step[]>> = {
+export const STEPS = {
   processed: PAID,
   reviewed: [{ status: 'IN_REVIEW', details: plain }, ...PAID],
-  error: [
-    {
-      status: 'ERROR',
-      details: () => ({
-        reason: 'sandbox: the order was made to fail',
-        customerFacingReason: 'The payment could not be made.',
-      }),
-    },
-  ],
+  error: [{ status: 'ERROR', details: () => FAILED }],
   canceled: [CANCELED],
   paid_late: [
     CANCELED,
     {
       status: 'REFUNDING',
-      details: (orderId) => ({
-        sourceTransactionId: `src_${orderId}`,
-        ...returned(orderId, 'The funds came after the order was canceled.'),
-      }),
+      details: (id) => ({ ...FUNDS.details(id, ''), ...returned(id, 'The funds came after the order was canceled.') }),
     },
     { status: 'REFUNDED', details: plain },
   ],
@@ -170,8 +165,8 @@ export const STEPS: Readonly<Record<Outcome, readonly Step[]>> = {
   ],
   refunded: [
     FUNDS,
-    { status: 'REFUNDING', details: (orderId) => ({ ...returned(orderId, 'The account does not take it.') }) },
+    { status: 'REFUNDING', details: (orderId) => returned(orderId, 'The account does not take it.') },
     { status: 'REFUNDED', details: plain },
   ],
   waiting: [],
-};
+} as const satisfies Record<string, readonly Step[]>;

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch, HttpResponse } from '../../kernel/http.ts';
 import { jsonOf } from '../../partner/platforms/index.ts';
 import { PLATFORM_PARTNERS } from './app.ts';
-import { STEPS } from './behaviour-table.ts';
+import { STEPS, type Step } from './behaviour-table.ts';
 import type { BookedOrder, Books } from './books.ts';
 
 interface MoverPorts {
@@ -48,12 +48,12 @@ export async function moveDue(ports: MoverPorts): Promise<number> {
 async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
   const { books, clock, stepMs } = ports;
   const { steps, version, attempts } = order;
-  const way = STEPS[order.outcome];
+  const way: readonly Step[] = STEPS[order.outcome];
   const step = way[steps];
   const partner = PLATFORM_PARTNERS.find(({ slug }) => slug === order.partner);
   const key = partner ? await ports.keyOf(partner.partnerId) : null;
   if (!step || key === null) {
-    books.moved(order, { steps, version, attempts, dueAtMs: null });
+    books.moved({ ...order, dueAtMs: null });
     return false;
   }
   const response = await ports
@@ -73,23 +73,24 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
       }),
       signal: AbortSignal.timeout(10_000),
     })
-    // Whatever kept the answer away (nobody there, too slow), the update may have been taken: it is asked again.
+    // Without an answer the update may have been taken: it is sent again.
     .catch(() => null);
   const isTaken = response !== null && response.status >= 200 && response.status < 300;
   const next = isTaken ? versionIn(response) : null;
   if (next !== null) {
     const isLast = steps + 1 >= way.length;
-    books.moved(order, { steps: steps + 1, version: next, attempts: 0, dueAtMs: isLast ? null : clock.now() + stepMs });
+    const dueAtMs = isLast ? null : clock.now() + stepMs;
+    books.moved({ ...order, steps: steps + 1, version: next, attempts: 0, dueAtMs });
     return true;
   }
   if (response === null || isTaken || response.status >= 500) {
-    books.moved(order, { steps, version, attempts, dueAtMs: clock.now() + UNHEARD_WAIT_MS });
+    books.moved({ ...order, dueAtMs: clock.now() + UNHEARD_WAIT_MS });
     return false;
   }
-  // Somebody else moved it, or it cannot go there: it is no longer this script's.
+  // It was moved elsewhere, or cannot go there: stop scripting it.
   const isOver = response.status === 409 || response.status === 400 || attempts + 1 >= MOST_REFUSALS;
   const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, attempts));
-  books.moved(order, { steps, version, attempts: attempts + 1, dueAtMs: isOver ? null : clock.now() + waitMs });
+  books.moved({ ...order, attempts: attempts + 1, dueAtMs: isOver ? null : clock.now() + waitMs });
   return false;
 }
 

@@ -13,7 +13,7 @@ import type { Step } from '../../../src/airlines/browser/recipes/steps.ts';
 import type { BookOutcome, Purchase } from '../../../src/airlines/fulfiller.ts';
 import { HttpResponse } from '../../../src/kernel/http.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
-import { createSandboxCards } from '../../../src/sandbox/cards.ts';
+import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';
 import { worldClock } from '../../clock.ts';
 import { isProof } from '../../rounds.ts';
 import { LATE_MS, type OpenedShop, openShop, purchaseOf, RECIPE, TRAVELLER } from './shop.ts';

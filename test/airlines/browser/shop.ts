@@ -8,7 +8,7 @@ import type { OfferQuery } from '../../../src/airlines/provider.ts';
 import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
 import { type HttpRequest, HttpResponse } from '../../../src/kernel/http.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
-import { createSandboxCards } from '../../../src/sandbox/cards.ts';
+import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';
 import { openCarrierSite } from '../../../src/sandbox/carrier-site/index.ts';
 import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/mail.ts';
 import { openStore } from '../../../src/service/home.ts';

@@ -14,7 +14,7 @@ import { addRequirement } from '../../../src/partner/compliance/requirements.ts'
 import { purgeCustomerData } from '../../../src/partner/compliance/retention.ts';
 import { createStanding } from '../../../src/partner/compliance/standing.ts';
 import type { CustomerData } from '../../../src/partner/customer-data/schema.ts';
-import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
+import { partnerDemo } from '../../../src/sandbox/index.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
 import { openStore } from '../../../src/service/home.ts';
 import type { DataType } from '../../../src/wire/partner/kinds.ts';

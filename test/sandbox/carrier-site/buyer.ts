@@ -7,7 +7,7 @@ import type { BookOutcome, Purchase, SoldFare } from '../../../src/airlines/fulf
 import type { OfferQuery } from '../../../src/airlines/provider.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
-import { createSandboxCards } from '../../../src/sandbox/cards.ts';
+import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';
 import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/mail.ts';
 import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
 import { openStore } from '../../../src/service/home.ts';

@@ -9,7 +9,7 @@ import { openSecrets, type Secrets } from '../../../src/kernel/secrets.ts';
 import { mintToken } from '../../../src/partner/base/credentials.ts';
 import { defaultPartnerOptions } from '../../../src/partner/base/ports.ts';
 import { createPartner } from '../../../src/partner/index.ts';
-import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
+import { partnerDemo } from '../../../src/sandbox/index.ts';
 import { partnerKeyFile, webhookSecretFile } from '../../../src/sandbox/partners/seed.ts';
 import { openStore } from '../../../src/service/home.ts';
 import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';

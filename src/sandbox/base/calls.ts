@@ -1,4 +1,4 @@
-import type { Call, Route, RouteTable } from '../http/index.ts';
+import type { Call, Route, RouteTable } from '../../http/index.ts';
 
 /** Every status that a double may answer with: what it was made to answer decides. */
 const ANSWERS = Object.fromEntries(
