@@ -6,9 +6,8 @@ import { LOWCOST_SCENARIOS } from '../../src/airlines/provider.ts';
 import { decimalOf } from '../../src/sandbox/airline/prices.ts';
 import { createWorld } from '../../src/sandbox/airline/world.ts';
 import { CARRIERS, tripsFor } from '../../src/sandbox/lowcost/flights.ts';
-import { goToTill } from '../../src/sandbox/lowcost/fulfilment.ts';
+import { goToTill, visit } from '../../src/sandbox/lowcost/fulfilment.ts';
 import { LOWCOST_ROUTES } from '../../src/sandbox/lowcost/scenarios.ts';
-import { visit } from '../../src/sandbox/lowcost/site.ts';
 
 const world = createWorld('test');
 const [trip] = tripsFor(

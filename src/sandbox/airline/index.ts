@@ -11,30 +11,19 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
-import { createItineraries } from './itineraries.ts';
-import { type ReadOffer, readOffer } from './live-offer.ts';
-import { createNetwork } from './network.ts';
-import { createOfferIds } from './offer-id.ts';
 import type { OrderBook } from './orders.ts';
-import { RATE_LIMIT_RETRY_SECONDS, scenarioOn, TICKETING_SLOW_BY } from './scenarios.ts';
-import { searchOffers } from './search.ts';
-import { createTimetable } from './timetable.ts';
-import { createWorld } from './world.ts';
+import { scenarioOn, TICKETING_SLOW_BY } from './scenarios.ts';
+import { type Air, openAir, rateLimited, readOffer, searchOffers } from './search.ts';
 
-export { distanceKm, readAirports } from './airports.ts';
-export { createItineraries } from './itineraries.ts';
-export { createNetwork } from './network.ts';
-export { createOfferIds } from './offer-id.ts';
+export { type Airport, airportByCode, distanceKm, readAirports } from './airports.ts';
+export { conditionsOf, flightKey, spanOf } from './journey.ts';
 export { airlineMigrations, recordLocator, tickets } from './orders.ts';
 export { centsOf, decimalOf } from './prices.ts';
-export { searchOffers } from './search.ts';
-export { createTimetable } from './timetable.ts';
+export { SCENARIO_ROUTES } from './scenarios.ts';
+export { CLOCK_SKEW_MS, dayOf, openAir, searchOffers } from './search.ts';
 export * from './world.ts';
 
 export const loadWorld = () => import('./world.ts');
-
-export { type Airport, airportByCode } from './airports.ts';
-export { SCENARIO_ROUTES } from './scenarios.ts';
 
 export interface SandboxOptions {
   /** The same seed is the same world. */
@@ -59,7 +48,7 @@ export interface SandboxProvider extends Provider {
 /** The options of the sandbox, its world and its records. */
 interface Airline extends SandboxOptions {
   readonly scenario: Scenario;
-  readonly sandbox: () => Sandbox;
+  readonly air: () => Air;
   readonly book: () => Promise<OrderBook>;
 }
 
@@ -68,25 +57,27 @@ interface Airline extends SandboxOptions {
  * process with the same seed sees the same flights and, at the same moment, the same prices.
  */
 export function createSandboxProvider(options: SandboxOptions): SandboxProvider {
-  const { clock } = options;
-  const sandbox = lazily(() => openSandbox(options.seed));
+  const { clock, scenario = 'none' } = options;
+  let opened: Air | undefined;
+  /** A command that only reads what is stored never makes the world. */
+  const air = () => {
+    opened ??= openAir(options.seed);
+    return opened;
+  };
   const book = once(
     async (): Promise<OrderBook> => (await import('./orders.ts')).openOrderBook(options.orders, options.onTrouble),
   );
-  const airline: Airline = { ...options, scenario: options.scenario ?? 'none', sandbox, book };
+  const airline: Airline = { ...options, scenario, air, book };
   return {
     name: 'sandbox',
     isSandbox: true,
     airport(iata) {
-      const found = sandbox().world.byCode(iata);
+      const found = air().world.byCode(iata);
       return found ? { name: found.name, city: found.city, country: found.country, timeZone: found.timeZone } : null;
     },
     async search(query) {
-      if (scenarioOn(airline.scenario, query.origin, query.destination) === 'rate_limited') {
-        throw problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });
-      }
-      const { world, itineraries, ids } = sandbox();
-      return searchOffers(world, itineraries, ids, query, clock.now());
+      if (scenarioOn(scenario, query.origin, query.destination) === 'rate_limited') throw rateLimited();
+      return searchOffers(air(), query, clock.now());
     },
     async offer(offerId, moment = 'quote') {
       const { scenario: _, ...live } = liveOffer(airline, offerId, moment);
@@ -102,23 +93,8 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
   };
 }
 
-type Sandbox = ReturnType<typeof openSandbox>;
-
-function openSandbox(seed: string) {
-  const world = createWorld(seed);
-  const network = createNetwork(world);
-  const timetable = createTimetable(world);
-  return {
-    world,
-    itineraries: createItineraries(world, network, timetable),
-    ids: createOfferIds(world, network, timetable),
-  };
-}
-
-function liveOffer({ sandbox, scenario, clock }: Airline, offerId: string, moment: OfferMoment): ReadOffer {
-  const { world, ids } = sandbox();
-  return readOffer(world, ids, scenario, offerId, moment, clock.now());
-}
+const liveOffer = ({ air, scenario, clock }: Airline, offerId: string, moment: OfferMoment) =>
+  readOffer(air(), scenario, offerId, moment, clock.now());
 
 async function createOrder(airline: Airline, wanted: OrderRequest): Promise<ProviderOrder> {
   const { clock, ticketingMs } = airline;
@@ -128,9 +104,7 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
   const known = await book.byReference(reference, nowMs);
   if (known) return known;
   const { offer, scenario, passengerCount } = liveOffer(airline, offerId, 'booking');
-  if (passengers.length !== passengerCount) {
-    throw new OrderRefused('form_rejected', false);
-  }
+  if (passengers.length !== passengerCount) throw new OrderRefused('form_rejected', false);
   if (parseUsdc(offer.total_amount_decimal) !== parseUsdc(expectedAmountDecimal)) {
     throw problem('offer_repriced', {
       detail: { expected_ticket_amount: expectedAmountDecimal, current_ticket_amount: offer.total_amount_decimal },
@@ -148,13 +122,4 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
   // The order exists; only its answer is lost. findOrder finds it.
   if (made && scenario === 'outcome_unknown') throw problem('provider_failed');
   return order;
-}
-
-/** A command that only reads what is stored never makes the world. */
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

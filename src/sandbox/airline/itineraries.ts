@@ -1,21 +1,11 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import type { Airport } from './airports.ts';
-import { distanceKm } from './airports.ts';
+import { type Airport, distanceKm } from './airports.ts';
 import type { Network, Service } from './network.ts';
 import type { Flight, Timetable } from './timetable.ts';
 import type { World } from './world.ts';
 
 /** One direction of a journey: flights in order. */
 export type Itinerary = readonly Flight[];
-
-export interface Itineraries {
-  /**
-   * Finds the itineraries of a local date, best first: direct flights, then connections over hubs that lie on the way;
-   * only where those are few, longer chains. Never empty between two airports of the world on a future date.
-   * @param notBeforeMs flights that leave earlier are left out.
-   */
-  find(from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[];
-}
 
 const MOST = 42;
 const MOST_DIRECT = 34;
@@ -33,8 +23,13 @@ interface Air {
   departures(service: Service, from: Airport, day: number): readonly Flight[];
 }
 
-export const createItineraries = (world: World, network: Network, timetable: Timetable): Itineraries => ({
-  find: (from, to, day, notBeforeMs) => {
+export const createItineraries = (world: World, network: Network, timetable: Timetable) => ({
+  /**
+   * Finds the itineraries of a local date, best first: direct flights, then connections over hubs that lie on the way;
+   * only where those are few, longer chains. Never empty between two airports of the world on a future date.
+   * @param notBeforeMs flights that leave earlier are left out
+   */
+  find: (from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] => {
     const air = { world, network, departures: rememberedDepartures(timetable) };
     const km = distanceKm(from, to);
     const later = (flights: Itinerary) => (flights[0]?.departureMs ?? 0) >= notBeforeMs;

@@ -1,5 +1,6 @@
-import type { CabinClass } from '../../wire/flights/index.ts';
-import { distanceKm } from './airports.ts';
+import { isoDuration } from '../../kernel/domain/offer-order.ts';
+import type { CabinClass, Conditions } from '../../wire/flights/index.ts';
+import { type Airport, distanceKm } from './airports.ts';
 import type { Itinerary } from './itineraries.ts';
 import type { Flight } from './timetable.ts';
 import { type Airline, TOPIC, type World } from './world.ts';
@@ -29,18 +30,50 @@ const longest = (itinerary: Itinerary): Flight | undefined =>
     undefined,
   );
 
-/** The same text for the same physical itinerary, whoever sells it: operating flights and dates, all directions. */
+/** Such as `ZA123-LIS-BER-20261220`: the same for the same physical flight, whatever the seller. */
+export const flightKey = (number: string, from: Airport, to: Airport, departureLocalMs: number): string =>
+  `${number}-${from.iata}-${to.iata}-${localTime(departureLocalMs).slice(0, 10).replaceAll('-', '')}`;
+
+/** The same text for the same physical itinerary: operating flights and dates, all directions. */
 export const comparisonKey = (journey: Journey): string =>
   journey
     .map((itinerary) =>
       itinerary
-        .map(({ airline, slot, from, to, departureLocalMs }) => {
-          const date = new Date(departureLocalMs).toISOString().slice(0, 10).replaceAll('-', '');
-          return `${airline.code}${slot.flightNumber}-${from.iata}-${to.iata}-${date}`;
-        })
+        .map((flight) => flightKey(operatingNumber(flight), flight.from, flight.to, flight.departureLocalMs))
         .join('.'),
     )
     .join('~');
+
+const localTime = (localMs: number): string => new Date(localMs).toISOString().slice(0, 19);
+
+/** The two ends of a flight or a direction, as the wire shows them. */
+export const spanOf = (
+  from: Airport,
+  to: Airport,
+  departureLocalMs: number,
+  arrivalLocalMs: number,
+  minutes: number,
+) => ({
+  origin_iata: from.iata,
+  destination_iata: to.iata,
+  departing_at: localTime(departureLocalMs),
+  arriving_at: localTime(arrivalLocalMs),
+  origin_time_zone: from.timeZone,
+  destination_time_zone: to.timeZone,
+  duration: isoDuration(minutes),
+});
+
+/** A change or a refund: a penalty of null is undisclosed, or of something that isn't allowed. */
+type Term = readonly [allowed: boolean | null, penalty: string | null];
+
+export const conditionsOf = (change: Term, refund: Term, currency: string): Conditions => ({
+  change_allowed: change[0],
+  change_penalty_amount: change[1],
+  change_penalty_currency: change[1] === null ? null : currency,
+  refund_allowed: refund[0],
+  refund_penalty_amount: refund[1],
+  refund_penalty_currency: refund[1] === null ? null : currency,
+});
 
 /** A number for the journey, for throws of the dice about it. */
 export function journeyBits(world: World, journey: Journey): number {

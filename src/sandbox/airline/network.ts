@@ -1,5 +1,4 @@
-import type { Airport } from './airports.ts';
-import { distanceKm } from './airports.ts';
+import { type Airport, distanceKm } from './airports.ts';
 import { type Airline, SHUTTLE, TOPIC, type World } from './world.ts';
 
 /** One airline's non-stop (or same-flight-number) service between two airports, in both directions. */
@@ -13,12 +12,6 @@ export interface Service {
   readonly weeklyBySlot: readonly number[];
 }
 
-/** Lays out the airlines' routes: a gravity model of the airports' sizes, the airline's kind and the distance. */
-export interface Network {
-  /** Services between two airports, either way around. */
-  services(a: Airport, b: Airport): readonly Service[];
-}
-
 /** Closer than this nobody but the shuttle flies. */
 const WITHIN_A_CITY_KM = 130;
 const WEIGHT = [0, 0.15, 0.4, 0.9, 1.7, 2.6];
@@ -26,7 +19,10 @@ const WEIGHT = [0, 0.15, 0.4, 0.9, 1.7, 2.6];
 export const SLOTS_BY_SIZE = [0, 2, 3, 5, 10, 14];
 const LONGEST_KM = 17_500;
 
-export function createNetwork(world: World): Network {
+export type Network = ReturnType<typeof createNetwork>;
+
+/** Lays out the airlines' routes: a gravity model of the airports' sizes, the airline's kind and the distance. */
+export function createNetwork(world: World) {
   const { dice } = world;
   const plans = new Map<number, readonly Service[]>();
   const gatewaysOf = new Map<number, readonly Airport[]>();
@@ -60,20 +56,15 @@ export function createNetwork(world: World): Network {
     const away = distanceKm(a, b);
     if (away < WITHIN_A_CITY_KM) return shuttle(world, a, b, away);
     const found: Service[] = [];
-    for (const [hub, other] of [
-      [a, b],
-      [b, a],
-    ] as const) {
+    const ways = [[a, b] as const, [b, a] as const];
+    for (const [hub, other] of ways) {
       for (const airline of world.atHome(hub)) {
         if (found.some((service) => service.airline === airline)) continue;
         const daily = demand(world, airline, hub, other, away);
         if (daily >= 0.15) found.push(service(airline, hub, other, away, daily));
       }
     }
-    for (const [hub, other] of [
-      [a, b],
-      [b, a],
-    ] as const) {
+    for (const [hub, other] of ways) {
       const rank = gateways(other).indexOf(hub);
       if (rank < 0 || away > LONGEST_KM) continue;
       const daily = rank < 2 ? 2 : 1;
@@ -90,7 +81,8 @@ export function createNetwork(world: World): Network {
   };
 
   return {
-    services(a, b) {
+    /** Services between two airports, either way around. */
+    services(a: Airport, b: Airport): readonly Service[] {
       const [low, high] = a.index < b.index ? [a, b] : [b, a];
       const key = low.index * 1024 + high.index;
       let services = plans.get(key);

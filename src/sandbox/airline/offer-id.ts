@@ -2,20 +2,9 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Airport } from './airports.ts';
 import type { Network } from './network.ts';
-import type { Selection } from './offers.ts';
-import { SELLERS } from './prices.ts';
+import { SELLERS, type Selection } from './prices.ts';
 import type { Flight, Timetable } from './timetable.ts';
 import type { World } from './world.ts';
-
-/**
- * An offer id says everything about its offer, so that nothing is stored for a search and any process can price it
- * again: `off_` and base64url of a packed record with a MAC keyed from the seed. What was changed on the way, or is of
- * another world, reads as null.
- */
-export interface OfferIds {
-  write(selection: Selection): string;
-  read(id: string): Selection | null;
-}
 
 const PREFIX = 'off_';
 const VERSION = 1;
@@ -27,7 +16,11 @@ const FLIGHT_BYTES = 4;
 const FIRST_DAY = 18_262;
 const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
-export function createOfferIds(world: World, network: Network, timetable: Timetable): OfferIds {
+/**
+ * An offer id says everything about its offer, so that nothing is stored for a search and any process can price it
+ * again: `off_` and base64url of a packed record with a MAC keyed from the seed.
+ */
+export function createOfferIds(world: World, network: Network, timetable: Timetable) {
   const key = hash('sha256', `farelock sandbox offers ${world.seed}`, 'buffer');
   // The key on both sides and most of the digest thrown away: a MAC in one call, where HMAC takes several objects.
   const macOf = (bytes: Uint8Array): Buffer =>
@@ -40,11 +33,12 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
     return service ? timetable.flight(service, from, (packed >>> 10) & 31, day + ((packed >>> 7) & 7) - 2) : null;
   };
   return {
-    write(selection) {
+    write(selection: Selection): string {
       const bytes = packed(selection);
       return PREFIX + Buffer.concat([bytes, macOf(bytes)]).toString('base64url');
     },
-    read(id) {
+    /** null for an id that was changed on the way, or is of another world. */
+    read(id: string): Selection | null {
       if (!id.startsWith(PREFIX) || id.length > 200) return null;
       const all = Buffer.from(id.slice(PREFIX.length), 'base64url');
       // Base64 has several spellings of some bytes; only ours is an id.

@@ -1,18 +1,28 @@
 import { instant } from '../../kernel/clock.ts';
-import { isoDuration } from '../../kernel/domain/offer-order.ts';
-import type { CabinClass, Conditions, Offer, Segment, Slice } from '../../wire/flights/index.ts';
+import type { CabinClass, Offer, Segment, Slice } from '../../wire/flights/index.ts';
 import type { Airport } from './airports.ts';
 import type { Itinerary } from './itineraries.ts';
 import {
   cabinOn,
   comparisonKey,
+  conditionsOf,
   type Journey,
   lengthKm,
   marketingAirline,
   marketingNumber,
   operatingNumber,
+  spanOf,
 } from './journey.ts';
-import { type BaseFare, DIRECT, decimalOf, EUR_PER_USD, priceOf, SELLERS, type Seller } from './prices.ts';
+import {
+  type BaseFare,
+  DIRECT,
+  decimalOf,
+  EUR_PER_USD,
+  priceOf,
+  SELLERS,
+  type Selection,
+  type Seller,
+} from './prices.ts';
 import type { Flight } from './timetable.ts';
 import { type Airline, TOPIC, type World } from './world.ts';
 
@@ -27,54 +37,32 @@ const CO2_PER_FUEL = 3.16;
 const PASSENGER_SHARE = { turboprop: 0.98, regional_jet: 0.97, narrow: 0.95, wide: 0.82 } as const;
 const LONG_HAUL_KM = 3000;
 
-/** All that makes an offer, and all that an offer id carries. */
-export interface Selection {
-  /** Minutes since 1970: the price is of this moment. */
-  readonly issuedMinute: number;
-  readonly journey: Journey;
-  readonly plating: Airline;
-  readonly tier: number;
-  readonly sellerIndex: number;
-  readonly cabin: CabinClass;
-  readonly adults: number;
-}
-
 /** Until when an offer is honoured at its price, ms since 1970: 20 to 45 minutes after it was issued. */
 export const expiresAtMs = (world: World, { issuedMinute, tier, sellerIndex }: Selection, base: BaseFare): number =>
   (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
 
-/** The common part of all offers on a journey under one airline's numbers, worked out once. */
-interface Frame {
-  readonly comparisonKey: string;
-  readonly lengthKm: number;
-  readonly emissionsKgPerAdult: number | null;
-  readonly programmes: readonly string[];
-  /** Whole but for what the fare adds: brand and fare basis. */
-  readonly slices: readonly Slice[];
-}
+type Frame = ReturnType<typeof frameOf>;
 
-export function frameOf(world: World, journey: Journey, plating: Airline, cabin: CabinClass): Frame {
-  return {
-    comparisonKey: comparisonKey(journey),
-    lengthKm: Math.max(...journey.map(lengthKm)),
-    emissionsKgPerAdult: emissionsKg(world, journey, cabin),
-    programmes: programmes(journey, plating),
-    slices: journey.map((itinerary) => sliceOf(world, itinerary, plating)),
-  };
-}
+/** The common part of all offers on a journey under one airline's numbers, worked out once. */
+export const frameOf = (world: World, journey: Journey, plating: Airline, cabin: CabinClass) => ({
+  comparisonKey: comparisonKey(journey),
+  lengthKm: Math.max(...journey.map(lengthKm)),
+  emissionsKgPerAdult: emissionsKg(world, journey, cabin),
+  programmes: programmes(journey, plating),
+  /** Whole but for what the fare adds: brand and fare basis. */
+  slices: journey.map((itinerary) => sliceOf(world, itinerary, plating)),
+});
 
 /** Writes a selection as the wire shows it. Pure: the same selection gives the same offer on every machine. */
 export function composeOffer(world: World, id: string, selection: Selection, base: BaseFare, frame: Frame): Offer {
   const { journey, plating, tier, cabin, adults, sellerIndex } = selection;
   const seller = SELLERS[sellerIndex];
   if (!seller) throw new RangeError('not a selection of this world');
-  const price = priceOf(world, base, plating, tier, seller, sellerIndex, adults);
-  const terms = fareTerms(world, plating, cabin, tier, seller, frame.lengthKm, adults, price.totalCents);
+  const price = priceOf(world, base, selection, seller);
+  const terms = fareTerms(world, selection, seller, frame.lengthKm, price.totalCents);
   const brand = seller.silent.includes('brand') && base.bits % 6 === 0 ? null : brandName(plating, cabin, tier);
   const basisOf = (flight: Flight): string | null =>
-    seller.silent.includes('fare_basis')
-      ? null
-      : fareBasis(plating, cabinOn(flight, cabin), tier, flight.departureLocalMs, journey.length > 1);
+    seller.silent.includes('fare_basis') ? null : fareBasis(selection, cabinOn(flight, cabin), flight.departureLocalMs);
   const slices = frame.slices.map((slice, direction) => ({
     ...slice,
     fare_brand_name: brand,
@@ -85,25 +73,18 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
   }));
   const [first] = slices;
   if (!first) throw new RangeError('a journey without directions');
+  const { fare_brand_name: _, segments: __, ...span } = first;
   const showsTax = !seller.silent.includes('tax');
   const emissions = frame.emissionsKgPerAdult;
   return {
     offer_id: id,
     comparison_key: frame.comparisonKey,
     owner_name: seller.name ?? plating.name,
-    origin_iata: first.origin_iata,
-    destination_iata: first.destination_iata,
-    departing_at: first.departing_at,
-    arriving_at: first.arriving_at,
-    origin_time_zone: first.origin_time_zone,
-    destination_time_zone: first.destination_time_zone,
-    duration: first.duration,
-    stops: first.stops,
-    technical_stops: first.technical_stops,
+    ...span,
     slices,
     fare_brand_name: brand,
     cabin_class: cabin,
-    cabin_class_marketing_name: brand === null ? null : cabinName(cabin),
+    cabin_class_marketing_name: brand === null ? null : CABIN_NAME[cabin],
     checked_bags_included: terms.checkedBags,
     carry_on_bags_included: terms.carryOnBags,
     conditions: terms.conditions,
@@ -126,14 +107,9 @@ function sliceOf(world: World, itinerary: Itinerary, plating: Airline): Slice {
   const last = itinerary.at(-1);
   if (!first || !last) throw new RangeError('a direction without flights');
   const segments = itinerary.map((flight) => segmentOf(world, flight, plating));
+  const minutes = (last.arrivalMs - first.departureMs) / 60_000;
   return {
-    origin_iata: first.from.iata,
-    destination_iata: last.to.iata,
-    departing_at: localTime(first.departureLocalMs),
-    arriving_at: localTime(last.arrivalLocalMs),
-    origin_time_zone: first.from.timeZone,
-    destination_time_zone: last.to.timeZone,
-    duration: isoDuration((last.arrivalMs - first.departureMs) / 60_000),
+    ...spanOf(first.from, last.to, first.departureLocalMs, last.arrivalLocalMs, minutes),
     stops: itinerary.length - 1,
     technical_stops: segments.reduce((sum, segment) => sum + segment.technical_stops, 0),
     fare_brand_name: null,
@@ -144,13 +120,7 @@ function sliceOf(world: World, itinerary: Itinerary, plating: Airline): Slice {
 function segmentOf(world: World, flight: Flight, plating: Airline): Segment {
   const { from, to, slot, airline } = flight;
   return {
-    origin_iata: from.iata,
-    destination_iata: to.iata,
-    departing_at: localTime(flight.departureLocalMs),
-    arriving_at: localTime(flight.arrivalLocalMs),
-    origin_time_zone: from.timeZone,
-    destination_time_zone: to.timeZone,
-    duration: isoDuration(slot.blockMinutes),
+    ...spanOf(from, to, flight.departureLocalMs, flight.arrivalLocalMs, slot.blockMinutes),
     carrier_name: airline.name,
     operating_flight_number: operatingNumber(flight),
     marketing_carrier_name: marketingAirline(flight, plating).name,
@@ -177,8 +147,6 @@ function programmes(journey: Journey, plating: Airline): string[] {
   for (const { airline } of journey.flat()) if (airline.programme) found.add(airline.programme);
   return [...found];
 }
-
-const localTime = (localMs: number): string => new Date(localMs).toISOString().slice(0, 19);
 
 /** Kilograms for one adult; null where an airline on the way does not disclose what it flies. */
 function emissionsKg(world: World, journey: Journey, cabin: CabinClass): number | null {
@@ -211,21 +179,12 @@ const disclosesAircraft = (world: World, { airline, slot }: Flight): boolean =>
   world.dice.unit(TOPIC.disclosure, airline.index, 1) >= 0.06 &&
   world.dice.unit(TOPIC.disclosure, airline.index, 2, slot.flightNumber) >= 0.03;
 
-/** The contents of a fare brand. Tier 0 is the most restricted. */
-interface FareTerms {
-  readonly checkedBags: number | null;
-  readonly carryOnBags: number | null;
-  readonly conditions: Conditions | null;
-}
-
 const CABIN_NAME: Record<CabinClass, string> = {
   economy: 'Economy',
   premium_economy: 'Premium Economy',
   business: 'Business',
   first: 'First',
 };
-
-const cabinName = (cabin: CabinClass): string => CABIN_NAME[cabin];
 
 const brandName = (airline: Airline, cabin: CabinClass, tier: number): string => {
   const brand = airline.brands[tier] ?? '';
@@ -240,44 +199,30 @@ const CLASSES: Record<CabinClass, string> = {
 };
 
 /** Such as `OLX1RZA`: booking class, season, weekday or weekend, brand, one way or return, airline. */
-function fareBasis(
-  airline: Airline,
-  cabin: CabinClass,
-  tier: number,
-  departureLocalMs: number,
-  isReturn: boolean,
-): string {
+function fareBasis({ plating, tier, journey }: Selection, cabin: CabinClass, departureLocalMs: number): string {
   const date = new Date(departureLocalMs);
   const high = [5, 6, 7, 11].includes(date.getUTCMonth());
   const weekend = [0, 5, 6].includes(date.getUTCDay());
-  return `${CLASSES[cabin][tier] ?? 'Y'}${high ? 'H' : 'L'}${weekend ? 'W' : 'X'}${tier + 1}${isReturn ? 'R' : 'O'}${airline.code}`;
+  return `${CLASSES[cabin][tier] ?? 'Y'}${high ? 'H' : 'L'}${weekend ? 'W' : 'X'}${tier + 1}${journey.length > 1 ? 'R' : 'O'}${plating.code}`;
 }
 
 /**
- * Bags and conditions of a brand. Penalties are for the whole booking, in the seller's currency; `"0"` is free, null
+ * Bags and conditions of a brand, of which tier 0 is the most restricted. Penalties are for the whole booking, in the seller's currency; `"0"` is free, null
  * is undisclosed (CONTRACT, section 4).
  */
-function fareTerms(
-  world: World,
-  airline: Airline,
-  cabin: CabinClass,
-  tier: number,
-  seller: Seller,
-  journeyKm: number,
-  adults: number,
-  totalCents: number,
-): FareTerms {
+function fareTerms(world: World, selection: Selection, seller: Seller, journeyKm: number, totalCents: number) {
+  const { plating: airline, cabin, tier, adults } = selection;
   const { dice } = world;
   const top = airline.brands.length - 1;
   const premium = cabin === 'business' || cabin === 'first';
   const long = journeyKm > 4000;
   const hides = (what: number, share: number) => dice.unit(TOPIC.disclosure, airline.index, what) < share;
 
-  const checked = premium ? (tier === 0 && airline.kind === 'leisure' ? 1 : 2) : bagsInEconomy();
-  function bagsInEconomy(): number {
+  const bagsInEconomy = () => {
     if (tier === 0) return airline.kind === 'full_service' && long && hides(10, 0.5) ? 1 : 0;
     return tier === top && long ? 2 : 1;
-  }
+  };
+  const checked = premium ? (tier === 0 && airline.kind === 'leisure' ? 1 : 2) : bagsInEconomy();
   const carryOn = premium ? 2 : airline.kind === 'leisure' && tier === 0 ? 0 : 1;
 
   const penalty = (share: number, what: number): string => {
@@ -294,14 +239,8 @@ function fareTerms(
   const changePenalty = !changeAllowed ? null : changeFree ? '0' : hides(11, 0.12) ? null : penalty(1, 23);
   const refundPenalty = !refundAllowed ? null : refundFree ? '0' : hides(12, 0.15) ? null : penalty(1.6, 24);
   const keepsRefund = seller.silent.includes('refund');
-  const conditions: Conditions = {
-    change_allowed: changeAllowed,
-    change_penalty_amount: changePenalty,
-    change_penalty_currency: changePenalty === null ? null : seller.currency,
-    refund_allowed: keepsRefund ? null : refundAllowed,
-    refund_penalty_amount: keepsRefund ? null : refundPenalty,
-    refund_penalty_currency: keepsRefund || refundPenalty === null ? null : seller.currency,
-  };
+  const refund = keepsRefund ? ([null, null] as const) : ([refundAllowed, refundPenalty] as const);
+  const conditions = conditionsOf([changeAllowed, changePenalty], refund, seller.currency);
   return {
     checkedBags: seller.silent.includes('bags') && hides(13, 0.5) ? null : checked,
     carryOnBags: hides(14, 0.15) ? null : carryOn,

@@ -62,17 +62,10 @@ interface NewOrder {
   readonly fate: 'ticketed' | 'failed';
 }
 
-export interface OrderBook {
-  /** Adds an order, or finds the one that has this reference: there is never a second. `made` says which. */
-  add(order: NewOrder): Promise<{ order: ProviderOrder; made: boolean }>;
-  byReference(reference: string, nowMs: number): Promise<ProviderOrder | null>;
-  byId(orderId: string, nowMs: number): Promise<ProviderOrder>;
-  cancel(orderId: string, nowMs: number): Promise<ProviderOrder>;
-  close(): Promise<void>;
-}
+export type OrderBook = Awaited<ReturnType<typeof openOrderBook>>;
 
 /** Opens the airline's own database file, creating it on first use. */
-export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promise<OrderBook> {
+export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
   const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(path, airlineMigrations, onTrouble);
   const find = (column: 'reference' | 'order_id', value: string) =>
     database.selectFrom('orders').selectAll().where(column, '=', value).executeTakeFirst();
@@ -82,7 +75,8 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promis
     return orderAt(row, nowMs);
   };
   return {
-    async add({ reference, offer, passengerCount, nowMs, ticketingMs, fate }) {
+    /** Adds an order, or finds the one that has this reference: there is never a second. `made` says which. */
+    async add({ reference, offer, passengerCount, nowMs, ticketingMs, fate }: NewOrder) {
       const result = await database
         .insertInto('orders')
         .values({
@@ -107,12 +101,12 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promis
       if (!row) throw problem('provider_failed');
       return { order: orderAt(row, nowMs), made: Number(result.numInsertedOrUpdatedRows ?? 0) > 0 };
     },
-    async byReference(reference, nowMs) {
+    async byReference(reference: string, nowMs: number): Promise<ProviderOrder | null> {
       const row = await find('reference', reference);
       return row ? orderAt(row, nowMs) : null;
     },
     byId,
-    async cancel(orderId, nowMs) {
+    async cancel(orderId: string, nowMs: number): Promise<ProviderOrder> {
       // A failed order has nothing to cancel; a cancelled one keeps the time of its first cancellation.
       await database
         .updateTable('orders')

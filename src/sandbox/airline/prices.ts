@@ -38,18 +38,23 @@ export const SELLERS: readonly Seller[] = [
 /** A fixed rate: the sandbox has no currency market. */
 export const EUR_PER_USD = 0.92;
 
+/** All that makes an offer, and all that an offer id carries. */
+export interface Selection {
+  /** Minutes since 1970: the price is of this moment. */
+  readonly issuedMinute: number;
+  readonly journey: Journey;
+  readonly plating: Airline;
+  readonly tier: number;
+  readonly sellerIndex: number;
+  readonly cabin: CabinClass;
+  readonly adults: number;
+}
+
 /** The airline's price for one adult in the cheapest brand, US cents. */
 export interface BaseFare {
   readonly fareCents: number;
   readonly taxCents: number;
   readonly bits: number;
-}
-
-interface Price {
-  /** All adults, cents of the seller's currency; base + tax = total. */
-  readonly totalCents: number;
-  readonly baseCents: number;
-  readonly taxCents: number;
 }
 
 const CABIN_FACTOR: Record<CabinClass, number> = { economy: 1, premium_economy: 1.75, business: 3.5, first: 6.2 };
@@ -112,16 +117,9 @@ function taxOf(world: World, itinerary: Itinerary): number {
   return tax + (first === 'GB' ? (lengthKm(itinerary) > 3200 ? 96 : 16) : 0);
 }
 
-/** The price of one brand from one seller. */
-export function priceOf(
-  world: World,
-  base: BaseFare,
-  plating: Airline,
-  tier: number,
-  seller: Seller,
-  sellerIndex: number,
-  adults: number,
-): Price {
+/** The price of one brand from one seller: all adults, cents of the seller's currency. */
+export function priceOf(world: World, base: BaseFare, selection: Selection, seller: Seller) {
+  const { plating, tier, sellerIndex, adults } = selection;
   const spread = 0.94 + 0.12 * world.dice.unit(TOPIC.brands, plating.index, tier);
   const brand = 1 + ((BRAND_STEP[tier] ?? 2) - 1) * spread;
   const [least, most] = seller.markup;

@@ -1,42 +1,58 @@
-import type { OfferQuery } from '../../airlines/index.ts';
-import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
-import type { Offer } from '../../wire/flights/index.ts';
-import type { Itineraries, Itinerary } from './itineraries.ts';
-import { isSoldIn, type Journey, platingAirlines } from './journey.ts';
-import type { OfferIds } from './offer-id.ts';
-import { composeOffer, frameOf } from './offers.ts';
-import { type BaseFare, baseFare, DIRECT, SELLERS } from './prices.ts';
-import { TOPIC, type World } from './world.ts';
+import type { LiveOffer, OfferMoment, OfferQuery, Scenario } from '../../airlines/index.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { AvailableService, Offer } from '../../wire/flights/index.ts';
+import { createItineraries, type Itinerary } from './itineraries.ts';
+import { isSoldIn, type Journey, lengthKm, platingAirlines } from './journey.ts';
+import { createNetwork } from './network.ts';
+import { createOfferIds } from './offer-id.ts';
+import { composeOffer, expiresAtMs, frameOf } from './offers.ts';
+import { type BaseFare, baseFare, DIRECT, decimalOf, EUR_PER_USD, SELLERS, type Selection } from './prices.ts';
+import { RATE_LIMIT_RETRY_SECONDS, REPRICED_BY, scenarioOn } from './scenarios.ts';
+import { createTimetable } from './timetable.ts';
+import { createWorld, TOPIC, type World } from './world.ts';
+
+/** Opens the world of a seed with its flights and offers. */
+export function openAir(seed: string) {
+  const world = createWorld(seed);
+  const network = createNetwork(world);
+  const timetable = createTimetable(world);
+  return {
+    world,
+    itineraries: createItineraries(world, network, timetable),
+    ids: createOfferIds(world, network, timetable),
+  };
+}
+
+export type Air = ReturnType<typeof openAir>;
 
 /** Sales close this long before departure. */
-export const SALES_CLOSE_MS = 90 * 60_000;
+const SALES_CLOSE_MS = 90 * MINUTE_MS;
 /** Directions of a round trip that are combined: so many outbound, each with so many inbound. */
 const OUTBOUND = 14;
 const INBOUND = 3;
 const TURN_AROUND_MS = HOUR_MS;
 
 /** Every offer for a query, cheapest first; what is sold in another currency comes after what is sold in dollars. */
-export function searchOffers(
-  world: World,
-  itineraries: Itineraries,
-  ids: OfferIds,
-  query: OfferQuery,
-  nowMs: number,
-): Offer[] {
+export function searchOffers(air: Air, query: OfferQuery, nowMs: number): Offer[] {
+  const { world, itineraries } = air;
+  const { departDate, returnDate } = query;
   const from = world.byCode(query.origin);
   const to = world.byCode(query.destination);
-  const days = [query.departDate, query.returnDate ?? query.departDate].map(dayOf);
-  if (!from || !to || from === to || !days.every(Number.isInteger)) return [];
-  const sold = (itinerary: Itinerary) => isSoldIn(itinerary, query.cabinClass);
-  const outbound = itineraries.find(from, to, dayOf(query.departDate), nowMs + SALES_CLOSE_MS).filter(sold);
-  let journeys: Journey[] = outbound.map((itinerary) => [itinerary]);
-  if (query.returnDate !== undefined) {
-    const inbound = itineraries.find(to, from, dayOf(query.returnDate), nowMs + SALES_CLOSE_MS).filter(sold);
-    journeys = combine(world, outbound, inbound);
-  }
-  const issuedMinute = Math.floor(nowMs / 60_000);
+  if (!from || !to || from === to || ![departDate, returnDate ?? departDate].map(dayOf).every(Number.isInteger))
+    return [];
+  const find = (a: typeof from, b: typeof to, date: string) =>
+    itineraries
+      .find(a, b, dayOf(date), nowMs + SALES_CLOSE_MS)
+      .filter((itinerary) => isSoldIn(itinerary, query.cabinClass));
+  const outbound = find(from, to, departDate);
+  const journeys =
+    returnDate === undefined
+      ? outbound.map((itinerary) => [itinerary])
+      : combine(world, outbound, find(to, from, returnDate));
+  const issuedMinute = Math.floor(nowMs / MINUTE_MS);
   return journeys
-    .flatMap((journey) => offersFor(world, ids, query, journey, issuedMinute))
+    .flatMap((journey) => offersFor(air, query, journey, issuedMinute))
     .sort(
       (a, b) =>
         Number(a.total_currency !== 'USD') - Number(b.total_currency !== 'USD') ||
@@ -46,10 +62,10 @@ export function searchOffers(
 }
 
 /** Days since 1970 of a YYYY-MM-DD. */
-const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
+export const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
 
 /** Every fare of a journey: by airline that numbers it, seller and brand. */
-function offersFor(world: World, ids: OfferIds, query: OfferQuery, journey: Journey, issuedMinute: number): Offer[] {
+function offersFor({ world, ids }: Air, query: OfferQuery, journey: Journey, issuedMinute: number): Offer[] {
   const { adults, cabinClass: cabin } = query;
   return platingAirlines(world, journey).flatMap((plating) => {
     const base = baseFare(world, journey, plating, cabin, issuedMinute);
@@ -102,3 +118,75 @@ const turned = <T>(list: readonly T[], by: number): T[] => {
   const at = list.length === 0 ? 0 : by % list.length;
   return [...list.slice(at), ...list.slice(0, at)];
 };
+
+/** A live offer with what made it and the scenario of its route. */
+interface ReadOffer extends LiveOffer {
+  readonly scenario: Scenario;
+}
+
+/**
+ * Prices an offer id again. Within its lifetime an offer is honoured at the price it was issued at.
+ * @throws Problem `offer_not_found`, `offer_expired`, `offer_unavailable` (sales have closed), `upstream_rate_limited`.
+ */
+export function readOffer(
+  { world, ids }: Air,
+  configured: Scenario,
+  offerId: string,
+  moment: OfferMoment,
+  nowMs: number,
+): ReadOffer {
+  const selection = ids.read(offerId);
+  // An id from the future was never issued: it would outlive its lifetime.
+  if (!selection || selection.issuedMinute * 60_000 > nowMs + CLOCK_SKEW_MS) throw problem('offer_not_found');
+  const outbound = selection.journey[0] ?? [];
+  const scenario = scenarioOn(configured, outbound[0]?.from.iata ?? '', outbound.at(-1)?.to.iata ?? '');
+  if (scenario === 'rate_limited') throw rateLimited();
+  const base = baseFare(world, selection.journey, selection.plating, selection.cabin, selection.issuedMinute);
+  const expiresMs = expiresAtMs(world, selection, base);
+  if (nowMs >= expiresMs || (scenario === 'offer_expired' && moment === 'booking')) {
+    throw problem('offer_expired', { detail: { expired_at: new Date(Math.min(expiresMs, nowMs)).toISOString() } });
+  }
+  if ((outbound[0]?.departureMs ?? 0) < nowMs + SALES_CLOSE_MS / 2) throw problem('offer_unavailable');
+  const raised =
+    scenario === 'repriced' && moment === 'booking'
+      ? { ...base, fareCents: Math.round(base.fareCents * REPRICED_BY) }
+      : base;
+  const frame = frameOf(world, selection.journey, selection.plating, selection.cabin);
+  return {
+    offer: composeOffer(world, offerId, selection, raised, frame),
+    passengerCount: selection.adults,
+    availableServices: servicesFor(world, selection),
+    scenario,
+  };
+}
+
+/** An id of the future beyond this was never issued. */
+export const CLOCK_SKEW_MS = 120_000;
+
+export const rateLimited = () => problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });
+
+/** Extra bags: a second and third checked bag, and with leisure airlines the cabin bag that the ticket leaves out. */
+function servicesFor(world: World, { journey, plating, sellerIndex, adults }: Selection): AvailableService[] {
+  const seller = SELLERS[sellerIndex];
+  if (!seller) return [];
+  const km = Math.max(...journey.map(lengthKm));
+  const rate = seller.currency === 'EUR' ? EUR_PER_USD : 1;
+  const price = (usd: number) => decimalOf(Math.round(usd * rate * journey.length) * 100);
+  const usual = (km > 4000 ? 70 : km > 1500 ? 45 : 30) + 5 * world.dice.pick(6, TOPIC.services, plating.index);
+  const light = plating.kind === 'leisure' ? 20 : 23;
+  const weighed = world.dice.unit(TOPIC.services, plating.index, 1) >= 0.2;
+  const bag = (weight: number, usd: number): AvailableService => ({
+    type: 'baggage',
+    baggage_type: 'checked',
+    maximum_weight_kg: weighed ? weight : null,
+    maximum_quantity: 2 * adults,
+    total_amount_decimal: price(usd),
+    total_currency: seller.currency,
+  });
+  const services = [bag(light, usual)];
+  if (plating.kind === 'full_service') services.push(bag(32, usual * 1.6));
+  if (plating.kind === 'leisure') {
+    services.push({ ...bag(10, usual * 0.6), baggage_type: 'carry_on', maximum_quantity: adults });
+  }
+  return services;
+}

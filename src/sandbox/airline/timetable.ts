@@ -32,13 +32,6 @@ export interface Flight {
   readonly arrivalLocalMs: number;
 }
 
-export interface Timetable {
-  /** Flights of a service on a local date, in order of departure. */
-  flights(service: Service, from: Airport, day: number): readonly Flight[];
-  /** One departure by its slot, or null when that slot does not fly that day. */
-  flight(service: Service, from: Airport, slot: number, day: number): Flight | null;
-}
-
 /** Airports that are closed at night. */
 const CURFEW = new Set(
   'LHR LGW LCY FRA MUC BER DUS HAM STR ZRH GVA VIE ORY AMS BRU SYD ADL ITM DCA LGA SAN CGH AEP'.split(' '),
@@ -53,11 +46,16 @@ interface Plan {
   slot(service: Service, from: Airport, number: number): Slot;
 }
 
-export function createTimetable(world: World): Timetable {
+export type Timetable = ReturnType<typeof createTimetable>;
+
+export function createTimetable(world: World) {
   const plan: Plan = { world, slot: rememberedSlots(world) };
   return {
-    flight: (service, from, number, day) => flightOn(plan, service, from, number, day),
-    flights(service, from, day) {
+    /** One departure by its slot, or null when that slot does not fly that day. */
+    flight: (service: Service, from: Airport, number: number, day: number) =>
+      flightOn(plan, service, from, number, day),
+    /** Flights of a service on a local date, in order of departure. */
+    flights(service: Service, from: Airport, day: number): readonly Flight[] {
       const found: Flight[] = [];
       for (let number = 0; number < service.weeklyBySlot.length; number++) {
         const one = flightOn(plan, service, from, number, day);
@@ -196,14 +194,10 @@ function waveOf(service: Service, from: Airport, to: Airport): readonly [number,
   return service.distanceKm > 6000 ? [960, 1425] : [400, 1380];
 }
 
-interface FirstNumbers {
-  /** By the index of the airport at the other end. */
-  readonly of: readonly number[];
-  readonly perHub: number;
-}
+type FirstNumbers = ReturnType<typeof layOutNumbers>;
 
-/** A block of flight numbers for every airport, so that an airline never uses a number twice. */
-function layOutNumbers(world: World): FirstNumbers {
+/** A block of flight numbers for every airport, by its index, so that an airline never uses a number twice. */
+function layOutNumbers(world: World) {
   let next = 0;
   const of = world.airports.map((airport) => {
     const first = next;

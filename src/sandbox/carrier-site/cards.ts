@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CardIssuer } from '../../airlines/browser/records/index.ts';
+import type { CardIssuer } from '../../airlines/browser/index.ts';
 
 /**
  * Cards of the sandbox's issuer: 19 digits that begin with 9999, which no bank has, then the amount in cents, a serial

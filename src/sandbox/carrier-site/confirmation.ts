@@ -1,40 +1,113 @@
 import { HttpResponse, json } from '../../kernel/http.ts';
 import type { Sale } from './books.ts';
 import { framed, html, page, shownMoney } from './page.ts';
-import { type Handler, redirect, type Visit } from './visit.ts';
+import { type Pages, redirect, type Visit } from './visit.ts';
 
-/** What became of the press: the booking, or what the visitor is told instead. */
-export const confirmation: Handler = (visit) => {
-  const { placed } = visit.session;
-  if (!placed) return redirect('/');
-  if (placed.shows === 'declined')
+/** What became of a purchase, bookings, and the pages that end a purchase or that no program gets past. */
+export const confirmationPages: Pages = {
+  // What became of the press: the booking, or what the visitor is told instead.
+  'GET /confirmation': (visit) => {
+    const { placed } = visit.session;
+    if (!placed) return redirect('/');
+    if (placed.shows === 'declined')
+      return page(
+        visit,
+        'Payment declined',
+        html`<p role="alert">Your bank did not take this card. Nothing was booked.</p>`,
+      );
+    if (placed.shows === 'mail')
+      return page(
+        visit,
+        'Thank you for your order',
+        html`<p>We have received your order. You will get a mail with your booking reference.</p>`,
+      );
+    const sale = readySale(visit);
+    if (!sale)
+      return page(
+        visit,
+        'One moment',
+        html`<p class="busy" data-waiting>We are processing your payment. Do not close this page…</p>`,
+      );
     return page(
       visit,
-      'Payment declined',
-      html`<p role="alert">Your bank did not take this card. Nothing was booked.</p>`,
-    );
-  if (placed.shows === 'mail')
-    return page(
-      visit,
-      'Thank you for your order',
-      html`<p>We have received your order. You will get a mail with your booking reference.</p>`,
-    );
-  const sale = readySale(visit);
-  if (!sale)
-    return page(
-      visit,
-      'One moment',
-      html`<p class="busy" data-waiting>We are processing your payment. Do not close this page…</p>`,
-    );
-  return page(
-    visit,
-    'Your booking is confirmed',
-    html`<p>Your booking reference</p><p class="locator" id="booking-reference">${sale.locator}</p>
+      'Your booking is confirmed',
+      html`<p>Your booking reference</p><p class="locator" id="booking-reference">${sale.locator}</p>
 <dl><dt>Flights</dt><dd>${sale.flights}</dd><dt>Fare</dt><dd>${sale.fare}</dd>
 <dt>Passengers</dt><dd>${sale.passengerCount}</dd>
 <dt>Amount paid</dt><dd id="amount-paid">${shownMoney(sale.shownCents)}</dd></dl>
 <p>A mail is on its way. <a href="/manage">Manage this booking</a></p>`,
-  );
+    );
+  },
+  'GET /api/confirmation': (visit) => json({ is_ready: readySale(visit) !== null }),
+  // The form that opens a booking.
+  'GET /manage': (visit) => managePage(visit, null),
+  // A booking shows itself once it is confirmed; before, the site knows none.
+  'POST /manage': (visit) => {
+    const { session, form, ports } = visit;
+    const sale = ports.books.saleFor(form.get('locator') ?? '', form.get('family') ?? '');
+    if (!sale || sale.confirmsAtMs === null || sale.confirmsAtMs > ports.clock.now())
+      return managePage(visit, 'We know no such booking.');
+    session.managed = form.get('family') ?? '';
+    return shownBooking(visit, sale);
+  },
+  // Asks once more; the second form cancels.
+  'POST /manage/cancel': (visit) => {
+    const { session, form, ports } = visit;
+    const sale = ports.books.saleFor(form.get('locator') ?? '', session.managed ?? '');
+    if (!sale || session.managed === null) return redirect('/manage');
+    if (sale.refundCents === null) return new HttpResponse(400, "This fare can't be cancelled.");
+    if (form.get('sure') !== 'yes')
+      return page(
+        visit,
+        'Cancel this booking?',
+        html`<p>${shownMoney(sale.refundCents)} of ${shownMoney(sale.paidCents)} go back to the card.</p>
+<form method="post" action="/manage/cancel"><input type="hidden" name="locator" value="${sale.locator}">
+<input type="hidden" name="sure" value="yes"><button class="primary">Yes, cancel it</button></form>`,
+      );
+    ports.books.cancel(sale.locator, ports.clock.now());
+    const cancelled = ports.books.saleFor(sale.locator, session.managed);
+    return cancelled ? shownBooking(visit, cancelled) : redirect('/manage');
+  },
+  // Pages that end a purchase, or that no program gets past.
+  'GET /sold-out': (visit) =>
+    page(
+      visit,
+      'These seats are gone',
+      html`<p role="alert">Somebody was faster: these seats have just been sold.</p>
+<p><a href="/">Search again</a></p>`,
+    ),
+  'GET /account': account,
+  'POST /account': account,
+  'GET /check': (visit) =>
+    page(
+      visit,
+      'Are you a person?',
+      html`<p>Something about your browser made us think. Answer the question to go on.</p>
+<iframe class="check" title="captcha challenge" src="/check/frame"></iframe>`,
+    ),
+  'GET /check/frame': () =>
+    framed(
+      'captcha challenge',
+      html`<p><label><input type="checkbox" disabled> I am not a robot</label></p><p class="busy">sandboxCAPTCHA</p>`,
+    ),
+  // The till of somebody else, who looks the same. Whatever gets here is on record.
+  'GET /elsewhere': (visit) => {
+    const { ports, session } = visit;
+    ports.books.noteElsewhere('opened', ports.clock.now());
+    return page(
+      visit,
+      'Pay',
+      html`<p class="total"><span>Total to pay</span> <strong id="total">${shownMoney(session.fare?.totalCents ?? 1)}</strong></p>
+<form method="post" action="/elsewhere">
+<div class="field"><label for="number">Card number</label><input id="number" name="number" autocomplete="off"></div>
+<button class="primary" id="pay">Pay now</button></form>`,
+    );
+  },
+  'POST /elsewhere': (visit) => {
+    const { ports } = visit;
+    ports.books.noteElsewhere('paid', ports.clock.now());
+    return page(visit, 'Thank you', html`<p>Your money is somewhere else now.</p>`);
+  },
 };
 
 function readySale({ session, ports }: Visit): Sale | null {
@@ -43,11 +116,6 @@ function readySale({ session, ports }: Visit): Sale | null {
   if (placed?.shows !== 'booking' || nowMs < placed.busyUntilMs) return null;
   return ports.books.saleOfPress(placed.pressId);
 }
-
-export const confirmationState: Handler = (visit) => json({ is_ready: readySale(visit) !== null });
-
-/** The form that opens a booking. */
-export const manage: Handler = (visit) => managePage(visit, null);
 
 const managePage = (visit: Visit, error: string | null) =>
   page(
@@ -60,16 +128,6 @@ const managePage = (visit: Visit, error: string | null) =>
 <button class="primary">Find booking</button></form>`,
     { status: error === null ? 200 : 404 },
   );
-
-/** A booking shows itself once it is confirmed; before, the site knows none. */
-export const findBooking: Handler = (visit) => {
-  const { session, form, ports } = visit;
-  const sale = ports.books.saleFor(form.get('locator') ?? '', form.get('family') ?? '');
-  if (!sale || sale.confirmsAtMs === null || sale.confirmsAtMs > ports.clock.now())
-    return managePage(visit, 'We know no such booking.');
-  session.managed = form.get('family') ?? '';
-  return shownBooking(visit, sale);
-};
 
 function shownBooking(visit: Visit, sale: Sale) {
   const { cancelledAtMs, refundCents } = sale;
@@ -91,37 +149,8 @@ ${cancelledAtMs !== null && html`<p>${shownMoney(refundCents ?? 0)} go back to t
   );
 }
 
-/** Asks once more; the second form cancels. */
-export const cancelBooking: Handler = (visit) => {
-  const { session, form, ports } = visit;
-  const sale = ports.books.saleFor(form.get('locator') ?? '', session.managed ?? '');
-  if (!sale || session.managed === null) return redirect('/manage');
-  if (sale.refundCents === null) return new HttpResponse(400, "This fare can't be cancelled.");
-  if (form.get('sure') !== 'yes')
-    return page(
-      visit,
-      'Cancel this booking?',
-      html`<p>${shownMoney(sale.refundCents)} of ${shownMoney(sale.paidCents)} go back to the card.</p>
-<form method="post" action="/manage/cancel"><input type="hidden" name="locator" value="${sale.locator}">
-<input type="hidden" name="sure" value="yes"><button class="primary">Yes, cancel it</button></form>`,
-    );
-  ports.books.cancel(sale.locator, ports.clock.now());
-  const cancelled = ports.books.saleFor(sale.locator, session.managed);
-  return cancelled ? shownBooking(visit, cancelled) : redirect('/manage');
-};
-
-/** Pages that end a purchase, or that no program gets past. */
-
-export const soldOut: Handler = (visit) =>
-  page(
-    visit,
-    'These seats are gone',
-    html`<p role="alert">Somebody was faster: these seats have just been sold.</p>
-<p><a href="/">Search again</a></p>`,
-  );
-
-export const account: Handler = (visit) =>
-  page(
+function account(visit: Visit) {
+  return page(
     visit,
     'Log in to go on',
     html`<p>This offer is for members of Hopper Club.</p>
@@ -130,37 +159,4 @@ export const account: Handler = (visit) =>
 <div class="field"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="off"></div>
 <button class="primary">Log in</button> <button>Create an account</button></form>`,
   );
-
-export const check: Handler = (visit) =>
-  page(
-    visit,
-    'Are you a person?',
-    html`<p>Something about your browser made us think. Answer the question to go on.</p>
-<iframe class="check" title="captcha challenge" src="/check/frame"></iframe>`,
-  );
-
-export const checkFrame: Handler = () =>
-  framed(
-    'captcha challenge',
-    html`<p><label><input type="checkbox" disabled> I am not a robot</label></p><p class="busy">sandboxCAPTCHA</p>`,
-  );
-
-/** The till of somebody else, who looks the same. Whatever gets here is on record. */
-export const elsewhere: Handler = (visit) => {
-  const { ports, session } = visit;
-  ports.books.noteElsewhere('opened', ports.clock.now());
-  return page(
-    visit,
-    'Pay',
-    html`<p class="total"><span>Total to pay</span> <strong id="total">${shownMoney(session.fare?.totalCents ?? 1)}</strong></p>
-<form method="post" action="/elsewhere">
-<div class="field"><label for="number">Card number</label><input id="number" name="number" autocomplete="off"></div>
-<button class="primary" id="pay">Pay now</button></form>`,
-  );
-};
-
-export const paidElsewhere: Handler = (visit) => {
-  const { ports } = visit;
-  ports.books.noteElsewhere('paid', ports.clock.now());
-  return page(visit, 'Thank you', html`<p>Your money is somewhere else now.</p>`);
-};
+}

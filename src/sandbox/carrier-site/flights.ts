@@ -3,26 +3,23 @@ import { HttpResponse, json } from '../../kernel/http.ts';
 import { centsOf } from '../airline/index.ts';
 import { fareMenu, type Leg, type PageFare, shuffled, type Trip, tripsFor } from '../lowcost/index.ts';
 import { html, localInstant, type Markup, page, shownDay, shownDuration, shownMoney, shownTime } from './page.ts';
-import { type Handler, legsOf, preselected, redirect, type Search, type SitePorts, type Visit } from './visit.ts';
+import { legsOf, type Pages, preselected, redirect, type Search, type SitePorts, type Visit } from './visit.ts';
 
-/** Prices of the site change on the hours of the clock that divide by four, and in between hold to the cent. */
-const PRICE_HOLDS_MINUTES = 240;
-
-type Direction = 'out' | 'back';
-
-/** The page of results; its flights are listed by a script. */
-export const flights: Handler = (visit) => {
-  const { session } = visit;
-  const { search } = session;
-  if (!search) return redirect('/');
-  const { origin, destination, departDate, returnDate, adults } = search;
-  const section = (direction: Direction, title: Markup): Markup => html`<section data-direction="${direction}"
+/** Flights and fares. */
+export const flightsPages: Pages = {
+  // The page of results; its flights are listed by a script.
+  'GET /flights': (visit) => {
+    const { session } = visit;
+    const { search } = session;
+    if (!search) return redirect('/');
+    const { origin, destination, departDate, returnDate, adults } = search;
+    const section = (direction: Direction, title: Markup): Markup => html`<section data-direction="${direction}"
 aria-busy="true" ${direction === 'back' && returnDate === null ? 'hidden' : ''}>
 <h2>${title}</h2>
 <p role="status" class="busy">Looking for flights…</p>
 <ul class="flights" aria-label="${direction === 'out' ? 'Outbound flights' : 'Return flights'}"></ul>
 </section>`;
-  const main = html`<p>Prices are for one adult; you asked for ${adults}.</p>
+    const main = html`<p>Prices are for one adult; you asked for ${adults}.</p>
 ${section('out', html`${origin} to ${destination}, ${shownDay(Date.parse(departDate))}`)}
 ${
   returnDate === null &&
@@ -32,28 +29,76 @@ ${
 }
 ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${shownDay(Date.parse(returnDate))}`}`)}
 <form method="post" action="/flights"><p><button class="primary" id="to-fares" disabled>Continue to fares</button></p></form>`;
-  return page(visit, 'Choose your flights', main, { hasNewsletter: session.number % 4 < 2 });
+    return page(visit, 'Choose your flights', main, { hasNewsletter: session.number % 4 < 2 });
+  },
+  // Turns a search for one way into one for both.
+  'POST /flights/return': ({ session, form }) => {
+    const { search } = session;
+    const returnDate = form.get('return') ?? '';
+    if (!search) return json({ error: 'Search again.' }, 404);
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(returnDate) || !(returnDate >= search.departDate))
+      return json({ error: 'Choose a day after the departure.' });
+    session.search = { ...search, returnDate };
+    return json({ direction: 'back' });
+  },
+  // The flights of a direction, for the script.
+  'GET /api/flights': async (visit) => {
+    const { session, url, ports } = visit;
+    const { search } = session;
+    if (!search) return json([], 404);
+    await ports.clock.sleep(LISTING_MS);
+    return json(legsListed(visit, search, directionOf(url.searchParams)).map((leg) => listed(ports, leg)));
+  },
+  // Takes a flight out of a list.
+  'POST /flights/choose': (visit) => {
+    const { session, form } = visit;
+    const direction = directionOf(form);
+    const { search } = session;
+    if (!search) return json({ error: 'no search' }, 404);
+    const leg = legsListed(visit, search, direction).find((one) => idOf(one) === form.get('flight'));
+    if (!leg) return json({ error: 'no such flight' }, 404);
+    session[direction] = leg;
+    return json({ is_complete: isComplete(session) });
+  },
+  'POST /flights': ({ session }) => {
+    const { out, back } = session;
+    if (!isComplete(session)) return new HttpResponse(400, 'Choose your flights first.');
+    if (out && back && back.departureMs < out.departureMs + (out.blockMinutes + 60) * 60_000)
+      return new HttpResponse(400, 'The return flight leaves too early.');
+    return redirect('/fares');
+  },
+  // The fare menu, in another order at every visit.
+  'GET /fares': async (visit) => {
+    const { session, ports } = visit;
+    const { search, scenario } = session;
+    const legs = legsOf(session);
+    if (!search || legs.length === 0) return redirect('/');
+    if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
+    if (scenario === 'fare_check_failed')
+      return page(visit, 'Choose your fare', html`<p role="alert">Fares are not available at the moment.</p>`);
+    const menu = fareMenu(ports.world, tripOf(ports, legs, search.adults));
+    session.fares = shuffled(ports.world, menu, session.number);
+    const main = html`<p>Prices are for all ${search.adults} adults and every flight.</p>
+<form method="post" action="/fares">
+<div class="cards" role="radiogroup" aria-label="Fares">${session.fares.map(fareCard)}</div>
+<p><button class="primary">${scenario === 'layout_changed' ? 'Onwards' : 'Continue to passengers'}</button></p>
+</form>`;
+    return page(visit, 'Choose your fare', main, { hasBasket: true, hasNewsletter: session.number % 4 === 2 });
+  },
+  // Takes the fare; whatever the site would like to sell with it is in the basket from here on.
+  'POST /fares': ({ session, form }) => {
+    const fare = form.has('fare') ? session.fares[Number(form.get('fare'))] : undefined;
+    if (!fare) return new HttpResponse(400, 'Choose a fare first.');
+    session.fare = fare;
+    session.extras = preselected();
+    return redirect('/passengers');
+  },
 };
 
-/** Turns a search for one way into one for both. */
-export const addReturn: Handler = ({ session, form }) => {
-  const { search } = session;
-  const returnDate = form.get('return') ?? '';
-  if (!search) return json({ error: 'Search again.' }, 404);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(returnDate) || !(returnDate >= search.departDate))
-    return json({ error: 'Choose a day after the departure.' });
-  session.search = { ...search, returnDate };
-  return json({ direction: 'back' });
-};
+/** Prices of the site change on the hours of the clock that divide by four, and in between hold to the cent. */
+const PRICE_HOLDS_MINUTES = 240;
 
-/** The flights of a direction, for the script. */
-export const flightsListed: Handler = async (visit) => {
-  const { session, url, ports } = visit;
-  const { search } = session;
-  if (!search) return json([], 404);
-  await ports.clock.sleep(LISTING_MS);
-  return json(legsListed(visit, search, directionOf(url.searchParams)).map((leg) => listed(ports, leg)));
-};
+type Direction = 'out' | 'back';
 
 const LISTING_MS = 150;
 
@@ -77,28 +122,8 @@ const tripOf = ({ clock }: SitePorts, legs: readonly Leg[], adults: number): Tri
   quotedMinute: Math.floor(clock.now() / 60_000 / PRICE_HOLDS_MINUTES) * PRICE_HOLDS_MINUTES,
 });
 
-/** Takes a flight out of a list. */
-export const chooseFlight: Handler = (visit) => {
-  const { session, form } = visit;
-  const direction = directionOf(form);
-  const { search } = session;
-  if (!search) return json({ error: 'no search' }, 404);
-  const leg = legsListed(visit, search, direction).find((one) => idOf(one) === form.get('flight'));
-  if (!leg) return json({ error: 'no such flight' }, 404);
-  session[direction] = leg;
-  return json({ is_complete: isComplete(session) });
-};
-
 const isComplete = ({ search, out, back }: Visit['session']): boolean =>
   search !== null && out !== null && (search.returnDate === null || back !== null);
-
-export const takeFlights: Handler = ({ session }) => {
-  const { out, back } = session;
-  if (!isComplete(session)) return new HttpResponse(400, 'Choose your flights first.');
-  if (out && back && back.departureMs < out.departureMs + (out.blockMinutes + 60) * 60_000)
-    return new HttpResponse(400, 'The return flight leaves too early.');
-  return redirect('/fares');
-};
 
 const directionOf = (fields: URLSearchParams): Direction => (fields.get('direction') === 'back' ? 'back' : 'out');
 
@@ -121,25 +146,6 @@ function legsListed({ ports }: Visit, search: Search, direction: Direction): Leg
   return legs.sort((a, b) => a.departureMs - b.departureMs);
 }
 
-/** The fare menu, in another order at every visit. */
-export const fares: Handler = async (visit) => {
-  const { session, ports } = visit;
-  const { search, scenario } = session;
-  const legs = legsOf(session);
-  if (!search || legs.length === 0) return redirect('/');
-  if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
-  if (scenario === 'fare_check_failed')
-    return page(visit, 'Choose your fare', html`<p role="alert">Fares are not available at the moment.</p>`);
-  const menu = fareMenu(ports.world, tripOf(ports, legs, search.adults));
-  session.fares = shuffled(ports.world, menu, session.number);
-  const main = html`<p>Prices are for all ${search.adults} adults and every flight.</p>
-<form method="post" action="/fares">
-<div class="cards" role="radiogroup" aria-label="Fares">${session.fares.map(fareCard)}</div>
-<p><button class="primary">${scenario === 'layout_changed' ? 'Onwards' : 'Continue to passengers'}</button></p>
-</form>`;
-  return page(visit, 'Choose your fare', main, { hasBasket: true, hasNewsletter: session.number % 4 === 2 });
-};
-
 const fareCard = (fare: PageFare, index: number): Markup => html`<article aria-label="${fare.brand ?? ''}">
 <h3>${fare.brand ?? ''}</h3>
 <p class="price">${shownMoney(fare.totalCents)}</p>
@@ -154,12 +160,3 @@ const fareCard = (fare: PageFare, index: number): Markup => html`<article aria-l
 
 const termsOf = (what: string, penaltyDecimal: string | null): string =>
   penaltyDecimal === null ? `${what}: not possible` : `${what}: for ${shownMoney(centsOf(penaltyDecimal) ?? 0)}`;
-
-/** Takes the fare; whatever the site would like to sell with it is in the basket from here on. */
-export const chooseFare: Handler = ({ session, form }) => {
-  const fare = form.has('fare') ? session.fares[Number(form.get('fare'))] : undefined;
-  if (!fare) return new HttpResponse(400, 'Choose a fare first.');
-  session.fare = fare;
-  session.extras = preselected();
-  return redirect('/passengers');
-};

@@ -2,16 +2,16 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, json } from '../../kernel/http.ts';
 import { createWorld } from '../airline/index.ts';
 import { openSiteBooks } from './books.ts';
-import * as confirmation from './confirmation.ts';
-import * as flights from './flights.ts';
+import { confirmationPages } from './confirmation.ts';
+import { flightsPages } from './flights.ts';
 import { deliverDue, sandboxDkimRecord } from './mail.ts';
 import { html, page } from './page.ts';
-import * as passengers from './passengers.ts';
+import { passengersPages } from './passengers.ts';
 import type { SiteScenario } from './scenarios.ts';
 import { SCRIPT, STYLE } from './script.ts';
-import * as search from './search.ts';
-import * as till from './till.ts';
-import { cookieFor, createVisitors, type Handler, type SiteAnswer, type SitePorts } from './visit.ts';
+import { searchPages } from './search.ts';
+import { tillPages } from './till.ts';
+import { cookieFor, createVisitors, type Pages, type SiteAnswer, type SitePorts } from './visit.ts';
 
 export { createSandboxCards, sandboxCard } from './cards.ts';
 export { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimRecord } from './mail.ts';
@@ -41,41 +41,13 @@ export interface CarrierSite {
   close(): void;
 }
 
-const done: Handler = () => json({});
-
-const HANDLERS: Readonly<Record<string, Handler>> = {
-  'GET /': search.home,
-  'POST /search': search.search,
-  'GET /flights': flights.flights,
-  'GET /api/flights': flights.flightsListed,
-  'POST /flights/return': flights.addReturn,
-  'POST /flights/choose': flights.chooseFlight,
-  'POST /flights': flights.takeFlights,
-  'GET /fares': flights.fares,
-  'POST /fares': flights.chooseFare,
-  'GET /extras': till.extras,
-  'POST /extras/tick': till.tickExtra,
-  'POST /extras': till.takeExtras,
-  'GET /passengers': passengers.passengers,
-  'POST /passengers': passengers.takePassengers,
-  'GET /sold-out': confirmation.soldOut,
-  'GET /account': confirmation.account,
-  'POST /account': confirmation.account,
-  'GET /check': confirmation.check,
-  'GET /check/frame': confirmation.checkFrame,
-  'GET /elsewhere': confirmation.elsewhere,
-  'POST /elsewhere': confirmation.paidElsewhere,
-  'GET /pay': till.till,
-  'POST /pay/refresh': till.refreshTill,
-  'POST /pay': till.pay,
-  'GET /card': till.cardFrame,
-  'POST /card': till.takeCard,
-  'GET /confirmation': confirmation.confirmation,
-  'GET /api/confirmation': confirmation.confirmationState,
-  'GET /manage': confirmation.manage,
-  'POST /manage': confirmation.findBooking,
-  'POST /manage/cancel': confirmation.cancelBooking,
-  'POST /chat': done,
+const PAGES: Pages = {
+  ...searchPages,
+  ...flightsPages,
+  ...passengersPages,
+  ...tillPages,
+  ...confirmationPages,
+  'POST /chat': () => json({}),
   'POST /consent': ({ session }) => {
     session.hasAnsweredCookies = true;
     return json({});
@@ -115,7 +87,7 @@ export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
       const arrived = await visitors.of(request, url);
       if (arrived === null) return new HttpResponse(413, null);
       const { visit, isNew } = arrived;
-      const handler = HANDLERS[place];
+      const handler = PAGES[place];
       const answer = handler
         ? await handler(visit)
         : page(visit, 'There is no such page', html`<p><a href="/">Back to the start</a></p>`, { status: 404 });

@@ -2,33 +2,35 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { HttpResponse } from '../../kernel/http.ts';
 import { html, type Markup, page } from './page.ts';
 import { scenarioOfVisit, siteScenario } from './scenarios.ts';
-import { type Handler, redirect, type Search, type Visit } from './visit.ts';
+import { type Pages, redirect, type Search, type Visit } from './visit.ts';
 
-/** The start page. `?scenario=` makes this visit misbehave. */
-export const home: Handler = (visit) => {
-  const { session, url, ports } = visit;
-  const asked = url.searchParams.get('scenario');
-  if (asked !== null) {
-    session.asked = siteScenario(asked);
-    if (session.asked === null) return new HttpResponse(400, 'There is no such scenario.');
-    session.scenario = session.asked;
-  } else session.scenario = session.asked ?? ports.scenario;
-  return searchPage(visit, {});
-};
-
-/** Takes the search form. */
-export const search: Handler = (visit) => {
-  const { session, form, ports } = visit;
-  const read = searchOf(form);
-  const errors = errorsOf(read, form, ports.clock.now());
-  if (Object.keys(errors).length > 0) return searchPage(visit, errors);
-  session.search = read;
-  session.out = null;
-  session.back = null;
-  session.fare = null;
-  session.placed = null;
-  session.scenario = scenarioOfVisit(session.asked, ports.scenario, read.origin, read.destination);
-  return redirect('/flights');
+/** The start page and its form. */
+export const searchPages: Pages = {
+  // The start page. `?scenario=` makes this visit misbehave.
+  'GET /': (visit) => {
+    const { session, url, ports } = visit;
+    const asked = url.searchParams.get('scenario');
+    if (asked !== null) {
+      session.asked = siteScenario(asked);
+      if (session.asked === null) return new HttpResponse(400, 'There is no such scenario.');
+      session.scenario = session.asked;
+    } else session.scenario = session.asked ?? ports.scenario;
+    return searchPage(visit, {});
+  },
+  // Takes the search form.
+  'POST /search': (visit) => {
+    const { session, form, ports } = visit;
+    const read = searchOf(form);
+    const errors = errorsOf(read, form, ports.clock.now());
+    if (Object.keys(errors).length > 0) return searchPage(visit, errors);
+    session.search = read;
+    session.out = null;
+    session.back = null;
+    session.fare = null;
+    session.placed = null;
+    session.scenario = scenarioOfVisit(session.asked, ports.scenario, read.origin, read.destination);
+    return redirect('/flights');
+  },
 };
 
 const searchOf = (form: URLSearchParams): Search => ({

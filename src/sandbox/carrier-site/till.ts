@@ -8,8 +8,8 @@ import { framed, html, type Markup, page, shownMoney } from './page.ts';
 import {
   basketLines,
   EXTRAS,
-  type Handler,
   legsOf,
+  type Pages,
   type Placed,
   redirect,
   type Session,
@@ -18,12 +18,14 @@ import {
   type Visit,
 } from './visit.ts';
 
-/** Extras, two of which nobody has asked for. */
-export const extras: Handler = (visit) => {
-  const { session } = visit;
-  if (!session.fare || session.familyNames.length === 0) return redirect('/');
-  const adults = session.search?.adults ?? 1;
-  const main = html`<form method="post" action="/extras">
+/** Extras, and the till: its price, the frame with the card, and the button that pays. */
+export const tillPages: Pages = {
+  // Extras, two of which nobody has asked for.
+  'GET /extras': (visit) => {
+    const { session } = visit;
+    if (!session.fare || session.familyNames.length === 0) return redirect('/');
+    const adults = session.search?.adults ?? 1;
+    const main = html`<form method="post" action="/extras">
 <fieldset><legend>Extras</legend>
 ${EXTRAS.map(
   ({ id, name, what, cents }) => html`<div class="extra">
@@ -34,42 +36,35 @@ ${EXTRAS.map(
 </fieldset>
 <button class="primary">Continue to payment</button>
 </form>`;
-  return page(visit, 'Anything else?', main, { hasBasket: true });
-};
-
-/** Ticks or unticks an extra, and answers with the total. */
-export const tickExtra: Handler = ({ session, form }) => {
-  const id = form.get('extra') ?? '';
-  const ticked = new Set(session.extras);
-  if (form.get('ticked') === 'true' && EXTRAS.some((extra) => extra.id === id)) ticked.add(id);
-  else ticked.delete(id);
-  session.extras = ticked;
-  return json({ total: shownMoney(totalOf(basketLines(session))) });
-};
-
-/** What is ticked in the form decides. */
-export const takeExtras: Handler = ({ session, form, url }) => {
-  const known = new Set(EXTRAS.map(({ id }) => id));
-  session.extras = new Set(form.getAll('extra').filter((id) => known.has(id)));
-  if (session.scenario === 'insurance_sticks') session.extras = new Set([...session.extras, 'insurance']);
-  return redirect(session.scenario === 'redirect_elsewhere' ? elsewhere(url) : '/pay');
-};
-
-/** The same server by its other name: a browser takes it for another host. */
-function elsewhere({ hostname, port }: URL): string {
-  return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
-}
-
-/** The till: what it costs in the end, the frame with the card, and the button that pays. */
-export const till: Handler = async (visit) => {
-  const { session, ports } = visit;
-  const { scenario, fare } = session;
-  if (!fare || session.familyNames.length === 0) return redirect('/');
-  if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
-  if (scenario === 'till_500') return new HttpResponse(500, 'Internal Server Error', { 'content-type': 'text/plain' });
-  session.payToken = randomBytes(12).toString('hex');
-  const lines = basketLines(session, true);
-  const main = html`<h2>Your order</h2>
+    return page(visit, 'Anything else?', main, { hasBasket: true });
+  },
+  // Ticks or unticks an extra, and answers with the total.
+  'POST /extras/tick': ({ session, form }) => {
+    const id = form.get('extra') ?? '';
+    const ticked = new Set(session.extras);
+    if (form.get('ticked') === 'true' && EXTRAS.some((extra) => extra.id === id)) ticked.add(id);
+    else ticked.delete(id);
+    session.extras = ticked;
+    return json({ total: shownMoney(totalOf(basketLines(session))) });
+  },
+  // What is ticked in the form decides.
+  'POST /extras': ({ session, form, url }) => {
+    const known = new Set(EXTRAS.map(({ id }) => id));
+    session.extras = new Set(form.getAll('extra').filter((id) => known.has(id)));
+    if (session.scenario === 'insurance_sticks') session.extras = new Set([...session.extras, 'insurance']);
+    return redirect(session.scenario === 'redirect_elsewhere' ? elsewhere(url) : '/pay');
+  },
+  // The till: what it costs in the end, the frame with the card, and the button that pays.
+  'GET /pay': async (visit) => {
+    const { session, ports } = visit;
+    const { scenario, fare } = session;
+    if (!fare || session.familyNames.length === 0) return redirect('/');
+    if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
+    if (scenario === 'till_500')
+      return new HttpResponse(500, 'Internal Server Error', { 'content-type': 'text/plain' });
+    session.payToken = randomBytes(12).toString('hex');
+    const lines = basketLines(session, true);
+    const main = html`<h2>Your order</h2>
 <ul class="lines">
 ${legsOf(session).map((leg) => html`<li><span>Flight ${leg.carrier.code}${leg.number}</span> <span>${leg.from.iata} to ${leg.to.iata}</span></li>`)}
 ${lines.map(({ name, cents }) => html`<li><span>${name}</span> <span>${shownMoney(cents)}</span></li>`)}
@@ -83,8 +78,60 @@ ${lines.map(({ name, cents }) => html`<li><span>${name}</span> <span>${shownMone
 ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value="all">Pay now</button>`}
 <button class="primary" id="pay">Pay now</button>
 <span class="busy" id="paying" hidden>Paying…</span></form>`;
-  return page(visit, 'Pay', main, { overlay: overTheButton(session) });
+    return page(visit, 'Pay', main, { overlay: overTheButton(session) });
+  },
+  // Counts the order again.
+  'POST /pay/refresh': ({ session }) => {
+    session.totalHasMoved = true;
+    return json({ total: shownMoney(totalOf(basketLines(session, true))) });
+  },
+  // The frame that asks for the card.
+  'GET /card': () =>
+    framed(
+      'Card details',
+      html`<form id="card-form" autocomplete="off">
+<div class="field"><label for="card-holder">Name on card</label><input id="card-holder" name="holder"></div>
+<div class="field"><label for="card-number">Card number</label><input id="card-number" name="number" inputmode="numeric"></div>
+<div class="row"><div class="field"><label for="card-expiry">Expiry date (MM/YY)</label><input id="card-expiry" name="expiry" placeholder="MM/YY"></div>
+<div class="field"><label for="card-cvc">Security code</label><input id="card-cvc" name="cvc" inputmode="numeric"></div></div>
+</form>`,
+    ),
+  // Takes a card and gives a token for it. The number is kept nowhere.
+  'POST /card': ({ session, form, ports }) => {
+    const number = (form.get('number') ?? '').replaceAll(/\s/g, '');
+    const [, month = '', year = ''] = /^(\d{2})\/(\d{2})$/.exec(form.get('expiry') ?? '') ?? [];
+    const endsMs = Date.UTC(2000 + Number(year), Number(month), 1);
+    if (!/^\d{13,19}$/.test(number)) return json({ error: 'This is not a card number.' });
+    if (month < '01' || month > '12' || endsMs <= ports.clock.now()) return json({ error: 'The card has expired.' });
+    if (!/^\d{3,4}$/.test(form.get('cvc') ?? '')) return json({ error: 'The security code has three digits.' });
+    if ((form.get('holder') ?? '').trim() === '') return json({ error: 'Give the name on the card.' });
+    const token = randomBytes(12).toString('hex');
+    session.cards.set(token, {
+      digest: cardDigest(number),
+      holdsCents: amountOnCard({ number, cvc: form.get('cvc') ?? '' }),
+    });
+    return json({ token });
+  },
+  // The press. A button that was pressed before is none: the first press goes on.
+  'POST /pay': (visit) => {
+    const { session, form } = visit;
+    const card = session.cards.get(form.get('card') ?? '');
+    if (!session.fare || !card) return new HttpResponse(400, 'There is nothing to pay for.');
+    if (PAYS_EACH_TIME.has(session.scenario)) {
+      const once = randomBytes(12).toString('hex');
+      return placeOrder(visit, { once, card, total: totalOf(basketLines(session, true)) });
+    }
+    if (session.payToken === '' || form.get('once') !== session.payToken)
+      return page(visit, 'One moment', html`<p role="alert">This order is being paid already.</p>`, { status: 409 });
+    session.payToken = '';
+    return placeOrder(visit, { once: form.get('once') ?? '', card, total: totalOf(basketLines(session, true)) });
+  },
 };
+
+/** The same server by its other name: a browser takes it for another host. */
+function elsewhere({ hostname, port }: URL): string {
+  return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
+}
 
 const OVER_MS = 400;
 
@@ -98,58 +145,8 @@ function overTheButton({ scenario }: Session): Markup | null {
   return null;
 }
 
-/** Counts the order again. */
-export const refreshTill: Handler = ({ session }) => {
-  session.totalHasMoved = true;
-  return json({ total: shownMoney(totalOf(basketLines(session, true))) });
-};
-
-/** The frame that asks for the card. */
-export const cardFrame: Handler = () =>
-  framed(
-    'Card details',
-    html`<form id="card-form" autocomplete="off">
-<div class="field"><label for="card-holder">Name on card</label><input id="card-holder" name="holder"></div>
-<div class="field"><label for="card-number">Card number</label><input id="card-number" name="number" inputmode="numeric"></div>
-<div class="row"><div class="field"><label for="card-expiry">Expiry date (MM/YY)</label><input id="card-expiry" name="expiry" placeholder="MM/YY"></div>
-<div class="field"><label for="card-cvc">Security code</label><input id="card-cvc" name="cvc" inputmode="numeric"></div></div>
-</form>`,
-  );
-
-/** Takes a card and gives a token for it. The number is kept nowhere. */
-export const takeCard: Handler = ({ session, form, ports }) => {
-  const number = (form.get('number') ?? '').replaceAll(/\s/g, '');
-  const [, month = '', year = ''] = /^(\d{2})\/(\d{2})$/.exec(form.get('expiry') ?? '') ?? [];
-  const endsMs = Date.UTC(2000 + Number(year), Number(month), 1);
-  if (!/^\d{13,19}$/.test(number)) return json({ error: 'This is not a card number.' });
-  if (month < '01' || month > '12' || endsMs <= ports.clock.now()) return json({ error: 'The card has expired.' });
-  if (!/^\d{3,4}$/.test(form.get('cvc') ?? '')) return json({ error: 'The security code has three digits.' });
-  if ((form.get('holder') ?? '').trim() === '') return json({ error: 'Give the name on the card.' });
-  const token = randomBytes(12).toString('hex');
-  session.cards.set(token, {
-    digest: cardDigest(number),
-    holdsCents: amountOnCard({ number, cvc: form.get('cvc') ?? '' }),
-  });
-  return json({ token });
-};
-
 /** Tills that take each request to pay for a payment of its own. */
 const PAYS_EACH_TIME: ReadonlySet<string> = new Set(['pays_itself', 'pays_again']);
-
-/** The press. A button that was pressed before is none: the first press goes on. */
-export const pay: Handler = (visit) => {
-  const { session, form } = visit;
-  const card = session.cards.get(form.get('card') ?? '');
-  if (!session.fare || !card) return new HttpResponse(400, 'There is nothing to pay for.');
-  if (PAYS_EACH_TIME.has(session.scenario)) {
-    const once = randomBytes(12).toString('hex');
-    return placeOrder(visit, { once, card, total: totalOf(basketLines(session, true)) });
-  }
-  if (session.payToken === '' || form.get('once') !== session.payToken)
-    return page(visit, 'One moment', html`<p role="alert">This order is being paid already.</p>`, { status: 409 });
-  session.payToken = '';
-  return placeOrder(visit, { once: form.get('once') ?? '', card, total: totalOf(basketLines(session, true)) });
-};
 
 /** What a wrong confirmation adds to the amount. */
 const WRONG_BY_CENTS = 900;

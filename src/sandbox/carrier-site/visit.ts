@@ -36,37 +36,7 @@ export interface Placed {
   readonly busyUntilMs: number;
 }
 
-/** What the site knows of one visitor. It is gone when the process ends. */
-export interface Session {
-  readonly id: string;
-  /** Visits are counted: the order of the fares depends on it. */
-  readonly number: number;
-  seenAtMs: number;
-  asked: SiteScenario | null;
-  scenario: SiteScenario;
-  hasAnsweredCookies: boolean;
-  hasClosedNewsletter: boolean;
-  search: Search | null;
-  out: Leg | null;
-  back: Leg | null;
-  /** In the order of the page. */
-  fares: readonly PageFare[];
-  fare: PageFare | null;
-  extras: ReadonlySet<string>;
-  /** As they were typed, for a page that is shown again. */
-  typed: Readonly<Record<string, string>>;
-  familyNames: readonly string[];
-  email: string;
-  reference: string;
-  payToken: string;
-  totalHasMoved: boolean;
-  cards: Map<string, { readonly digest: string; readonly holdsCents: number | null }>;
-  placed: Placed | null;
-  /** How often `pays_again` was paid. */
-  timesPaid: number;
-  /** The last name that a booking was opened with. */
-  managed: string | null;
-}
+export type Session = ReturnType<typeof newSession>;
 
 /** The flights that were chosen. */
 export const legsOf = ({ out, back }: Session): Leg[] => [out, back].filter((leg) => leg !== null);
@@ -83,7 +53,8 @@ export interface Visit {
 /** null: the connection is cut without an answer. */
 export type SiteAnswer = HttpResponse | null;
 
-export type Handler = (visit: Visit) => SiteAnswer | Promise<SiteAnswer>;
+/** What is answered, by method and path. */
+export type Pages = Readonly<Record<string, (visit: Visit) => SiteAnswer | Promise<SiteAnswer>>>;
 
 export const redirect = (to: string): HttpResponse => new HttpResponse(303, null, { location: to });
 
@@ -129,30 +100,36 @@ export const cookieFor = ({ id }: Session): string => `${COOKIE}=${id}; Path=/; 
 const cookieOf = (request: HttpRequest): string =>
   new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-f]+)`).exec(headerOf(request, 'cookie') ?? '')?.[1] ?? '';
 
-const newSession = (number: number, nowMs: number, scenario: SiteScenario): Session => ({
+/** What the site knows of one visitor. It is gone when the process ends. */
+const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   id: randomBytes(16).toString('hex'),
+  /** Visits are counted: the order of the fares depends on it. */
   number,
   seenAtMs: nowMs,
-  asked: null,
+  asked: null as SiteScenario | null,
   scenario,
   hasAnsweredCookies: false,
   hasClosedNewsletter: false,
-  search: null,
-  out: null,
-  back: null,
-  fares: [],
-  fare: null,
-  extras: new Set(),
-  typed: {},
-  familyNames: [],
+  search: null as Search | null,
+  out: null as Leg | null,
+  back: null as Leg | null,
+  /** In the order of the page. */
+  fares: [] as readonly PageFare[],
+  fare: null as PageFare | null,
+  extras: new Set() as ReadonlySet<string>,
+  /** As they were typed, for a page that is shown again. */
+  typed: {} as Readonly<Record<string, string>>,
+  familyNames: [] as readonly string[],
   email: '',
   reference: '',
   payToken: '',
   totalHasMoved: false,
-  cards: new Map(),
-  placed: null,
+  cards: new Map<string, { readonly digest: string; readonly holdsCents: number | null }>(),
+  placed: null as Placed | null,
+  /** How often `pays_again` was paid. */
   timesPaid: 0,
-  managed: null,
+  /** The last name that a booking was opened with. */
+  managed: null as string | null,
 });
 
 /** Something that the site would like to sell besides the flight. */

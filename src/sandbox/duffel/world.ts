@@ -1,15 +1,5 @@
 import type { Offer } from '../../wire/flights/index.ts';
-import {
-  centsOf,
-  createItineraries,
-  createNetwork,
-  createOfferIds,
-  createTimetable,
-  createWorld,
-  decimalOf,
-  readAirports,
-  searchOffers,
-} from '../airline/index.ts';
+import { centsOf, conditionsOf, decimalOf, openAir, readAirports, searchOffers } from '../airline/index.ts';
 import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord, WorldOffer } from './books.ts';
 import { diceOf } from './ids.ts';
@@ -32,11 +22,7 @@ const GBP_PER_USD = 0.79;
 const MOST_REMEMBERED = 60;
 
 export function createDuffelWorld(seed: string): DuffelWorld {
-  const world = createWorld(seed);
-  const network = createNetwork(world);
-  const timetable = createTimetable(world);
-  const itineraries = createItineraries(world, network, timetable);
-  const ids = createOfferIds(world, network, timetable);
+  const air = openAir(seed);
   const remembered = new Map<number, readonly WorldOffer[]>();
 
   const find = (request: OfferRequestRecord): readonly WorldOffer[] => {
@@ -44,9 +30,7 @@ export function createDuffelWorld(seed: string): DuffelWorld {
     if (!out) return [];
     const between = (origin: string, destination: string) => {
       const found = searchOffers(
-        world,
-        itineraries,
-        ids,
+        air,
         {
           origin: STAND_INS[origin] ?? origin,
           destination: STAND_INS[destination] ?? destination,
@@ -163,20 +147,10 @@ function worldOffer(request: OfferRequestRecord, index: number, sold: Sold, dear
   };
 }
 
-/** The airline of the first flight's number, or the agency that has none. */
-function sellerOf(offer: Offer): Omit<Sold, 'offer'> {
-  const first = offer.slices[0]?.segments[0];
-  const isAirline = offer.slices.some(({ segments }) =>
-    segments.some(({ marketing_carrier_name }) => marketing_carrier_name === offer.owner_name),
-  );
-  const code = offer.slices
-    .flatMap(({ segments }) => segments)
-    .find(({ marketing_carrier_name }) => marketing_carrier_name === offer.owner_name)
-    ?.flight_number.slice(0, 2);
-  return {
-    ownerName: offer.owner_name,
-    ownerCode: isAirline ? (code ?? first?.flight_number.slice(0, 2) ?? null) : null,
-  };
+/** The airline that sells an offer under its own numbers, or an agency, which has no code. */
+function sellerOf({ owner_name, slices }: Offer): Omit<Sold, 'offer'> {
+  const own = slices.flatMap(({ segments }) => segments).find((one) => one.marketing_carrier_name === owner_name);
+  return { ownerName: owner_name, ownerCode: own?.flight_number.slice(0, 2) ?? null };
 }
 
 /** The same journey as the test airline sells it: with numbers of its own, in dollars. */
@@ -187,16 +161,20 @@ function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
   const slices = offer.slices.map((slice) => ({
     ...slice,
     fare_brand_name: brand,
-    segments: slice.segments.map((segment) => ({
-      ...segment,
-      carrier_name: ZZ.name,
-      marketing_carrier_name: ZZ.name,
-      flight_number: `${ZZ.code}${String(diceOf(segment.flight_number, 'zz') % 10_000).padStart(4, '0')}`,
-      operating_flight_number: `${ZZ.code}${String(diceOf(segment.flight_number, 'zz') % 10_000).padStart(4, '0')}`,
-      fare_basis_code: tier === 0 ? 'Y20LGTN2' : null,
-    })),
+    segments: slice.segments.map((segment) => {
+      const number = `${ZZ.code}${String(diceOf(segment.flight_number, 'zz') % 10_000).padStart(4, '0')}`;
+      return {
+        ...segment,
+        carrier_name: ZZ.name,
+        marketing_carrier_name: ZZ.name,
+        flight_number: number,
+        operating_flight_number: number,
+        fare_basis_code: tier === 0 ? 'Y20LGTN2' : null,
+      };
+    }),
   }));
-  const allows = (what: string) => diceOf(offer.comparison_key, what) % 2 === 0 || tier === 1;
+  const term = (what: string) =>
+    diceOf(offer.comparison_key, what) % 2 === 0 || tier === 1 ? ([true, '40.00'] as const) : ([false, null] as const);
   return {
     ownerName: ZZ.name,
     ownerCode: ZZ.code,
@@ -215,14 +193,7 @@ function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
       supported_loyalty_programmes: [ZZ.code],
       identity_documents_required: false,
       requires_instant_payment: false,
-      conditions: {
-        change_allowed: allows('change'),
-        change_penalty_amount: allows('change') ? '40.00' : null,
-        change_penalty_currency: allows('change') ? 'USD' : null,
-        refund_allowed: allows('refund'),
-        refund_penalty_amount: allows('refund') ? '40.00' : null,
-        refund_penalty_currency: allows('refund') ? 'USD' : null,
-      },
+      conditions: conditionsOf(term('change'), term('refund'), 'USD'),
     },
   };
 }

@@ -1,7 +1,14 @@
 import type { FareContent, OfferQuery } from '../../airlines/index.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import type { Conditions } from '../../wire/flights/index.ts';
-import { type Airport, airportByCode, decimalOf, distanceKm, type World } from '../airline/index.ts';
+import {
+  type Airport,
+  airportByCode,
+  conditionsOf,
+  dayOf,
+  decimalOf,
+  distanceKm,
+  type World,
+} from '../airline/index.ts';
 import { scenarioRoute } from './scenarios.ts';
 
 /** A carrier that sells on its own website alone. All of them are invented. */
@@ -54,15 +61,6 @@ export interface PageFare extends FareContent {
   readonly totalCents: number;
 }
 
-const conditions = (change: string | null, refund: string | null): Conditions => ({
-  change_allowed: change !== null,
-  change_penalty_amount: change,
-  change_penalty_currency: change === null ? null : 'USD',
-  refund_allowed: refund !== null,
-  refund_penalty_amount: refund,
-  refund_penalty_currency: refund === null ? null : 'USD',
-});
-
 /** US cents for one adult in the barest fare, taxes in it. A price holds for the minute at which it was quoted. */
 function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   const km = distanceKm(leg.from, leg.to);
@@ -82,23 +80,26 @@ export function fareMenu(world: World, trip: Trip): PageFare[] {
   const bare = legs.reduce((sum, leg) => sum + bareCents(world, leg, trip.quotedMinute), 0);
   const penalty = (usd: number) => decimalOf(usd * 100 * adults * legs.length);
   const fare = (
-    brand: string,
-    extraCents: number,
-    checkedBags: number,
-    carryOnBags: number | null,
-    terms: Conditions,
+    ...[brand, extraCents, checkedBags, carryOnBags, change, refund]: [
+      string,
+      number,
+      number,
+      number,
+      string | null,
+      string | null,
+    ]
   ): PageFare => ({
     brand,
     checkedBags,
     carryOnBags,
-    conditions: terms,
+    conditions: conditionsOf([change !== null, change], [refund !== null, refund], 'USD'),
     totalCents: (bare + extraCents * legs.length) * adults,
   });
   return [
-    fare('Bare', 0, 0, 0, conditions(null, null)),
-    fare('Cabin', 1400, 0, 1, conditions(penalty(45), null)),
-    fare('Hold', 3100, 1, 1, conditions(penalty(35), null)),
-    fare('Free', 6900, 1, 1, conditions('0', penalty(30))),
+    fare('Bare', 0, 0, 0, null, null),
+    fare('Cabin', 1400, 0, 1, penalty(45), null),
+    fare('Hold', 3100, 1, 1, penalty(35), null),
+    fare('Free', 6900, 1, 1, '0', penalty(30)),
   ];
 }
 
@@ -185,5 +186,8 @@ export function tripsFor(world: World, query: OfferQuery, nowMs: number): Trip[]
   });
 }
 
-/** Days since 1970 of a YYYY-MM-DD. */
-const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
+/** A shuffle that is the same for the same visit. */
+export function shuffled<T>(world: World, list: readonly T[], visitNumber: number): T[] {
+  const left = [...list];
+  return list.flatMap((_, i) => left.splice(world.dice.pick(left.length, THROW.menu, visitNumber, i), 1));
+}

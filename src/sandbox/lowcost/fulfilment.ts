@@ -10,15 +10,24 @@ import {
   type OfferQuery,
   type Purchase,
   type QuoteOutcome,
+  type Scenario,
   type SoldFare,
 } from '../../airlines/index.ts';
-import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
-import { isoDuration } from '../../kernel/domain/offer-order.ts';
+import { HOUR_MS } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Offer, Slice } from '../../wire/flights/index.ts';
-import { decimalOf, type SandboxOptions, TOPIC, type World } from '../airline/index.ts';
+import type { Offer, Passenger, Slice } from '../../wire/flights/index.ts';
+import {
+  CLOCK_SKEW_MS,
+  dayOf,
+  decimalOf,
+  flightKey,
+  type SandboxOptions,
+  spanOf,
+  TOPIC,
+  type World,
+} from '../airline/index.ts';
 import {
   CARRIERS,
   carriersBetween,
@@ -27,14 +36,14 @@ import {
   legOf,
   type PageFare,
   SALES_CLOSE_MS,
+  shuffled,
   THROW,
   type Trip,
   tripsFor,
   waves,
 } from './flights.ts';
 import type { Sales } from './sales.ts';
-import { LATE_AT_LEAST_MS, LATE_BY, mishapOn } from './scenarios.ts';
-import { type Visit, visit } from './site.ts';
+import { DEARER_BY, LATE_AT_LEAST_MS, LATE_BY, mishapOn } from './scenarios.ts';
 
 const MAC_CHARACTERS = 10;
 const LEG = /^([A-Z0-9]{2})(\d{4})-([A-Z]{3})-([A-Z]{3})-(\d{4})(\d\d)(\d\d)$/;
@@ -51,8 +60,6 @@ interface Shop extends SandboxLowcostOptions {
   readonly world: World;
   readonly sales: () => Promise<Sales>;
 }
-
-const CLOCK_SKEW_MS = 120_000;
 
 /** All answers of the sandbox's lowcost carriers. */
 export function createFulfilment(world: World, options: SandboxLowcostOptions): Fulfilment {
@@ -202,10 +209,8 @@ function readOfferId(world: World, offerId: string): Trip | null {
 const macOf = ({ seed }: World, body: string): string =>
   hash('sha256', `farelock lowcost ${seed}|${body}|${seed}`, 'hex').slice(0, MAC_CHARACTERS);
 
-const legText = (leg: Leg): string => {
-  const date = new Date(leg.departureLocalMs).toISOString().slice(0, 10).replaceAll('-', '');
-  return `${leg.carrier.code}${leg.number}-${leg.from.iata}-${leg.to.iata}-${date}`;
-};
+const legText = ({ carrier, number, from, to, departureLocalMs }: Leg): string =>
+  flightKey(`${carrier.code}${number}`, from, to, departureLocalMs);
 
 function readLeg(world: World, text: string): Leg | null {
   const [, code, number, origin = '', destination = '', year, month, day] = LEG.exec(text) ?? [];
@@ -213,9 +218,57 @@ function readLeg(world: World, text: string): Leg | null {
   const to = world.byCode(destination);
   const carrier = CARRIERS.find((one) => one.code === code);
   if (!from || !to || !carrier || !carriersBetween(from, to).includes(carrier)) return null;
-  const days = Math.floor(Date.parse(`${year}-${month}-${day}T00:00:00Z`) / DAY_MS);
+  const days = dayOf(`${year}-${month}-${day}`);
   const legs = waves.map((wave) => legOf(world, carrier, from, to, days, wave));
   return legs.find((leg) => leg.number === Number(number)) ?? null;
+}
+
+/** Something that the page would like to sell besides the flight. */
+interface AddOn {
+  readonly name: string;
+  readonly cents: number;
+  readonly ticked: boolean;
+}
+
+type FormAnswer =
+  | { readonly kind: 'ready_to_pay' }
+  | { readonly kind: 'rejected'; readonly fields: readonly string[] }
+  | { readonly kind: 'account_wall' }
+  | { readonly kind: 'captcha' };
+
+type Visit = ReturnType<typeof visit>;
+
+/** A carrier's website as a browser finds it: one visit, from the fare list to the pay button. */
+export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: number): Visit {
+  const fares = shuffled(world, mishap === 'sold_out' ? [] : fareMenu(world, trip), visitNumber);
+  let chosen: PageFare | undefined;
+  let addOns: AddOn[] = [
+    { name: 'Travel insurance', cents: 1290 * trip.adults, ticked: true },
+    { name: 'Priority boarding', cents: 890 * trip.adults, ticked: false },
+  ];
+  return {
+    /** In the order of this visit: it changes from one to the next. */
+    fares,
+    choose(position: number): void {
+      chosen = fares[position];
+    },
+    /** The insurance is ticked from the start. */
+    addOns: () => addOns,
+    untick(name: string): void {
+      addOns = addOns.map((one) => (one.name === name ? { ...one, ticked: false } : one));
+    },
+    submit(_passengers: readonly Passenger[]): FormAnswer {
+      if (mishap === 'form_rejected') return { kind: 'rejected', fields: ['passport_number'] };
+      if (mishap === 'captcha' || mishap === 'account_wall') return { kind: mishap };
+      return { kind: 'ready_to_pay' };
+    },
+    /** The total at the till, US cents. */
+    totalCents(): number {
+      const fare = chosen?.totalCents ?? 0;
+      const asked = mishap === 'price_differs_at_till' ? Math.ceil(fare * DEARER_BY) : fare;
+      return addOns.reduce((sum, one) => sum + (one.ticked ? one.cents : 0), asked);
+    },
+  };
 }
 
 /**
@@ -251,19 +304,12 @@ function offerOf(world: World, id: string, trip: Trip): Offer {
   const [first] = slices;
   const [leg] = trip.legs;
   if (!fare || !first || !leg) throw new RangeError('a trip without flights');
+  const { fare_brand_name: _, segments: __, ...span } = first;
   return {
     offer_id: id,
-    comparison_key: trip.legs.map(keyOf).join('~'),
+    comparison_key: trip.legs.map(legText).join('~'),
     owner_name: leg.carrier.name,
-    origin_iata: first.origin_iata,
-    destination_iata: first.destination_iata,
-    departing_at: first.departing_at,
-    arriving_at: first.arriving_at,
-    origin_time_zone: first.origin_time_zone,
-    destination_time_zone: first.destination_time_zone,
-    duration: first.duration,
-    stops: 0,
-    technical_stops: 0,
+    ...span,
     slices: slices.map((slice) => ({ ...slice, fare_brand_name: fare.brand })),
     fare_brand_name: fare.brand,
     cabin_class: 'economy',
@@ -285,33 +331,21 @@ function offerOf(world: World, id: string, trip: Trip): Offer {
   };
 }
 
-const local = (ms: number): string => new Date(ms).toISOString().slice(0, 19);
-
-const keyOf = (leg: Leg): string =>
-  `${leg.carrier.code}${leg.number}-${leg.from.iata}-${leg.to.iata}-${local(leg.departureLocalMs).slice(0, 10).replaceAll('-', '')}`;
-
 function sliceOf(leg: Leg): Slice {
-  const journey = {
-    origin_iata: leg.from.iata,
-    destination_iata: leg.to.iata,
-    departing_at: local(leg.departureLocalMs),
-    arriving_at: local(leg.arrivalLocalMs),
-    origin_time_zone: leg.from.timeZone,
-    destination_time_zone: leg.to.timeZone,
-    duration: isoDuration(leg.blockMinutes),
-  };
+  const span = spanOf(leg.from, leg.to, leg.departureLocalMs, leg.arrivalLocalMs, leg.blockMinutes);
+  const number = `${leg.carrier.code}${leg.number}`;
   return {
-    ...journey,
+    ...span,
     stops: 0,
     technical_stops: 0,
     fare_brand_name: null,
     segments: [
       {
-        ...journey,
+        ...span,
         carrier_name: leg.carrier.name,
-        operating_flight_number: `${leg.carrier.code}${leg.number}`,
+        operating_flight_number: number,
         marketing_carrier_name: leg.carrier.name,
-        flight_number: `${leg.carrier.code}${leg.number}`,
+        flight_number: number,
         aircraft_name: null,
         origin_terminal: null,
         destination_terminal: null,

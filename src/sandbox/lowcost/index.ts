@@ -4,10 +4,8 @@ import { loadWorld, type World } from '../airline/index.ts';
 import { isServed } from './flights.ts';
 import type { Fulfilment, SandboxLowcostOptions } from './fulfilment.ts';
 
-export { fareMenu, type Leg, type PageFare, type Trip, tripsFor } from './flights.ts';
+export { fareMenu, type Leg, type PageFare, shuffled, type Trip, tripsFor } from './flights.ts';
 export * from './scenarios.ts';
-export { LOWCOST_ROUTES } from './scenarios.ts';
-export { shuffled } from './site.ts';
 
 interface SandboxLowcost extends Fulfiller {
   close(): Promise<void>;

@@ -30,28 +30,15 @@ interface SaleTables {
 
 type Sale = Selectable<SaleTable>;
 
-/** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
-export interface Sales {
-  /** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
-  begin(sale: { reference: string; offerId: string; passengerCount: number; nowMs: number }): Promise<string | null>;
-  /** Gives the visit up: nothing was bought. */
-  end(reference: string, run: string, outcome: NothingBought, nowMs: number): Promise<void>;
-  /**
-   * Presses the pay button, unless a later visit has taken over. On record and pressed are one write here: a carrier
-   * that is not a sandbox needs the record first.
-   */
-  press(reference: string, run: string, paidDecimal: string, confirmsAtMs: number | null): Promise<boolean>;
-  find(reference: string, nowMs: number): Promise<BookOutcome | null>;
-  cancel(reference: string, nowMs: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type Sales = Awaited<ReturnType<typeof openSales>>;
 
-export async function openSales(path: string, onTrouble?: OnTrouble): Promise<Sales> {
+/** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
+export async function openSales(path: string, onTrouble?: OnTrouble) {
   const database: Kysely<SaleTables> = await openDatabase<SaleTables>(path, airlineMigrations, onTrouble);
-  const rowOf = (reference: string) =>
-    database.selectFrom('lowcost_sales').selectAll().where('reference', '=', reference).executeTakeFirst();
   return {
-    async begin({ reference, offerId, passengerCount, nowMs }) {
+    /** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
+    async begin(sale: { reference: string; offerId: string; passengerCount: number; nowMs: number }) {
+      const { reference, offerId, passengerCount, nowMs } = sale;
       const run = randomBytes(8).toString('hex');
       const begun = await database
         .insertInto('lowcost_sales')
@@ -79,7 +66,8 @@ export async function openSales(path: string, onTrouble?: OnTrouble): Promise<Sa
         .executeTakeFirst();
       return begun?.run ?? null;
     },
-    async end(reference, run, outcome, nowMs) {
+    /** Gives the visit up: nothing was bought. */
+    async end(reference: string, run: string, outcome: NothingBought, nowMs: number): Promise<void> {
       await database
         .updateTable('lowcost_sales')
         .set({ state: 'ended', outcome: JSON.stringify(outcome), updated_at_ms: nowMs })
@@ -88,7 +76,11 @@ export async function openSales(path: string, onTrouble?: OnTrouble): Promise<Sa
         .where('state', '=', 'begun')
         .execute();
     },
-    async press(reference, run, paidDecimal, confirmsAtMs) {
+    /**
+     * Presses the pay button, unless a later visit has taken over. On record and pressed are one write here: a carrier
+     * that is not a sandbox needs the record first.
+     */
+    async press(reference: string, run: string, paidDecimal: string, confirmsAtMs: number | null): Promise<boolean> {
       const pressed = await database
         .updateTable('lowcost_sales')
         .set({
@@ -103,11 +95,15 @@ export async function openSales(path: string, onTrouble?: OnTrouble): Promise<Sa
         .executeTakeFirst();
       return pressed.numUpdatedRows > 0n;
     },
-    async find(reference, nowMs) {
-      const row = await rowOf(reference);
+    async find(reference: string, nowMs: number): Promise<BookOutcome | null> {
+      const row = await database
+        .selectFrom('lowcost_sales')
+        .selectAll()
+        .where('reference', '=', reference)
+        .executeTakeFirst();
       return row ? outcomeAt(row, nowMs) : null;
     },
-    async cancel(reference, nowMs) {
+    async cancel(reference: string, nowMs: number): Promise<void> {
       await database
         .updateTable('lowcost_sales')
         .set({ cancelled_at_ms: nowMs, updated_at_ms: nowMs })
