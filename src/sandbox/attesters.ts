@@ -1,10 +1,10 @@
 import type { Attest, RunType } from '../partner/base/index.ts';
 import type { CustomerData } from '../partner/customer-data/index.ts';
 
-/** A file that ends with these letters shows nobody. */
+/** A file that ends with these letters shows no person. */
 const NOBODY = Buffer.from('REJECTED');
 
-/** Addresses that nobody holds: money that is sent there is burnt. */
+/** Addresses without an owner: money that is sent there is burnt. */
 const BURNT: ReadonlySet<string> = new Set([
   '0x000000000000000000000000000000000000dead',
   '1nc1nerator11111111111111111111111111111111',

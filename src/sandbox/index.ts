@@ -5,7 +5,7 @@ import { loadEmbedded, PLATFORM_DUE } from './platform/index.ts';
 /** The people, attesters and platform of a partner service demo. Loads and touches nothing. */
 export const partnerDemo: PartnerDemo = {
   seed: async (ports) => (await loadSeed()).ensureSeed(ports),
-  // Where nobody else attests, a person does: in demo the sandbox.
+  // Elsewhere a person attests.
   attest: async (type, data) => (await import('./attesters.ts')).sandboxAttest(type, data),
   answer: async (ports, request) => (await loadEmbedded()).answerEmbedded(ports, request),
   updates: {

@@ -34,15 +34,16 @@ export const createItineraries = (world: World, network: Network, timetable: Tim
     const km = distanceKm(from, to);
     const later = (flights: Itinerary) => (flights[0]?.departureMs ?? 0) >= notBeforeMs;
     const direct = thin(flightsOn(air, from, to, day), MOST_DIRECT).map((flight) => [flight]);
-    const allowed = km * (km < 3000 ? 1.45 : km < 7000 ? 1.35 : 1.28) + 250;
+    const usual = km * (km < 3000 ? 1.45 : km < 7000 ? 1.35 : 1.28) + 250;
     let found: Itinerary[] = direct;
     if (km > 550 || direct.length < 8) {
-      const connecting = oneStop(air, from, to, day, allowed, 6 * HOUR_MS, allied, 5);
+      const connecting = oneStop(air, from, to, day, { km: usual, longestMs: 6 * HOUR_MS, fits: allied, perHub: 5 });
       found = [...direct, ...sensible(connecting, direct)];
     }
     found = found.filter(later);
     if (found.length < FEW) {
-      found = [...found, ...oneStop(air, from, to, day, km * 1.7 + 800, 10 * HOUR_MS, anyFull, 2).filter(later)];
+      const wide = { km: km * 1.7 + 800, longestMs: 10 * HOUR_MS, fits: anyFull, perHub: 2 };
+      found = [...found, ...oneStop(air, from, to, day, wide).filter(later)];
     }
     if (found.length < FEW) found = [...found, ...twoStops(air, from, to, day, 10 * HOUR_MS).filter(later)];
     if (found.length === 0) found = twoStops(air, from, to, day, LONGEST_WAIT_MS).filter(later);
@@ -91,29 +92,25 @@ function onward(air: Air, after: Flight, to: Airport, longestMs: number, fits: F
   return found.sort((a, b) => a.departureMs - b.departureMs);
 }
 
-const oneStop = (
-  air: Air,
-  from: Airport,
-  to: Airport,
-  day: number,
-  allowedKm: number,
-  longestMs: number,
-  fits: Fits,
-  perHub: number,
-) => {
-  const found: Itinerary[] = [];
-  for (const hub of air.world.hubs) {
-    if (hub === from || hub === to) continue;
-    if (distanceKm(from, hub) + distanceKm(hub, to) > allowedKm) continue;
-    if (air.network.services(hub, to).length === 0) continue;
-    const here: Itinerary[] = [];
-    for (const first of flightsOn(air, from, hub, day)) {
-      for (const second of onward(air, first, to, longestMs, fits).slice(0, 2)) here.push([first, second]);
-    }
-    found.push(...byDuration(here).slice(0, perHub));
-  }
-  return found;
-};
+/** A connection over a hub: how long the way, the wait and the list of it may be, and which airlines connect. */
+interface Connecting {
+  readonly km: number;
+  readonly longestMs: number;
+  readonly fits: Fits;
+  readonly perHub: number;
+}
+
+const oneStop = (air: Air, from: Airport, to: Airport, day: number, allowed: Connecting) =>
+  air.world.hubs.flatMap((hub) => {
+    if (hub === from || hub === to || distanceKm(from, hub) + distanceKm(hub, to) > allowed.km) return [];
+    if (air.network.services(hub, to).length === 0) return [];
+    const here: Itinerary[] = flightsOn(air, from, hub, day).flatMap((first) =>
+      onward(air, first, to, allowed.longestMs, allowed.fits)
+        .slice(0, 2)
+        .map((second) => [first, second]),
+    );
+    return byDuration(here).slice(0, allowed.perHub);
+  });
 
 /** Chains over the hubs given, taking the next flight at every one of them. */
 function chain(air: Air, stops: readonly Airport[], day: number, longestMs: number): Itinerary[] {
@@ -130,24 +127,21 @@ function chain(air: Air, stops: readonly Airport[], day: number, longestMs: numb
   return byDuration(chains);
 }
 
+/** Hubs in the order of the way over them. */
+const byDetour = (air: Air, from: Airport, to: Airport): Airport[] =>
+  air.world.hubs
+    .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
+    .sort((a, b) => a.km - b.km)
+    .map(({ hub }) => hub);
+
 /** Two connections, over the pairs of hubs that make the way shortest. */
 function twoStops(air: Air, from: Airport, to: Airport, day: number, longestMs: number): Itinerary[] {
-  // Hubs that lie best on the way, of those that each end is tied to.
-  const nearest = (end: Airport, hubs: Airport[]) =>
-    hubs
-      .filter((hub) => air.network.services(end, hub).length > 0)
-      .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
-      .sort((a, b) => a.km - b.km)
-      .slice(0, MOST_HUBS)
-      .map(({ hub }) => hub);
-  const firsts = nearest(
-    from,
-    air.world.hubs.filter((hub) => hub !== to),
-  );
-  const seconds = nearest(
-    to,
-    air.world.hubs.filter((hub) => hub !== from),
-  );
+  const best = (end: Airport, other: Airport) =>
+    byDetour(air, from, to)
+      .filter((hub) => hub !== other && air.network.services(end, hub).length > 0)
+      .slice(0, MOST_HUBS);
+  const firsts = best(from, to);
+  const seconds = best(to, from);
   const ways = firsts.flatMap((first) =>
     seconds
       .filter((second) => second !== first)
@@ -180,11 +174,7 @@ function manyStops(air: Air, from: Airport, to: Airport, day: number, notBeforeM
       labels.set(airport, { flights, arrivalMs, hopeMs, done: false });
     }
   };
-  const near = air.world.hubs
-    .filter((hub) => hub !== from && hub !== to)
-    .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
-    .sort((a, b) => a.km - b.km)
-    .map(({ hub }) => hub);
+  const near = byDetour(air, from, to).filter((hub) => hub !== from && hub !== to);
   const tied = near.filter(
     (hub) => air.network.services(from, hub).length > 0 || air.network.services(hub, to).length > 0,
   );

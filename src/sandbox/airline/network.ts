@@ -12,7 +12,7 @@ export interface Service {
   readonly weeklyBySlot: readonly number[];
 }
 
-/** Closer than this nobody but the shuttle flies. */
+/** Closer than this only the shuttle flies. */
 const WITHIN_A_CITY_KM = 130;
 const WEIGHT = [0, 0.15, 0.4, 0.9, 1.7, 2.6];
 /** Slots that flight numbers are kept free for, by the size of the airport away from the hub. */

@@ -134,7 +134,7 @@ function segmentOf(world: World, flight: Flight, plating: Airline): Segment {
   };
 }
 
-/** An airline keeps its terminal. Small airports have one, which nobody names; some airlines name none. */
+/** An airline keeps its terminal. The one of a small airport has no name; some airlines name none. */
 function terminal(world: World, airport: Airport, airline: Airline): string | null {
   if (airport.size <= 2 || world.dice.unit(TOPIC.terminal, airline.index) < 0.1) return null;
   const number = world.dice.pick(airport.size - 1, TOPIC.terminal, airport.index, airline.index);

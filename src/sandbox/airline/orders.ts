@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { ProviderOrder } from '../../airlines/index.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -23,10 +23,6 @@ interface OrderTable {
   settled_at_ms: number;
   cancelled_at_ms: number | null;
   created_at_ms: number;
-}
-
-interface AirlineTables {
-  orders: OrderTable;
 }
 
 /** The airline's own file, step by step; the lowcost carriers keep their sales in it too. */
@@ -66,7 +62,7 @@ export type OrderBook = Awaited<ReturnType<typeof openOrderBook>>;
 
 /** Opens the airline's own database file, creating it on first use. */
 export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
-  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(path, airlineMigrations, onTrouble);
+  const database = await openDatabase<{ orders: OrderTable }>(path, airlineMigrations, onTrouble);
   const find = (column: 'reference' | 'order_id', value: string) =>
     database.selectFrom('orders').selectAll().where(column, '=', value).executeTakeFirst();
   const byId = async (orderId: string, nowMs: number) => {
@@ -91,7 +87,6 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
           refundable: offer.conditions?.refund_allowed ? 1 : 0,
           fate,
           settled_at_ms: nowMs + ticketingMs,
-          cancelled_at_ms: null,
           created_at_ms: nowMs,
         })
         // The unique reference decides between two processes that ask at once.

@@ -46,7 +46,7 @@ export function searchOffers(air: Air, query: OfferQuery, nowMs: number): Offer[
       .find(a, b, dayOf(date), nowMs + SALES_CLOSE_MS)
       .filter((itinerary) => isSoldIn(itinerary, query.cabinClass));
   const outbound = find(from, to, departDate);
-  const journeys =
+  const journeys: readonly Journey[] =
     returnDate === undefined
       ? outbound.map((itinerary) => [itinerary])
       : combine(world, outbound, find(to, from, returnDate));

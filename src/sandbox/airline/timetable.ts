@@ -101,33 +101,17 @@ function makeSlot(
   const home = Math.max(0, service.airline.hubs.indexOf(service.hub.iata));
   const flightNumber =
     10 + home * firstNumbers.perHub + (firstNumbers.of[service.other.index] ?? 0) + 2 * number + (outbound ? 0 : 1);
-  return {
-    service,
-    number,
-    from,
-    to,
-    flightNumber,
-    departureMinute: departureMinute(world, service, from, to, number, blockMinutes),
-    blockMinutes,
-    aircraft,
-    stop,
-  };
+  const slot = { service, number, from, to, flightNumber, blockMinutes, aircraft, stop };
+  return { ...slot, departureMinute: departureMinute(world, slot) };
 }
 
 /** The minute nearest to the wished one at which both airports are open. */
-function departureMinute(
-  world: World,
-  service: Service,
-  from: Airport,
-  to: Airport,
-  number: number,
-  blockMinutes: number,
-): number {
-  const wished = wishedMinute(world, service, from, to, number);
-  const shift =
-    world.zones.offsetMinutes(to.timeZone, NOMINAL_MS) - world.zones.offsetMinutes(from.timeZone, NOMINAL_MS);
-  const first = CURFEW.has(from.iata) ? 360 : 330;
-  const last = CURFEW.has(from.iata) ? 1370 : 1435;
+function departureMinute(world: World, slot: Omit<Slot, 'departureMinute'>): number {
+  const { from, to, blockMinutes } = slot;
+  const wished = wishedMinute(world, slot);
+  const offsetOf = ({ timeZone }: Airport) => world.zones.offsetMinutes(timeZone, NOMINAL_MS);
+  const shift = offsetOf(to) - offsetOf(from);
+  const [first, last] = CURFEW.has(from.iata) ? [360, 1370] : [330, 1435];
   const [earliest, latest] = CURFEW.has(to.iata) ? [305, 1380] : [285, 1490];
   for (let step = 0; step <= 1080; step += 15) {
     for (const minute of [wished + step, wished - step]) {
@@ -140,11 +124,11 @@ function departureMinute(
   return Math.round(wished / 5) * 5;
 }
 
-function wishedMinute(world: World, service: Service, from: Airport, to: Airport, number: number): number {
+function wishedMinute(world: World, { service, from, to, number }: Omit<Slot, 'departureMinute'>): number {
   const count = service.weeklyBySlot.length;
   const [open, close] = waveOf(service, from, to);
   const chance = world.dice.unit(TOPIC.slot, service.airline.index, from.index, to.index, number);
-  // Two flights a day are one in the morning and one in the evening: nobody waits much longer than a night.
+  // Two flights a day are one in the morning and one in the evening: no wait is much longer than a night.
   if (count === 2 && service.distanceKm < 4500) return number === 0 ? open + 110 * chance : close - 110 * chance;
   return open + ((number + 0.1 + 0.8 * chance) * (close - open)) / count;
 }
@@ -244,31 +228,26 @@ function roleOf({ airline, hub, other, distanceKm: km }: Service): FleetRole {
  * Where a flight lands on the way without a change of flight: always when the aircraft does not reach, and on a few
  * regional routes that serve two small places at once.
  */
-function technicalStop(world: World, service: Service, aircraft: Aircraft, slot: number): Airport | null {
+function technicalStop(world: World, service: Service, { rangeKm }: Aircraft, slot: number): Airport | null {
   const { airline, hub, other, distanceKm: km } = service;
-  const tooFar = km > aircraft.rangeKm;
   const chance = world.dice.unit(TOPIC.technicalStop, airline.index, hub.index, other.index, slot);
-  if (tooFar) return onTheWay(world, hub, other, km, 1.15, (stop) => stop.size >= 4, aircraft.rangeKm);
+  const isLarge = (stop: Airport) => stop.size >= 4;
+  if (km > rangeKm) return onTheWay(world, service, 1.15, rangeKm, isLarge);
   const small = Math.min(hub.size, other.size) <= 2;
   if (airline.hubs.length > 0 && small && km > 500 && km < 2200 && chance < 0.2) {
-    const local = (stop: Airport) => stop.size <= 3 && (stop.country === other.country || stop.country === hub.country);
-    return onTheWay(world, hub, other, km, 1.2, local, aircraft.rangeKm);
+    const isLocal = ({ size, country }: Airport) => size <= 3 && (country === other.country || country === hub.country);
+    return onTheWay(world, service, 1.2, rangeKm, isLocal);
   }
-  if (km > 11_000 && chance < 0.03) {
-    return onTheWay(world, hub, other, km, 1.06, (stop) => stop.size >= 4, aircraft.rangeKm);
-  }
-  return null;
+  return km > 11_000 && chance < 0.03 ? onTheWay(world, service, 1.06, rangeKm, isLarge) : null;
 }
 
 /** The suitable airport that adds least to the way, null when none stays within `detour`. */
 function onTheWay(
   world: World,
-  a: Airport,
-  b: Airport,
-  km: number,
+  { hub: a, other: b, distanceKm: km }: Service,
   detour: number,
-  suits: (stop: Airport) => boolean,
   rangeKm: number,
+  suits: (stop: Airport) => boolean,
 ): Airport | null {
   let best: Airport | null = null;
   let shortest = km * detour;

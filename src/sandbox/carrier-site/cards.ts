@@ -21,14 +21,14 @@ export function sandboxCard(amountCents: number, serial: number): SandboxCard {
   return { number, cvc: cvcOf(number) };
 }
 
-/** What a card holds, in cents; null for a card that the sandbox's bank did not issue. */
+/** The amount on a card, in cents; null for a card that the sandbox's bank did not issue. */
 export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'>): number | null {
   if (!/^\d{19}$/.test(number) || !number.startsWith(ISSUER)) return null;
   if (luhnDigit(number.slice(0, -1)) !== number.at(-1) || cvc !== cvcOf(number)) return null;
   return Number(number.slice(4, 12));
 }
 
-/** Stands for a card in the books. */
+/** Names a card in the books. */
 export const cardDigest = (number: string): string => createHash('sha256').update(number).digest('hex').slice(0, 32);
 
 const cvcOf = (number: string): string =>

@@ -3,9 +3,9 @@ import type { Sale } from './books.ts';
 import { framed, html, page, shownMoney } from './page.ts';
 import { type Pages, redirect, type Visit } from './visit.ts';
 
-/** What became of a purchase, bookings, and the pages that end a purchase or that no program gets past. */
+/** The end of a purchase, its booking, and the pages that no program gets past. */
 export const confirmationPages: Pages = {
-  // What became of the press: the booking, or what the visitor is told instead.
+  // The booking, or what is said in its place.
   'GET /confirmation': (visit) => {
     const { placed } = visit.session;
     if (!placed) return redirect('/');
@@ -90,7 +90,7 @@ export const confirmationPages: Pages = {
       'captcha challenge',
       html`<p><label><input type="checkbox" disabled> I am not a robot</label></p><p class="busy">sandboxCAPTCHA</p>`,
     ),
-  // The till of somebody else, who looks the same. Whatever gets here is on record.
+  // The till of another company, which looks the same. Each visit to it is on record.
   'GET /elsewhere': (visit) => {
     const { ports, session } = visit;
     ports.books.noteElsewhere('opened', ports.clock.now());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DueMail, Sale, SiteBooks } from './books.ts';
 import { shownMoney } from './page.ts';
 
-/** The domain that the site's mails come from. No DNS knows it: whoever verifies one is given `sandboxDkimRecord`. */
+/** The domain that the site's mails come from. No DNS knows it: its key is `sandboxDkimRecord`. */
 export const SANDBOX_MAIL_DOMAIN = 'carrier.sandbox.farelock.invalid';
 
 export const SANDBOX_DKIM_SELECTOR = 'sandbox';
@@ -84,7 +84,7 @@ async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
   return text;
 }
 
-/** Puts a mail into a Maildir: written beside, then moved, so that nobody reads half of one. */
+/** Puts a mail into a Maildir: written beside, then moved, so that none is read by half. */
 async function deliver(folder: string, bytes: Buffer, nowMs: number): Promise<void> {
   await Promise.all(['tmp', 'new', 'cur'].map((name) => mkdir(join(folder, name), { recursive: true, mode: 0o700 })));
   const name = `${Math.floor(nowMs / 1000)}.M${randomBytes(8).toString('hex')}.sandbox`;

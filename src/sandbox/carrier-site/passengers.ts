@@ -37,7 +37,7 @@ interface Field {
   readonly label: string;
   readonly kind: 'text' | 'email' | 'tel' | 'date' | Options;
   readonly isFine: (value: string, nowMs: number) => boolean;
-  /** What a value that is not fine is answered with. */
+  /** Shown beside a value that is not fine. */
   readonly error: string;
   readonly hint: string;
 }

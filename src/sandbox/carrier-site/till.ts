@@ -20,7 +20,7 @@ import {
 
 /** Extras, and the till: its price, the frame with the card, and the button that pays. */
 export const tillPages: Pages = {
-  // Extras, two of which nobody has asked for.
+  // Extras, two of them ticked from the start.
   'GET /extras': (visit) => {
     const { session } = visit;
     if (!session.fare || session.familyNames.length === 0) return redirect('/');
@@ -148,7 +148,7 @@ function overTheButton({ scenario }: Session): Markup | null {
 /** Tills that take each request to pay for a payment of its own. */
 const PAYS_EACH_TIME: ReadonlySet<string> = new Set(['pays_itself', 'pays_again']);
 
-/** What a wrong confirmation adds to the amount. */
+/** A wrong confirmation adds this to the amount. */
 const WRONG_BY_CENTS = 900;
 
 const MOST_PAID_AGAIN = 3;
@@ -252,7 +252,7 @@ function sell({ session, ports }: Visit, pressId: number, total: number, confirm
   ports.books.queueMail({ kind: 'signed', ...confirmationMail(email, sale, reference), dueAtMs });
 }
 
-/** A mail about a booking that nobody made, by nobody who may sign it. */
+/** A mail about a booking that was never made, without a signature. */
 function forge({ session, ports }: Visit, total: number): void {
   const mail = confirmationMail(
     session.email,

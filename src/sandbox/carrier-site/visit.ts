@@ -53,7 +53,7 @@ export interface Visit {
 /** null: the connection is cut without an answer. */
 export type SiteAnswer = HttpResponse | null;
 
-/** What is answered, by method and path. */
+/** Answers by method and path. */
 export type Pages = Readonly<Record<string, (visit: Visit) => SiteAnswer | Promise<SiteAnswer>>>;
 
 export const redirect = (to: string): HttpResponse => new HttpResponse(303, null, { location: to });
@@ -100,7 +100,7 @@ export const cookieFor = ({ id }: Session): string => `${COOKIE}=${id}; Path=/; 
 const cookieOf = (request: HttpRequest): string =>
   new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-f]+)`).exec(headerOf(request, 'cookie') ?? '')?.[1] ?? '';
 
-/** What the site knows of one visitor. It is gone when the process ends. */
+/** A visitor, until the process ends. */
 const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   id: randomBytes(16).toString('hex'),
   /** Visits are counted: the order of the fares depends on it. */
@@ -164,7 +164,7 @@ interface BasketLine {
   readonly cents: number;
 }
 
-/** What is in the basket. At the till, a scenario may ask for more than the pages before it did. */
+/** The contents of the basket. At the till, a scenario may ask for more than the pages before it did. */
 export function basketLines(session: Session, isAtTill = false): BasketLine[] {
   const { fare, extras, search, scenario } = session;
   if (!fare) return [];

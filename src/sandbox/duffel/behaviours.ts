@@ -1,8 +1,8 @@
 import type { KindName } from './errors.ts';
 
 /**
- * How an order is taken. `made` says when it is there: at once; `later`, found by its offer and told by webhook only
- * then; `stray`, booked at the airline and never seen here; `fails_later`, told by webhook; or not at all.
+ * How an order is taken. `made` says when it is there: at once; `later`, found by its offer and sent by webhook only
+ * then; `stray`, booked at the airline and never seen here; `fails_later`, sent by webhook; or not at all.
  */
 export interface OrderBehaviour {
   readonly made: 'at_once' | 'later' | 'stray' | 'fails_later' | 'never';
@@ -54,68 +54,33 @@ export const ORDER_BEHAVIOURS = {
 
 export type OrderBehaviourName = keyof typeof ORDER_BEHAVIOURS;
 
-/** Of a read of one offer. */
-export const OFFER_BEHAVIOURS = [
-  'normal',
-  'price_up',
-  'gone',
-  'not_found',
-  'internal_error',
-  'html',
-  'rate_limited',
-  'cut',
-  'slow',
-] as const;
-
-/** Of a search. */
-export const SEARCH_BEHAVIOURS = [
-  'normal',
-  'empty',
-  'timeout',
-  'internal_error',
-  'html',
-  'rate_limited',
-  'cut',
-  'slow',
-] as const;
-
-/** Of a cancellation: of its quote, or of its confirmation. */
-export const CANCELLATION_BEHAVIOURS = [
-  'normal',
+/** Of the quote of a cancellation, and of its confirmation. */
+export const OF_QUOTE = [
   'cheaper',
   'dearer',
   'amount_unknown',
   'voucher',
   'other_currency',
   'quote_airline_unknown',
+] as const;
+export const OF_CONFIRMATION = [
   'confirm_cut_before',
   'confirm_cut_after',
   'confirm_timeout_done',
   'confirm_airline_unknown',
 ] as const;
-
-/** Of a read of orders, by id or as a list. */
-export const READ_BEHAVIOURS = [
-  'normal',
-  'internal_error',
-  'html',
-  'rate_limited',
-  'cut',
-  'slow',
-  'not_found',
-  'empty',
-] as const;
-
-/** Of the deliveries of what is told from now on. */
-export const WEBHOOK_BEHAVIOURS = ['normal', 'late', 'twice', 'shuffled', 'lost'] as const;
+export const CANCELLATION_BEHAVIOURS = ['normal', ...OF_QUOTE, ...OF_CONFIRMATION] as const;
 
 export const BEHAVIOURS = {
   order: Object.keys(ORDER_BEHAVIOURS) as readonly OrderBehaviourName[],
-  offer: OFFER_BEHAVIOURS,
-  search: SEARCH_BEHAVIOURS,
+  /** Of a read of one offer. */
+  offer: ['normal', 'price_up', 'gone', 'not_found', 'internal_error', 'html', 'rate_limited', 'cut', 'slow'],
+  search: ['normal', 'empty', 'timeout', 'internal_error', 'html', 'rate_limited', 'cut', 'slow'],
   cancellation: CANCELLATION_BEHAVIOURS,
-  order_read: READ_BEHAVIOURS,
-  webhook: WEBHOOK_BEHAVIOURS,
+  /** Of a read of orders, by id or as a list. */
+  order_read: ['normal', 'internal_error', 'html', 'rate_limited', 'cut', 'slow', 'not_found', 'empty'],
+  /** Of the deliveries of later events. */
+  webhook: ['normal', 'late', 'twice', 'shuffled', 'lost'],
 } as const;
 
 export type SwitchName = keyof typeof BEHAVIOURS;

@@ -75,7 +75,7 @@ export interface OrderRecord {
   readonly bookingReference: string;
   readonly cancelledAtMs: number | null;
   readonly refund: { readonly cents: number | null; readonly currency: string; readonly to: string } | null;
-  /** It was not paid at once: until when it is held, and when it was paid. */
+  /** Of an order that was not paid at once: until when it is held, and when it was paid. */
   readonly heldUntilMs?: number;
   readonly paidAtMs?: number;
   /** The offer whose flights it has since its traveller changed it. */
@@ -114,7 +114,7 @@ export interface ChangeRecord {
   readonly movedMinutes: number;
   readonly createdAtMs: number;
   readonly acceptedAtMs: number | null;
-  /** What was said to have become of it, where that is not the acceptance. */
+  /** The outcome that the agency reported, other than by accepting it. */
   readonly actionTaken?: string;
 }
 
@@ -158,11 +158,11 @@ export interface WebhookRecord {
   readonly secret: string;
   readonly events: readonly string[];
   readonly createdAtMs: number;
-  /** It is told nothing. */
+  /** It gets no events. */
   readonly isOff?: boolean;
 }
 
-/** How the sandbox behaves until it is told otherwise. `next` goes before `always`. */
+/** How the sandbox behaves until its switch is changed. `next` goes before `always`. */
 export interface SwitchRecord {
   readonly always: string;
   readonly next: readonly string[];

@@ -1,5 +1,6 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
 import { centsOf, decimalOf } from '../airline/index.ts';
+import { OF_CONFIRMATION, OF_QUOTE } from './behaviours.ts';
 import type { CancellationRecord, OrderRecord } from './books.ts';
 import { microInstant } from './dress.ts';
 import { cutConnection, refused } from './errors.ts';
@@ -7,15 +8,8 @@ import { awaitsPayment, canCancel, liveOrder, orderTrait } from './order-shape.t
 import { addToBalance, type Calls, data, foundOffer, linkedOrder, page, type Sandbox } from './sandbox.ts';
 import { tell } from './webhook-calls.ts';
 
-const OF_QUOTE = ['cheaper', 'dearer', 'amount_unknown', 'voucher', 'other_currency', 'quote_airline_unknown'] as const;
 /** Of the price, in percent: what comes back by a cheap cancellation, and by a dear one. */
 const GIVEN_BACK = { cheaper: 90, dearer: 20 };
-const OF_CONFIRMATION = [
-  'confirm_cut_before',
-  'confirm_cut_after',
-  'confirm_timeout_done',
-  'confirm_airline_unknown',
-] as const;
 const QUOTED_FOR_MS = HOUR_MS;
 
 export const cancellationCalls: Calls = {

@@ -9,7 +9,7 @@ import { ApiError, type KindName, refused } from './errors.ts';
 import { orderCalls } from './order-calls.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { referenceCalls } from './reference-calls.ts';
-import { type Asked, type Calls, rateLimitHeaders, type Sandbox } from './sandbox.ts';
+import { type Asked, type Body, type Calls, rateLimitHeaders, type Sandbox } from './sandbox.ts';
 import { searchCalls } from './search-calls.ts';
 import { webhookCalls } from './webhook-calls.ts';
 
@@ -52,7 +52,7 @@ const CALLS_PER_MINUTE = 4_000;
 
 /**
  * The sandbox of the Duffel flights API v2: its public documentation as a real HTTP service over the sandbox airline's
- * world, with books of its own, which misbehaves when it is told to (docs/sandbox.md). It is another company: it knows
+ * world, with books of its own, which misbehaves on demand (docs/sandbox.md). It is another company: it knows
  * the service by its calls alone.
  */
 export function createDuffelApp(sandbox: Sandbox): { fetch(request: HttpRequest): Promise<HttpResponse> } {
@@ -90,12 +90,16 @@ function turnedAway(request: HttpRequest, isTooMuch: boolean): ApiError | null {
 
 /** The query goes by another way than the router's: the API takes names that are given twice. */
 function served(sandbox: Sandbox, request: HttpRequest, url: URL, requestId: string): Promise<HttpResponse> {
+  let body: Promise<Body> | undefined;
   const asked: Asked = {
     ...sandbox,
     search: url.searchParams,
     requestId,
     signal: request.signal,
-    data: () => dataOf(request, url.pathname.startsWith('/sandbox/')),
+    data() {
+      body ??= dataOf(request, url.pathname.startsWith('/sandbox/'));
+      return body;
+    },
   };
   const router = createRouter({
     table: TABLE,
@@ -113,30 +117,23 @@ const failureOf = (code: string): KindName =>
     ? code
     : 'internal_server_error';
 
-const read = new WeakMap<HttpRequest, Readonly<Record<string, unknown>>>();
-
 /** The `data` of a body, or the body itself where it is the sandbox's own. @throws ApiError */
-async function dataOf(request: HttpRequest, isOwn: boolean): Promise<Readonly<Record<string, unknown>>> {
-  const known = read.get(request);
-  if (known) return known;
+async function dataOf(request: HttpRequest, isOwn: boolean): Promise<Body> {
   const text = new TextDecoder().decode(await readBytes(request, MOST_BODY_BYTES));
   const body = objectOf(parsed(text));
   const data = isOwn ? body : objectOf(body?.data);
   if (data === null) throw refused('malformed_json');
-  read.set(request, data);
   return data;
 }
 
-const objectOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
+const objectOf = (value: unknown): Body | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Body) : null;
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What is no JSON is refused like a body without data.
+    // Refused like a body without data.
     return null;
   }
 }

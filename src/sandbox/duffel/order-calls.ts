@@ -156,7 +156,7 @@ const travelKey = ({ seed }: Sandbox, { offer, ownerName }: WorldOffer, people: 
     ]),
   );
 
-/** Books an order: in the books first, then told by webhook when it is there to be read. */
+/** Books an order: in the books first, then by webhook when it can be read. */
 function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBehaviour): OrderRecord {
   const { books, clock, ids, passengers, stepMs } = sandbox;
   const nowMs = clock.now();

@@ -138,7 +138,7 @@ const NOT_CANCELLABLE_LENGTH = 13;
 /** A few agencies' orders can't be cancelled through the API. */
 export const canCancel = (order: OrderRecord): boolean => order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
 
-/** Stands for a traveller of an order from before the last restart. */
+/** A traveller of an order from before the last restart. */
 const forgotten = (id: string): EchoedPassenger => ({
   id,
   title: 'mr',

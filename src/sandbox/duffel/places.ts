@@ -21,7 +21,7 @@ export const cityOf = (iata: string): string | null => CITY_CODES[iata] ?? null;
 export const airportsOf = (code: string, airports: ReadonlyMap<string, Place>): string[] =>
   airports.has(code) ? [code] : [...airports.keys()].filter((iata) => CITY_CODES[iata] === code);
 
-/** What a search may name, as the API writes it. */
+/** A city or an airport of a search, as the API writes it. */
 export function cityOrAirport(airports: ReadonlyMap<string, Place>, code: string): { readonly type: string } {
   const [first = code] = airportsOf(code, airports);
   const place = placeOf(airports.get(first), first);
@@ -43,7 +43,7 @@ export function placeOf(airport: Place | undefined, iata: string) {
     type: 'airport',
     id: `arp_${iata.toLowerCase()}_${country.toLowerCase()}`,
     iata_code: iata,
-    // Nobody has made a table of them here, and the real one leaves some out as well.
+    // There is no table of them here, and the real API leaves some out as well.
     icao_code: null,
     iata_city_code: cityCode,
     iata_country_code: country,

@@ -47,7 +47,7 @@ export interface Asked extends Sandbox {
   data(): Promise<Body>;
 }
 
-/** What is done by method and path, with the parameters of the path; a missing one is empty. */
+/** Calls by method and path, with the parameters of the path; a missing one is empty. */
 export type Calls = Readonly<Record<string, (asked: Asked, id: string, second: string) => Promise<HttpResponse>>>;
 
 export const data = (value: unknown, status = 200): HttpResponse => json({ data: value }, status);
@@ -99,7 +99,7 @@ export const today = ({ clock }: Sandbox): string => new Date(clock.now()).toISO
 export const numbered = <T>({ ids }: Sandbox, shelf: { need(id: string): T }, prefix: string, id: string): T =>
   shelf.need(String(ids.read(prefix, id)?.number));
 
-/** A failure that has nothing to do with what was asked. null: none of these. */
+/** A failure that has nothing to do with the request. null: none. */
 export async function misbehaved(
   { clock, signal, slowMs }: Asked,
   behaviour: string | null,

@@ -72,7 +72,7 @@ const FRONT_ROWS = 2;
 const FRONT_CENTS = 3_000;
 const OTHER_CENTS = 1_200;
 
-/** What each traveller can book of a seat: nothing where it is taken. */
+/** The services of a seat, one for each traveller: none where it is taken. */
 function servicesOfSeat(ids: DuffelIds, offer: WorldOffer, segmentId: string, row: number, letter: string) {
   const designator = `${row}${letter}`;
   if (diceOf(`${segmentId} ${designator}`, 'seat') % 3 === 0) return [];

@@ -9,7 +9,7 @@ import { type Calls, data, page, type Sandbox, wasCreated } from './sandbox.ts';
 
 const notUrl = () => invalid(['url', 'validation_format', 'is not a URL']);
 
-/** Webhooks, and the events that they are told of. */
+/** Webhooks, and the events that are sent to them. */
 export const webhookCalls: Calls = {
   // The secret is in this answer alone.
   'POST /air/webhooks': async (asked) => {
@@ -193,7 +193,7 @@ interface Delivering {
   readonly fetch: Fetch;
 }
 
-/** Delivers what is due. Who answers with anything but 2xx is told again, later and later. @returns how many were sent */
+/** Delivers what is due; anything but 2xx is tried again, later and later. @returns how many were sent */
 export async function deliverDue(delivering: Delivering): Promise<number> {
   const { books, clock } = delivering;
   const [hook] = books.webhooks.all();
@@ -224,7 +224,7 @@ async function deliver(
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).then(
     (answer) => answer.status,
-    // Nobody there is one more reason to come again.
+    // No answer is one more reason to try again.
     () => null,
   );
   const isTaken = status !== null && status >= 200 && status < 300;

@@ -49,7 +49,7 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
-/** Checks that somebody flies between two airports, without making a world. */
+/** Checks that a carrier flies between two airports, without making a world. */
 export function isServed(origin: string, destination: string): boolean {
   const from = airportByCode(origin);
   const to = airportByCode(destination);

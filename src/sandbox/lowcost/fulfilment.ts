@@ -223,26 +223,13 @@ function readLeg(world: World, text: string): Leg | null {
   return legs.find((leg) => leg.number === Number(number)) ?? null;
 }
 
-/** Something that the page would like to sell besides the flight. */
-interface AddOn {
-  readonly name: string;
-  readonly cents: number;
-  readonly ticked: boolean;
-}
-
-type FormAnswer =
-  | { readonly kind: 'ready_to_pay' }
-  | { readonly kind: 'rejected'; readonly fields: readonly string[] }
-  | { readonly kind: 'account_wall' }
-  | { readonly kind: 'captcha' };
-
 type Visit = ReturnType<typeof visit>;
 
 /** A carrier's website as a browser finds it: one visit, from the fare list to the pay button. */
-export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: number): Visit {
+export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: number) {
   const fares = shuffled(world, mishap === 'sold_out' ? [] : fareMenu(world, trip), visitNumber);
   let chosen: PageFare | undefined;
-  let addOns: AddOn[] = [
+  let addOns = [
     { name: 'Travel insurance', cents: 1290 * trip.adults, ticked: true },
     { name: 'Priority boarding', cents: 890 * trip.adults, ticked: false },
   ];
@@ -257,10 +244,10 @@ export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: n
     untick(name: string): void {
       addOns = addOns.map((one) => (one.name === name ? { ...one, ticked: false } : one));
     },
-    submit(_passengers: readonly Passenger[]): FormAnswer {
-      if (mishap === 'form_rejected') return { kind: 'rejected', fields: ['passport_number'] };
-      if (mishap === 'captcha' || mishap === 'account_wall') return { kind: mishap };
-      return { kind: 'ready_to_pay' };
+    /** Why the passengers' form is refused; null: it is taken. */
+    submit(_passengers: readonly Passenger[]): NothingBought | null {
+      if (mishap === 'form_rejected') return { kind: 'form_rejected', fields: ['passport_number'] };
+      return mishap === 'captcha' || mishap === 'account_wall' ? { kind: mishap } : null;
     },
     /** The total at the till, US cents. */
     totalCents(): number {
@@ -273,7 +260,7 @@ export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: n
 
 /**
  * Goes through a carrier's website up to the pay button, which it does not press. The fare is found by its content:
- * where it stood in an earlier visit says nothing. Whatever the page ticked of its own is unticked, and the total must
+ * its place changes between visits. Every add-on that the page ticked is unticked, and the total must
  * be the price that was escrowed, to the cent.
  */
 export function goToTill(
@@ -284,9 +271,8 @@ export function goToTill(
   if (position < 0) return { kind: 'offer_gone' };
   page.choose(position);
   for (const { name, ticked } of page.addOns()) if (ticked) page.untick(name);
-  const form = page.submit(passengers);
-  if (form.kind === 'rejected') return { kind: 'form_rejected', fields: form.fields };
-  if (form.kind !== 'ready_to_pay') return form;
+  const refused = page.submit(passengers);
+  if (refused) return refused;
   const totalDecimal = decimalOf(page.totalCents());
   if (parseUsdc(totalDecimal) !== parseUsdc(amountDecimal)) {
     return { kind: 'price_differs', foundAmountDecimal: totalDecimal };

@@ -13,7 +13,7 @@ interface SandboxLowcost extends Fulfiller {
 
 /**
  * The lowcost carriers of the sandbox: a deterministic world that every process with the same seed sees alike. Made
- * with nothing but its options; whatever it needs is loaded when somebody asks for an offer of it.
+ * with nothing but its options: its code is loaded with the first offer.
  */
 export function createSandboxLowcost(options: SandboxLowcostOptions): SandboxLowcost {
   const loaded = once(async (): Promise<{ world: World; fulfilment: Fulfilment }> => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
-import { type BookOutcome, boughtNothing, type NothingBought } from '../../airlines/index.ts';
+import type { Selectable, Updateable } from 'kysely';
+import type { BookOutcome, NothingBought } from '../../airlines/index.ts';
 import { openDatabase } from '../../store/index.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
 import { airlineMigrations, recordLocator, tickets } from '../airline/index.ts';
@@ -24,17 +24,20 @@ interface SaleTable {
   updated_at_ms: number;
 }
 
-interface SaleTables {
-  lowcost_sales: SaleTable;
-}
-
-type Sale = Selectable<SaleTable>;
-
 export type Sales = Awaited<ReturnType<typeof openSales>>;
 
 /** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
 export async function openSales(path: string, onTrouble?: OnTrouble) {
-  const database: Kysely<SaleTables> = await openDatabase<SaleTables>(path, airlineMigrations, onTrouble);
+  const database = await openDatabase<{ lowcost_sales: SaleTable }>(path, airlineMigrations, onTrouble);
+  /** Changes a sale that is on its way to the button, unless a later visit has taken over. */
+  const change = (reference: string, run: string, changed: Updateable<SaleTable>) =>
+    database
+      .updateTable('lowcost_sales')
+      .set(changed)
+      .where('reference', '=', reference)
+      .where('run', '=', run)
+      .where('state', '=', 'begun')
+      .executeTakeFirst();
   return {
     /** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
     async begin(sale: { reference: string; offerId: string; passengerCount: number; nowMs: number }) {
@@ -48,11 +51,6 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
           state: 'begun',
           offer_id: offerId,
           passenger_count: passengerCount,
-          paid_amount_decimal: null,
-          booking_reference: null,
-          confirms_at_ms: null,
-          outcome: null,
-          cancelled_at_ms: null,
           created_at_ms: nowMs,
           updated_at_ms: nowMs,
         })
@@ -68,31 +66,19 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
     },
     /** Gives the visit up: nothing was bought. */
     async end(reference: string, run: string, outcome: NothingBought, nowMs: number): Promise<void> {
-      await database
-        .updateTable('lowcost_sales')
-        .set({ state: 'ended', outcome: JSON.stringify(outcome), updated_at_ms: nowMs })
-        .where('reference', '=', reference)
-        .where('run', '=', run)
-        .where('state', '=', 'begun')
-        .execute();
+      await change(reference, run, { state: 'ended', outcome: JSON.stringify(outcome), updated_at_ms: nowMs });
     },
     /**
      * Presses the pay button, unless a later visit has taken over. On record and pressed are one write here: a carrier
      * that is not a sandbox needs the record first.
      */
     async press(reference: string, run: string, paidDecimal: string, confirmsAtMs: number | null): Promise<boolean> {
-      const pressed = await database
-        .updateTable('lowcost_sales')
-        .set({
-          state: 'pressed',
-          paid_amount_decimal: paidDecimal,
-          booking_reference: recordLocator(),
-          confirms_at_ms: confirmsAtMs,
-        })
-        .where('reference', '=', reference)
-        .where('run', '=', run)
-        .where('state', '=', 'begun')
-        .executeTakeFirst();
+      const pressed = await change(reference, run, {
+        state: 'pressed',
+        paid_amount_decimal: paidDecimal,
+        booking_reference: recordLocator(),
+        confirms_at_ms: confirmsAtMs,
+      });
       return pressed.numUpdatedRows > 0n;
     },
     async find(reference: string, nowMs: number): Promise<BookOutcome | null> {
@@ -116,10 +102,10 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
   };
 }
 
-/** The state of a purchase at a moment; null: the button was not pressed, and whoever takes the visit over may. */
-function outcomeAt(row: Sale, nowMs: number): BookOutcome | null {
+/** The state of a purchase at a moment; null: the button was not pressed, and may be by a later visit. */
+function outcomeAt(row: Selectable<SaleTable>, nowMs: number): BookOutcome | null {
   if (row.state === 'begun') return null;
-  if (row.state === 'ended') return endedAs(row.outcome);
+  if (row.state === 'ended') return JSON.parse(row.outcome ?? '{"kind":"offer_gone"}') as NothingBought;
   if (row.confirms_at_ms === null) return { kind: 'payment_pressed_no_confirmation' };
   if (nowMs < row.confirms_at_ms) return { kind: 'pending' };
   const seed = createHash('sha256').update(row.reference).digest('hex');
@@ -134,10 +120,4 @@ function outcomeAt(row: Sale, nowMs: number): BookOutcome | null {
     confirmedAtMs: row.confirms_at_ms,
     cancelledAtMs: row.cancelled_at_ms,
   };
-}
-
-/** Our own writing, read back. */
-function endedAs(text: string | null): NothingBought {
-  const outcome = JSON.parse(text ?? '{"kind":"offer_gone"}') as BookOutcome;
-  return boughtNothing(outcome) ? outcome : { kind: 'offer_gone' };
 }

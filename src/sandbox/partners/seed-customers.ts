@@ -48,7 +48,7 @@ function typeOf(value: CustomerData) {
   return type;
 }
 
-/** The demo's customers who have met every rule of the shipped policy already. Nobody of them exists. */
+/** The demo's customers who meet every rule of the shipped policy. All of them are invented. */
 
 // A picture of one pixel.
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { type Call, createRouter, MOST_BODY_BYTES, readBytes, type Serve } from '../../http/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { HttpResponse, headerOf, json } from '../../kernel/http.ts';
+import { type HttpRequest, type HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { randomIds } from '../../kernel/ids.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { silentLog } from '../../kernel/log.ts';
@@ -69,13 +69,13 @@ const TABLE = tableOf<PlatformPorts>({
         updatesSent: steps,
       })),
   }),
-  'POST /{partner}/create-order': createOrder,
-  'POST /{partner}/redirect-order': redirectOrder,
+  'POST /{partner}/create-order': (call) => createOrder(call),
+  'POST /{partner}/redirect-order': (call) => redirectOrder(call),
 });
 
 /**
  * The sandbox partner platform: a real HTTP service that takes the two outbound requests of the specification, keeps
- * books, and misbehaves when told to (docs/sandbox.md). It is another company: it knows the service by its calls alone.
+ * books, and misbehaves on demand (docs/sandbox.md). It is another company: it knows the service by its calls alone.
  */
 export const createPlatformApp = (ports: PlatformPorts): { readonly fetch: Serve } => ({
   fetch: createRouter({
@@ -105,72 +105,104 @@ async function turnBehaviour(call: PlatformCall): Promise<object> {
   return { partner: partner.slug, behaviour: name };
 }
 
-async function createOrder(call: PlatformCall): Promise<HttpResponse> {
-  const partner = partnerAt(call.params.partner);
-  if (partner?.type !== 'INTEGRATION') return failure(404, 'There is no such partner.');
-  const taken = await taking(call, partner, createOrderBody);
-  if (taken instanceof HttpResponse) return taken;
-  const { order, digest } = taken;
-  return acted(call, partner, order.orderId, digest, { ...order, rampType: order.type }, (toAmount) => ({
+/** The two requests as a platform takes them (spec/partner-service.md, Outbound). */
+const field = text(200);
+
+const direction = z.enum(['ONRAMP', 'OFFRAMP'], { error: 'must be ONRAMP or OFFRAMP.' });
+
+const createOrderBody = z.object({
+  orderId: field,
+  customerId: field,
+  fromCurrency: field,
+  toCurrency: field,
+  fromAmount: decimalString,
+  type: direction,
+  paymentMethod: field,
+  customerPaymentDetailsDataId: field,
+  customerWalletDataId: field,
+  network: field,
+});
+
+const redirectOrderBody = z.object({
+  countryCode,
+  rampType: direction,
+  fromCurrency: field,
+  toCurrency: field,
+  network: field,
+  paymentMethod: field,
+  fromAmount: decimalString,
+  walletAddress: field.optional(),
+});
+
+const createOrder = taking('INTEGRATION', createOrderBody, (order, partner) => ({
+  id: order.orderId,
+  wanted: { ...order, rampType: order.type },
+  make: (toAmount) => ({
     externalOrderId: `${partner.slug}_${randomBytes(8).toString('hex')}`,
     status: 'AWAITING_FUNDS',
     toAmount,
     depositInstructions: instructionsFor(order, partner.name),
-  }));
+  }),
+}));
+
+const redirectOrder = taking('REDIRECT', redirectOrderBody, (order, _partner, request) => {
+  const session = headerOf(request, 'idempotency-key') ?? randomBytes(12).toString('hex');
+  return {
+    id: session,
+    wanted: order,
+    make: (toAmount) => ({
+      redirectUrl: `https://redirecta.sandbox.farelock.invalid/start/${randomBytes(12).toString('hex')}`,
+      toAmount,
+      rawResponse: { session, country: order.countryCode },
+    }),
+  };
+});
+
+/** An order as it is wanted, and the answer to it. */
+interface Wanted {
+  readonly id: string;
+  readonly wanted: Parameters<typeof quoteOf>[1];
+  readonly make: (toAmount: string) => object;
 }
 
-async function redirectOrder(call: PlatformCall): Promise<HttpResponse> {
-  const partner = partnerAt(call.params.partner);
-  if (partner?.type !== 'REDIRECT') return failure(404, 'There is no such partner.');
-  const taken = await taking(call, partner, redirectOrderBody);
-  if (taken instanceof HttpResponse) return taken;
-  const { order, digest } = taken;
-  const session = headerOf(call.request, 'idempotency-key') ?? randomBytes(12).toString('hex');
-  return acted(call, partner, session, digest, order, (toAmount) => ({
-    redirectUrl: `https://redirecta.sandbox.farelock.invalid/start/${randomBytes(12).toString('hex')}`,
-    toAmount,
-    rawResponse: { session, country: order.countryCode },
-  }));
-}
-
-/** Verifies and reads a request. An HttpResponse is a refusal. */
-async function taking<S extends z.ZodType>(
-  call: PlatformCall,
-  partner: PlatformPartner,
+/** A call that verifies and reads an order, and acts on it. */
+function taking<S extends z.ZodType>(
+  type: PlatformPartner['type'],
   schema: S,
-): Promise<{ order: z.output<S>; digest: string } | HttpResponse> {
-  const { webhookSecrets, clock } = call.context;
-  const bytes = await bodyOf(call);
-  const secrets = await webhookSecrets(partner.partnerId);
-  const body = new TextDecoder().decode(bytes);
-  if (secrets !== null && !verifyWebhook(secrets, call.request.headers, body, clock.now()))
-    return refusal(partner, 401, 'the signature is missing or not valid', 'The order could not be created.');
-  const parsed = schema.safeParse(jsonOf(bytes));
-  if (parsed.success) return { order: parsed.data, digest: sha256Hex(canonicalJson(parsed.data)) };
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join('.') || 'the body';
-  return refusal(partner, 400, `${where}: ${issue?.message ?? ''}`, 'The order is not complete.');
+  wantedOf: (order: z.output<S>, partner: PlatformPartner, request: HttpRequest) => Wanted,
+) {
+  return async (call: PlatformCall): Promise<HttpResponse> => {
+    const { webhookSecrets, clock } = call.context;
+    const partner = partnerAt(call.params.partner);
+    if (partner?.type !== type) return failure(404, 'There is no such partner.');
+    const bytes = await bodyOf(call);
+    const secrets = await webhookSecrets(partner.partnerId);
+    const body = new TextDecoder().decode(bytes);
+    if (secrets !== null && !verifyWebhook(secrets, call.request.headers, body, clock.now()))
+      return refusal(partner, 401, 'the signature is missing or not valid', 'The order could not be created.');
+    const parsed = schema.safeParse(jsonOf(bytes));
+    if (parsed.success) {
+      const digest = sha256Hex(canonicalJson(parsed.data));
+      return acted(call, partner, digest, wantedOf(parsed.data, partner, call.request));
+    }
+    const [issue] = parsed.error.issues;
+    const where = issue?.path.join('.') || 'the body';
+    return refusal(partner, 400, `${where}: ${issue?.message ?? ''}`, 'The order is not complete.');
+  };
 }
 
 /** Does what the behaviour says around the one thing that counts: the order in the books, once. */
 async function acted(
   { context: ports, request }: PlatformCall,
   partner: PlatformPartner,
-  id: string,
   digest: string,
-  wanted: Parameters<typeof quoteOf>[1],
-  make: (toAmount: string) => object,
+  { id, wanted, make }: Wanted,
 ): Promise<HttpResponse> {
   const { books, clock } = ports;
   const calls = books.countCall(partner.slug, id);
   const behaviour = behaviourFor(books.behaviourOf(partner.slug), wanted.fromAmount);
   const { before, answer, refusesRepeats } = behaviour;
-  if (before && (!before.once || calls === 1)) {
-    const [reason, words] = WORDS[before.status];
-    const retry = before.retryAfterSeconds;
-    const headers: Record<string, string> = retry === undefined ? {} : { 'Retry-After': String(retry) };
-    return refusal(partner, before.status, reason, words, headers);
-  }
+  if (before && (!before.once || calls === 1)) return refusal(partner, before.status, ...WORDS[before.status]);
   const known = books.find(partner.slug, id);
   if (known && known.digest !== digest)
     return refusal(partner, 400, 'the same order with other data', 'The order could not be created.');
@@ -208,7 +240,7 @@ const behaviourFor = (name: BehaviourName, amount: string): Behaviour =>
 const WORDS = {
   400: ['sandbox: made to be invalid', 'The order is not valid.'],
   422: ['sandbox: made to be outside the limits', 'The amount is outside the limits of this partner.'],
-  503: ['sandbox: outage', 'The partner is not available at the moment.'],
+  503: ['sandbox: outage', 'The partner is not available at the moment.', { 'Retry-After': '1' }],
 } as const;
 
 /** The error bodies of the specification: an object in Create Order, a text in Redirect Order. */
@@ -217,7 +249,7 @@ const refusal = (
   status: number,
   reason: string,
   customerFacingReason: string,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): HttpResponse =>
   json(
     { error: partner.type === 'REDIRECT' ? customerFacingReason : { reason, customerFacingReason } },
@@ -227,40 +259,8 @@ const refusal = (
 
 const failure = (status: number, error: string): HttpResponse => json({ error }, status);
 
-/** The two requests as a platform takes them (spec/partner-service.md, Outbound). */
-
-const field = text(200);
-
-const direction = z.enum(['ONRAMP', 'OFFRAMP'], { error: 'must be ONRAMP or OFFRAMP.' });
-
-const createOrderBody = z.object({
-  orderId: field,
-  customerId: field,
-  fromCurrency: field,
-  toCurrency: field,
-  fromAmount: decimalString,
-  type: direction,
-  paymentMethod: field,
-  customerPaymentDetailsDataId: field,
-  customerWalletDataId: field,
-  network: field,
-});
-
-type CreateOrder = z.output<typeof createOrderBody>;
-
-const redirectOrderBody = z.object({
-  countryCode,
-  rampType: direction,
-  fromCurrency: field,
-  toCurrency: field,
-  network: field,
-  paymentMethod: field,
-  fromAmount: decimalString,
-  walletAddress: field.optional(),
-});
-
-/** Where the customer pays. Every number is a published example or openly made up: nobody's account. */
-function instructionsFor(order: CreateOrder, bankName: string): Record<string, string> {
+/** Where the customer pays. Every number is a published example or openly made up. */
+function instructionsFor(order: z.output<typeof createOrderBody>, bankName: string): Record<string, string> {
   const common = { paymentMethod: order.paymentMethod, amount: order.fromAmount, currency: order.fromCurrency };
   if (order.type === 'OFFRAMP')
     return {

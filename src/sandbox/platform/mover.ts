@@ -30,7 +30,7 @@ const UNHEARD_WAIT_MS = 2_000;
 
 /**
  * The script of the sandbox platform: moves its orders along, an update at a time, by calling UpdateOrder with its own
- * key. Each update names the version that it follows, so an order that somebody else moved is theirs from then on. Until
+ * key. Each update names the version that it follows, so an order that was moved elsewhere is left alone. Until
  * it is answered an update keeps its Idempotency-Key, so one whose answer was lost is not applied twice; after a refusal
  * it has another, since the refusal is what the old one would get again.
  * @returns updates that were taken
@@ -94,7 +94,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
   return false;
 }
 
-/** What the platform answered that the order gives. */
+/** The amount that the platform promised. */
 const toAmountOf = ({ answer }: BookedOrder): string => (JSON.parse(answer) as { toAmount: string }).toAmount;
 
 /** null for an answer that was torn or is not the service's: as if none had come. */
