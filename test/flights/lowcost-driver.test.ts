@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { boughtNothing, fareKey } from '../../src/airlines/fulfiller.ts';
 import { LOWCOST_SCENARIOS } from '../../src/airlines/provider.ts';
 import { decimalOf } from '../../src/sandbox/airline/prices.ts';
+import { LOWCOST_ROUTES } from '../../src/sandbox/airline/scenarios.ts';
 import { createWorld } from '../../src/sandbox/airline/world.ts';
 import { CARRIERS, tripsFor } from '../../src/sandbox/lowcost/flights.ts';
 import { goToTill, visit } from '../../src/sandbox/lowcost/fulfilment.ts';
-import { LOWCOST_ROUTES } from '../../src/sandbox/lowcost/scenarios.ts';
 
 const world = createWorld('test');
 const [trip] = tripsFor(

@@ -15,11 +15,10 @@ import type { OrderBook } from './orders.ts';
 import { scenarioOn, TICKETING_SLOW_BY } from './scenarios.ts';
 import { type Air, openAir, rateLimited, readOffer, searchOffers } from './search.ts';
 
-export { type Airport, airportByCode, distanceKm, readAirports } from './airports.ts';
 export { conditionsOf, flightKey, spanOf } from './journey.ts';
 export { airlineMigrations, recordLocator, tickets } from './orders.ts';
 export { centsOf, decimalOf } from './prices.ts';
-export { SCENARIO_ROUTES } from './scenarios.ts';
+export { DEARER_BY, LATE_AT_LEAST_MS, LATE_BY, mishapOn, SCENARIO_ROUTES, scenarioRoute } from './scenarios.ts';
 export { CLOCK_SKEW_MS, dayOf, openAir, searchOffers } from './search.ts';
 export * from './world.ts';
 

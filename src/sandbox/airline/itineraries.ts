@@ -1,8 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import { type Airport, distanceKm } from './airports.ts';
 import type { Network, Service } from './network.ts';
 import type { Flight, Timetable } from './timetable.ts';
-import type { World } from './world.ts';
+import { type Airport, distanceKm, type World } from './world.ts';
 
 /** One direction of a journey: flights in order. */
 export type Itinerary = readonly Flight[];

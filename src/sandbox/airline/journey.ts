@@ -1,9 +1,8 @@
 import { isoDuration } from '../../kernel/domain/offer-order.ts';
 import type { CabinClass, Conditions } from '../../wire/flights/index.ts';
-import { type Airport, distanceKm } from './airports.ts';
 import type { Itinerary } from './itineraries.ts';
 import type { Flight } from './timetable.ts';
-import { type Airline, TOPIC, type World } from './world.ts';
+import { type Airline, type Airport, distanceKm, TOPIC, type World } from './world.ts';
 
 /** One or two directions, as flown. Who sells it, and how, comes on top. */
 export type Journey = readonly Itinerary[];

@@ -1,5 +1,4 @@
-import { type Airport, distanceKm } from './airports.ts';
-import { type Airline, SHUTTLE, TOPIC, type World } from './world.ts';
+import { type Airline, type Airport, distanceKm, SHUTTLE, TOPIC, type World } from './world.ts';
 
 /** One airline's non-stop (or same-flight-number) service between two airports, in both directions. */
 export interface Service {

@@ -1,10 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { CabinClass } from '../../wire/flights/index.ts';
-import type { Airport } from './airports.ts';
 import type { Network } from './network.ts';
 import { SELLERS, type Selection } from './prices.ts';
 import type { Flight, Timetable } from './timetable.ts';
-import type { World } from './world.ts';
+import type { Airport, World } from './world.ts';
 
 const PREFIX = 'off_';
 const VERSION = 1;

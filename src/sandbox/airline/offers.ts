@@ -1,6 +1,5 @@
 import { instant } from '../../kernel/clock.ts';
 import type { CabinClass, Offer, Segment, Slice } from '../../wire/flights/index.ts';
-import type { Airport } from './airports.ts';
 import type { Itinerary } from './itineraries.ts';
 import {
   cabinOn,
@@ -24,7 +23,7 @@ import {
   type Seller,
 } from './prices.ts';
 import type { Flight } from './timetable.ts';
-import { type Airline, TOPIC, type World } from './world.ts';
+import { type Airline, type Airport, TOPIC, type World } from './world.ts';
 
 /**
  * CO2 by the ICAO Carbon Emissions Calculator Methodology: fuel for the great-circle distance with ICAO's correction

@@ -1,49 +1,21 @@
-import type { FastScenario, Scenario } from '../../airlines/index.ts';
+import type { FastScenario, LowcostScenario, Scenario } from '../../airlines/index.ts';
 
 /**
  * Routes that are set aside for testing: between airports of London, which no airline joins, the Sandbox Shuttle
  * flies, and each of these routes misbehaves in its own way, whatever the configured scenario. Every other route
  * behaves.
  */
-export const SCENARIO_ROUTES: readonly {
-  readonly origin: string;
-  readonly destination: string;
-  readonly scenario: Exclude<FastScenario, 'none'>;
-  readonly what: string;
-}[] = [
-  {
-    origin: 'LHR',
-    destination: 'LGW',
-    scenario: 'repriced',
-    what: 'The price is 7.5 % higher once a booking is checked or made.',
-  },
-  {
-    origin: 'LHR',
-    destination: 'STN',
-    scenario: 'offer_expired',
-    what: 'The offer has expired once a booking is checked or made.',
-  },
-  {
-    origin: 'LGW',
-    destination: 'LHR',
-    scenario: 'ticketing_fails',
-    what: 'The order is confirmed, then its ticket is never issued.',
-  },
-  { origin: 'LGW', destination: 'STN', scenario: 'ticketing_slow', what: 'The ticket takes ten times as long.' },
-  {
-    origin: 'STN',
-    destination: 'LHR',
-    scenario: 'outcome_unknown',
-    what: 'The order is made, but the answer is lost.',
-  },
-  {
-    origin: 'STN',
-    destination: 'LGW',
-    scenario: 'rate_limited',
-    what: 'Searches and offers are refused: too many calls.',
-  },
-  { origin: 'LTN', destination: 'LHR', scenario: 'sold_out', what: 'The last seat has gone when the order is made.' },
-];
+export const SCENARIO_ROUTES = (
+  [
+    ['LHR', 'LGW', 'repriced', 'The price is 7.5 % higher once a booking is checked or made.'],
+    ['LHR', 'STN', 'offer_expired', 'The offer has expired once a booking is checked or made.'],
+    ['LGW', 'LHR', 'ticketing_fails', 'The order is confirmed, then its ticket is never issued.'],
+    ['LGW', 'STN', 'ticketing_slow', 'The ticket takes ten times as long.'],
+    ['STN', 'LHR', 'outcome_unknown', 'The order is made, but the answer is lost.'],
+    ['STN', 'LGW', 'rate_limited', 'Searches and offers are refused: too many calls.'],
+    ['LTN', 'LHR', 'sold_out', 'The last seat has gone when the order is made.'],
+  ] as [string, string, Exclude<FastScenario, 'none'>, string][]
+).map(([origin, destination, scenario, what]) => ({ origin, destination, scenario, what }));
 
 /** The scenario of a route: its own, else the configured one. */
 export const scenarioOn = (configured: Scenario, origin: string, destination: string): Scenario =>
@@ -53,3 +25,38 @@ export const scenarioOn = (configured: Scenario, origin: string, destination: st
 export const REPRICED_BY = 1.075;
 export const TICKETING_SLOW_BY = 10;
 export const RATE_LIMIT_RETRY_SECONDS = 30;
+
+/** Failures of a carrier's website; `sold_out` is the fast tier's word for the seat that is gone. */
+type Mishap = LowcostScenario | 'sold_out';
+
+/**
+ * Routes within London that are set aside for testing: the Sandbox Hopper sells them, and each misbehaves in its own
+ * way, whatever the configured scenario.
+ */
+export const LOWCOST_ROUTES: readonly {
+  readonly origin: string;
+  readonly destination: string;
+  readonly scenario: Mishap;
+}[] = [
+  { origin: 'LTN', destination: 'LGW', scenario: 'fare_check_failed' },
+  { origin: 'LTN', destination: 'STN', scenario: 'price_differs_at_till' },
+  { origin: 'STN', destination: 'LTN', scenario: 'form_rejected' },
+  { origin: 'LGW', destination: 'LTN', scenario: 'captcha' },
+  { origin: 'LHR', destination: 'LTN', scenario: 'account_wall' },
+  { origin: 'LCY', destination: 'LGW', scenario: 'sold_out' },
+  { origin: 'LCY', destination: 'STN', scenario: 'pay_pressed_no_confirmation' },
+  { origin: 'LCY', destination: 'LTN', scenario: 'late_confirmation' },
+];
+
+export const scenarioRoute = (origin: string, destination: string) =>
+  LOWCOST_ROUTES.find((route) => route.origin === origin && route.destination === destination);
+
+/** As `scenarioOn`, on the lowcost carriers' own routes. */
+export const mishapOn = (configured: Scenario, origin: string, destination: string): Scenario =>
+  scenarioRoute(origin, destination)?.scenario ?? configured;
+
+/** By how much the till asks more than the menu said. */
+export const DEARER_BY = 1.06;
+/** How much longer a late confirmation takes, and at least how long. */
+export const LATE_BY = 10;
+export const LATE_AT_LEAST_MS = 3_000;

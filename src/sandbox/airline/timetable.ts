@@ -1,7 +1,17 @@
 import { DAY_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import { type Airport, distanceKm, eastward, tailwindKmh } from './airports.ts';
 import { type Service, SLOTS_BY_SIZE } from './network.ts';
-import { type Aircraft, type Airline, FLEET, type FleetRole, TOPIC, type World } from './world.ts';
+import {
+  type Aircraft,
+  type Airline,
+  type Airport,
+  distanceKm,
+  eastward,
+  FLEET,
+  type FleetRole,
+  TOPIC,
+  tailwindKmh,
+  type World,
+} from './world.ts';
 
 /** A flight number in one direction: what stays the same from day to day. */
 interface Slot {

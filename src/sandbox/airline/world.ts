@@ -1,8 +1,86 @@
+import { AIRPORT_TABLE, type AirportRow } from '../../kernel/domain/airport-table.ts';
 import type { CabinClass } from '../../wire/flights/index.ts';
 import AIRLINES from './airlines.json' with { type: 'json' };
-import { type Airport, readAirports } from './airports.ts';
 import FLEET_TABLE from './fleet.json' with { type: 'json' };
-import { createZones, type Zones } from './zones.ts';
+import { createZones } from './zones.ts';
+
+/** A real airport. */
+export interface Airport {
+  readonly index: number;
+  readonly iata: string;
+  readonly name: string;
+  readonly city: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+  /** Degrees, north positive. */
+  readonly latitude: number;
+  /** Degrees, east positive. */
+  readonly longitude: number;
+  /** IANA zone. */
+  readonly timeZone: string;
+  /** 5 a world hub, 1 an outpost. */
+  readonly size: number;
+  /** The place as a unit vector from the centre of the earth, which makes distances cheap. */
+  readonly place: readonly [x: number, y: number, z: number];
+}
+
+const read = (row: AirportRow, index: number): Airport => ({
+  index,
+  iata: row[0],
+  name: row[1],
+  city: row[2],
+  country: row[3],
+  latitude: row[4],
+  longitude: row[5],
+  timeZone: row[6],
+  size: row[7],
+  place: placeOf(row[4], row[5]),
+});
+
+function placeOf(latitude: number, longitude: number): readonly [number, number, number] {
+  const north = (latitude * Math.PI) / 180;
+  const east = (longitude * Math.PI) / 180;
+  return [Math.cos(north) * Math.cos(east), Math.cos(north) * Math.sin(east), Math.sin(north)];
+}
+
+/** Every airport of the sandbox, in table order. */
+export const readAirports = (): Airport[] => AIRPORT_TABLE.map(read);
+
+/** The airport with this IATA code (upper case), or null. */
+export function airportByCode(iata: string): Airport | null {
+  const index = AIRPORT_TABLE.findIndex((row) => row[0] === iata);
+  const row = AIRPORT_TABLE[index];
+  return row ? read(row, index) : null;
+}
+
+const EARTH_RADIUS_KM = 6371;
+
+/** Great-circle distance in kilometres. */
+export function distanceKm(a: Airport, b: Airport): number {
+  const x = a.place[0] - b.place[0];
+  const y = a.place[1] - b.place[1];
+  const z = a.place[2] - b.place[2];
+  return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(x * x + y * y + z * z) / 2));
+}
+
+/** Share of the journey that goes east, -1 (due west) to 1 (due east), by the shorter way around. */
+export function eastward(a: Airport, b: Airport): number {
+  const difference = ((b.longitude - a.longitude + 540) % 360) - 180;
+  const east = difference * Math.cos((((a.latitude + b.latitude) / 2) * Math.PI) / 180);
+  const north = b.latitude - a.latitude;
+  const length = Math.hypot(east, north);
+  return length === 0 ? 0 : east / length;
+}
+
+/**
+ * The jet streams' effect on the ground speed from a to b, km/h: with the wind eastbound, against it westbound,
+ * strongest around 40 degrees north and south, nothing at the equator.
+ */
+export function tailwindKmh(a: Airport, b: Airport): number {
+  const latitude = Math.abs((a.latitude + b.latitude) / 2);
+  const strength = Math.max(0, 1 - Math.abs(latitude - 42) / 32);
+  return 65 * strength * eastward(a, b);
+}
 
 /** An invented airline: none is meant to be a real company, and no code is in use. */
 export interface Airline {
@@ -57,94 +135,64 @@ export type FleetRole = keyof typeof FLEET_TABLE;
 /** Types by role; an airline has its favourite among those that reach. */
 export const FLEET = FLEET_TABLE as Record<FleetRole, readonly Aircraft[]>;
 
-/** The fixed facts of one seed. Everything else is looked up from them. */
-export interface World {
-  readonly seed: string;
-  readonly dice: Dice;
-  readonly zones: Zones;
-  readonly airports: readonly Airport[];
-  readonly airlines: readonly Airline[];
-  /** Airports that some airline calls home, in table order. */
-  readonly hubs: readonly Airport[];
-  byCode(iata: string): Airport | undefined;
-  /** Airlines at home at an airport. */
-  atHome(airport: Airport): readonly Airline[];
-  /** Countries of an airline's hubs. */
-  homeCountries(airline: Airline): readonly string[];
-}
+export type World = ReturnType<typeof createWorld>;
 
-export function createWorld(seed: string): World {
+/** The fixed facts of one seed. Everything else is looked up from them. */
+export function createWorld(seed: string) {
   const airports = readAirports();
   const airlines = readAirlines();
   const codes = new Map(airports.map((airport) => [airport.iata, airport]));
   const homes = new Map<string, Airline[]>();
-  for (const airline of airlines) {
-    for (const hub of airline.hubs) {
-      const there = homes.get(hub);
-      if (there) there.push(airline);
-      else homes.set(hub, [airline]);
-    }
-  }
+  for (const airline of airlines) for (const hub of airline.hubs) homes.set(hub, [...(homes.get(hub) ?? []), airline]);
   const countries = airlines.map((airline) => airline.hubs.map((hub) => codes.get(hub)?.country ?? ''));
   const nobody: readonly Airline[] = [];
   return {
     seed,
     dice: createDice(seed),
     zones: createZones(),
-    airports,
-    airlines,
+    airports: airports as readonly Airport[],
+    airlines: airlines as readonly Airline[],
+    /** Airports that some airline calls home, in table order. */
     hubs: airports.filter((airport) => homes.has(airport.iata)),
-    byCode: (iata) => codes.get(iata),
-    homeCountries: (airline) => countries[airline.index] ?? [],
-    atHome: (airport) => homes.get(airport.iata) ?? nobody,
+    byCode: (iata: string): Airport | undefined => codes.get(iata),
+    /** Countries of an airline's hubs. */
+    homeCountries: (airline: Airline): readonly string[] => countries[airline.index] ?? [],
+    /** Airlines at home at an airport. */
+    atHome: (airport: Airport): readonly Airline[] => homes.get(airport.iata) ?? nobody,
   };
-}
-
-/**
- * The dice of the sandbox world: a hash of a seed and a few integers, so that every fact can be looked up again in any
- * order by any process. Not cryptographic.
- */
-export interface Dice {
-  /** A 32-bit unsigned integer. */
-  bits: Throw;
-  /** A number in [0, 1). */
-  unit: Throw;
-  /** An integer in [0, count). */
-  pick(count: number, ...about: Parameters<Throw>): number;
 }
 
 /** Takes a topic and the integers that it is about. Not a rest parameter: a search throws thousands of times. */
 type Throw = (topic: number, a?: number, b?: number, c?: number, d?: number, e?: number) => number;
 
-/** Topics of throws: two topics never share a result. */
-export const TOPIC = {
-  demand: 1,
-  slot: 2,
-  aircraft: 3,
-  weekdays: 4,
-  technicalStop: 5,
-  terminal: 6,
-  codeshare: 7,
-  codeshareNumber: 8,
-  seller: 9,
-  disclosure: 10,
-  fare: 11,
-  step: 12,
-  conditions: 13,
-  lifetime: 14,
-  brands: 15,
-  gateway: 16,
-  emissions: 17,
-  services: 18,
-} as const;
+const TOPICS = [
+  ...(['demand', 'slot', 'aircraft', 'weekdays', 'technicalStop', 'terminal', 'codeshare', 'codeshareNumber'] as const),
+  ...(['seller', 'disclosure', 'fare', 'step', 'conditions', 'lifetime', 'brands', 'gateway', 'emissions'] as const),
+  'services',
+] as const;
 
-export function createDice(seed: string): Dice {
+/** Topics of throws, from 1: two topics never share a result. */
+export const TOPIC = Object.fromEntries(TOPICS.map((topic, at) => [topic, at + 1])) as Record<
+  (typeof TOPICS)[number],
+  number
+>;
+
+/**
+ * The dice of the sandbox world: a hash of a seed and a few integers, so that every fact can be looked up again in any
+ * order by any process. Not cryptographic.
+ */
+function createDice(seed: string) {
   let start = 0x811c9dc5;
   for (let i = 0; i < seed.length; i++) start = Math.imul(start ^ seed.charCodeAt(i), 0x01000193);
+  /** A 32-bit unsigned integer. */
   const bits: Throw = (topic, a = 0, b = 0, c = 0, d = 0, e = 0) =>
     mix(mix(mix(mix(mix(mix(start, topic), a), b), c), d), e);
+  /** A number in [0, 1). */
   const unit: Throw = (topic, a, b, c, d, e) => bits(topic, a, b, c, d, e) / 0x1_0000_0000;
-  return { bits, unit, pick: (count, topic, a, b, c, d, e) => Math.floor(unit(topic, a, b, c, d, e) * count) };
+  /** An integer in [0, count). */
+  const pick = (count: number, topic: number, a?: number, b?: number, c?: number, d?: number, e?: number): number =>
+    Math.floor(unit(topic, a, b, c, d, e) * count);
+  return { bits, unit, pick };
 }
 
 /** One round of a murmur-like finaliser. */

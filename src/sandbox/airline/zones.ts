@@ -1,21 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import RULES from './zones.json' with { type: 'json' };
 
-/**
- * Offsets of IANA zones. The first `Intl.DateTimeFormat` of a process costs some 15 ms, more than a whole search, so
- * the zones whose rule is simple and old are written down here; a zone that is not goes to Intl. A test holds every
- * row against Intl.
- */
-export interface Zones {
-  /** Minutes east of UTC at an instant. */
-  offsetMinutes(timeZone: string, utcMs: number): number;
-  /**
-   * The instant of a local time, given as if it were UTC. A time that occurs twice is its first occurrence; one that
-   * is skipped moves on by the gap, as clocks do.
-   */
-  toUtc(timeZone: string, localMs: number): number;
-}
-
 /** The rules of zones.json, whose rows are a standard offset in minutes, its rule, and the zones. */
 type Rule = 'fixed' | 'eu' | 'us' | 'au' | 'nz' | 'cl' | 'eg' | 'il' | 'ma';
 
@@ -28,7 +13,20 @@ const RAMADAN: readonly (readonly [fromMs: number, toMs: number])[] = [
 
 const ramadanOf = (year: number) => RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
 
-export function createZones(): Zones {
+/** The value of a key, made when it is first asked for. */
+function known<T>(values: Map<string, T>, key: string, make: () => T): T {
+  const before = values.get(key);
+  if (before !== undefined) return before;
+  const made = make();
+  values.set(key, made);
+  return made;
+}
+
+/**
+ * Offsets of IANA zones. The first `Intl.DateTimeFormat` of a process costs some 15 ms, more than a whole search, so
+ * the zones whose rule is simple and old are written down; any other goes to Intl. A test compares every row with Intl.
+ */
+export function createZones() {
   const rules = new Map<string, readonly [number, Rule]>();
   for (const [minutes, rule, zones] of RULES as [number, Rule, string][]) {
     for (const zone of zones.split(' ')) rules.set(zone, [minutes, rule]);
@@ -36,44 +34,36 @@ export function createZones(): Zones {
   const formats = new Map<string, Intl.DateTimeFormat>();
   const byHour = new Map<string, number>();
 
+  const formatOf = (timeZone: string) =>
+    known(
+      formats,
+      timeZone,
+      () =>
+        new Intl.DateTimeFormat('en-US', {
+          timeZone,
+          hourCycle: 'h23',
+          year: 'numeric',
+          month: 'numeric',
+          day: 'numeric',
+          hour: 'numeric',
+          minute: 'numeric',
+        }),
+    );
+
   /** Asked once per zone and hour: no zone here changes within one. */
   const intlOffset = (timeZone: string, utcMs: number): number => {
     const hour = Math.floor(utcMs / HOUR_MS);
-    const key = `${timeZone} ${hour}`;
-    const known = byHour.get(key);
-    if (known !== undefined) return known;
-    let format = formats.get(timeZone);
-    if (!format) {
-      format = new Intl.DateTimeFormat('en-US', {
-        timeZone,
-        hourCycle: 'h23',
-        year: 'numeric',
-        month: 'numeric',
-        day: 'numeric',
-        hour: 'numeric',
-        minute: 'numeric',
-      });
-      formats.set(timeZone, format);
-    }
-    const part: Record<string, number> = {};
-    for (const { type, value } of format.formatToParts(hour * HOUR_MS)) part[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour: hours = 0, minute = 0 } = part;
-    const minutes = (Date.UTC(year, month - 1, day, hours, minute) - hour * HOUR_MS) / MINUTE_MS;
-    byHour.set(key, minutes);
-    return minutes;
+    return known(byHour, `${timeZone} ${hour}`, () => {
+      const part: Record<string, number> = {};
+      for (const { type, value } of formatOf(timeZone).formatToParts(hour * HOUR_MS)) part[type] = Number(value);
+      const { year = 0, month = 1, day = 1, hour: hours = 0, minute = 0 } = part;
+      return (Date.UTC(year, month - 1, day, hours, minute) - hour * HOUR_MS) / MINUTE_MS;
+    });
   };
 
   const summers = new Map<string, Summer>();
-  const summerOf = (rule: Exclude<Rule, 'fixed'>, standard: number, year: number): Summer => {
-    const key = `${rule}${standard}.${year}`;
-    let summer = summers.get(key);
-    if (!summer) {
-      summer = summerTime(rule, standard, year);
-      summers.set(key, summer);
-    }
-    return summer;
-  };
 
+  /** Minutes east of UTC at an instant. */
   const offsetMinutes = (timeZone: string, utcMs: number): number => {
     const found = rules.get(timeZone);
     if (!found) return intlOffset(timeZone, utcMs);
@@ -81,7 +71,7 @@ export function createZones(): Zones {
     if (rule === 'fixed') return minutes;
     const year = new Date(utcMs + minutes * MINUTE_MS).getUTCFullYear();
     if (rule === 'ma' && !ramadanOf(year)) return intlOffset(timeZone, utcMs);
-    const { fromMs, toMs } = summerOf(rule, minutes, year);
+    const { fromMs, toMs } = known(summers, `${rule}${minutes}.${year}`, () => summerTime(rule, minutes, year));
     const between = utcMs >= Math.min(fromMs, toMs) && utcMs < Math.max(fromMs, toMs);
     // South of the equator a year's summer time ends before it begins.
     return between === fromMs < toMs ? minutes + 60 : minutes;
@@ -89,7 +79,11 @@ export function createZones(): Zones {
 
   return {
     offsetMinutes,
-    toUtc(timeZone, localMs) {
+    /**
+     * The instant of a local time, given as if it were UTC. A time that occurs twice is its first occurrence; one that
+     * is skipped moves on by the gap, as clocks do.
+     */
+    toUtc(timeZone: string, localMs: number): number {
       const before = offsetMinutes(timeZone, localMs - DAY_MS);
       const guess = localMs - before * MINUTE_MS;
       const offset = offsetMinutes(timeZone, guess);

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HttpResponse, json } from '../../kernel/http.ts';
-import { centsOf } from '../airline/index.ts';
-import { LATE_AT_LEAST_MS, LATE_BY } from '../lowcost/index.ts';
+import { centsOf, LATE_AT_LEAST_MS, LATE_BY } from '../airline/index.ts';
 import { amountOnCard, cardDigest } from './cards.ts';
 import { confirmationMail } from './mail.ts';
 import { framed, html, type Markup, page, shownMoney } from './page.ts';

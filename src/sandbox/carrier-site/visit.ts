@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, headerOf, readBody } from '../../kernel/http.ts';
-import type { World } from '../airline/index.ts';
-import { DEARER_BY, type Leg, type PageFare } from '../lowcost/index.ts';
+import { DEARER_BY, type World } from '../airline/index.ts';
+import type { Leg, PageFare } from '../lowcost/index.ts';
 import type { SiteBooks } from './books.ts';
 import type { SiteScenario } from './scenarios.ts';
 

@@ -11,6 +11,7 @@ import type {
 import { dressedOffer, expiresAtMs, microInstant } from './dress.ts';
 import { type Issue, invalid, refused } from './errors.ts';
 import { offerIdOf } from './ids.ts';
+import { pay } from './money-calls.ts';
 import {
   changesOf,
   dressedChange,
@@ -20,7 +21,6 @@ import {
   orderSlices,
   orderTrait,
 } from './order-shape.ts';
-import { pay } from './payment-calls.ts';
 import { type Body, type Calls, data, listOf, numbered, page, type Sandbox } from './sandbox.ts';
 import { flightsOf, readSlice } from './search-calls.ts';
 import { tell } from './webhook-calls.ts';

@@ -7,9 +7,9 @@ import {
   dayOf,
   decimalOf,
   distanceKm,
+  scenarioRoute,
   type World,
 } from '../airline/index.ts';
-import { scenarioRoute } from './scenarios.ts';
 
 /** A carrier that sells on its own website alone. All of them are invented. */
 interface Carrier {

@@ -20,9 +20,13 @@ import { problem } from '../../kernel/problems.ts';
 import type { Offer, Passenger, Slice } from '../../wire/flights/index.ts';
 import {
   CLOCK_SKEW_MS,
+  DEARER_BY,
   dayOf,
   decimalOf,
   flightKey,
+  LATE_AT_LEAST_MS,
+  LATE_BY,
+  mishapOn,
   type SandboxOptions,
   spanOf,
   TOPIC,
@@ -43,7 +47,6 @@ import {
   waves,
 } from './flights.ts';
 import type { Sales } from './sales.ts';
-import { DEARER_BY, LATE_AT_LEAST_MS, LATE_BY, mishapOn } from './scenarios.ts';
 
 const MAC_CHARACTERS = 10;
 const LEG = /^([A-Z0-9]{2})(\d{4})-([A-Z]{3})-([A-Z]{3})-(\d{4})(\d\d)(\d\d)$/;

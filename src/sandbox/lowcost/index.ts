@@ -5,7 +5,6 @@ import { isServed } from './flights.ts';
 import type { Fulfilment, SandboxLowcostOptions } from './fulfilment.ts';
 
 export { fareMenu, type Leg, type PageFare, shuffled, type Trip, tripsFor } from './flights.ts';
-export * from './scenarios.ts';
 
 interface SandboxLowcost extends Fulfiller {
   close(): Promise<void>;

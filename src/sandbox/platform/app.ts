@@ -237,11 +237,11 @@ const partnerAt = (slug: string | undefined): PlatformPartner | undefined =>
 const behaviourFor = (name: BehaviourName, amount: string): Behaviour =>
   BEHAVIOURS[name === 'normal' ? behaviourOfAmount(amount) : name];
 
-const WORDS = {
+const WORDS: Record<400 | 422 | 503, readonly [reason: string, words: string, headers?: Record<string, string>]> = {
   400: ['sandbox: made to be invalid', 'The order is not valid.'],
   422: ['sandbox: made to be outside the limits', 'The amount is outside the limits of this partner.'],
   503: ['sandbox: outage', 'The partner is not available at the moment.', { 'Retry-After': '1' }],
-} as const;
+};
 
 /** The error bodies of the specification: an object in Create Order, a text in Redirect Order. */
 const refusal = (

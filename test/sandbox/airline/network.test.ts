@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/kernel/domain/airport-table.ts';
-import { airportByCode, distanceKm } from '../../../src/sandbox/airline/airports.ts';
 import { createNetwork } from '../../../src/sandbox/airline/network.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { createTimetable, type Flight } from '../../../src/sandbox/airline/timetable.ts';
-import { createWorld, readAirlines } from '../../../src/sandbox/airline/world.ts';
+import { airportByCode, createWorld, distanceKm, readAirlines } from '../../../src/sandbox/airline/world.ts';
 
 const world = createWorld('test');
 const network = createNetwork(world);

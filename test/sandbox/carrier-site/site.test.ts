@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { LOWCOST_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { locatorOf } from '../../../src/sandbox/carrier-site/books.ts';
 import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/mail.ts';
 import { SITE_SCENARIOS } from '../../../src/sandbox/carrier-site/scenarios.ts';
-import { LOWCOST_ROUTES } from '../../../src/sandbox/lowcost/index.ts';
 import { type Served, serveSite } from './served.ts';
 import { giveCard, goToTill, press, shopperAt } from './shopper.ts';
 
