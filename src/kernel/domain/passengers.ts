@@ -1,4 +1,4 @@
-import { isRealDate } from './calendar.ts';
+import { isRealDate, yearsLater } from './calendar.ts';
 import { alpha3Of, isCountry } from './countries.ts';
 
 export { isRealDate } from './calendar.ts';
@@ -137,9 +137,6 @@ function checkBirthDate(value: string, rules: Pick<PassengerRules, 'departureDat
   }
   return null;
 }
-
-const yearsLater = (date: string, years: number): string =>
-  `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`;
 
 const isOneOf = (values: readonly string[], value: string): boolean => values.includes(value);
 

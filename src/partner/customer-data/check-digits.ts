@@ -1,12 +1,17 @@
-import { upperCase } from './text.ts';
-import { normal, type Verdict, wrong } from './verdict.ts';
+import { normal, upperCase, type Verdict, wrong } from './verdict.ts';
 
 /** The arithmetic that the numbers of banks and tax offices share. All take digits only unless they say otherwise. */
 
-/** Each character's value (digits as themselves, capitals as ASCII minus 48) times the weight at its place, summed. */
-export function weightedSum(text: string, weights: readonly number[]): number {
-  return weights.reduce((sum, weight, place) => sum + weight * ((text.codePointAt(place) ?? 48) - 48), 0);
-}
+/**
+ * Each character's value (digits as themselves, capitals as ASCII minus 48) times the weight at its place, summed.
+ * Weights of one digit each may be a text.
+ */
+export const weightedSum = (text: string, weights: string | readonly number[]): number =>
+  [...weights].reduce<number>((sum, weight, place) => sum + Number(weight) * ((text.codePointAt(place) ?? 48) - 48), 0);
+
+/** The check character of a text: the one at the place of the weighted sum's remainder by their number. */
+export const checkCharacter = (text: string, weights: string | readonly number[], characters: string): string =>
+  characters.charAt(weightedSum(text, weights) % characters.length);
 
 /** ISO/IEC 7812: every second digit from the right doubled, digits of the products summed, a multiple of ten. */
 export function isLuhn(digits: string): boolean {
@@ -40,16 +45,16 @@ export function crc16(bytes: Uint8Array, start: 0xffff | 0): number {
   return crc;
 }
 
-/** The Receita's modulo 11: 11 minus the remainder, and 0 where that has two digits. */
-const checkDigit = (sum: number): string => (sum % 11 < 2 ? '0' : String(11 - (sum % 11)));
+/** Modulo 11: 11 minus the remainder, and 0 where that has two digits. */
+export const MOD_11 = '00987654321';
 
 /** A Brazilian person's number: nine digits and two check digits; with or without its dots and hyphen. */
 export function cpf(text: string): Verdict {
   const digits = text.replace(/[\s.-]/g, '');
   if (!/^\d{11}$/.test(digits)) return wrong('must be the eleven digits of a CPF.');
   if (/^(\d)\1+$/.test(digits)) return wrong('is one digit repeated, which is not a CPF.');
-  const first = checkDigit(weightedSum(digits, [10, 9, 8, 7, 6, 5, 4, 3, 2]));
-  const second = checkDigit(weightedSum(digits, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]));
+  const first = checkCharacter(digits, [10, 9, 8, 7, 6, 5, 4, 3, 2], MOD_11);
+  const second = checkCharacter(digits, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2], MOD_11);
   return digits.endsWith(first + second) ? normal(digits) : wrong('has check digits that do not match.');
 }
 
@@ -63,7 +68,7 @@ export function cnpj(text: string): Verdict {
     return wrong('must be the 14 characters of a CNPJ, the last two digits.');
   }
   if (/^(.)\1+$/.test(code)) return wrong('is one digit repeated, which is not a CNPJ.');
-  const first = checkDigit(weightedSum(code, [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]));
-  const second = checkDigit(weightedSum(code, [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]));
+  const first = checkCharacter(code, '543298765432', MOD_11);
+  const second = checkCharacter(code, '6543298765432', MOD_11);
   return code.endsWith(first + second) ? normal(code) : wrong('has check digits that do not match.');
 }

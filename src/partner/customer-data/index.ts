@@ -2,20 +2,38 @@ import type * as z from 'zod';
 import { issuesOf } from '../../http/index.ts';
 import { DATA_KEYS, DATA_TYPES, type DataType } from '../../wire/partner/kinds.ts';
 import { type CustomerData, customerDataSchema } from './schema.ts';
-import { type DataContext, type DataIssue, type Findings, findings } from './verdict.ts';
-
-export type { Verdict } from './verdict.ts';
-
-export const loadWallets = () => import('./wallets.ts');
+import type { DataContext, Missing, Rules } from './verdict.ts';
 
 export { WALLET_TYPES, type WalletType } from '../../kernel/domain/exchange-codes.ts';
 export * from '../../wire/partner/kinds.ts';
 export { type CustomerData, customerDataSchema } from './schema.ts';
-export type { DataContext, DataIssue } from './verdict.ts';
+export type { DataContext, Verdict } from './verdict.ts';
+
+export const loadWallets = () => import('./wallets.ts');
+
+interface DataIssue {
+  /** Dotted from the key of the kind: `bankAccount.iban.bic`; empty for the object as a whole. */
+  readonly path: string;
+  /** A sentence that reads after the field's name. */
+  readonly message: string;
+}
 
 type CheckedCustomerData =
   | { readonly kind: DataType; readonly data: CustomerData }
   | { readonly issues: readonly DataIssue[] };
+
+/** Where the rules of a kind are: the tables of banks, phones and chains are large, and loaded for their kinds alone. */
+const CHECKS: Readonly<
+  Partial<Record<DataType, () => Promise<{ readonly rules: Rules; readonly missing?: Missing }>>>
+> = {
+  BANK_ACCOUNT: () => import('./bank-accounts.ts'),
+  CRYPTO_WALLET: loadWallets,
+  PHONE: () => import('./phone.ts'),
+  TAX_ID: () => import('./tax-ids.ts'),
+  ID_DOCUMENT: () => import('./documents.ts'),
+  SELFIE: () => import('./documents.ts'),
+  PROOF_OF_ADDRESS: () => import('./documents.ts'),
+};
 
 /**
  * Checks one item of customer data for real (spec/partner-service.md, Customer data; CONTRACT, section 12;
@@ -25,40 +43,37 @@ type CheckedCustomerData =
 export async function validateCustomerData(value: unknown, context: DataContext): Promise<CheckedCustomerData> {
   const parsed = customerDataSchema.safeParse(withoutUnset(value), { reportInput: true });
   if (!parsed.success) return { issues: issuesOf(parsed.error, undefined, messageOf) };
-  const kind = DATA_TYPES.find((type) => parsed.data[DATA_KEYS[type]] !== undefined);
+  const { data } = parsed;
+  const kind = DATA_TYPES.find((type) => data[DATA_KEYS[type]] !== undefined);
   if (kind === undefined) return { issues: [{ path: '', message: 'must have exactly one kind of data.' }] };
-  const found = findings();
-  const data = await checkKind(parsed.data, context, found);
-  return found.issues.length > 0 ? { issues: found.issues } : { kind, data };
+  const { rules, missing = {} } = await (CHECKS[kind] ?? (() => import('./profile.ts')))();
+  const issues: DataIssue[] = [];
+  for (const [path, rule] of Object.entries(rules)) {
+    const { holder, name } = placeOf(data, path);
+    const text = holder?.[name];
+    const verdict = typeof text === 'string' ? rule(text, data, context) : null;
+    const lack = holder && text === undefined && missing[path]?.(data);
+    if (lack) issues.push({ path, message: lack });
+    else if (verdict && 'wrong' in verdict) issues.push({ path, message: verdict.wrong });
+    else if (holder && verdict) holder[name] = verdict.normal;
+  }
+  if (issues.length > 0) return { issues };
+  const { intermediary } = data;
+  return {
+    kind,
+    data: intermediary
+      ? { intermediary: { isIntermediary: intermediary.isIntermediary ?? null } }
+      : (withoutUnset(data) as CustomerData),
+  };
 }
 
-/** Loads only the rules that this kind needs: the tables of banks, phones and chains are large. */
-async function checkKind(data: CustomerData, context: DataContext, found: Findings): Promise<CustomerData> {
-  if (data.bankAccount) {
-    const { checkBankAccount } = await import('./bank-accounts.ts');
-    return { bankAccount: checkBankAccount(data.bankAccount, 'bankAccount', found) };
-  }
-  if (data.cryptoWallet) {
-    const { walletAddress } = await import('./wallets.ts');
-    const { address, type } = data.cryptoWallet;
-    return {
-      cryptoWallet: { address: found.take('cryptoWallet.address', walletAddress(address, type, context)), type },
-    };
-  }
-  if (data.phone) {
-    const { checkPhone } = await import('./phone.ts');
-    return { phone: checkPhone(data.phone, 'phone', found) };
-  }
-  if (data.taxId) {
-    const { checkTaxId } = await import('./tax-ids.ts');
-    return { taxId: checkTaxId(data.taxId, 'taxId', found) };
-  }
-  if (data.idDocument || data.selfie || data.proofOfAddress) {
-    const { checkDocument } = await import('./documents.ts');
-    return checkDocument(data, context, found);
-  }
-  const { checkProfile } = await import('./profile.ts');
-  return checkProfile(data, context, found);
+/** The object that a field is in, where there is one, and the field's own name in it. */
+function placeOf(data: CustomerData, path: string) {
+  const names = path.split('.');
+  const name = names.pop() ?? '';
+  let holder: Record<string, unknown> | undefined = data;
+  for (const one of names) holder = holder?.[one] as typeof holder;
+  return { holder, name };
 }
 
 /** ProtoJSON's way of saying "not set": null, and an empty text where a text is expected. */

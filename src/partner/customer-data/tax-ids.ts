@@ -1,19 +1,43 @@
 import { isRealDate } from '../../kernel/domain/calendar.ts';
-import { cnpj, cpf, isLuhn, isMod11And10, weightedSum } from './check-digits.ts';
-import { countryAlpha3 } from './identity.ts';
-import { line, ungrouped, withoutBracket } from './text.ts';
-import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
+import { checkCharacter, cnpj, cpf, isLuhn, isMod11And10, MOD_11, weightedSum } from './check-digits.ts';
+import type { CustomerData } from './schema.ts';
+import {
+  countryAlpha3,
+  isWrong,
+  line,
+  type Missing,
+  normal,
+  type Rules,
+  ungrouped,
+  type Verdict,
+  withoutBracket,
+  wrong,
+} from './verdict.ts';
 
 /** Takes a number in capitals without its grouping; gives its normal form or what is wrong with it. */
 type TaxRule = (code: string) => Verdict;
 
 /** A number with a form and, where its authority computes one, a check that the form's capture must pass. */
 const taxRule =
-  (form: RegExp, fits: (code: string) => boolean = () => true): TaxRule =>
+  (form: RegExp, fits: Fits = () => true): TaxRule =>
   (code) => {
     if (!form.test(code)) return wrong('is not a valid number.');
     return fits(code) ? normal(code) : wrong('has check characters that do not match, or parts that are never issued.');
   };
+
+type Fits = (code: string) => boolean;
+
+/** The last character is the one of the weighted sum's remainder. */
+const endsBy =
+  (weights: string | readonly number[], characters: string): Fits =>
+  (code) =>
+    checkCharacter(code, weights, characters) === code.at(-1);
+
+/** The weighted sum is a multiple of the modulus. */
+const sumsTo =
+  (modulus: number, weights: string | readonly number[]): Fits =>
+  (code) =>
+    weightedSum(code, weights) % modulus === 0;
 
 /** Tax numbers by alpha-3 country and kind. */
 type TaxRules = Readonly<Record<string, Readonly<Record<string, TaxRule>>>>;
@@ -21,6 +45,12 @@ type TaxRules = Readonly<Record<string, Readonly<Record<string, TaxRule>>>>;
 /** YYMMDD, in this century or the last. */
 const isPastDay = (day: string): boolean =>
   ['19', '20'].some((century) => isRealDate(`${century}${day.slice(0, 2)}-${day.slice(2, 4)}-${day.slice(4)}`));
+
+// A remainder of 1 would need two digits: then 9, with another first pair.
+const IS_CUIT = endsBy('5432765432', '09987654321');
+const isRut: Fits = (code) => endsBy('32765432', '0K987654321')(code.padStart(9, '0'));
+const NIT_WEIGHTS = [71, 67, 59, 53, 47, 43, 41, 37, 29, 23, 19, 17, 13, 7, 3];
+const isNit: Fits = (code) => endsBy(NIT_WEIGHTS, '01987654321')(code.padStart(16, '0'));
 
 /** Tax numbers of the Americas, each by its own authority's rule. */
 const AMERICAS: TaxRules = {
@@ -38,16 +68,10 @@ const AMERICAS: TaxRules = {
     RFC: taxRule(/^[A-ZÑ&]{3,4}\d{6}[A-Z0-9]{2}[A0-9]$/, (code) => isPastDay(code.slice(-9, -3))),
     CURP: taxRule(/^[A-Z][AEIOUX][A-Z]{2}\d{6}[HMX][A-Z]{2}[B-DF-HJ-NP-TV-ZÑ]{3}[A-Z0-9]\d$/, isCurp),
   },
-  ARG: { CUIT: taxRule(/^(2[03-7]|3[034]|5[015])\d{9}$/, isCuit), CUIL: taxRule(/^2[03-7]\d{9}$/, isCuit) },
+  ARG: { CUIT: taxRule(/^(2[03-7]|3[034]|5[015])\d{9}$/, IS_CUIT), CUIL: taxRule(/^2[03-7]\d{9}$/, IS_CUIT) },
   CHL: { RUT: taxRule(/^\d{7,8}[0-9K]$/, isRut), RUN: taxRule(/^\d{7,8}[0-9K]$/, isRut) },
   COL: { NIT: taxRule(/^\d{8,16}$/, isNit), CC: taxRule(/^[1-9]\d{4,9}$/) },
-  PER: {
-    RUC: taxRule(/^(1[0567]|20)\d{9}$/, (code) => {
-      const sum = weightedSum(code, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]);
-      return (11 - (sum % 11)) % 10 === Number(code[10]);
-    }),
-    DNI: taxRule(/^\d{8}$/),
-  },
+  PER: { RUC: taxRule(/^(1[0567]|20)\d{9}$/, endsBy('5432765432', '10987654321')), DNI: taxRule(/^\d{8}$/) },
   ECU: {
     CEDULA: taxRule(/^(0[1-9]|1\d|2[0-4]|30|50)[0-5]\d{7}$/, isLuhn),
     RUC: taxRule(
@@ -76,27 +100,9 @@ function isCurp(code: string): boolean {
   );
 }
 
-function isCuit(code: string): boolean {
-  const rest = weightedSum(code, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
-  // A remainder of 1 would need two digits: then 9, with another first pair.
-  return (rest === 0 ? 0 : rest === 1 ? 9 : 11 - rest) === Number(code[10]);
-}
-
-function isRut(code: string): boolean {
-  const digits = code.slice(0, -1).padStart(8, '0');
-  const check = 11 - (weightedSum(digits, [3, 2, 7, 6, 5, 4, 3, 2]) % 11);
-  return code.at(-1) === (check === 11 ? '0' : check === 10 ? 'K' : String(check));
-}
-
-function isNit(code: string): boolean {
-  const digits = code.slice(0, -1).padStart(15, '0');
-  const rest = weightedSum(digits, [71, 67, 59, 53, 47, 43, 41, 37, 29, 23, 19, 17, 13, 7, 3]) % 11;
-  return (rest < 2 ? rest : 11 - rest) === Number(code.at(-1));
-}
-
 /** Tax numbers of Europe, each by its own authority's rule. */
 const EUROPE: TaxRules = {
-  PRT: { NIF: taxRule(/^([1-35689]\d|45)\d{7}$/, isNifPortugal) },
+  PRT: { NIF: taxRule(/^([1-35689]\d|45)\d{7}$/, endsBy('98765432', MOD_11)) },
   ESP: {
     DNI: taxRule(/^\d{8}[A-Z]$/, isDni),
     NIE: taxRule(/^[XYZ]\d{7}[A-Z]$/, isDni),
@@ -121,31 +127,32 @@ const EUROPE: TaxRules = {
     ),
     PARTITA_IVA: taxRule(/^\d{11}$/, isLuhn),
   },
-  NLD: { BSN: taxRule(/^(?!0{9})\d{9}$/, (code) => weightedSum(code, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0) },
+  NLD: { BSN: taxRule(/^(?!0{9})\d{9}$/, sumsTo(11, [9, 8, 7, 6, 5, 4, 3, 2, -1])) },
   BEL: {
     RRN: taxRule(/^\d{11}$/, (code) =>
       ['', '2'].some((century) => 97 - (Number(century + code.slice(0, 9)) % 97) === Number(code.slice(9))),
     ),
   },
   POL: {
-    PESEL: taxRule(/^\d{11}$/, (code) => weightedSum(code, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0),
-    NIP: taxRule(/^[1-9]\d{9}$/, (code) => weightedSum(code, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === Number(code[9])),
+    PESEL: taxRule(/^\d{11}$/, sumsTo(10, '13791379131')),
+    // A remainder of 10 has no digit.
+    NIP: taxRule(/^[1-9]\d{9}$/, endsBy('657234567', '0123456789-')),
   },
   GBR: {
-    UTR: taxRule(/^\d{10}$/, (code) => {
-      const sum = weightedSum(code.slice(1), [6, 7, 8, 9, 10, 5, 4, 3, 2]);
-      return '21987654321'[sum % 11] === code[0];
-    }),
+    UTR: taxRule(
+      /^\d{10}$/,
+      (code) => checkCharacter(code.slice(1), [6, 7, 8, 9, 10, 5, 4, 3, 2], '21987654321') === code[0],
+    ),
     NINO: taxRule(/^(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]$/),
   },
   IRL: {
     PPS: taxRule(/^\d{7}[A-W][A-IW]?$/, (code) => {
       const second = code.length === 9 ? 'WABCDEFGHI'.indexOf(code.charAt(8)) : 0;
-      const sum = weightedSum(code, [8, 7, 6, 5, 4, 3, 2]) + 9 * second;
+      const sum = weightedSum(code, '8765432') + 9 * second;
       return 'WABCDEFGHIJKLMNOPQRSTUV'[sum % 23] === code[7];
     }),
   },
-  CHE: { AHV: taxRule(/^756\d{10}$/, (code) => weightedSum(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0) },
+  CHE: { AHV: taxRule(/^756\d{10}$/, sumsTo(10, '1313131313131')) },
   SWE: { PERSONNUMMER: taxRule(/^(19|20)?\d{10}$/, (code) => isLuhn(code.slice(-10))) },
   FIN: {
     HETU: taxRule(/^\d{6}[+A-FU-Y]?\d{3}[0-9A-Y]$/, (code) => {
@@ -156,16 +163,11 @@ const EUROPE: TaxRules = {
   TUR: {
     TCKN: taxRule(/^[1-9]\d{10}$/, (code) => {
       const tenth = weightedSum(code, [7, -1, 7, -1, 7, -1, 7, -1, 7]);
-      const eleventh = weightedSum(code, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+      const eleventh = weightedSum(code, '1111111111');
       return ((tenth % 10) + 10) % 10 === Number(code[9]) && eleventh % 10 === Number(code[10]);
     }),
   },
 };
-
-function isNifPortugal(code: string): boolean {
-  const check = 11 - (weightedSum(code, [9, 8, 7, 6, 5, 4, 3, 2]) % 11);
-  return (check > 9 ? 0 : check) === Number(code[8]);
-}
 
 /** DNI, NIE (its letter stands for 0, 1 or 2) and the numbers in K, L, M of persons without either. */
 function isDni(code: string): boolean {
@@ -209,15 +211,10 @@ const OTHERS: TaxRules = {
   KEN: { PIN: taxRule(/^[AP]\d{9}[A-Z]$/) },
   ZAF: { TAX_NUMBER: taxRule(/^[01239]\d{9}$/, isLuhn) },
   IND: { PAN: taxRule(/^[A-Z]{3}[ABCEFGHJKLPT][A-Z]\d{4}[A-Z]$/) },
-  AUS: {
-    TFN: taxRule(
-      /^\d{8,9}$/,
-      (code) => code.length === 8 || weightedSum(code, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0,
-    ),
-  },
+  AUS: { TFN: taxRule(/^\d{8,9}$/, (code) => code.length === 8 || sumsTo(11, [1, 4, 3, 7, 5, 8, 6, 9, 10])(code)) },
 };
 
-export const TAX_RULES = { ...AMERICAS, ...EUROPE, ...OTHERS };
+export const TAX_RULES: TaxRules = { ...AMERICAS, ...EUROPE, ...OTHERS };
 
 /** Kinds that say no more than "the tax number of that country". */
 const GENERAL = ['', 'TIN', 'TAX_ID', 'TAXID'];
@@ -238,63 +235,65 @@ const ONE_COUNTRY =
   'UTR NINO PPS AHV HETU TCKN BVN TFN';
 
 /** Places whose people have numbers of another country's tax office, or of their own. */
-const SHARES: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries({
-    AUS: 'CCK CXR NFK',
-    CHE: 'LIE',
-    FIN: 'ALA',
-    FRA: 'BLM GLP GUF MAF MTQ MYT NCL PYF REU SPM WLF',
-    GBR: 'GGY IMN JEY',
-    ITA: 'SMR VAT',
-    USA: 'ASM GUM MNP PRI VIR',
-  }).flatMap(([country, places]) => places.split(' ').map((place) => [place, country])),
-);
+const OFFICES: Readonly<Record<string, string>> = {
+  AUS: 'CCK CXR NFK',
+  CHE: 'LIE',
+  FIN: 'ALA',
+  FRA: 'BLM GLP GUF MAF MTQ MYT NCL PYF REU SPM WLF',
+  GBR: 'GGY IMN JEY',
+  ITA: 'SMR VAT',
+  USA: 'ASM GUM MNP PRI VIR',
+};
 
-interface TaxId {
-  readonly country: string;
-  readonly type?: string | undefined;
-  readonly number: string;
-  readonly customType?: string | undefined;
-}
+/** The country whose tax office a place shares; empty for none. */
+const officeOf = (place: string): string =>
+  Object.keys(OFFICES).find((country) => OFFICES[country]?.split(' ').includes(place)) ?? '';
 
 /**
  * A tax number (spec/partner-service.md, Customer data). A kind that is listed for its country is checked by its
  * rule; a general kind (TIN, TAX_ID or none) by any rule of a listed country; every other one, with OTHER naming
  * itself in `customType`, must look like a number of a tax office. A kind that only another country has is refused.
  */
-export function checkTaxId(taxId: TaxId, at: string, found: Findings): TaxId {
-  const place = countryAlpha3(taxId.country);
-  found.take(`${at}.country`, place);
-  const named = (taxId.type ?? '')
+export const rules: Rules = {
+  'taxId.country': countryAlpha3,
+  'taxId.type': (text, data) => {
+    const kind = kindNamed(text);
+    if (kind !== '' && !/^[A-Z0-9_]{2,40}$/.test(kind))
+      return wrong('must be 2 to 40 letters, digits and underscores.');
+    return isElsewhere(data) ? wrong('is a tax id of another country.') : normal(kind);
+  },
+  'taxId.customType': (text) => line(text, 60),
+  // Where the country or the kind is refused there is no rule.
+  'taxId.number': (text, data) => {
+    const { country = '', type } = data.taxId ?? {};
+    const isRefused = isWrong(countryAlpha3(country)) || isElsewhere(data);
+    return isRefused ? normal(text) : taxNumber(text, country, kindNamed(type));
+  },
+};
+
+export const missing: Missing = {
+  'taxId.customType': ({ taxId }) => kindNamed(taxId?.type) === 'OTHER' && 'is required with OTHER.',
+};
+
+function kindNamed(type = ''): string {
+  const kind = type
     .trim()
     .toUpperCase()
     .replace(/[\s-]+/g, '_');
-  const kind = SAME_AS[named] ?? named;
-  const customType = checkTypes(kind, taxId.customType, at, found);
-  const checked = isWrong(place) ? normal('') : taxNumber(taxId.number, place.normal, kind);
-  if (isWrong(checked) && checked.wrong === NOT_HERE) found.wrong(`${at}.type`, NOT_HERE);
-  return {
-    country: taxId.country,
-    ...(kind !== '' && { type: kind }),
-    number: isWrong(checked) && checked.wrong === NOT_HERE ? '' : found.take(`${at}.number`, checked),
-    ...(customType !== undefined && { customType }),
-  };
+  return SAME_AS[kind] ?? kind;
 }
 
-const NOT_HERE = 'is a tax id of another country.';
-
-function checkTypes(kind: string, custom: string | undefined, at: string, found: Findings): string | undefined {
-  if (kind !== '' && !/^[A-Z0-9_]{2,40}$/.test(kind)) {
-    found.wrong(`${at}.type`, 'must be 2 to 40 letters, digits and underscores.');
-  }
-  if (custom !== undefined) return found.take(`${at}.customType`, line(custom, 60));
-  if (kind === 'OTHER') found.wrong(`${at}.customType`, 'is required with OTHER.');
-  return undefined;
+/** True for a kind that only another country has. */
+function isElsewhere({ taxId }: CustomerData): boolean {
+  const { country = '', type } = taxId ?? {};
+  const kind = kindNamed(type);
+  const isListed = [country, officeOf(country)].some((one) => TAX_RULES[one]?.[kind] !== undefined);
+  return !isWrong(countryAlpha3(country)) && !isListed && ONE_COUNTRY.split(' ').includes(kind);
 }
 
 function taxNumber(text: string, country: string, kind: string): Verdict {
   const code = withoutBracket(ungrouped(text)).toUpperCase();
-  const shared = TAX_RULES[SHARES[country] ?? '']?.[kind];
+  const shared = TAX_RULES[officeOf(country)]?.[kind];
   if (shared && !TAX_RULES[country]?.[kind]) {
     const verdict = shared(code);
     return isWrong(verdict) ? plain(code) : verdict;
@@ -309,7 +308,6 @@ function taxNumber(text: string, country: string, kind: string): Verdict {
       right ?? (verdicts.length > 0 ? wrong(`is no ${Object.keys(rules).join(', ')} of that country.`) : plain(code))
     );
   }
-  if (ONE_COUNTRY.split(' ').includes(kind)) return wrong(NOT_HERE);
   return plain(code);
 }
 

@@ -3,35 +3,38 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check } from '@scure/base';
 import type { WalletType } from '../../kernel/domain/exchange-codes.ts';
 import { crc16 } from './check-digits.ts';
-import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
+import { type DataContext, normal, type Rules, type Verdict, wrong } from './verdict.ts';
+
+export const rules: Rules = {
+  'cryptoWallet.address': (text, { cryptoWallet }, context) =>
+    cryptoWallet ? walletAddress(text, cryptoWallet.type, context) : normal(text),
+};
+
+/** Where every byte is zero there is no key, in any chain's encoding. */
+const NOBODY = wrong('is an address that nobody owns.');
+const isAllZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 /**
  * A wallet's address by its own chain's encoding (CONTRACT, section 12). Nothing is trimmed: where an address has
  * no checksum, a character that turned into a space would leave another address that looks right.
  */
-export function walletAddress(text: string, type: WalletType, context: DataContext): Verdict {
-  if (/\s/.test(text)) return wrong('has white space in it.');
-  switch (type) {
-    case 'SOLANA':
-      return solanaAddress(text);
-    case 'BITCOIN':
-      return bitcoinAddress(text, context);
-    case 'TRON':
-      return tronAddress(text);
-    case 'TON':
-      return tonAddress(text, context);
-    case 'AVALANCHEX':
-      return avalancheXAddress(text, context);
-    case 'ETHEREUM':
-    case 'BSC':
-    case 'POLYGON':
-    case 'ARBITRUM':
-    case 'BASE':
-    case 'OPTIMISM':
-    case 'AVALANCHEC':
-      return evmAddress(text);
-  }
-}
+export const walletAddress = (text: string, type: WalletType, context: DataContext): Verdict =>
+  /\s/.test(text) ? wrong('has white space in it.') : RULES[type](text, context);
+
+const RULES: Readonly<Record<WalletType, (text: string, context: DataContext) => Verdict>> = {
+  SOLANA: solanaAddress,
+  BITCOIN: bitcoinAddress,
+  TRON: tronAddress,
+  TON: tonAddress,
+  AVALANCHEX: avalancheXAddress,
+  ETHEREUM: evmAddress,
+  BSC: evmAddress,
+  POLYGON: evmAddress,
+  ARBITRUM: evmAddress,
+  BASE: evmAddress,
+  OPTIMISM: evmAddress,
+  AVALANCHEC: evmAddress,
+};
 
 /** 32 bytes in base58; there is no checksum, and an address off the curve is a program's, which may hold money. */
 function solanaAddress(text: string): Verdict {
@@ -55,7 +58,6 @@ function avalancheXAddress(text: string, context: DataContext): Verdict {
 
 /** First bytes of base58check addresses: public key hash and script hash. */
 const MAIN_VERSIONS = [0x00, 0x05];
-
 const TEST_VERSIONS = [0x6f, 0xc4];
 
 /**
