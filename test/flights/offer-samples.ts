@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isoDuration } from '../../src/kernel/domain/offer-order.ts';
+import { isoDuration } from '../../src/kernel/domain/offers.ts';
 import { decimalOf } from '../../src/sandbox/airline/prices.ts';
 import type { Conditions, Offer, Slice } from '../../src/wire/flights/index.ts';
 

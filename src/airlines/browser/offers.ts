@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
 import { zonedInstant } from '../../kernel/domain/ics.ts';
-import { isoDuration } from '../../kernel/domain/offer-order.ts';
+import { isoDuration } from '../../kernel/domain/offers.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 import type { OfferQuery } from '../provider.ts';

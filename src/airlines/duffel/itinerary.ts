@@ -1,5 +1,5 @@
 import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
-import { isoDuration } from '../../kernel/domain/offer-order.ts';
+import { isoDuration } from '../../kernel/domain/offers.ts';
 import type { Segment, Slice } from '../../wire/flights/index.ts';
 import { type Fields, iata, list, localTime, object, text } from './read.ts';
 import { readDuration, type Zones } from './zones.ts';

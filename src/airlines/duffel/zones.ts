@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../kernel/clock.ts';
-import { isoDuration } from '../../kernel/domain/offer-order.ts';
+import { isoDuration } from '../../kernel/domain/offers.ts';
 
 /** Time zones by name, each opened once: an answer names the same few a thousand times. */
 export interface Zones {

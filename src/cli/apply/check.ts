@@ -1,4 +1,3 @@
-import { DECIMAL_FORM } from '../../kernel/decimal.ts';
 import { currencyIssue, networkIssue } from '../../kernel/domain/exchange-codes.ts';
 import {
   DEPOSIT_SYNONYMS,
@@ -8,6 +7,7 @@ import {
   type OrderStatus,
 } from '../../kernel/domain/order-moves.ts';
 import { canonicalJson } from '../../kernel/json.ts';
+import { DECIMAL_FORM } from '../../kernel/money.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
 import type { UpdateOrderRequest } from '../../wire/partner/index.ts';

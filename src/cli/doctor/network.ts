@@ -5,7 +5,7 @@ import { ask, isRecord, loadTrustedProgram, problemOf } from '../../client/base/
 import { loadClientInspect } from '../../client/index.ts';
 import { loadChallenge, type readChallenge } from '../../client/payer/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { formatUsdc } from '../../kernel/money.ts';
+import { formatSol, formatUsdc } from '../../kernel/money.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
@@ -21,7 +21,6 @@ import {
 } from '../../solana/index.ts';
 import { counted } from '../../terminal/index.ts';
 import { parseDate } from '../searching/index.ts';
-import { formatSol } from '../view/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
 

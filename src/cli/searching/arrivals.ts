@@ -1,5 +1,5 @@
 import type { FlightsClient } from '../../client/base/index.ts';
-import { withArrivals } from '../../kernel/domain/offer-groups.ts';
+import { withArrivals } from '../../kernel/domain/offers.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import { canDrawLive, harmlessDocument, openLiveSign, screenWidth } from '../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/flights/index.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
-import { isPastedKey } from '../../kernel/pasted-key.ts';
+import { isPastedKey } from '../../kernel/shown-url.ts';
 import { rpcNames, rpcUrl, SOLANA_NETWORKS } from '../../solana/index.ts';
 
 /** Every setting of a profile: what it takes, the variable that outranks the files, and what a project may do. */

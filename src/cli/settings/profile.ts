@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { type Limits, NO_LIMITS } from '../../client/base/index.ts';
-import { isPastedKey } from '../../kernel/pasted-key.ts';
+import { isPastedKey } from '../../kernel/shown-url.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../solana/index.ts';
 import type { Environment } from './globals.ts';

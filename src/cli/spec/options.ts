@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
-import { parseUsdc } from '../../kernel/money.ts';
+import { parseUsdc, unitsOf } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { option } from './command.ts';
@@ -67,9 +67,8 @@ export const usdcOption = (flag: string) =>
 
 export const solOption = (flag: string) =>
   shaped({ type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9})?$' }, (value): bigint => {
-    const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(value);
-    if (!match) throw wrong(flag, value, 'an amount of SOL such as 1.5');
-    return BigInt(match[1] ?? '0') * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
+    if (!/^\d{1,9}(\.\d{1,9})?$/.test(value)) throw wrong(flag, value, 'an amount of SOL such as 1.5');
+    return unitsOf(value, 9);
   });
 
 export const addressOption = (flag: string) =>

@@ -62,12 +62,6 @@ export const isMenuOffer = (offerId: string): boolean => offerId.startsWith('low
 export const bookCommand = (intentId: string, canAsk: boolean): string =>
   `farelock book ${quoted(intentId)}${canAsk ? '' : ' --passengers passengers.json'}`;
 
-/** Lamports as SOL: `10`, `9.99999`. */
-export function formatSol(lamports: bigint): string {
-  const fraction = (lamports % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '');
-  return fraction ? `${lamports / 1_000_000_000n}.${fraction}` : `${lamports / 1_000_000_000n}`;
-}
-
 /** A decimal string with at least two decimals, and no more zeros than that. */
 export function money(decimal: string): string {
   const [whole = '0', fraction = ''] = decimal.split('.');

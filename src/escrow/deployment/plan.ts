@@ -1,4 +1,5 @@
 import type { Address } from '@solana/kit';
+import { formatSol } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import {
   BUFFER_HEAD,
@@ -100,17 +101,12 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment): 
 export function requireFunds({ needed, balance }: DeploymentPlan, payer: Address): void {
   if (balance >= needed) return;
   throw problem('insufficient_funds', {
-    message: `The deployment needs ${solText(needed)} SOL, and ${payer} has ${solText(balance)}.`,
-    fix: `Send ${solText(needed - balance)} SOL to ${payer}, then run the command again. Nothing was sent.`,
+    message: `The deployment needs ${formatSol(needed)} SOL, and ${payer} has ${formatSol(balance)}.`,
+    fix: `Send ${formatSol(needed - balance)} SOL to ${payer}, then run the command again. Nothing was sent.`,
     next: ['farelock cluster keys'],
     detail: { address: payer, needed: String(needed), balance: String(balance) },
   });
 }
-
-const solText = (lamports: bigint): string => {
-  const text = lamports.toString().padStart(10, '0');
-  return `${text.slice(0, -9)}.${text.slice(-9)}`.replace(/\.?0+$/, '');
-};
 
 /** The fee of one transaction, lamports. */
 const feeOf = ({ microLamports }: Deployment, signatures: bigint, units: number): bigint =>

@@ -1,5 +1,5 @@
 import type { OfferQuery } from '../../airlines/index.ts';
-import { PRICE_CURRENCY } from '../../kernel/domain/offer-order.ts';
+import { PRICE_CURRENCY } from '../../kernel/domain/offers.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import type { Offer, SearchRequest } from '../../wire/flights/index.ts';
 
@@ -14,9 +14,9 @@ export const queryOf = (request: SearchRequest): OfferQuery => ({
 });
 
 /** Grouping is shared with the tool, which groups what arrives after the first answer. */
-export { groupByItinerary } from '../../kernel/domain/offer-groups.ts';
+export { groupByItinerary } from '../../kernel/domain/offers.ts';
 
-export { byPrice, minutesOf, type OfferSort, sortOffers } from '../../kernel/domain/offer-order.ts';
+export { byPrice, minutesOf, type OfferSort, sortOffers } from '../../kernel/domain/offers.ts';
 
 export type OfferFilters = Pick<SearchRequest, 'max_stops' | 'departure_after' | 'departure_before' | 'max_price'>;
 

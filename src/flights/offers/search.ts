@@ -1,6 +1,6 @@
 import type { Provider } from '../../airlines/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
-import { localDate } from '../../kernel/domain/calendar.ts';
+import { localDate } from '../../kernel/clock.ts';
 import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { isRealDate } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';

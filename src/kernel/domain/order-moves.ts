@@ -1,4 +1,4 @@
-import { isDecimal, sameDecimal } from '../decimal.ts';
+import { isDecimal, sameDecimal } from '../money.ts';
 
 /**
  * The statuses of a partner order and the moves between them, as data: the service, the tool and their tests read this

@@ -2,6 +2,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { NEVER_MS, type OpenQueue, openQueue } from '../../store/index.ts';
 import {
   type Attest,
+  type AttestationRunTable,
   type PartnerDatabase,
   type PartnerPorts,
   pageOperator,
@@ -13,7 +14,6 @@ import type { CustomerData } from '../customer-data/index.ts';
 import { type Facts, inputKey, type Judged, type Run } from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
 import type { Submissions } from './submissions.ts';
-import type { AttestationRunTable } from './tables.ts';
 
 const MOST_RUNS = 50;
 

@@ -6,7 +6,6 @@ export { loadPolicy } from './policy.ts';
 export * from './retention.ts';
 export * from './standing.ts';
 export { createSubmissions } from './submissions.ts';
-export type { AttestationRunTable } from './tables.ts';
 export type { WantedOrder } from './wanted-orders.ts';
 
 export const loadCompliancePolicy = () => import('./policy.ts');

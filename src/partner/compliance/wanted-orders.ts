@@ -2,8 +2,7 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import type { PartnerPorts, Store, Tx } from '../base/index.ts';
 import type { WalletNetwork } from './compliance.ts';
-import { type Policy, type PolicyOrder, usdOf } from './policy.ts';
-import { sum } from './policy-default.ts';
+import { type Policy, type PolicyOrder, sum, usdOf } from './policy.ts';
 
 /** How long a refused order is remembered: its customer is told what it would have taken. */
 const REMEMBERED_MS = 30 * DAY_MS;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isRealDate } from '../../kernel/domain/calendar.ts';
+import { isRealDate } from '../../kernel/clock.ts';
 import {
   countryAlpha3,
   type Missing,

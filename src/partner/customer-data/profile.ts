@@ -1,4 +1,4 @@
-import { isRealDate, yearsLater } from '../../kernel/domain/calendar.ts';
+import { isRealDate, yearsLater } from '../../kernel/clock.ts';
 import { alpha2Of, alpha3Of } from '../../kernel/domain/countries.ts';
 import places from './addresses.json' with { type: 'json' };
 import type { CustomerData } from './schema.ts';

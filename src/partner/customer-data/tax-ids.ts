@@ -1,4 +1,4 @@
-import { isRealDate } from '../../kernel/domain/calendar.ts';
+import { isRealDate } from '../../kernel/clock.ts';
 import { checkCharacter, cnpj, cpf, isLuhn, isMod11And10, MOD_11, weightedSum } from './check-digits.ts';
 import type { CustomerData } from './schema.ts';
 import {

@@ -7,8 +7,8 @@ import type {
   DecideAttestation,
   OpenedAttestation,
 } from '../../wire/partner/desk.ts';
-import type { Doing, PartnerPorts, Store, Tx } from '../base/index.ts';
-import { type AttestationRunTable, createSubmissions, ofCustomersIn, reasonPlace } from '../compliance/index.ts';
+import type { AttestationRunTable, Doing, PartnerPorts, Store, Tx } from '../base/index.ts';
+import { createSubmissions, ofCustomersIn, reasonPlace } from '../compliance/index.ts';
 
 type RunRow = Selectable<AttestationRunTable>;
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { unitsOf } from '../../kernel/decimal.ts';
 import { cryptoSideOf, networkNamed, networkOfCurrency, type WalletType } from '../../kernel/domain/exchange-codes.ts';
+import { unitsOf } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
 import type { CreateOrderRequest } from '../../wire/partner/offers.ts';

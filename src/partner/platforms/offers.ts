@@ -1,6 +1,6 @@
 import type { Issue } from '../../http/index.ts';
-import { compareDecimals, unitsOf } from '../../kernel/decimal.ts';
 import { type ExchangeCodes, FIAT, sideIssues, withNear } from '../../kernel/domain/exchange-codes.ts';
+import { compareDecimals, unitsOf } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoteOf, type Rail, railsOf } from '../../wire/partner/offering.ts';
 import type {

@@ -1,4 +1,4 @@
-import { isoDuration } from '../../kernel/domain/offer-order.ts';
+import { isoDuration } from '../../kernel/domain/offers.ts';
 import type { CabinClass, Conditions } from '../../wire/flights/index.ts';
 import type { Itinerary } from './itineraries.ts';
 import type { Flight } from './timetable.ts';

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../kernel/clock.ts';
+import { decimalOf as decimalText, unitsOf } from '../../kernel/money.ts';
 import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Itinerary } from './itineraries.ts';
 import { type Journey, journeyBits, lengthKm } from './journey.ts';
@@ -131,12 +132,10 @@ export function priceOf(world: World, base: BaseFare, selection: Selection, sell
 }
 
 /** Cents as the wire writes money: `151.20`. */
-export const decimalOf = (cents: number): string =>
-  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+export const decimalOf = (cents: number): string => decimalText(BigInt(cents), 2, 2);
 
 /** Cents of an amount; null for anything but digits with at most two decimals. */
 export function centsOf(text: unknown): number | null {
   if (typeof text !== 'string' || !/^\d{1,10}(\.\d{1,2})?$/.test(text)) return null;
-  const [whole = '', part = ''] = text.split('.');
-  return Number(whole) * 100 + Number(part.padEnd(2, '0'));
+  return Number(unitsOf(text, 2));
 }

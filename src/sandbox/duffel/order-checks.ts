@@ -1,4 +1,4 @@
-import { isRealDate } from '../../kernel/domain/calendar.ts';
+import { isRealDate } from '../../kernel/clock.ts';
 import { isCountry } from '../../kernel/domain/countries.ts';
 import { centsOf } from '../airline/index.ts';
 import type { BookedService, WorldOffer } from './books.ts';

@@ -1,4 +1,4 @@
-import { decimalOf, unitsOf } from '../../kernel/decimal.ts';
+import { decimalOf, unitsOf } from '../../kernel/money.ts';
 import { HttpResponse } from '../../kernel/http.ts';
 
 /**

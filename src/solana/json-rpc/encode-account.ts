@@ -1,4 +1,5 @@
 import { getBase58Decoder } from '@solana/kit';
+import { decimalOf } from '../../kernel/money.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { decodeLookupTable, decodeNonce, type EmbeddedLedger, LOOKUP_TABLE_PROGRAM } from '../embedded/index.ts';
 import { mintOf, TOKEN_2022_PROGRAM, tokenAccountOf } from '../token.ts';
@@ -7,10 +8,7 @@ import { INVALID_REQUEST, JsonRpcError } from './wire.ts';
 
 /** An amount as the RPC writes it: exact in `amount` and `uiAmountString`, rounded in `uiAmount`. */
 export function uiAmount(amount: bigint, decimals: number) {
-  const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  const uiAmountString = fraction ? `${whole}.${fraction}` : whole;
+  const uiAmountString = decimalOf(amount, decimals);
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 

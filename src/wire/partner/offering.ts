@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { decimalOf, isDecimal, unitsOf } from '../../kernel/decimal.ts';
 import { minorUnitsOf, sideIssues } from '../../kernel/domain/exchange-codes.ts';
+import { decimalOf, isDecimal, unitsOf } from '../../kernel/money.ts';
 import { codeName, countryCode, decimalString } from './parts.ts';
 
 /** A partner's offering: a line per direction and pair of currencies. Kept with the partner, as JSON. */

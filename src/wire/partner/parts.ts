@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { DECIMAL_FORM } from '../../kernel/decimal.ts';
 import { alpha3Codes, alpha3Of } from '../../kernel/domain/countries.ts';
 import { MOST } from '../../kernel/domain/order-moves.ts';
+import { DECIMAL_FORM } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
 

@@ -5,13 +5,16 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isProblem, type Problem } from '../../../src/kernel/problems.ts';
 import {
+  atLeast,
   loadPolicy,
   type Policy,
   type PolicyOrder,
+  policySchema,
   requirementsOf,
+  sum,
+  times,
   usdOf,
 } from '../../../src/partner/compliance/policy.ts';
-import { atLeast, policySchema, sum, times } from '../../../src/partner/compliance/policy-default.ts';
 
 const shipped = loadPolicy();
 const folder = mkdtempSync(join(tmpdir(), 'farelock-policy-'));

@@ -1,5 +1,5 @@
 import type { Problem } from '../../../src/kernel/problems.ts';
-import { defaultPolicy } from '../../../src/partner/compliance/policy-default.ts';
+import { defaultPolicy } from '../../../src/partner/compliance/policy.ts';
 import type { CreateOrderRequest, CreateOrderResponse } from '../../../src/wire/partner/index.ts';
 import type { World } from '../world/world.ts';
 import type { History, Window } from './history.ts';

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { type Address, isAddress } from '@solana/kit';
+import { formatSol } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, DecidedDeployment, DeploymentStep, DeploymentWanted } from '../../../service/index.ts';
 import { readKeypair, readKeypairSeed, type Signer, SOLANA_NETWORKS } from '../../../solana/index.ts';
 import { counted, fieldLines } from '../../../terminal/index.ts';
 import { type ExitCode, keypairPath } from '../../settings/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import { formatSol, nextLines, printPlan, stepLines } from '../../view/index.ts';
+import { nextLines, printPlan, stepLines } from '../../view/index.ts';
 import { clusterInUse, ofCluster, onCluster } from './in-use.ts';
 import type * as spec from './spec.ts';
 

@@ -1,12 +1,12 @@
 import type { Address } from '@solana/kit';
-import { formatUsdc } from '../../../kernel/money.ts';
+import { formatSol, formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service/index.ts';
 import { fieldLines, type Screen, tableLines } from '../../../terminal/index.ts';
 import { loadWalletConnection } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { formatSol, nextLines, printPlan } from '../../view/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
 import { clusterInUse, onCluster } from './in-use.ts';
 import type * as spec from './spec.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { instant } from '../../../kernel/clock.ts';
-import { type OfferSort, sortOffers } from '../../../kernel/domain/offer-order.ts';
+import { type OfferSort, sortOffers } from '../../../kernel/domain/offers.ts';
 import type { StepKey } from '../../../terminal/index.ts';
 import {
   counted,

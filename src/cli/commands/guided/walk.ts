@@ -1,5 +1,5 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
-import type { OfferSort } from '../../../kernel/domain/offer-order.ts';
+import type { OfferSort } from '../../../kernel/domain/offers.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
 import { wordsOf } from '../../../kernel/shell-word.ts';

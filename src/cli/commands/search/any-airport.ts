@@ -3,7 +3,7 @@ import { type FlightsClient, freeCall, type PaymentReceipt } from '../../../clie
 import { instant } from '../../../kernel/clock.ts';
 import { findAirports } from '../../../kernel/domain/airports.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
-import { withArrivals } from '../../../kernel/domain/offer-groups.ts';
+import { withArrivals } from '../../../kernel/domain/offers.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { counted, type View } from '../../../terminal/index.ts';

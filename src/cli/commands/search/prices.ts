@@ -1,6 +1,6 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
 import { type Clock, DAY_MS } from '../../../kernel/clock.ts';
-import { byPrice } from '../../../kernel/domain/offer-order.ts';
+import { byPrice } from '../../../kernel/domain/offers.ts';
 import { canonicalJson, sha256Hex } from '../../../kernel/json.ts';
 import type { Offer, SearchRequestInput } from '../../../wire/flights/index.ts';
 import { openNotebook } from '../../session/index.ts';

@@ -1,9 +1,9 @@
-import { formatUsdc } from '../../../kernel/money.ts';
+import { formatSol, formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import { asked, connectWallet, usdcOf, type WalletConnection } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { formatSol, nextLines, printPlan, shortened } from '../../view/index.ts';
+import { nextLines, printPlan, shortened } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /** SOL and USDC of the wallet, as the cluster has them. */

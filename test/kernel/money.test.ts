@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareDecimals, decimalOf, isDecimal, unitsOf } from '../../src/kernel/decimal.ts';
+import { compareDecimals, decimalOf, isDecimal, unitsOf } from '../../src/kernel/money.ts';
 import { decimalString } from '../../src/wire/partner/parts.ts';
 
 /** Amounts are decimals as text: at most 18 digits and 18 decimals, never negative, never floats. */
