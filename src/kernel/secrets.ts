@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { readBounded } from './bounded-file.ts';
-import { damaged, makeFolder, onFile, readJsonOf, storageProblem } from './storage.ts';
+import { damaged, readJsonOf, storageProblem, writeOnce } from './storage.ts';
 
 /**
  * Field encryption and keyed hashes under one key ring. Encrypted text is `v1.<key id>.<base64url>`: a new key
@@ -51,30 +50,6 @@ function isRing(value: unknown): value is KeyRing {
         Buffer.from(key.secret, 'base64').length === 32,
     )
   );
-}
-
-/** Writes a private file (0600) completely or not at all, and never over an existing one. */
-export function writeOnce(path: string, content: string): boolean {
-  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  return onFile(path, () => {
-    makeFolder(dirname(path));
-    try {
-      const file = openSync(aside, 'wx', 0o600);
-      try {
-        writeSync(file, content);
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      linkSync(aside, path);
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-      throw error;
-    } finally {
-      rmSync(aside, { force: true });
-    }
-  });
 }
 
 const MOST_LINE_BYTES = 4096;

@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -14,6 +15,7 @@ import {
 import { dirname } from 'node:path';
 import { readBounded } from './bounded-file.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
+import { quoted } from './shell-word.ts';
 
 /** Codes of storage problems. */
 const STORAGE_CODES = [
@@ -142,7 +144,7 @@ const HERE: Readonly<Record<StorageCode, (file: string) => { message: string; fi
     storage_full: (file) => ({
       message: `No space is left to write ${file}`,
       fix: 'Free some space on that disk, then run the command again to resume.',
-      next: [`df -h ${shellWord(dirname(file))}`],
+      next: [`df -h ${quoted(dirname(file))}`],
     }),
     storage_failed: (file) => ({
       message: `The disk failed at ${file}`,
@@ -152,17 +154,17 @@ const HERE: Readonly<Record<StorageCode, (file: string) => { message: string; fi
     storage_not_writable: (file) => ({
       message: `Cannot write ${file}`,
       fix: 'Make it writable for you, or set FARELOCK_HOME to a folder that is.',
-      next: [`ls -ld ${shellWord(dirname(file))} ${shellWord(file)}`],
+      next: [`ls -ld ${quoted(dirname(file))} ${quoted(file)}`],
     }),
     storage_locked: (file) => ({
       message: `Another process has locked ${file}`,
       fix: 'Wait for it or stop it, then run the command again. Nothing is lost.',
-      next: [`fuser -v ${shellWord(file)}`],
+      next: [`fuser -v ${quoted(file)}`],
     }),
     storage_damaged: (file) => ({
       message: `${file} is damaged`,
       fix: 'Stop whatever uses it, keep a copy, and restore it from a backup.',
-      next: [`cp ${shellWord(file)} ${shellWord(`${file}.damaged`)}`, 'farelock doctor'],
+      next: [`cp ${quoted(file)} ${quoted(`${file}.damaged`)}`, 'farelock doctor'],
     }),
     too_many_open_files: (file) => ({
       message: `Too many open files: cannot open ${file}`,
@@ -170,9 +172,6 @@ const HERE: Readonly<Record<StorageCode, (file: string) => { message: string; fi
       next: ['ulimit -n 4096'],
     }),
   };
-
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 function told(code: StorageCode, file: string | undefined, why: string, cause: unknown): Problem {
   const words = HERE[code](file ?? 'what it was to write');
@@ -238,18 +237,10 @@ export function makeFolder(path: string): void {
   }
 }
 
-/**
- * Writes a private file (0600) whole or not at all, over what is there. With `mayBeLost` it does not wait for the disk: a
- * power cut may leave a damaged one.
- * @throws Problem of storage
- */
-export function writeWhole(
-  path: string,
-  content: string | Uint8Array,
-  { mayBeLost = false }: { readonly mayBeLost?: boolean } = {},
-): void {
+/** Writes a private file (0600) aside, and puts it into its place. @throws Problem of storage */
+function writeAside<T>(path: string, content: string | Uint8Array, mayBeLost: boolean, place: (aside: string) => T): T {
   const aside = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  onFile(path, () => {
+  return onFile(path, () => {
     makeFolder(dirname(path));
     try {
       const file = openSync(aside, 'wx', 0o600);
@@ -259,13 +250,31 @@ export function writeWhole(
       } finally {
         closeSync(file);
       }
-      renameSync(aside, path);
-    } catch (error) {
+      return place(aside);
+    } finally {
       removeQuietly(aside);
-      throw error;
     }
   });
 }
+
+/**
+ * Writes a private file whole or not at all, over what is there. With `mayBeLost` it does not wait for the disk: a
+ * power cut may leave a damaged one.
+ */
+export const writeWhole = (path: string, content: string | Uint8Array, { mayBeLost = false } = {}): void =>
+  writeAside(path, content, mayBeLost, (aside) => renameSync(aside, path));
+
+/** Writes a private file whole or not at all, and never over an existing one. @returns false where there is one */
+export const writeOnce = (path: string, content: string): boolean =>
+  writeAside(path, content, false, (aside) => {
+    try {
+      linkSync(aside, path);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+  });
 
 const MOST_JSON_BYTES = 64 * 1_048_576;
 

@@ -6,8 +6,15 @@ import { sentCustomerData, shownCustomerData } from '../wire/partner/requirement
 import { connectCodeOf } from './connect-errors.ts';
 import { customerDataSchema } from './customer-data/index.ts';
 import { deskRoutes } from './desk/index.ts';
+import {
+  createOrderAnswer,
+  createOrderBody,
+  ERRORS,
+  type OutboundOperation,
+  redirectOrderAnswer,
+  redirectOrderBody,
+} from './platforms/index.ts';
 import { procedureRoutes } from './routes.ts';
-import { webhookSchemas, webhooks } from './webhooks.ts';
 
 /**
  * The machine-readable description, made from the route tables. `serviceName` is `<svc>` of the paths.
@@ -67,7 +74,7 @@ const operatorRefusal = (codes: readonly ProblemCode[]) => ({
 
 /** What is on record is shown masked and without its files: the same fields, none of them required. */
 function customerData() {
-  const { $schema: _dialect, ...sent } = z.toJSONSchema(customerDataSchema, { io: 'input', unrepresentable: 'any' });
+  const sent = schemaOf(customerDataSchema, 'input');
   const shown = JSON.stringify(sent, (name, value: unknown) =>
     name === 'required' && Array.isArray(value) ? undefined : value,
   ).replaceAll('"oneOf":', '"anyOf":');
@@ -102,3 +109,88 @@ const OPERATOR_ERROR = {
     detail: { type: 'object', additionalProperties: true },
   },
 };
+
+const TEXT = { type: 'string' };
+const header = (name: string, description: string, schema: object = TEXT) => ({
+  name,
+  in: 'header',
+  required: true,
+  schema,
+  description,
+});
+
+/** On every request to a platform (docs/partner-platform.md). */
+const SIGNED = [
+  header('webhook-id', 'The same for every try of one order.'),
+  header('webhook-timestamp', 'Seconds since 1970, of this try.', { type: 'string', pattern: '^\\d+$' }),
+  header(
+    'webhook-signature',
+    'Standard Webhooks: `v1,` and a base64 HMAC-SHA256 of id, timestamp and body; two while the secret rotates.',
+    { type: 'string', pattern: '^v1,\\S+( v1,\\S+)*$' },
+  ),
+  header('Idempotency-Key', 'The same as webhook-id. Answer a repetition with 200 and the same body.'),
+];
+const FORWARDED = header('X-Forwarded-For', "The end user's address.");
+
+const WEBHOOKS = {
+  'create-order': {
+    summary: 'Take an order. Sent to `{platform_url}/create-order` of an integration partner.',
+    id: 'CreateOrder',
+    request: createOrderBody,
+    answer: createOrderAnswer,
+    headers: SIGNED,
+  },
+  'redirect-order': {
+    summary: 'Say where the customer goes. Sent to `{platform_url}/redirect-order` of a redirect partner.',
+    id: 'RedirectOrder',
+    request: redirectOrderBody,
+    answer: redirectOrderAnswer,
+    headers: [...SIGNED, FORWARDED],
+  },
+} satisfies Record<OutboundOperation, object>;
+const ALL = Object.entries(WEBHOOKS) as [OutboundOperation, (typeof WEBHOOKS)[OutboundOperation]][];
+
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => {
+  const { $schema: _dialect, ...document } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return document;
+};
+
+/** The messages between the service and a platform. */
+const webhookSchemas = (): Record<string, object> =>
+  Object.fromEntries(
+    ALL.flatMap(([operation, { id, request, answer }]) => [
+      [`${id}Message`, schemaOf(request, 'output')],
+      // What a platform may answer beyond this is passed over.
+      [`${id}Answer`, { ...schemaOf(answer, 'output'), additionalProperties: true }],
+      [`${id}Refusal`, schemaOf(ERRORS[operation], 'input')],
+    ]),
+  );
+
+const json = (name: string) => ({ 'application/json': { schema: ref(name) } });
+
+/** What the service sends to partners' platforms, and which answers count. */
+const webhooks = (): object =>
+  Object.fromEntries(
+    ALL.map(([operation, { summary, id, headers }]) => [
+      operation,
+      {
+        post: {
+          operationId: `sent${id}`,
+          summary,
+          security: [],
+          parameters: headers,
+          requestBody: { required: true, content: json(`${id}Message`) },
+          responses: {
+            200: { description: 'Taken.', content: json(`${id}Answer`) },
+            ...Object.fromEntries(
+              [
+                [400, 'The request is not valid: the order is refused.'],
+                [422, 'Refused, for example outside the limits.'],
+                [503, 'Try again, after `Retry-After`.'],
+              ].map(([status, description]) => [status, { description, content: json(`${id}Refusal`) }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );

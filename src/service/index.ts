@@ -12,7 +12,7 @@ import { type Problem, problem, problemBody } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S } from '../kernel/storage.ts';
 import { loadSettings, loadTransports } from '../notify/index.ts';
 import { loadCompliancePolicy } from '../partner/compliance/index.ts';
-import { loadOrdersInError } from '../partner/orders/index.ts';
+import { loadOrderPages } from '../partner/orders/index.ts';
 import { createOperatorWallets, createPaywall, readyForMoney } from '../payments/index.ts';
 import { SOLANA_NETWORKS } from '../solana/index.ts';
 import { watchSteps } from '../store/base/index.ts';
@@ -272,7 +272,7 @@ function openFlights(
     mint: cluster.usdcMint,
     escrowProgram: program,
     partnerOrdersInError: async (orderId) =>
-      (await loadOrdersInError()).ordersInError(store, options.partnerEnvironment ?? 'demo', orderId),
+      (await loadOrderPages()).ordersInError(store, options.partnerEnvironment ?? 'demo', orderId),
     programTrouble: isOwnProgram ? undefined : programWatch({ cluster, program }, own.clock),
     paywall,
     ready,

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { getBase58Encoder } from '@solana/kit';
 import { readBounded, readOpen } from '../kernel/bounded-file.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
-import { writeOnce } from '../kernel/secrets.ts';
 import { quoted } from '../kernel/shell-word.ts';
-import { storageProblem } from '../kernel/storage.ts';
+import { storageProblem, writeOnce } from '../kernel/storage.ts';
 import { ed25519Key } from './ed25519.ts';
 import { type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
 

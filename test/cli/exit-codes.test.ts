@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explainedCodes } from '../../src/cli/commands/explain/explained.ts';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { parse } from '../../src/cli/tool/tool.ts';
-import { CONNECT_CODE_TABLE } from '../../src/kernel/domain/connect-codes.ts';
+import CONNECT_CODE_TABLE from '../../src/kernel/domain/connect-codes.json' with { type: 'json' };
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 import { CONNECT_CODES } from '../../src/wire/partner/errors.ts';

@@ -8,7 +8,8 @@ import { canonicalJson } from '../../src/kernel/json.ts';
 import { jsonLog } from '../../src/kernel/log.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../src/kernel/money.ts';
 import { PROBLEMS, problem, problemBody } from '../../src/kernel/problems.ts';
-import { openSecrets, sameSecret, writeOnce } from '../../src/kernel/secrets.ts';
+import { openSecrets, sameSecret } from '../../src/kernel/secrets.ts';
+import { writeOnce } from '../../src/kernel/storage.ts';
 import { manualClock } from '../clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'farelock-kernel-'));

@@ -3,8 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { writeOnce } from '../../src/kernel/secrets.ts';
-import { writeWhole } from '../../src/kernel/storage.ts';
+import { writeOnce, writeWhole } from '../../src/kernel/storage.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'farelock-private-'));
 const real = { fsyncSync: fs.fsyncSync, linkSync: fs.linkSync, renameSync: fs.renameSync };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { createOrderAnswer, redirectOrderAnswer } from '../../src/partner/platforms/platform-answers.ts';
+import { createOrderAnswer, redirectOrderAnswer } from '../../src/partner/platforms/messages.ts';
 import {
   checkPartnerUrl,
   guardedRequest,

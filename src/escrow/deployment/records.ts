@@ -2,8 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Address, isAddress } from '@solana/kit';
 import * as z from 'zod';
-import { writeOnce } from '../../kernel/secrets.ts';
-import { damaged, onFile, readJsonOf, writeWhole } from '../../kernel/storage.ts';
+import { damaged, onFile, readJsonOf, writeOnce, writeWhole } from '../../kernel/storage.ts';
 
 const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value));
 /** 32 bytes. */

@@ -14,9 +14,7 @@ export const queryOf = (request: SearchRequest): OfferQuery => ({
 });
 
 /** Grouping is shared with the tool, which groups what arrives after the first answer. */
-export { groupByItinerary } from '../../kernel/domain/offers.ts';
-
-export { byPrice, minutesOf, type OfferSort, sortOffers } from '../../kernel/domain/offers.ts';
+export { byPrice, groupByItinerary, minutesOf, type OfferSort, sortOffers } from '../../kernel/domain/offers.ts';
 
 export type OfferFilters = Pick<SearchRequest, 'max_stops' | 'departure_after' | 'departure_before' | 'max_price'>;
 

@@ -1,6 +1,5 @@
 import type { Provider } from '../../airlines/index.ts';
-import { DAY_MS } from '../../kernel/clock.ts';
-import { localDate } from '../../kernel/clock.ts';
+import { DAY_MS, localDate } from '../../kernel/clock.ts';
 import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { isRealDate } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';

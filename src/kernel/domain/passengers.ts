@@ -1,7 +1,7 @@
-import { isRealDate, yearsLater } from './calendar.ts';
+import { isRealDate, yearsLater } from '../clock.ts';
 import { alpha3Of, isCountry } from './countries.ts';
 
-export { isRealDate } from './calendar.ts';
+export { isRealDate } from '../clock.ts';
 
 /**
  * Rules for a bookable passenger (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool runs these

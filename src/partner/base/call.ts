@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { DeclaredAnswer, HeaderParameter, LazySchema, Route } from '../../http/index.ts';
+import { type DeclaredAnswer, type HeaderParameter, type LazySchema, type Route, refuse } from '../../http/index.ts';
 import { type HttpHeaders, headerOf, json } from '../../kernel/http.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
@@ -15,6 +15,15 @@ export interface CallingPartner {
   readonly keyId: string;
 }
 
+/**
+ * The Idempotency-Key of a call, as a keyed hash that is one caller's and one procedure's, and the digest of the request
+ * that it came with.
+ */
+interface IdempotencyHandle {
+  readonly handle: string;
+  readonly requestDigest: string;
+}
+
 /** One authenticated call of a procedure. */
 export interface Call {
   readonly partner: CallingPartner;
@@ -24,11 +33,8 @@ export interface Call {
   readonly requestId: string;
   readonly headers: HttpHeaders;
   readonly nowMs: number;
-  /**
-   * The Idempotency-Key of a procedure that writes, as a keyed hash that is one caller's and one procedure's, and the
-   * digest of the request that it came with. Null without the header.
-   */
-  readonly idempotency: { readonly handle: string; readonly requestDigest: string } | null;
+  /** Null without the header, or for a procedure that does not write. */
+  readonly idempotency: IdempotencyHandle | null;
   /**
    * Runs a change as one immediate transaction, and remembers its answer there: with an Idempotency-Key, the first
    * answer is given again and `work` does not run. A problem rolls everything back and is remembered by itself.
@@ -111,15 +117,10 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
     async run({ context, request, requestId, body }) {
       const { ports, partner, customerId } = context;
       const answers = createAnswers(ports);
-      const idempotency = writes
-        ? idempotencyOf(
-            ports,
-            headerOf(request, 'idempotency-key'),
-            `${partner.partnerId} ${customerId ?? ''}`,
-            operation,
-            { input: body, ifMatch: headerOf(request, 'if-match') },
-          )
-        : null;
+      const caller = `${partner.partnerId} ${customerId ?? ''}`;
+      const key = writes ? headerOf(request, 'idempotency-key') : null;
+      const asked = { input: body, ifMatch: headerOf(request, 'if-match') };
+      const idempotency = key === null ? null : idempotencyOf(ports, key, caller, operation, asked);
       const call: Call = {
         partner,
         customerId,
@@ -141,21 +142,10 @@ const etagOf = (answer: object): Record<string, string> =>
 
 type AnswerPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'options'>;
 
-/** The Idempotency-Key of a call: whose, for which procedure, and what it came with. */
-interface IdempotencyHandle {
-  readonly handle: string;
-  readonly requestDigest: string;
-}
-
-interface Refusal {
-  readonly code: ProblemCode;
-  readonly message: string;
-  readonly fix: string;
-  readonly detail?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A first answer, given again. */
-type Remembered = { readonly answer: object } | { readonly refusal: Refusal };
+/** A first answer. */
+type Remembered =
+  | { readonly answer: object }
+  | { readonly refusal: Pick<Problem, 'code' | 'message' | 'fix' | 'detail'> };
 
 const MOST_KEY = 255;
 
@@ -164,17 +154,14 @@ const MOST_KEY = 255;
  * @throws Problem `invalid_request`
  */
 function idempotencyOf(
-  { secrets }: Pick<AnswerPorts, 'secrets'>,
-  header: string | null,
+  { secrets }: PartnerPorts,
+  header: string,
   caller: string,
   operation: string,
   request: unknown,
-): IdempotencyHandle | null {
-  if (header === null) return null;
+): IdempotencyHandle {
   if (!/^[\x20-\x7e]+$/.test(header) || header.length > MOST_KEY) {
-    throw problem('invalid_request', {
-      detail: { issues: [{ path: 'Idempotency-Key', message: `must be 1 to ${MOST_KEY} ASCII characters.` }] },
-    });
+    return refuse([{ path: 'Idempotency-Key', message: `must be 1 to ${MOST_KEY} ASCII characters.` }]);
   }
   return {
     handle: secrets.hmac('idempotency key', canonicalJson([caller, operation, header])),

@@ -5,6 +5,7 @@ import { removeOld } from '../../store/index.ts';
 import type { CustomerToken } from '../../wire/partner/desk.ts';
 import type { CallingPartner } from './call.ts';
 import type { PartnerPorts } from './ports.ts';
+import { requireCustomer } from './rows.ts';
 import type { PartnerEnvironment, Tx } from './tables.ts';
 
 /** A key's last use is noted to the minute: a read is not to become a write each time. */
@@ -71,13 +72,7 @@ export async function mintToken(
   ttlMs: number = ports.options.tokenLifeMs,
 ): Promise<CustomerToken> {
   const nowMs = ports.clock.now();
-  const customer = await tx
-    .selectFrom('customers')
-    .select('customer_id')
-    .where('customer_id', '=', customerId)
-    .where('environment', '=', ports.environment)
-    .executeTakeFirst();
-  if (!customer) throw problem('customer_not_found');
+  await requireCustomer(ports, tx, customerId);
   const token = `flk_cus_${ports.environment}_${randomBytes(24).toString('base64url')}`;
   const expiresAtMs = nowMs + Math.min(ttlMs, ports.options.longestTokenLifeMs);
   await removeOld(tx, { table: 'customer_tokens', key: 'token_hmac', at: 'expires_at_ms' }, nowMs);

@@ -1,6 +1,5 @@
 export * from './call.ts';
 export * from './credentials.ts';
-export * from './customers.ts';
-export * from './page.ts';
 export * from './ports.ts';
+export * from './rows.ts';
 export * from './tables.ts';

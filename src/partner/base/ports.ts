@@ -101,10 +101,12 @@ export interface PartnerGiven extends Omit<PartnerPorts, 'options'> {
   readonly options?: Partial<PartnerOptions> | undefined;
 }
 
-/** Who does it, and in which call: for the audit trail. */
-export interface Doing {
+/** One call at the operator's desk. */
+export interface DeskCall {
+  readonly ports: PartnerPorts;
   readonly operator: Operator;
-  readonly requestId: string;
+  /** Adds to the audit trail, in the transaction of the act itself. The detail has ids, and nothing personal. */
+  note(tx: Tx, action: string, subject: string, detail?: OperatorAct['detail']): Promise<void>;
 }
 
 export type RunType = Exclude<AttestationType, 'TERMS'>;

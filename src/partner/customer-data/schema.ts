@@ -1,12 +1,6 @@
 import * as z from 'zod';
 import { WALLET_TYPES } from '../../kernel/domain/exchange-codes.ts';
-import {
-  ACCOUNT_PURPOSES,
-  DOCUMENT_TYPES,
-  EMPLOYMENT_STATUSES,
-  FUND_SOURCES,
-  MONTHLY_PAYMENTS,
-} from '../../wire/partner/kinds.ts';
+import choices from './choices.json' with { type: 'json' };
 
 /**
  * The shapes of CustomerData (spec/partner-service.md, Customer data): names, types, lengths and enums. What the
@@ -24,7 +18,7 @@ const ONE_OF = { error: 'must have exactly one of its fields.' };
 export const customerDataSchema = z
   .strictObject({
     accountPurpose: z
-      .strictObject({ other: text.optional(), type: z.enum(ACCOUNT_PURPOSES).optional() })
+      .strictObject({ other: text.optional(), type: z.enum(choices.accountPurposes).optional() })
       .refine(exactlyOne, ONE_OF)
       .optional(),
     bankAccount: z
@@ -44,13 +38,15 @@ export const customerDataSchema = z
     cryptoWallet: z.strictObject({ address: text, type: z.enum(WALLET_TYPES) }).optional(),
     email: z.strictObject({ value: text }).optional(),
     employmentStatus: z
-      .strictObject({ other: text.optional(), type: z.enum(EMPLOYMENT_STATUSES).optional() })
+      .strictObject({ other: text.optional(), type: z.enum(choices.employmentStatuses).optional() })
       .refine(exactlyOne, ONE_OF)
       .optional(),
-    expectedMonthlyPayments: z.strictObject({ category: z.enum(MONTHLY_PAYMENTS) }).optional(),
+    expectedMonthlyPayments: z
+      .strictObject({ category: z.enum(['USD_0K_1K', 'USD_1K_10K', 'USD_10K_50K', 'USD_50K_200K', 'USD_200K_PLUS']) })
+      .optional(),
     idDocument: z
       .strictObject({
-        documentType: z.enum(DOCUMENT_TYPES),
+        documentType: z.enum(['PASSPORT', 'DRIVERS_LICENSE', 'ID_CARD', 'RESIDENCE_PERMIT']),
         documentNumber: text,
         issuingCountry: text,
         expiryDate: text.optional(),
@@ -86,7 +82,7 @@ export const customerDataSchema = z
       })
       .optional(),
     selfie: z.strictObject({ image: bytes, imageHash: sha256 }).optional(),
-    sourceOfFunds: z.strictObject({ type: z.enum(FUND_SOURCES) }).optional(),
+    sourceOfFunds: z.strictObject({ type: z.enum(choices.sourcesOfFunds) }).optional(),
     taxId: z
       .strictObject({ country: text, type: text.optional(), number: text, customType: text.optional() })
       .optional(),

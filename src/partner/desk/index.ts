@@ -1,5 +1,4 @@
-export { insertPartnerKey } from './accounts.ts';
-export { newWebhookSecret } from './partners.ts';
+export { insertPartnerKey } from './keys.ts';
 export { deskRoutes } from './routes.ts';
 
 export const loadDeskRoutes = () => import('./routes.ts');

@@ -1,41 +1,35 @@
-import { type RouteTable, routesOf, schemasOf, type Visit } from '../../http/index.ts';
+import { type LazySchema, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/index.ts';
 import { headerOf } from '../../kernel/http.ts';
-import { type Doing, mintToken, type PartnerPorts } from '../base/index.ts';
-import { loadOutboundDesk } from '../platforms/index.ts';
-import { createPartnerKeys } from './accounts.ts';
-import { createCustomers } from './customers.ts';
-import { createPartners } from './partners.ts';
+import { type DeskCall, mintToken, type PartnerPorts } from '../base/index.ts';
+import { issueKey, listKeys, revokeKey, rotateKey } from './keys.ts';
+import { listPartners, lookAtTries, putPartner, rotateSecret } from './partners.ts';
 
 /** The ports of an operator’s call, and who calls. @throws Problem `operator_key_required`, `operator_key_invalid` */
 export const enterDesk =
   (ports: PartnerPorts) =>
-  async ({ request, requestId }: Visit) => {
-    const by: Doing = { operator: await ports.desk.authenticate(headerOf(request, 'authorization')), requestId };
+  async ({ request, requestId }: Visit): Promise<DeskCall> => {
+    const operator = await ports.desk.authenticate(headerOf(request, 'authorization'));
     return {
       ports,
-      by,
-      keys: createPartnerKeys(ports),
-      partners: createPartners(ports),
-      customers: createCustomers(ports),
+      operator,
+      note: (tx, action, subject, detail) =>
+        ports.desk.audit(tx, { operator, requestId, action, subject, ...(detail && { detail }) }),
     };
   };
 
-type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
-
-const route = routesOf<Desk>();
+const route = routesOf<DeskCall>();
 const wire = schemasOf(() => import('../../wire/partner/desk.ts'));
-const outbound = schemasOf(() => loadOutboundDesk());
-const DONE = 'Done.';
+const done = (schema: LazySchema) => ({ 200: { description: 'Done.', schema } });
+const made = (schema: LazySchema) => ({ 201: { description: 'Done.', schema } });
 
-const attestations = async ({ ports }: Desk) => (await import('./attestation-desk.ts')).createAttestationDesk(ports);
-
-const oneCustomer = async ({ ports }: Desk) => (await import('./one-customer.ts')).createOneCustomer(ports);
+const loadAttestations = () => import('./attestation-desk.ts');
+const loadCustomers = () => import('./customers.ts');
 
 /**
  * The operator's desk of the partner service: partners, their keys, customers and their tokens. snake_case and
  * Farelock's own errors, as everything under /operator; every act is in the audit trail.
  */
-export const deskRoutes: RouteTable<Desk> = {
+export const deskRoutes: RouteTable<DeskCall> = {
   unknown: 'not_found',
   keyFirst: true,
   tag: 'operator',
@@ -48,8 +42,8 @@ export const deskRoutes: RouteTable<Desk> = {
       path: '/operator/partners',
       id: 'listPartners',
       summary: 'List the partners of this environment.',
-      answers: { 200: { description: DONE, schema: wire('partnerRecords') } },
-      run: ({ context }) => context.partners.list(),
+      answers: done(wire('partnerRecords')),
+      run: ({ context }) => listPartners(context),
     }),
     route({
       method: 'POST',
@@ -57,9 +51,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'putPartner',
       summary: 'Create or change a partner. A new one comes with the secret that signs the requests it is sent.',
       body: wire('putPartnerRequest'),
-      answers: { 200: { description: DONE, schema: wire('putPartnerResponse') } },
+      answers: done(wire('putPartnerResponse')),
       codes: ['partner_url_refused'],
-      run: ({ context, body }) => context.partners.put(context.by, body),
+      run: ({ context, body }) => putPartner(context, body),
     }),
     route({
       method: 'POST',
@@ -67,10 +61,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'rotatePartnerSecret',
       summary: 'Replace the secret that signs requests to a partner; both sign for a while. The new one is shown once.',
       body: wire('rotatePartnerKeyRequest'),
-      answers: { 201: { description: DONE, schema: wire('rotatedSecret') } },
+      answers: made(wire('rotatedSecret')),
       codes: ['partner_not_found'],
-      run: ({ context, params, body }) =>
-        context.partners.rotateSecret(context.by, params.partner_id, body.overlap_hours),
+      run: ({ context, params, body }) => rotateSecret(context, params.partner_id, body.overlap_hours),
     }),
     route({
       method: 'GET',
@@ -78,29 +71,26 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'listOutboundTries',
       summary:
         "List the requests to the partner's platform for an order, and its answers. Reading them is noted in the audit trail.",
-      answers: { 200: { description: DONE, schema: outbound('outboundTries') } },
+      answers: done(wire('outboundTries')),
       codes: ['order_not_found'],
-      async run({ context, params }) {
-        const { createOutboundDesk } = await loadOutboundDesk();
-        return createOutboundDesk(context.ports).look(context.by, params.order_id);
-      },
+      run: ({ context, params }) => lookAtTries(context, params.order_id),
     }),
     route({
       method: 'GET',
       path: '/operator/attestations',
       id: 'listAttestations',
       summary: 'List attestations that are running or were rejected, for a person to decide.',
-      answers: { 200: { description: DONE, schema: wire('attestationRecords') } },
-      run: async ({ context }) => (await attestations(context)).list(),
+      answers: done(wire('attestationRecords')),
+      run: async ({ context }) => (await loadAttestations()).listAttestations(context),
     }),
     route({
       method: 'GET',
       path: '/operator/attestations/{attestation_id}',
       id: 'lookAtAttestation',
       summary: 'Show an attestation with its customer data. Reading it is noted in the audit trail.',
-      answers: { 200: { description: DONE, schema: wire('openedAttestation') } },
+      answers: done(wire('openedAttestation')),
       codes: ['attestation_not_found'],
-      run: async ({ context, params }) => (await attestations(context)).look(context.by, params.attestation_id),
+      run: async ({ context, params }) => (await loadAttestations()).lookAtAttestation(context, params.attestation_id),
     }),
     route({
       method: 'POST',
@@ -108,10 +98,10 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'decideAttestation',
       summary: 'Decide an attestation; this replaces an earlier verdict.',
       body: wire('decideAttestationRequest'),
-      answers: { 200: { description: DONE, schema: wire('attestationRecord') } },
+      answers: done(wire('attestationRecord')),
       codes: ['attestation_not_found'],
       run: async ({ context, params, body }) =>
-        (await attestations(context)).decide(context.by, params.attestation_id, body),
+        (await loadAttestations()).decideAttestation(context, params.attestation_id, body),
     }),
     route({
       method: 'POST',
@@ -119,9 +109,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'createCustomer',
       summary: 'Create a customer, known to the named partners.',
       body: wire('createCustomerRequest'),
-      answers: { 201: { description: DONE, schema: wire('customerRecord') } },
+      answers: made(wire('customerRecord')),
       codes: ['partner_not_found'],
-      run: ({ context, body }) => context.customers.create(context.by, body),
+      run: async ({ context, body }) => (await loadCustomers()).createCustomer(context, body),
     }),
     route({
       method: 'POST',
@@ -129,10 +119,10 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'changeCustomer',
       summary: 'Change the country of a customer, or the partners that see it.',
       body: wire('changeCustomerRequest'),
-      answers: { 200: { description: DONE, schema: wire('customerRecord') } },
+      answers: done(wire('customerRecord')),
       codes: ['customer_not_found', 'partner_not_found'],
       run: async ({ context, params, body }) =>
-        (await oneCustomer(context)).change(context.by, params.customer_id, body),
+        (await loadCustomers()).changeCustomer(context, params.customer_id, body),
     }),
     route({
       method: 'POST',
@@ -140,9 +130,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'blockCustomer',
       summary: 'Block a customer: calls with a token of the customer are refused; orders go on.',
       body: wire('nothing'),
-      answers: { 200: { description: DONE, schema: wire('customerRecord') } },
+      answers: done(wire('customerRecord')),
       codes: ['customer_not_found'],
-      run: async ({ context, params }) => (await oneCustomer(context)).block(context.by, params.customer_id, true),
+      run: async ({ context, params }) => (await loadCustomers()).blockCustomer(context, params.customer_id, true),
     }),
     route({
       method: 'POST',
@@ -150,9 +140,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'unblockCustomer',
       summary: 'Unblock a customer.',
       body: wire('nothing'),
-      answers: { 200: { description: DONE, schema: wire('customerRecord') } },
+      answers: done(wire('customerRecord')),
       codes: ['customer_not_found'],
-      run: async ({ context, params }) => (await oneCustomer(context)).block(context.by, params.customer_id, false),
+      run: async ({ context, params }) => (await loadCustomers()).blockCustomer(context, params.customer_id, false),
     }),
     route({
       method: 'POST',
@@ -160,9 +150,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'exportCustomer',
       summary: 'Export everything that is kept of a customer, opened.',
       body: wire('nothing'),
-      answers: { 200: { description: DONE, schema: wire('customerExport') } },
+      answers: done(wire('customerExport')),
       codes: ['customer_not_found'],
-      run: async ({ context, params }) => (await oneCustomer(context)).export(context.by, params.customer_id),
+      run: async ({ context, params }) => (await loadCustomers()).exportCustomer(context, params.customer_id),
     }),
     route({
       method: 'POST',
@@ -170,17 +160,17 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'eraseCustomer',
       summary: 'Erase the data of a customer; what the books must keep stays sealed, and is named.',
       body: wire('nothing'),
-      answers: { 200: { description: DONE, schema: wire('erasedCustomer') } },
+      answers: done(wire('erasedCustomer')),
       codes: ['customer_not_found'],
-      run: async ({ context, params }) => (await oneCustomer(context)).erase(context.by, params.customer_id),
+      run: async ({ context, params }) => (await loadCustomers()).eraseCustomer(context, params.customer_id),
     }),
     route({
       method: 'GET',
       path: '/operator/partner-keys',
       id: 'listPartnerKeys',
       summary: 'List the API keys of all partners.',
-      answers: { 200: { description: DONE, schema: wire('partnerKeys') } },
-      run: ({ context }) => context.keys.list(),
+      answers: done(wire('partnerKeys')),
+      run: ({ context }) => listKeys(context),
     }),
     route({
       method: 'POST',
@@ -188,9 +178,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'issuePartnerKey',
       summary: 'Issue an API key; it is shown once.',
       body: wire('issuePartnerKeyRequest'),
-      answers: { 201: { description: DONE, schema: wire('issuedPartnerKey') } },
+      answers: made(wire('issuedPartnerKey')),
       codes: ['partner_not_found'],
-      run: ({ context, body }) => context.keys.issue(context.by, body.partner_id, body.name),
+      run: ({ context, body }) => issueKey(context, body.partner_id, body.name),
     }),
     route({
       method: 'POST',
@@ -198,9 +188,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'revokePartnerKey',
       summary: 'Revoke an API key.',
       body: wire('nothing'),
-      answers: { 200: { description: DONE, schema: wire('partnerKey') } },
+      answers: done(wire('partnerKey')),
       codes: ['partner_key_not_found'],
-      run: ({ context, params }) => context.keys.revoke(context.by, params.key_id),
+      run: ({ context, params }) => revokeKey(context, params.key_id),
     }),
     route({
       method: 'POST',
@@ -208,9 +198,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'rotatePartnerKey',
       summary: 'Replace an API key; the old one keeps working for a while.',
       body: wire('rotatePartnerKeyRequest'),
-      answers: { 201: { description: DONE, schema: wire('issuedPartnerKey') } },
+      answers: made(wire('issuedPartnerKey')),
       codes: ['partner_key_not_found', 'partner_key_revoked'],
-      run: ({ context, params, body }) => context.keys.rotate(context.by, params.key_id, body.overlap_hours),
+      run: ({ context, params, body }) => rotateKey(context, params.key_id, body.overlap_hours),
     }),
     route({
       method: 'POST',
@@ -218,13 +208,13 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'issueCustomerToken',
       summary: 'Issue a short-lived token for one customer.',
       body: wire('customerTokenRequest'),
-      answers: { 201: { description: DONE, schema: wire('customerToken') } },
+      answers: made(wire('customerToken')),
       codes: ['customer_not_found'],
-      run: ({ context: { ports, by }, body: { customer_id, ttl_minutes } }) =>
+      run: ({ context: { ports, note }, body: { customer_id, ttl_minutes } }) =>
         ports.store.transaction().execute(async (tx) => {
           const lifeMs = ttl_minutes === undefined ? undefined : ttl_minutes * 60_000;
           const minted = await mintToken(ports, tx, customer_id, lifeMs);
-          await ports.desk.audit(tx, { ...by, action: 'customer_token.issue', subject: customer_id });
+          await note(tx, 'customer_token.issue', customer_id);
           return minted;
         }),
     }),

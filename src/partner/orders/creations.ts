@@ -2,7 +2,7 @@ import type { Insertable, Updateable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { openQueue } from '../../store/index.ts';
-import type { Call, PartnerOrderTable, PartnerPorts, Tx } from '../base/index.ts';
+import { type Call, findRow, type PartnerOrderTable, type PartnerPorts, type Tx } from '../base/index.ts';
 import { CREATIONS, creationsIn, LEASE_MS } from './creation-due.ts';
 import { type OrderRow, openColumn, sealColumn } from './order-record.ts';
 import type { OrderRequest } from './order-request.ts';
@@ -37,7 +37,7 @@ export function createCreations(ports: PartnerPorts) {
   const queue = openQueue(ports, CREATIONS);
 
   const read = (orderId: string): Promise<OrderRow | undefined> =>
-    store.selectFrom('partner_orders').selectAll().where('order_id', '=', orderId).executeTakeFirst();
+    findRow(store, 'partner_orders', { order_id: orderId });
 
   /** What nobody foresaw: one order must not hold up the others. */
   const failed = (row: OrderRow, error: unknown): Promise<void> =>
@@ -56,11 +56,7 @@ export function createCreations(ports: PartnerPorts) {
      */
     async known(key: Call['idempotency']): Promise<OrderRow | null> {
       if (key === null) return null;
-      const row = await store
-        .selectFrom('partner_orders')
-        .selectAll()
-        .where('creation_key', '=', key.handle)
-        .executeTakeFirst();
+      const row = await findRow(store, 'partner_orders', { creation_key: key.handle });
       if (!row || clock.now() - row.created_at_ms > options.answersKeptMs) return null;
       if (row.request_digest !== key.requestDigest) throw problem('idempotency_key_reused');
       return row;

@@ -3,20 +3,25 @@ import { depositFaults, FUNDED } from '../../kernel/domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { isGivenUp, unlessLost } from '../../store/index.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
-import { linkCustomer, type PartnerOrderTable, type PartnerPorts, pageOperator, type Tx } from '../base/index.ts';
+import {
+  findRow,
+  linkCustomer,
+  type PartnerOrderTable,
+  type PartnerPorts,
+  pageOperator,
+  type Tx,
+} from '../base/index.ts';
 import {
   type CreateOrderAnswer,
+  type CreateOrderBody,
   openOutbound,
   outboundPartner,
-  type PartnerRow,
-  type RedirectOrderAnswer,
-} from '../platforms/index.ts';
-import {
-  type CreateOrderBody,
   outcomeOfCreation,
   outcomeOfRedirection,
+  type PartnerRow,
+  type RedirectOrderAnswer,
   type RedirectOrderBody,
-} from './create-order.ts';
+} from '../platforms/index.ts';
 import { SILENT } from './creation-due.ts';
 import { type CreationEnd, type Creations, createCreations, noteOf, sealNote } from './creations.ts';
 import { recordChange } from './order-history.ts';
@@ -34,13 +39,8 @@ export function driveTools(ports: PartnerPorts) {
 
 type DriveTools = ReturnType<typeof driveTools>;
 
-export const partnerOf = ({ store, environment }: PartnerPorts, partnerId: string): Promise<PartnerRow | undefined> =>
-  store
-    .selectFrom('partners')
-    .selectAll()
-    .where('partner_id', '=', partnerId)
-    .where('environment', '=', environment)
-    .executeTakeFirst();
+export const partnerOf = ({ store, environment }: PartnerPorts, partner_id: string): Promise<PartnerRow | undefined> =>
+  findRow(store, 'partners', { partner_id, environment });
 
 /** One drive: asks the platform, keeps what it says. What it leaves open, the worker takes up. */
 export async function drive(tools: DriveTools, row: OrderRow, requestId: string): Promise<void> {

@@ -1,8 +1,13 @@
 import { type SqlBool, sql } from 'kysely';
-import { problem } from '../../kernel/problems.ts';
-import type * as schema from '../../wire/partner/schema.ts';
-import type { GetOrdersRequest, GetOrdersResponse } from '../../wire/partner/schema.ts';
-import type { Call, PartnerPorts } from '../base/index.ts';
+import { refuse } from '../../http/index.ts';
+import { instant } from '../../kernel/clock.ts';
+import type {
+  GetOrderDetailsRequest,
+  GetOrderDetailsResponse,
+  GetOrdersRequest,
+  GetOrdersResponse,
+} from '../../wire/partner/schema.ts';
+import type { Call, PartnerEnvironment, PartnerPorts, Store } from '../base/index.ts';
 import { historyOf } from './order-history.ts';
 import { orderRecord, ordersRow } from './order-record.ts';
 import { allowedOf } from './order-update.ts';
@@ -68,21 +73,50 @@ function readToken(token: string, status: string): { createdAtMs: number; orderI
     if (form === 1 && Number.isSafeInteger(createdAtMs) && typeof orderId === 'string' && filter === status)
       return { createdAtMs: createdAtMs as number, orderId };
   }
-  throw problem('invalid_request', {
-    detail: { issues: [{ path: 'pageToken', message: 'is not the nextPageToken of a list with these filters.' }] },
-  });
+  return refuse([{ path: 'pageToken', message: 'is not the nextPageToken of a list with these filters.' }]);
 }
 
 /** @throws Problem `order_not_found`, `order_in_doubt` */
 export async function orderDetails(
   ports: PartnerPorts,
   { partner }: Call,
-  { orderId, includeHistory }: schema.GetOrderDetailsRequest,
-): Promise<schema.GetOrderDetailsResponse> {
+  { orderId, includeHistory }: GetOrderDetailsRequest,
+): Promise<GetOrderDetailsResponse> {
   const row = await ordersRow(ports, ports.store, partner.partnerId, orderId);
   return {
     order: orderRecord(ports.secrets, row, 'partner'),
     allowedStatuses: allowedOf(row),
     ...(includeHistory ? { history: await historyOf(ports, orderId, row.version) } : {}),
   };
+}
+
+/** An order that the service itself ended in ERROR: its partner said nothing that could be used. */
+interface OrderInError {
+  readonly order_id: string;
+  readonly partner_id: string;
+  readonly last_error: string | null;
+  readonly attempts: number;
+  readonly updated_at: string;
+}
+
+const MOST_LISTED = 200;
+
+/** The orders that wait for a person until their partner moves them, oldest first; one of them with an id. */
+export async function ordersInError(
+  store: Store,
+  environment: PartnerEnvironment,
+  orderId?: string,
+): Promise<OrderInError[]> {
+  const rows = await store
+    .selectFrom('partner_orders')
+    .select(['order_id', 'partner_id', 'last_error', 'attempts', 'updated_at_ms'])
+    // In the words of the index over them.
+    .where(sql<SqlBool>`status = 'ERROR' and last_error is not null`)
+    .where('updated_at_ms', '>', 0)
+    .where('environment', '=', environment)
+    .$if(orderId !== undefined, (query) => query.where('order_id', '=', orderId ?? ''))
+    .orderBy('updated_at_ms')
+    .limit(MOST_LISTED)
+    .execute();
+  return rows.map(({ updated_at_ms, ...row }) => ({ ...row, updated_at: instant(updated_at_ms) }));
 }

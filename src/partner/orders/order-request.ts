@@ -1,37 +1,33 @@
 import { isIP } from 'node:net';
+import { refuse } from '../../http/index.ts';
 import { cryptoSideOf, networkNamed, networkOfCurrency, type WalletType } from '../../kernel/domain/exchange-codes.ts';
-import { unitsOf } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { quoteOf, railsOf } from '../../wire/partner/offering.ts';
 import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
-import type { PartnerPorts, PartnerTable } from '../base/index.ts';
+import { quoteOf, railsOf } from '../../wire/partner/offers.ts';
+import { findRow, type PartnerPorts, type PartnerTable } from '../base/index.ts';
 import { loadSubmissions } from '../compliance/index.ts';
 import { loadWallets, type Verdict } from '../customer-data/index.ts';
-import { amountIsZero, isPublicAddress, refuseUnknownCodes } from '../platforms/index.ts';
+import { isPublicAddress, refuseUnknownCodes, refuseZero } from '../platforms/index.ts';
 import type { OrderRow } from './order-record.ts';
 
-/** What a customer asked for, checked: everything that the outbound request needs. */
-export interface OrderRequest {
-  readonly partnerId: string;
+/** The request of a customer, checked: everything that the outbound request needs. */
+export interface OrderRequest
+  extends Pick<
+    CreateOrderRequest,
+    'partnerId' | 'countryCode' | 'rampType' | 'fromCurrency' | 'toCurrency' | 'fromAmount' | 'paymentMethod'
+  > {
   readonly partnerType: 'INTEGRATION' | 'REDIRECT';
   readonly platformUrl: string;
   readonly customerId: string;
-  readonly countryCode: string;
-  readonly rampType: 'ONRAMP' | 'OFFRAMP';
-  readonly fromCurrency: string;
-  readonly toCurrency: string;
-  readonly fromAmount: string;
-  readonly paymentMethod: string;
   readonly network: WalletType;
   readonly paymentDetailsDataId: string | null;
   readonly walletDataId: string | null;
   readonly walletAddress: string | null;
-  /** The end user's address; a redirect partner is told it, and nobody else. */
+  /** The end user's address; only a redirect partner learns it. */
   readonly customerIp: string | null;
 }
 
-const refused = (path: string, message: string) =>
-  problem('invalid_request', { detail: { issues: [{ path, message }] } });
+const refused = (path: string, message: string): never => refuse([{ path, message }]);
 
 /**
  * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
@@ -45,7 +41,7 @@ export async function checkedOrder(
   partner: Pick<PartnerTable, 'partner_id' | 'type' | 'platform_url' | 'offering'>,
   input: CreateOrderRequest,
 ): Promise<OrderRequest> {
-  if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
+  refuseZero(input);
   const partners = await ports.store
     .selectFrom('partners')
     .select('offering')
@@ -55,20 +51,22 @@ export async function checkedOrder(
   refuseOutsideOffer(partner, input);
   const isIntegration = partner.type === 'INTEGRATION';
   if (isIntegration && input.walletAddress !== undefined)
-    throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
+    return refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
   const customerIp = addressOfUser(input.customerIp, ports.environment);
   if (!isIntegration && customerIp === null)
-    throw refused('customerIp', "is required for a redirect partner: the end user's IP address.");
+    return refused('customerIp', "is required for a redirect partner: the end user's IP address.");
   const network = networkOf(input);
-  const address = input.walletAddress === undefined ? null : await checkedAddress(ports, input.walletAddress, network);
+  const verdict = input.walletAddress === undefined ? null : await addressVerdict(ports, input.walletAddress, network);
+  if (verdict && 'wrong' in verdict) return refused('walletAddress', verdict.wrong);
+  const address = verdict?.normal ?? null;
   const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
     isIntegration || dataId !== undefined
-      ? ownData(ports, customerId, { type, path, dataId, network })
+      ? ownData(ports, customerId, type, path, dataId, network)
       : Promise.resolve(null);
   const walletDataId = await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId);
   const ownAddress = isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
   if (address !== null && ownAddress !== null && address !== ownAddress)
-    throw refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
+    return refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
   return {
     partnerId: partner.partner_id,
     partnerType: partner.type,
@@ -112,9 +110,9 @@ function refuseOutsideOffer({ offering }: Pick<PartnerTable, 'offering'>, input:
 function addressOfUser(given: string | undefined, environment: PartnerPorts['environment']): string | null {
   if (given === undefined) return null;
   const address = given.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (isIP(address) === 0 || address.includes('%')) throw refused('customerIp', 'is not an IP address.');
+  if (isIP(address) === 0 || address.includes('%')) return refused('customerIp', 'is not an IP address.');
   if (environment === 'live' && !isPublicAddress(address))
-    throw refused('customerIp', "must be a public address: the end user's own.");
+    return refused('customerIp', "must be a public address: the end user's own.");
   return address;
 }
 
@@ -122,17 +120,10 @@ function addressOfUser(given: string | undefined, environment: PartnerPorts['env
 function networkOf(input: CreateOrderRequest): WalletType {
   const { path, code } = cryptoSideOf(input);
   const network = networkOfCurrency(code);
-  if (network === null) throw refused(path, 'is on a network that is not supported.');
+  if (network === null) return refused(path, 'is on a network that is not supported.');
   if (input.network !== undefined && networkNamed(input.network) !== network)
-    throw refused('network', `is not the network of ${path}: ${network}.`);
+    return refused('network', `is not the network of ${path}: ${network}.`);
   return network;
-}
-
-interface WantedData {
-  readonly type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET';
-  readonly path: string;
-  readonly dataId: string | undefined;
-  readonly network: WalletType;
 }
 
 /**
@@ -142,7 +133,10 @@ interface WantedData {
 async function ownData(
   { store }: Pick<PartnerPorts, 'store'>,
   customerId: string,
-  { type, path, dataId, network }: WantedData,
+  type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET',
+  path: string,
+  dataId: string | undefined,
+  network: WalletType,
 ): Promise<string> {
   const row = await store
     .selectFrom('customer_data')
@@ -156,7 +150,7 @@ async function ownData(
     .executeTakeFirst();
   if (row) return row.data_id;
   const words = type === 'BANK_ACCOUNT' ? 'a bank account' : `a crypto wallet on ${network}`;
-  throw refused(
+  return refused(
     path,
     dataId === undefined
       ? `is required: the customer has not given ${words} yet (SubmitCustomerData).`
@@ -173,11 +167,11 @@ async function addressOf(
   const { createSubmissions } = await loadSubmissions();
   const data = await createSubmissions(ports).open(ports.store, customerId, dataId, { files: false });
   const address = data?.cryptoWallet?.address;
-  if (address === undefined) throw refused('customerWalletDataId', 'is not a crypto wallet of this customer.');
+  if (address === undefined) return refused('customerWalletDataId', 'is not a crypto wallet of this customer.');
   return address;
 }
 
-/** An address that is given for one order is held to its network's encoding, and kept in its normal form. */
+/** Checks an address by its network's encoding. */
 async function addressVerdict(
   { clock, environment }: Pick<PartnerPorts, 'clock' | 'environment'>,
   address: string,
@@ -187,44 +181,24 @@ async function addressVerdict(
   return walletAddress(address, network, { nowMs: clock.now(), testNetworks: environment === 'demo' });
 }
 
-async function checkedAddress(
-  ports: Pick<PartnerPorts, 'clock' | 'environment'>,
-  address: string,
-  network: WalletType,
-): Promise<string> {
-  const verdict = await addressVerdict(ports, address, network);
-  if ('wrong' in verdict) throw refused('walletAddress', verdict.wrong);
-  return verdict.normal;
-}
-
 /**
  * Why an order on record may not be sent, or null: its wallet is not on the network of its crypto currency. A row can be
  * older than the check that it passed.
  */
 export async function unsendable(
-  ports: Pick<PartnerPorts, 'store' | 'clock' | 'environment'>,
-  row: Pick<
-    OrderRow,
-    'transaction_type' | 'source_currency' | 'destination_currency' | 'customer_id' | 'customer_wallet_data_id'
-  >,
+  ports: PartnerPorts,
+  row: OrderRow,
   walletAddress: string | null,
 ): Promise<string | null> {
-  const network = networkOfCurrency(
-    cryptoSideOf({
-      rampType: row.transaction_type,
-      fromCurrency: row.source_currency,
-      toCurrency: row.destination_currency,
-    }).code,
-  );
+  const { transaction_type: rampType, source_currency: fromCurrency, destination_currency: toCurrency } = row;
+  const network = networkOfCurrency(cryptoSideOf({ rampType, fromCurrency, toCurrency }).code);
   if (network === null) return 'its crypto currency is on a network that is not supported';
   if (walletAddress !== null && 'wrong' in (await addressVerdict(ports, walletAddress, network)))
     return `the address of its wallet is not one of ${network}`;
   if (row.customer_wallet_data_id === null) return null;
-  const wallet = await ports.store
-    .selectFrom('customer_data')
-    .select('network')
-    .where('customer_id', '=', row.customer_id)
-    .where('data_id', '=', row.customer_wallet_data_id)
-    .executeTakeFirst();
+  const wallet = await findRow(ports.store, 'customer_data', {
+    customer_id: row.customer_id,
+    data_id: row.customer_wallet_data_id,
+  });
   return wallet?.network === network ? null : `its wallet is not on ${network}`;
 }

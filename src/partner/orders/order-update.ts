@@ -1,3 +1,4 @@
+import { refuse } from '../../http/index.ts';
 import {
   allowedFrom,
   changedDetails,
@@ -8,9 +9,9 @@ import {
   standingAfter,
 } from '../../kernel/domain/order-moves.ts';
 import { headerOf } from '../../kernel/http.ts';
-import { type Problem, problem } from '../../kernel/problems.ts';
+import { problem } from '../../kernel/problems.ts';
 import type { OrderStatus, UpdateOrderRequest, UpdateOrderResponse } from '../../wire/partner/schema.ts';
-import type { Call, PartnerPorts } from '../base/index.ts';
+import type { Call, PartnerPorts, SealedColumn } from '../base/index.ts';
 import { recordChange } from './order-history.ts';
 import { contentOf, type OrderRow, orderRecord, ordersRow, sealColumn } from './order-record.ts';
 
@@ -48,7 +49,7 @@ export async function updateOrder(
   call: Call,
   input: UpdateOrderRequest,
 ): Promise<UpdateOrderResponse> {
-  if (lacksReason(input)) throw required('reason', 'is required when status is ERROR.');
+  if (lacksReason(input)) refuse([{ path: 'reason', message: 'is required when status is ERROR.' }]);
   const expected = ifMatch(headerOf(call, 'if-match'));
   return call.write(async (tx) => {
     const { secrets } = ports;
@@ -58,7 +59,7 @@ export async function updateOrder(
     }
     const content = contentOf(secrets, row);
     const refusal = refusalOf(standingOf(row, content), input);
-    if (refusal) throw refused(refusal);
+    if (refusal) refused(refusal);
     const { set, fields, previous } = changesOf(ports, row, content, input);
     const shown = (changed: OrderRow): UpdateOrderResponse => ({
       order: orderRecord(secrets, changed, 'partner'),
@@ -93,26 +94,25 @@ export async function updateOrder(
   });
 }
 
-const required = (path: string, message: string) =>
-  problem('invalid_request', { detail: { issues: [{ path, message }] } });
-
-function refused(refusal: MoveRefusal): Problem {
-  if (refusal.kind === 'fixed') return problem('transaction_id_fixed', { detail: { field: refusal.field } });
-  if (refusal.kind === 'finished') return problem('order_finished', { detail: { field: refusal.field } });
-  if (refusal.kind === 'deposit')
-    return problem('invalid_request', {
-      detail: {
-        issues: refusal.faults.map(({ field, message }) => ({ path: `depositInstructions.${field}`, message })),
-      },
-    });
-  const { from, to } = refusal;
-  if (refusal.kind === 'required') return required(refusal.field, `is required to go from ${from} to ${to}.`);
-  const { allowed, funds } = refusal;
-  const because = funds === null ? '' : funds ? ': its funds were seen' : ': its funds were not seen';
-  return problem('invalid_status_transition', {
-    message: `The order cannot go from ${from} to ${to}${because}.`,
-    detail: { from, to, allowed },
-  });
+function refused(refusal: MoveRefusal): never {
+  switch (refusal.kind) {
+    case 'fixed':
+      throw problem('transaction_id_fixed', { detail: { field: refusal.field } });
+    case 'finished':
+      throw problem('order_finished', { detail: { field: refusal.field } });
+    case 'deposit':
+      return refuse(refusal.faults.map(({ field, message }) => ({ path: `depositInstructions.${field}`, message })));
+    case 'required':
+      return refuse([{ path: refusal.field, message: `is required to go from ${refusal.from} to ${refusal.to}.` }]);
+    case 'transition': {
+      const { from, to, allowed, funds } = refusal;
+      const because = funds === null ? '' : funds ? ': its funds were seen' : ': its funds were not seen';
+      throw problem('invalid_status_transition', {
+        message: `The order cannot go from ${from} to ${to}${because}.`,
+        detail: { from, to, allowed },
+      });
+    }
+  }
 }
 
 /** The columns to set, the names of the fields that change, and the values that they had. */
@@ -120,42 +120,39 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, i
   const set: { -readonly [K in keyof OrderRow]?: OrderRow[K] } = {};
   const fields: string[] = [];
   const previous: Record<string, unknown> = {};
-  const seal = (column: Parameters<typeof sealColumn>[1], value: unknown) =>
-    sealColumn(secrets, column, row.order_id, value);
-  const change = (field: string, before: unknown, columns: typeof set) => {
+  const standing = standingOf(row, content);
+  const details: readonly string[] = standing.details ? changedDetails(standing.details, input) : [];
+  const seal = (column: SealedColumn, value: unknown) => sealColumn(secrets, column, row.order_id, value);
+  const change = <K extends keyof typeof set>(field: string, before: unknown, column: K, after: OrderRow[K]) => {
     fields.push(field);
     if (before !== null && before !== undefined) previous[field] = before;
-    Object.assign(set, columns);
+    set[column] = after;
   };
 
-  // What the service itself found wrong is over once its partner moves the order.
-  if (input.status !== undefined && input.status !== row.status)
-    change('status', null, { status: input.status, last_error: null });
-  if (input.sourceTransactionId !== undefined && input.sourceTransactionId !== row.source_transaction_id)
-    change('sourceTransactionId', row.source_transaction_id, { source_transaction_id: input.sourceTransactionId });
-  if (input.destinationTransactionId !== undefined && input.destinationTransactionId !== row.destination_transaction_id)
-    change('destinationTransactionId', row.destination_transaction_id, {
-      destination_transaction_id: input.destinationTransactionId,
-    });
-  const standing = standingOf(row, content);
-  const details = standing.details ? changedDetails(standing.details, input) : [];
+  if (input.status !== undefined && input.status !== row.status) {
+    change('status', null, 'status', input.status);
+    // What the service itself found wrong is over once its partner moves the order.
+    set.last_error = null;
+  }
+  for (const [field, column] of [
+    ['sourceTransactionId', 'source_transaction_id'],
+    ['destinationTransactionId', 'destination_transaction_id'],
+  ] as const) {
+    const given = input[field];
+    if (given !== undefined && given !== row[column]) change(field, row[column], column, given);
+  }
   if (details.includes('toAmount'))
-    change('toAmount', row.destination_amount, { destination_amount: input.toAmount ?? null });
-  if (details.includes('depositInstructions'))
-    change('depositInstructions', content.depositInstructions, {
-      deposit_instructions_sealed: seal('deposit_instructions_sealed', input.depositInstructions),
-    });
-  if (input.reason !== undefined && input.reason !== content.reason)
-    change('reason', content.reason, { reason_sealed: seal('reason_sealed', input.reason) });
-  if (input.customerFacingReason !== undefined && input.customerFacingReason !== content.customerFacingReason)
-    change('customerFacingReason', content.customerFacingReason, {
-      customer_facing_reason_sealed: seal('customer_facing_reason_sealed', input.customerFacingReason),
-    });
-  if (details.includes('returnDetails'))
-    change('returnDetails', content.returnDetails, {
-      return_details_sealed: seal('return_details_sealed', input.returnDetails),
-    });
-
+    change('toAmount', row.destination_amount, 'destination_amount', input.toAmount ?? null);
+  for (const [field, column] of [
+    ['depositInstructions', 'deposit_instructions_sealed'],
+    ['reason', 'reason_sealed'],
+    ['customerFacingReason', 'customer_facing_reason_sealed'],
+    ['returnDetails', 'return_details_sealed'],
+  ] as const) {
+    const given = input[field];
+    const isNew = typeof given === 'string' ? given !== content[field] : details.includes(field);
+    if (isNew) change(field, content[field], column, seal(column, given));
+  }
   const after = standingAfter(standing, input);
   if (after.funds && row.funds_seen !== 1) set.funds_seen = 1;
   if (after.paymentProcessed && row.payment_processed !== 1) set.payment_processed = 1;
@@ -168,7 +165,7 @@ function ifMatch(header: string | null): number[] | null {
   if (!text || text === '*') return null;
   return text.split(',').map((part) => {
     const match = /^(?:W\/)?(?:"(\d{1,15})"|(\d{1,15}))$/.exec(part.trim());
-    if (!match) throw required('If-Match', 'must be a version of the order, such as "3".');
+    if (!match) return refuse([{ path: 'If-Match', message: 'must be a version of the order, such as "3".' }]);
     return Number(match[1] ?? match[2]);
   });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { Store } from '../base/index.ts';
+import { findRow, type Store } from '../base/index.ts';
 
 interface BreakerOptions {
   /** Failed calls in a row that open it. */
@@ -13,14 +13,7 @@ interface BreakerOptions {
 
 export const breakerOptions: BreakerOptions = { failures: 5, openMs: 15_000, mostOpenMs: 5 * 60_000, probeMs: 15_000 };
 
-export interface Breaker {
-  /** Lets a call to the partner through, or says when to ask again. While it is half open, one caller gets through. */
-  admit(partnerId: string): Promise<{ open: false } | { open: true; retryAfterMs: number }>;
-  /** Records the result of an admitted call. An answer that refuses an order is a success: the partner is there. */
-  record(partnerId: string, succeeded: boolean): Promise<void>;
-  /** Calls that were answered, between 0 and 1 (0.5 for who was never called), by partner. */
-  reliability(): Promise<ReadonlyMap<string, number>>;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /** Totals are halved here, so that what happened lately weighs more. */
 const MOST_CALLS_COUNTED = 1000;
@@ -32,17 +25,14 @@ const MOST_CALLS_COUNTED = 1000;
 export function createBreaker(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   options: BreakerOptions = breakerOptions,
-): Breaker {
+) {
   const openForMs = (failures: number) =>
     Math.min(options.mostOpenMs, options.openMs * 2 ** Math.min(20, failures - options.failures));
 
   return {
-    async admit(partnerId) {
-      const row = await store
-        .selectFrom('partner_breakers')
-        .selectAll()
-        .where('partner_id', '=', partnerId)
-        .executeTakeFirst();
+    /** Lets a call to the partner through, or says when to ask again. While it is half open, one caller gets through. */
+    async admit(partnerId: string): Promise<{ open: false } | { open: true; retryAfterMs: number }> {
+      const row = await findRow(store, 'partner_breakers', { partner_id: partnerId });
       if (!row || row.failures < options.failures) return { open: false };
       const nowMs = clock.now();
       const restMs = row.open_until_ms - nowMs;
@@ -59,7 +49,8 @@ export function createBreaker(
       return claimed.numUpdatedRows > 0n ? { open: false } : { open: true, retryAfterMs: 1_000 };
     },
 
-    async record(partnerId, succeeded) {
+    /** Records the result of an admitted call. An answer that refuses an order is a success: the partner is there. */
+    async record(partnerId: string, succeeded: boolean): Promise<void> {
       const nowMs = clock.now();
       await store.transaction().execute(async (tx) => {
         await tx
@@ -103,7 +94,8 @@ export function createBreaker(
       });
     },
 
-    async reliability() {
+    /** The share of calls that were answered, between 0 and 1 (0.5 where none was made), by partner. */
+    async reliability(): Promise<ReadonlyMap<string, number>> {
       const rows = await store.selectFrom('partner_breakers').select(['partner_id', 'calls', 'answered']).execute();
       return new Map(rows.map((row) => [row.partner_id, (row.answered + 1) / (row.calls + 2)]));
     },

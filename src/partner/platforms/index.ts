@@ -1,10 +1,15 @@
+export * from './messages.ts';
 export * from './offers.ts';
-export type { OutboundPartner, OutboundResult } from './outbound.ts';
-export { createOutboundAudit, type OutboundOperation } from './outbound-audit.ts';
-export * from './outbound-partner.ts';
-export * from './platform-answers.ts';
+export {
+  type OutboundPartner,
+  openOutbound,
+  outboundPartner,
+  type PartnerRow,
+  sealWebhookSecret,
+  webhookSecretsOf,
+} from './outbound.ts';
+export { createOutboundAudit } from './outbound-audit.ts';
 export { checkPartnerUrl, isPublicAddress } from './ssrf-guard.ts';
-export { verifyWebhook } from './webhook-signature.ts';
+export { newWebhookSecret, verifyWebhook } from './webhook-signature.ts';
 
 export const loadPlatformsOffers = () => import('./offers.ts');
-export const loadOutboundDesk = () => import('./outbound-desk.ts');

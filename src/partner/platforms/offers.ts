@@ -1,13 +1,12 @@
-import type { Issue } from '../../http/index.ts';
+import { type Issue, refuse } from '../../http/index.ts';
 import { type ExchangeCodes, FIAT, sideIssues, withNear } from '../../kernel/domain/exchange-codes.ts';
 import { compareDecimals, unitsOf } from '../../kernel/money.ts';
-import { problem } from '../../kernel/problems.ts';
-import { quoteOf, type Rail, railsOf } from '../../wire/partner/offering.ts';
 import type {
   GetAvailablePartnersRequest,
   GetAvailablePartnersResponse,
   PartnerOffer,
 } from '../../wire/partner/offers.ts';
+import { quoteOf, railsOf } from '../../wire/partner/offers.ts';
 import type { PartnerPorts } from '../base/index.ts';
 import { createBreaker } from './breaker.ts';
 
@@ -28,7 +27,7 @@ export async function availablePartners(
   { store, clock, environment, log }: PartnerPorts,
   input: GetAvailablePartnersRequest,
 ): Promise<GetAvailablePartnersResponse> {
-  if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
+  refuseZero(input);
   const [rows, reliability] = await Promise.all([
     store.selectFrom('partners').selectAll().where('environment', '=', environment).execute(),
     createBreaker({ store, clock }).reliability(),
@@ -66,21 +65,9 @@ function byRank(a: Ranked, b: Ranked): number {
   return a.offer.partnerId < b.offer.partnerId ? -1 : 1;
 }
 
-export const amountIsZero = () =>
-  problem('invalid_request', { detail: { issues: [{ path: 'fromAmount', message: 'must be more than zero.' }] } });
-
-/** The codes that partners sell with. */
-interface OfferedCodes {
-  readonly currencies: ReadonlySet<string>;
-  readonly methods: ReadonlySet<string>;
-}
-
-/** Of partners that take no orders at the moment too: what a code is does not change with a switch. */
-function offeredCodes(rails: readonly Rail[]): OfferedCodes {
-  return {
-    currencies: new Set(rails.flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency])),
-    methods: new Set(rails.flatMap(({ paymentMethods }) => paymentMethods)),
-  };
+/** @throws Problem `invalid_request` */
+export function refuseZero({ fromAmount }: { readonly fromAmount: string }): void {
+  if (unitsOf(fromAmount) === 0n) refuse([{ path: 'fromAmount', message: 'must be more than zero.' }]);
 }
 
 /**
@@ -93,7 +80,10 @@ export function refuseUnknownCodes(
   rows: readonly { readonly offering: string }[],
   given: ExchangeCodes & { readonly paymentMethod: string },
 ): void {
-  const { currencies, methods } = offeredCodes(rows.flatMap(({ offering }) => railsOf(offering).rails));
+  // Of partners that take no orders at the moment too: what a code is does not change with a switch.
+  const rails = rows.flatMap(({ offering }) => railsOf(offering).rails);
+  const currencies = new Set(rails.flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency]));
+  const methods = new Set(rails.flatMap(({ paymentMethods }) => paymentMethods));
   const cryptos = [...currencies].filter((code) => !FIAT.has(code));
   const issues: Issue[] = sideIssues(given, cryptos);
   const fields = new Set(issues.map(({ path }) => path));
@@ -106,5 +96,5 @@ export function refuseUnknownCodes(
     const words = 'is a payment method that no partner offers.';
     issues.push({ path: 'paymentMethod', message: withNear(words, given.paymentMethod, [...methods]) });
   }
-  if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
+  if (issues.length > 0) refuse(issues);
 }

@@ -1,11 +1,8 @@
-import type { Ids } from '../../kernel/ids.ts';
-import type { Secrets } from '../../kernel/secrets.ts';
-import type { Store } from '../base/index.ts';
+import type { PartnerPorts } from '../base/index.ts';
+import type { OutboundOperation } from './messages.ts';
 
 /** Of a request and of an answer, this much is kept. */
 export const MOST_AUDIT_BYTES = 256 * 1024;
-
-export type OutboundOperation = 'create-order' | 'redirect-order';
 
 /** One try at a partner's platform, whatever came of it. */
 interface OutboundEntry {
@@ -27,11 +24,7 @@ interface OutboundEntry {
   readonly answer: Uint8Array | null;
 }
 
-export interface OutboundAudit {
-  write(entry: OutboundEntry): Promise<void>;
-  /** The tries for one order or redirection, oldest first, opened. */
-  read(subject: string): Promise<readonly (Omit<OutboundEntry, 'answer'> & { readonly answer: string | null })[]>;
-}
+export type OutboundAudit = ReturnType<typeof createOutboundAudit>;
 
 /**
  * The append-only log of what was sent to partners and what they answered, `rawResponse` included (CONTRACT,
@@ -39,20 +32,12 @@ export interface OutboundAudit {
  * is ids, numbers and words of ours. Nothing here changes or removes a row; the retention alone empties what is sealed
  * (retention.ts), and the row stays.
  */
-export function createOutboundAudit({
-  store,
-  secrets,
-  ids,
-}: {
-  readonly store: Store;
-  readonly secrets: Secrets;
-  readonly ids: Ids;
-}): OutboundAudit {
+export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 'store' | 'secrets' | 'ids'>) {
   const place = (column: string, id: string) => `partner_outbound.${column}.${id}`;
   const opened = (id: string, column: string, sealed: string | null) =>
     sealed === null ? null : secrets.decrypt(place(column, id), sealed);
   return {
-    async write(entry) {
+    async write(entry: OutboundEntry): Promise<void> {
       const id = ids.next('out');
       const answer = entry.answer === null ? null : cappedText(entry.answer);
       await store
@@ -73,7 +58,8 @@ export function createOutboundAudit({
         })
         .execute();
     },
-    async read(subject) {
+    /** The tries for one order or redirection, oldest first, opened. */
+    async read(subject: string) {
       const rows = await store
         .selectFrom('partner_outbound')
         .selectAll()

@@ -1,10 +1,11 @@
+import type { Selectable } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Fetch, headerOf } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { OutboundGiven, OutboundLimits } from '../base/index.ts';
-import type { Breaker } from './breaker.ts';
-import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
-import { refusalOf } from './platform-answers.ts';
+import type { OutboundGiven, OutboundLimits, PartnerPorts, PartnerTable } from '../base/index.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
+import { type OutboundOperation, type OutboundResult, refusalOf } from './messages.ts';
+import { createOutboundAudit, type OutboundAudit } from './outbound-audit.ts';
 import {
   type Attempt,
   checkPartnerUrl,
@@ -15,6 +16,8 @@ import {
   systemResolver,
 } from './ssrf-guard.ts';
 import { signWebhook } from './webhook-signature.ts';
+
+export type PartnerRow = Selectable<PartnerTable>;
 
 /** A partner as far as it is called. */
 export interface OutboundPartner {
@@ -34,22 +37,6 @@ interface OutboundCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * The outcome of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
- * reached the platform's books all the same. `oversized`: it answered more than is read.
- */
-export type OutboundResult =
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly retryAfterMs: number | null;
-      readonly body: Uint8Array;
-      /** Of a try before the one that was answered. */
-      readonly mayHaveActed: boolean;
-    }
-  | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
-  | { readonly kind: 'oversized'; readonly status: number; readonly mayHaveActed: boolean };
-
 export interface OutboundPorts extends Omit<OutboundGiven, 'random' | 'embedded'> {
   readonly clock: Clock;
   readonly random: () => number;
@@ -57,11 +44,6 @@ export interface OutboundPorts extends Omit<OutboundGiven, 'random' | 'embedded'
   readonly audit: OutboundAudit;
   readonly rules: GuardRules;
   readonly embedded: Fetch | null;
-}
-
-export interface Outbound {
-  /** @throws Problem `partner_url_refused` */
-  send(partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult>;
 }
 
 const MOST_TRIES = 3;
@@ -73,8 +55,9 @@ const TRY_AGAIN = new Set([502, 503, 504]);
  * Calls partners' platforms (CONTRACT, section 13): guarded, signed anew for each try, at most three tries with full
  * jitter on network errors, 502, 503 and 504, within 10 seconds over all; every try in the audit log.
  */
-export const createOutbound = (ports: OutboundPorts): Outbound => ({
-  send: (partner, call) => send(ports, partner, call),
+export const createOutbound = (ports: OutboundPorts) => ({
+  /** @throws Problem `partner_url_refused` */
+  send: (partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult> => send(ports, partner, call),
 });
 
 async function send(ports: OutboundPorts, partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult> {
@@ -244,4 +227,59 @@ function retryAfterOf(header: string | null, nowMs: number): number | null {
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
   const atMs = Date.parse(header);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+}
+
+/**
+ * A partner as the outbound side needs it.
+ * @param begunAt where an order's platform was when the order was begun; null for orders older than that record
+ */
+export const outboundPartner = (
+  ports: Pick<PartnerPorts, 'secrets' | 'clock'>,
+  row: PartnerRow,
+  begunAt: string | null,
+): OutboundPartner => ({
+  partnerId: row.partner_id,
+  platformUrl: begunAt ?? row.platform_url,
+  hasMoved: begunAt !== null && begunAt !== row.platform_url,
+  webhookSecrets: webhookSecretsOf(ports, row),
+});
+
+/** The outbound side of a service: the network, and in demo the sandbox platform in this process. */
+export function openOutbound(ports: PartnerPorts) {
+  const { store, secrets, ids, clock, environment, demo } = ports;
+  const given = ports.outbound ?? {};
+  return createOutbound({
+    clock,
+    random: given.random ?? Math.random,
+    breaker: createBreaker({ store, clock }),
+    audit: createOutboundAudit({ store, secrets, ids }),
+    rules: { environment, extraPorts: ports.options.outboundPorts },
+    embedded: demo && (given.embedded ?? ((request) => demo.answer(ports, request))),
+    resolve: given.resolve,
+    limits: given.limits,
+    ca: given.ca,
+  });
+}
+
+const secretPlace = (partnerId: string) => `partners.webhook_secret_sealed.${partnerId}`;
+
+export const sealWebhookSecret = (
+  { secrets }: Pick<PartnerPorts, 'secrets'>,
+  partnerId: string,
+  secret: string,
+): string => secrets.encrypt(secretPlace(partnerId), secret);
+
+/** The secrets that sign what is sent to a partner now, newest first: two while one rotates. */
+export function webhookSecretsOf(
+  { secrets, clock }: Pick<PartnerPorts, 'secrets' | 'clock'>,
+  row: Pick<
+    Selectable<PartnerTable>,
+    'partner_id' | 'webhook_secret_sealed' | 'webhook_secret_before_sealed' | 'webhook_secret_before_until_ms'
+  >,
+): string[] {
+  const before = row.webhook_secret_before_sealed;
+  const lives = before !== null && clock.now() < (row.webhook_secret_before_until_ms ?? 0);
+  return [row.webhook_secret_sealed, ...(lives ? [before] : [])].map((sealed) =>
+    secrets.decrypt(secretPlace(row.partner_id), sealed),
+  );
 }

@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import { FUNDED } from '../../kernel/domain/order-moves.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import { linkCustomer, newPartnerKey, type PartnerPorts, type Tx } from '../../partner/base/index.ts';
-import { insertPartnerKey, newWebhookSecret } from '../../partner/desk/index.ts';
+import { insertPartnerKey } from '../../partner/desk/index.ts';
 import { recordChange, sealColumn } from '../../partner/orders/index.ts';
-import { sealWebhookSecret } from '../../partner/platforms/index.ts';
+import { newWebhookSecret, sealWebhookSecret } from '../../partner/platforms/index.ts';
 import { readMark } from '../../store/index.ts';
-import type { offeringSchema } from '../../wire/partner/offering.ts';
+import type { offeringSchema } from '../../wire/partner/offers.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
 import SEED from './seed.json' with { type: 'json' };
 

@@ -7,7 +7,7 @@ import { randomIds } from '../../kernel/ids.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { silentLog } from '../../kernel/log.ts';
 import { jsonOf, verifyWebhook } from '../../partner/platforms/index.ts';
-import { offeringSchema, quoteOf } from '../../wire/partner/offering.ts';
+import { offeringSchema, quoteOf } from '../../wire/partner/offers.ts';
 import { countryCode, decimalString, text } from '../../wire/partner/parts.ts';
 import { tableOf } from '../base/index.ts';
 import { SEEDED_PARTNERS } from '../partners/index.ts';

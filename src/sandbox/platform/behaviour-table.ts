@@ -1,5 +1,5 @@
-import { decimalOf, unitsOf } from '../../kernel/money.ts';
 import { HttpResponse } from '../../kernel/http.ts';
+import { decimalOf, unitsOf } from '../../kernel/money.ts';
 
 /**
  * Behaviours of the sandbox platform: set for a whole partner over its admin route, or for one order by the last

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ATTESTATION_TYPES } from './kinds.ts';
-import { offeringSchema } from './offering.ts';
+import { offeringSchema } from './offers.ts';
 import { countryCode, identifier, text } from './parts.ts';
 
 /** What operators keep of partners: snake_case, as everything under /operator. */
@@ -115,6 +115,7 @@ export const createCustomerRequest = z.strictObject({
   country: countryCode,
   partner_ids: z.array(identifier).max(50, 'must be at most 50 partners.').default([]),
 });
+export type CreateCustomer = z.output<typeof createCustomerRequest>;
 
 export const customerRecord = z.strictObject({
   customer_id: z.string(),
@@ -190,3 +191,22 @@ export const decideAttestationRequest = z.strictObject({
   reason: text(500).optional(),
 });
 export type DecideAttestation = z.output<typeof decideAttestationRequest>;
+
+/** A try at a partner's platform, as an operator reads it. */
+const outboundTry = z.strictObject({
+  partner_id: z.string(),
+  order_id: z.string(),
+  operation: z.enum(['create-order', 'redirect-order']),
+  attempt: z.int(),
+  at: instant,
+  duration_ms: z.int(),
+  /** `answer`, `lost`, `unsent`, `oversized`, `refused`, `breaker_open` */
+  outcome: z.string(),
+  status: z.int().nullable(),
+  reason: z.string().nullable(),
+  request: z.string(),
+  answer: z.string().nullable(),
+});
+
+export const outboundTries = z.strictObject({ tries: z.array(outboundTry) });
+export type OutboundTries = z.output<typeof outboundTries>;

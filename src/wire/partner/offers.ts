@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { minorUnitsOf, sideIssues } from '../../kernel/domain/exchange-codes.ts';
+import { decimalOf, isDecimal, unitsOf } from '../../kernel/money.ts';
 import { codeName, countryCode, decimalString, identifier, text } from './parts.ts';
 import { order, transactionType } from './schema.ts';
 
@@ -62,3 +64,102 @@ export const createOrderResponse = z.strictObject({
   orderId: z.string().optional(),
 });
 export type CreateOrderResponse = z.output<typeof createOrderResponse>;
+
+/** A partner's offering: a line per direction and pair of currencies. Kept with the partner, as JSON. */
+
+const decimals = z.int({ error: 'must be a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.');
+
+const railFields = z.strictObject({
+  /** Where; every country when it is left out. */
+  countries: z.array(countryCode).min(1, 'must be a country code, or be left out.').optional(),
+  rampType: z.enum(['ONRAMP', 'OFFRAMP']),
+  fromCurrency: codeName,
+  toCurrency: codeName,
+  paymentMethods: z.array(codeName).min(1, 'must be a payment method.'),
+  /** Of `fromCurrency`, both included. */
+  minAmount: decimalString,
+  maxAmount: decimalString,
+  /** Units of `toCurrency` for one of `fromCurrency`, before fees. */
+  rate: decimalString,
+  /** Kept by the partner, of `fromCurrency`: first the fixed part, then the share of the rest. */
+  feeFixed: decimalString.default('0'),
+  feePercent: decimalString.default('0'),
+  /** The customer's amount is cut off, never rounded up, after this many decimals. */
+  decimals: decimals.default(2),
+  /** Decimals that an amount of `fromCurrency` may have; those of ISO 4217 when it is left out. */
+  fromDecimals: decimals.optional(),
+});
+
+/** Its sides are those of its direction, on a network that has wallets here: what cannot be served is not sold. */
+const rail = railFields.superRefine((given, context) => {
+  for (const { path, message } of sideIssues(given)) context.addIssue({ code: 'custom', path: [path], message });
+});
+export type Rail = z.output<typeof rail>;
+
+export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'must be at most 500 lines.') });
+export type Offering = z.output<typeof offeringSchema>;
+
+/**
+ * The lines of an offering on record. One that the rules have no place for any more sells nothing, and holds up none of
+ * the others; `isWhole` is false then.
+ */
+export function railsOf(offering: string): Offering & { readonly isWhole: boolean } {
+  const { rails }: { rails?: unknown } = Object(JSON.parse(offering));
+  const lines = Array.isArray(rails) ? rails.map((line) => rail.safeParse(line)) : [];
+  return {
+    rails: lines.flatMap((line) => (line.success ? [line.data] : [])),
+    isWhole: Array.isArray(rails) && lines.every(({ success }) => success),
+  };
+}
+
+/** The requested exchange; `fromAmount` is a decimal string. */
+interface Wanted {
+  readonly countryCode?: string | undefined;
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly paymentMethod: string;
+  readonly fromAmount: string;
+}
+
+type Quote =
+  | { readonly kind: 'quote'; readonly toAmount: string }
+  | { readonly kind: 'not_sold' }
+  | { readonly kind: 'outside_limits'; readonly rail: Rail }
+  | { readonly kind: 'too_fine'; readonly decimals: number };
+
+/** Quotes the amount that a partner gives (decimal string), or why it gives nothing. */
+export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
+  const sold = rails.filter(
+    (one) =>
+      one.rampType === wanted.rampType &&
+      one.fromCurrency === wanted.fromCurrency &&
+      one.toCurrency === wanted.toCurrency &&
+      one.paymentMethods.includes(wanted.paymentMethod) &&
+      (wanted.countryCode === undefined || (one.countries?.includes(wanted.countryCode) ?? true)),
+  );
+  const fitting = sold.find(
+    (one) =>
+      unitsOf(one.minAmount) <= unitsOf(wanted.fromAmount) && unitsOf(wanted.fromAmount) <= unitsOf(one.maxAmount),
+  );
+  if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
+  const most = fitting.fromDecimals ?? minorUnitsOf(fitting.fromCurrency) ?? 18;
+  // What no account can be credited with, such as 10.005 EUR or 1.5 JPY.
+  if ((/\.(\d*?)0*$/.exec(wanted.fromAmount)?.[1] ?? '').length > most) return { kind: 'too_fine', decimals: most };
+  const toAmount = received(fitting, wanted.fromAmount);
+  // Nothing, or more than an amount can hold.
+  if (toAmount === '0' || !isDecimal(toAmount)) return { kind: 'outside_limits', rail: fitting };
+  return { kind: 'quote', toAmount };
+}
+
+const HUNDRED = unitsOf('100');
+const ONE = unitsOf('1');
+
+function received({ feeFixed, feePercent, rate, decimals }: Rail, fromAmount: string): string {
+  const afterFixed = unitsOf(fromAmount) - unitsOf(feeFixed);
+  const kept = HUNDRED - unitsOf(feePercent);
+  if (afterFixed <= 0n || kept <= 0n) return '0';
+  // Exact until the divisions at the end, which cut off what the customer cannot receive.
+  const step = 10n ** BigInt(18 - decimals);
+  return decimalOf(((afterFixed * kept * unitsOf(rate)) / (HUNDRED * ONE) / step) * step);
+}

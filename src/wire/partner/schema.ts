@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, MOST, ORDER_STATUSES } from '../../kernel/domain/order-moves.ts';
+import { DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, MOST, ORDER_STATUSES } from '../../kernel/domain/order-moves.ts';
 import { decimalString, identifier, text, wholeNumber } from './parts.ts';
 
 /** Orders on the wire (spec/partner-service.md, Resources; CONTRACT, sections 10 and 11). */
@@ -13,26 +13,10 @@ export type TransactionType = z.output<typeof transactionType>;
 
 const line = text(MOST.deposit);
 
-const depositFields = {
-  paymentMethod: line.optional(),
-  network: line.optional(),
-  amount: line.optional(),
-  currency: line.optional(),
-  fromAddress: line.optional(),
-  toAddress: line.optional(),
-  depositMessage: line.optional(),
-  bankName: line.optional(),
-  bankAddress: line.optional(),
-  bankRoutingNumber: line.optional(),
-  bankAccountNumber: line.optional(),
-  bankBeneficiaryName: line.optional(),
-  bankBeneficiaryAddress: line.optional(),
-  iban: line.optional(),
-  bic: line.optional(),
-  clabe: line.optional(),
-  accountHolderName: line.optional(),
-  blockchainMemo: line.optional(),
-} satisfies Record<(typeof DEPOSIT_FIELDS)[number], unknown>;
+type DepositField = (typeof DEPOSIT_FIELDS)[number];
+const depositFields = Object.fromEntries(DEPOSIT_FIELDS.map((field) => [field, line.optional()])) as {
+  [K in DepositField]: z.ZodOptional<typeof line>;
+};
 
 export const depositInstructions = z.strictObject(depositFields);
 export type DepositInstructions = z.output<typeof depositInstructions>;

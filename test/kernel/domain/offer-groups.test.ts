@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { groupByItinerary, withArrivals } from '../../../src/kernel/domain/offers.ts';
-import { sortOffers } from '../../../src/kernel/domain/offers.ts';
+import { groupByItinerary, sortOffers, withArrivals } from '../../../src/kernel/domain/offers.ts';
 import { offers, sorts } from '../../flights/offer-samples.ts';
 
 test('an answer with arrivals is the answer that all offers at once would have given, grouped or not', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type Store } from '../../../src/service/home.ts';
-import { type Offering, offeringSchema, quoteOf } from '../../../src/wire/partner/offering.ts';
+import { type Offering, offeringSchema, quoteOf } from '../../../src/wire/partner/offers.ts';
 import { openStack, type Stack } from '../stack.ts';
 
 /** CONTRACT, section 12: offers, what they are worth and how they rank. */

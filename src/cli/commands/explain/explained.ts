@@ -1,4 +1,4 @@
-import { CONNECT_CODE_TABLE } from '../../../kernel/domain/connect-codes.ts';
+import connectCodes from '../../../kernel/domain/connect-codes.json' with { type: 'json' };
 import { isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 
 /** The explanation of a code. */
@@ -11,6 +11,9 @@ export interface Explanation {
   readonly exit: ProblemKind['exit'];
   readonly retryable: boolean;
 }
+
+/** Connect's codes, which the partner service answers with beside our own reason (CONTRACT, section 10). */
+const CONNECT_CODE_TABLE = connectCodes as Readonly<Record<string, ProblemKind>>;
 
 /** Every code that can be explained: those of both services and the tool, and Connect's. */
 export const explainedCodes = (): string[] => [

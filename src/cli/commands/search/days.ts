@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { freeCall } from '../../../client/base/index.ts';
-import { DAY_MS } from '../../../kernel/clock.ts';
+import { DAY_MS, localDate } from '../../../kernel/clock.ts';
 import { namedAirports } from '../../../kernel/domain/airports.ts';
-import { localDate } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { canDrawLive, counted, harmlessDocument, openLiveSign, type View, wrap } from '../../../terminal/index.ts';

@@ -1,6 +1,5 @@
 import type { FlightsClient, PaymentReceipt } from '../../../client/base/index.ts';
-import { groupByItinerary } from '../../../kernel/domain/offers.ts';
-import { sortOffers } from '../../../kernel/domain/offers.ts';
+import { groupByItinerary, sortOffers } from '../../../kernel/domain/offers.ts';
 import { tableLines, type View } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse, SearchUpdatesResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/index.ts';

@@ -1,0 +1,66 @@
+import type { Selectable } from 'kysely';
+import { problem } from '../../kernel/problems.ts';
+import { loadOutbox } from '../../notify/index.ts';
+import type { PartnerPorts } from './ports.ts';
+import type { CustomerTable, PartnerDatabase, PartnerTable, Store, Tx } from './tables.ts';
+
+/** The first row of a table whose columns have these values. */
+export const findRow = <T extends keyof PartnerDatabase & string>(
+  at: Store | Tx,
+  table: T,
+  match: Partial<Selectable<PartnerDatabase[T]>>,
+): Promise<Selectable<PartnerDatabase[T]> | undefined> =>
+  at
+    // Kysely computes no types for a table that is a parameter: any one stands for it.
+    .selectFrom(table as 'partners')
+    .selectAll()
+    .where((is) => is.and(match as Partial<Selectable<PartnerTable>>))
+    .executeTakeFirst() as Promise<Selectable<PartnerDatabase[T]> | undefined>;
+
+/** A partner of this environment. @throws Problem `partner_not_found` */
+export async function requirePartner({ environment }: PartnerPorts, at: Store | Tx, partner_id: string) {
+  const row = await findRow(at, 'partners', { partner_id, environment });
+  if (!row) throw problem('partner_not_found');
+  return row;
+}
+
+/** A customer of this environment. @throws Problem `customer_not_found` */
+export async function requireCustomer(
+  { environment }: Pick<PartnerPorts, 'environment'>,
+  at: Store | Tx,
+  customer_id: string,
+): Promise<Selectable<CustomerTable>> {
+  const row = await findRow(at, 'customers', { customer_id, environment });
+  if (!row) throw problem('customer_not_found');
+  return row;
+}
+
+/** Lets a partner see a customer. Idempotent. */
+export async function linkCustomer(tx: Tx, customerId: string, partnerId: string, nowMs: number): Promise<void> {
+  await tx
+    .insertInto('customer_partners')
+    .values({ customer_id: customerId, partner_id: partnerId, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.columns(['customer_id', 'partner_id']).doNothing())
+    .execute();
+}
+
+interface Page {
+  readonly event: string;
+  /** One page for each subject of an event. */
+  readonly subject: string;
+  /** Ids alone, and words of ours: a page leaves the house. */
+  readonly text: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Pages the operator in the transaction of the event itself. */
+export async function pageOperator(
+  { store, clock, ids, log, secrets }: Pick<PartnerPorts, 'store' | 'clock' | 'ids' | 'log' | 'secrets'>,
+  tx: Tx,
+  { event, subject, ...page }: Page,
+): Promise<void> {
+  const { createOutbox } = await loadOutbox();
+  // Written here; the service's own worker sends it.
+  const outbox = createOutbox({ store, clock, ids, log, secrets, transports: null });
+  await outbox.enqueue(tx, { kind: 'page', dedupKey: `page:${event}:${subject}`, intentId: null, event, ...page });
+}

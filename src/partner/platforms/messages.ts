@@ -1,0 +1,226 @@
+import * as z from 'zod';
+import { DEPOSIT_SYNONYMS } from '../../kernel/domain/order-moves.ts';
+import { isBlank } from '../../kernel/texts.ts';
+import { decimalString, text } from '../../wire/partner/parts.ts';
+import {
+  depositInstructions,
+  depositInstructionsInput,
+  orderStatus,
+  transactionType,
+} from '../../wire/partner/schema.ts';
+
+/**
+ * Requests to partners' platforms and their answers (spec/partner-service.md, Outbound), field by field. Fields of an
+ * answer beyond the specification's are passed over; those of it have to be right.
+ */
+
+export type OutboundOperation = 'create-order' | 'redirect-order';
+
+/** A Create Order Request. All fields are required. */
+export const createOrderBody = z.strictObject({
+  orderId: z.string(),
+  customerId: z.string(),
+  fromCurrency: z.string(),
+  toCurrency: z.string(),
+  fromAmount: decimalString,
+  type: transactionType,
+  paymentMethod: z.string(),
+  customerPaymentDetailsDataId: z.string(),
+  customerWalletDataId: z.string(),
+  network: z.string(),
+});
+export type CreateOrderBody = z.output<typeof createOrderBody>;
+
+/** A Redirect Order Request. */
+export const redirectOrderBody = z.strictObject({
+  countryCode: z.string().regex(/^[A-Z]{3}$/),
+  rampType: transactionType,
+  fromCurrency: z.string(),
+  toCurrency: z.string(),
+  network: z.string(),
+  paymentMethod: z.string(),
+  fromAmount: decimalString,
+  walletAddress: z.string().optional(),
+});
+export type RedirectOrderBody = z.output<typeof redirectOrderBody>;
+
+/** Where an order can begin. One that starts refunded, cancelled or failed is no order. */
+const STARTS: readonly string[] = [
+  'AWAITING_FUNDS',
+  'IN_REVIEW',
+  'FUNDS_RECEIVED',
+  'PAYMENT_SUBMITTED',
+  'PAYMENT_PROCESSED',
+];
+
+const DEPOSIT_FIELDS = new Set([...Object.keys(depositInstructions.shape), ...Object.keys(DEPOSIT_SYNONYMS)]);
+
+/** Known fields alone, unset and blank ones left out: then the rules of UpdateOrder count here too. */
+const givenInstructions = z.preprocess(
+  (given) =>
+    typeof given === 'object' && given !== null && !Array.isArray(given)
+      ? Object.fromEntries(
+          Object.entries(given).filter(
+            ([name, value]) =>
+              DEPOSIT_FIELDS.has(name) && value !== null && !(typeof value === 'string' && isBlank(value)),
+          ),
+        )
+      : given,
+  depositInstructionsInput,
+);
+
+const amount = decimalString.refine((given) => /[1-9]/.test(given), 'must be more than zero.');
+
+export const createOrderAnswer = z
+  .object({
+    externalOrderId: text(200),
+    status: orderStatus
+      .refine((status) => STARTS.includes(status), 'is not a status that an order can begin with.')
+      .meta({ enum: [...STARTS] }),
+    toAmount: amount,
+    depositInstructions: givenInstructions.nullish(),
+  })
+  .superRefine(({ status, depositInstructions: given }, context) => {
+    if (status !== 'AWAITING_FUNDS' || (given && Object.keys(given).length > 0)) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['depositInstructions'],
+      message: 'is required when the status is AWAITING_FUNDS.',
+    });
+  });
+export type CreateOrderAnswer = z.output<typeof createOrderAnswer>;
+
+/** The customer's browser is sent there at once: https, without credentials, and nothing that a header could not hold. */
+const redirectUrl = text(2048).refine((given) => {
+  if (!/^https:\/\/[\x21-\x7e]+$/i.test(given) || /[\\<>"]/.test(given) || !URL.canParse(given)) return false;
+  const url = new URL(given);
+  return url.protocol === 'https:' && url.username === '' && url.password === '' && url.hostname.includes('.');
+}, 'is not a valid https address.');
+
+export const redirectOrderAnswer = z.object({
+  redirectUrl,
+  toAmount: amount,
+  rawResponse: z.record(z.string(), z.unknown()).nullish(),
+});
+export type RedirectOrderAnswer = z.output<typeof redirectOrderAnswer>;
+
+/** Each request has an error form of its own. A gateway's `{"error":"Forbidden"}` is not that of an order. */
+export const ERRORS = {
+  'create-order': z
+    .object({ error: z.object({ reason: z.string(), customerFacingReason: z.string() }) })
+    .transform(({ error }) => error),
+  'redirect-order': z
+    .object({ error: z.string() })
+    .transform(({ error }) => ({ reason: error, customerFacingReason: error })),
+};
+
+/** Words of a platform: `reason` is for the log of the operator, and sealed where it is kept. */
+interface PlatformRefusal {
+  readonly reason: string | null;
+  readonly customerFacingReason: string | null;
+}
+
+/** Reads the specification's error body; null: the body has another form, so the platform itself said nothing. */
+export function refusalOf(operation: OutboundOperation, body: Uint8Array): PlatformRefusal | null {
+  const parsed = ERRORS[operation].safeParse(jsonOf(body));
+  if (!parsed.success) return null;
+  const { reason, customerFacingReason } = parsed.data;
+  return { reason: shown(reason), customerFacingReason: shown(customerFacingReason) };
+}
+
+/** The partner's words are shown to people: one line, with an end, and no characters that move a terminal. */
+const shown = (words: string): string | null => {
+  const line = words.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line === '' ? null : line.slice(0, 300);
+};
+
+/** The JSON of an answer; undefined when it is none. */
+export function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The outcome of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
+ * reached the platform's books all the same. `oversized`: it answered more than is read.
+ */
+export type OutboundResult =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfterMs: number | null;
+      readonly body: Uint8Array;
+      /** Of a try before the one that was answered. */
+      readonly mayHaveActed: boolean;
+    }
+  | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
+  | { readonly kind: 'oversized'; readonly status: number; readonly mayHaveActed: boolean };
+
+/**
+ * The meaning of a platform's answer for an order.
+ * `refused`: the platform did not take it, for a reason of its own. `not_taken`: it did not take it now, and can be
+ * asked again. `unknown`: it may have taken it. `faulty`: it took it, and said so in a way that cannot be used.
+ */
+type Outcome<T> =
+  | { readonly kind: 'taken'; readonly answer: T }
+  | ({ readonly kind: 'refused' } & PlatformRefusal)
+  | { readonly kind: 'not_taken'; readonly retryAfterMs: number | null }
+  | { readonly kind: 'unknown'; readonly retryAfterMs: number | null; readonly fault: string }
+  | { readonly kind: 'faulty'; readonly fault: string };
+
+/** @param mayHaveActed an earlier drive of this order may have reached the platform's books */
+export const outcomeOfCreation = (result: OutboundResult, mayHaveActed: boolean): Outcome<CreateOrderAnswer> =>
+  outcomeOf('create-order', result, createOrderAnswer, mayHaveActed);
+
+export const outcomeOfRedirection = (result: OutboundResult): Outcome<RedirectOrderAnswer> =>
+  outcomeOf('redirect-order', result, redirectOrderAnswer, false);
+
+/** The statuses by which a platform refuses an order; with 503 it asks for patience. */
+const REFUSES: readonly number[] = [400, 422];
+
+/**
+ * Reads the result of a call. Only the platform can say that it did not take an order: with a status and in the error
+ * form of the specification, and only while no earlier try can contradict it. Any other answer but a success leaves the
+ * order unknown: a gateway in front of the platform may have sent it, or the platform may mean this try alone
+ * ("duplicate").
+ */
+function outcomeOf<T>(
+  operation: OutboundOperation,
+  result: OutboundResult,
+  schema: z.ZodType<T>,
+  actedBefore: boolean,
+): Outcome<T> {
+  const mayHaveActed = actedBefore || result.mayHaveActed;
+  if (result.kind === 'unavailable') {
+    const { retryAfterMs } = result;
+    return mayHaveActed
+      ? { kind: 'unknown', retryAfterMs, fault: 'the platform did not answer' }
+      : { kind: 'not_taken', retryAfterMs };
+  }
+  const { status } = result;
+  if (status >= 200 && status < 300) {
+    if (result.kind === 'oversized') return { kind: 'faulty', fault: 'the answer is too large' };
+    const value = jsonOf(result.body);
+    if (value === undefined) return { kind: 'faulty', fault: 'the answer is not JSON' };
+    const parsed = schema.safeParse(value);
+    return parsed.success ? { kind: 'taken', answer: parsed.data } : { kind: 'faulty', fault: faultsOf(parsed.error) };
+  }
+  const retryAfterMs = result.kind === 'answer' ? result.retryAfterMs : null;
+  const isRefusal = result.kind === 'answer' && REFUSES.includes(status) && !mayHaveActed;
+  const refusal = isRefusal ? refusalOf(operation, result.body) : null;
+  return refusal === null
+    ? { kind: 'unknown', retryAfterMs, fault: `the platform answered ${status}` }
+    : { kind: 'refused', ...refusal };
+}
+
+/** Which fields of an answer are not right, and why; values are never repeated. */
+const faultsOf = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, 5)
+    .map(({ path, message }) =>
+      path.length === 0 ? 'the answer is not a JSON object' : `${path.join('.')} ${message}`,
+    )
+    .join('; ');
