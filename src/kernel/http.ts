@@ -4,11 +4,9 @@
  * what a short command may take.
  */
 
-/** By name, in lower case. */
 export type HttpHeaders = Readonly<Record<string, string>>;
 
 export interface HttpRequest {
-  /** In capitals. */
   readonly method: string;
   /** With scheme and host. */
   readonly url: string;
@@ -37,7 +35,6 @@ export class HttpResponse {
   }
 }
 
-/** An answer in JSON. */
 export const json = (value: unknown, status = 200, headers: HttpHeaders = {}): HttpResponse =>
   new HttpResponse(status, JSON.stringify(value), { 'content-type': 'application/json', ...headers });
 

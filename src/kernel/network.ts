@@ -2,10 +2,10 @@ import { isIPv6 } from 'node:net';
 import { type Fetch, HttpResponse, readBody } from './http.ts';
 import { problem } from './problems.ts';
 
-/** No answer of a service comes near it. */
+/** Far above any answer of a service. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Why the network gave no answer. `unsent`: no connection was made, so nobody was asked for anything. */
+/** The failure of a request. `unsent`: no connection was made. */
 interface NetworkFailure {
   readonly kind: 'unsent' | 'lost';
   /** A word such as ECONNREFUSED: a message could repeat an address or a header. */
@@ -26,7 +26,7 @@ export const overNetwork =
     return new HttpResponse(status, new TextDecoder().decode(bytes), Object.fromEntries(headers));
   };
 
-/** Codes of a connection that was given up before a byte of the request was written. */
+/** Codes of a connection that failed before a byte of the request was written. */
 const NEVER_CONNECTED = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Reads the error of a request over the network. What is not known to be `unsent` counts as `lost`. */

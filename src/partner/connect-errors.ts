@@ -1,7 +1,7 @@
 import { refusalHeaders } from '../http/index.ts';
 import { type HttpResponse, json } from '../kernel/http.ts';
 import { PROBLEMS, type Problem, type ProblemCode, type ProblemKind, wireDetail } from '../kernel/problems.ts';
-import type { ConnectCode, ConnectErrorBody } from '../wire/partner/errors.ts';
+import type { ConnectCode, ConnectErrorBody } from '../wire/partner/kinds.ts';
 
 const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
   400: 'invalid_argument',
@@ -17,14 +17,13 @@ const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
   503: 'unavailable',
 };
 
-/** What is in order by itself, and cannot be done in this state of things: Connect answers it with 400. */
+/** Valid requests that the present state does not allow: Connect answers them with 400. */
 const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'compliance_required',
   'order_outside_offer',
   'partner_refused',
 ]);
 
-/** Connect's code for one of our problems. */
 export function connectCodeOf(code: ProblemCode): ConnectCode {
   if (FAILED_PRECONDITIONS.has(code)) return 'failed_precondition';
   return BY_STATUS[(PROBLEMS[code] as ProblemKind).status ?? 500] ?? 'internal';

@@ -32,7 +32,7 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
     table: procedureRoutes(ports.serviceName),
     read: readMessage,
     failure: connectFailure,
-    /** Who calls is settled before the body is read. */
+    /** Authenticates before the body is read. */
     async enter({ request }: Visit, route: Route<Caller> | null): Promise<Caller> {
       checkConnectHeaders(request);
       const partner = await authenticatePartner(ports, headerOf(request, 'x-api-key'));
@@ -100,7 +100,7 @@ interface Normalised {
   asSent(path: readonly PropertyKey[]): string;
 }
 
-/** Deeper than any message of ours; what is deeper only wants to exhaust the stack. */
+/** Deeper than any message of ours: protects the stack. */
 const DEEPEST = 24;
 
 export function normaliseProtoJson(given: unknown): Normalised {
@@ -152,7 +152,7 @@ export function normaliseProtoJson(given: unknown): Normalised {
   };
 }
 
-/** protobuf's own rule for a field's JSON name; what is no snake_case name stays as it is. */
+/** protobuf's rule for the JSON name of a field; other names than snake_case stay. */
 const camelCase = (name: string): string =>
   /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(name)
     ? name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())

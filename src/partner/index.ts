@@ -13,11 +13,11 @@ export { partnerDueAtMs } from './worker.ts';
 /** The one door of the partner service: its procedures as a fetch, and its worker. Loads and touches nothing. */
 export function createPartner(given: PartnerGiven) {
   const ports: PartnerPorts = { ...given, options: { ...defaultPartnerOptions, ...given.options } };
-  /** A demo has partners, customers and keys from the start; once a process. */
+  /** Seeds a demo with partners, customers and keys, once a process. */
   const ready = once(async () => ports.demo?.seed(ports));
   const fetch: Serve = createPartnerHttp(ports, ready);
   return {
-    /** Makes the demo's partners and their key files, where they are not there yet. */
+    /** Makes the demo's partners and their key files, where they are missing. */
     ready,
     fetch,
     worker: { runDue: () => runPartnerWorker(ports) },

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
 import { readRows } from '../store/libsql/index.ts';
 
-/** The door for looks that change nothing, for completion: asked without opening the service. */
+/** Read-only looks for completion, without opening the service. */
 
 /** The newest ramp orders that a partner can see; of all partners where `partnerId` is null. */
 export function glanceAtOrders(home: string, partnerId: string | null): Glanced[] {
@@ -22,7 +22,7 @@ export function glanceAtOrders(home: string, partnerId: string | null): Glanced[
 
 const literal = (value: unknown): string => `'${String(value).replaceAll("'", "''")}'`;
 
-/** Partners that are there: `par_sandbox_bank`. */
+/** Such as `par_sandbox_bank`. */
 export const glanceAtPartners = (home: string): Glanced[] =>
   glance(home, 'select partner_id as id, name as a, type as b from partners order by partner_id');
 
@@ -44,7 +44,7 @@ export const glanceAtPartnerKeys = (home: string): Glanced[] =>
       order by created_at_ms desc`,
   );
 
-/** What partners sell, as the codes that an order names. */
+/** The codes of partners' offerings that an order names. */
 export interface GlancedRails {
   readonly countries: readonly string[];
   readonly from: readonly string[];

@@ -1,4 +1,4 @@
-/** What makes the partner service's tables, step by step. */
+/** The steps that make the partner service's tables. */
 export const partnerMigrations = {
   create: [
     `create table partners (
@@ -99,7 +99,6 @@ export const partnerMigrations = {
       network text, wanted_at_ms bigint not null, primary key (customer_id, ramp_type))`,
   ],
 
-  /** Columns that the audit log and the breaker of outbound requests gained later. */
   outbound: [
     'alter table partner_outbound add column reason text',
     'alter table partner_outbound add column request_sealed text',

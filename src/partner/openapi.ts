@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { describe, publicCodes, ref } from '../http/index.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
-import { CONNECT_CODES } from '../wire/partner/errors.ts';
+import { CONNECT_CODES } from '../wire/partner/kinds.ts';
 import { sentCustomerData, shownCustomerData } from '../wire/partner/requirements.ts';
 import { connectCodeOf } from './connect-errors.ts';
 import { customerDataSchema } from './customer-data/index.ts';
@@ -72,7 +72,7 @@ const operatorRefusal = (codes: readonly ProblemCode[]) => ({
   allOf: [ref('OperatorError'), { properties: { code: { enum: codes } } }],
 });
 
-/** What is on record is shown masked and without its files: the same fields, none of them required. */
+/** Data on record is shown masked and without files: the same fields, none of them required. */
 function customerData() {
   const sent = schemaOf(customerDataSchema, 'input');
   const shown = JSON.stringify(sent, (name, value: unknown) =>
@@ -160,7 +160,7 @@ const webhookSchemas = (): Record<string, object> =>
   Object.fromEntries(
     ALL.flatMap(([operation, { id, request, answer }]) => [
       [`${id}Message`, schemaOf(request, 'output')],
-      // What a platform may answer beyond this is passed over.
+      // Further fields of an answer are ignored.
       [`${id}Answer`, { ...schemaOf(answer, 'output'), additionalProperties: true }],
       [`${id}Refusal`, schemaOf(ERRORS[operation], 'input')],
     ]),
@@ -168,7 +168,7 @@ const webhookSchemas = (): Record<string, object> =>
 
 const json = (name: string) => ({ 'application/json': { schema: ref(name) } });
 
-/** What the service sends to partners' platforms, and which answers count. */
+/** The requests to partners' platforms, and the answers that count. */
 const webhooks = (): object =>
   Object.fromEntries(
     ALL.map(([operation, { summary, id, headers }]) => [

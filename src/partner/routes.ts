@@ -31,7 +31,7 @@ const PROCEDURES = [
       'order_finished',
       'order_version_mismatch',
     ],
-    run: async ({ ports }, call, input) => (await loadOrderUpdate()).updateOrder(ports, call, input),
+    run: async (ports, call, input) => (await loadOrderUpdate()).updateOrder(ports, call, input),
   }),
   procedure({
     service: 'partner',
@@ -41,7 +41,7 @@ const PROCEDURES = [
     output: orders('getOrdersResponse'),
     concerns: 'partner',
     writes: false,
-    run: async ({ ports }, call, input) => (await loadOrderPages()).pageOfOrders(ports, call.partner.partnerId, input),
+    run: async (ports, call, input) => (await loadOrderPages()).pageOfOrders(ports, call.partner.partnerId, input),
   }),
   procedure({
     service: 'partner',
@@ -53,7 +53,7 @@ const PROCEDURES = [
     writes: false,
     versioned: true,
     codes: ['order_not_found', 'order_in_doubt'],
-    run: async ({ ports }, call, input) => (await loadOrderPages()).orderDetails(ports, call, input),
+    run: async (ports, call, input) => (await loadOrderPages()).orderDetails(ports, call, input),
   }),
   procedure({
     service: 'partner',
@@ -64,7 +64,7 @@ const PROCEDURES = [
     concerns: 'partner',
     writes: true,
     codes: ['customer_not_found', 'too_many_attempts'],
-    run: async (service, call, input) => (await loadRequirements()).addCustomerRequirement(service, call, input),
+    run: async (ports, call, input) => (await loadRequirements()).addCustomerRequirement(ports, call, input),
   }),
   procedure({
     service: 'customer',
@@ -74,7 +74,7 @@ const PROCEDURES = [
     output: requirements('getOnboardingRequirementsResponse'),
     concerns: 'customer',
     writes: false,
-    run: async (service, call) => (await loadRequirements()).onboardingRequirements(service, call),
+    run: async (ports, call) => (await loadRequirements()).onboardingRequirements(ports, call),
   }),
   procedure({
     service: 'customer',
@@ -86,7 +86,7 @@ const PROCEDURES = [
     writes: true,
     mostBodyBytes: MOST_DATA_BODY_BYTES,
     codes: ['too_many_attempts'],
-    run: async (service, call, input) => (await loadRequirements()).submitCustomerData(service, call, input),
+    run: async (ports, call, input) => (await loadRequirements()).submitCustomerData(ports, call, input),
   }),
   procedure({
     service: 'customer',
@@ -97,7 +97,7 @@ const PROCEDURES = [
     concerns: 'customer',
     writes: true,
     codes: ['terms_changed'],
-    run: async (service, call, input) => (await loadRequirements()).acceptTerms(service, call, input),
+    run: async (ports, call, input) => (await loadRequirements()).acceptTerms(ports, call, input),
   }),
   procedure({
     service: 'customer',
@@ -108,7 +108,7 @@ const PROCEDURES = [
     // Any partner's key is enough.
     concerns: 'partner',
     writes: false,
-    run: async ({ ports }, _call, input) => (await loadPlatformsOffers()).availablePartners(ports, input),
+    run: async (ports, _call, input) => (await loadPlatformsOffers()).availablePartners(ports, input),
   }),
   procedure({
     service: 'customer',
@@ -126,7 +126,7 @@ const PROCEDURES = [
       'partner_unavailable',
       'partner_answer_invalid',
     ],
-    run: async ({ ports }, call, input) => (await loadOrderCreation()).createOrderCreation(ports).create(call, input),
+    run: async (ports, call, input) => (await loadOrderCreation()).createOrderCreation(ports).create(call, input),
   }),
 ];
 
@@ -145,7 +145,7 @@ type Describe = (publicUrl: string | undefined) => Promise<object>;
 
 const route = routesOf<Describe>();
 
-/** What the service says of itself. */
+/** The service's description of itself. */
 export const aboutRoutes: RouteTable<Describe> = {
   unknown: 'not_found',
   routes: [

@@ -2,7 +2,6 @@ import type { Job, PartnerDemo, PartnerPorts } from './base/index.ts';
 import { attestationsDueAtMs, loadRetention, loadStanding, retentionDueAtMs } from './compliance/index.ts';
 import { creationsDueAtMs, loadOrderCreation } from './orders/index.ts';
 
-/** A line here is all that a kind of work needs. */
 const JOBS: readonly Job[] = [
   {
     dueAtMs: attestationsDueAtMs,
@@ -33,7 +32,6 @@ const JOBS: readonly Job[] = [
 const jobsOf = (demo: PartnerDemo | null): readonly Job[] => (demo ? [...JOBS, demo.updates] : JOBS);
 
 interface WorkerRun {
-  /** Steps taken. */
   readonly worked: number;
   /** When the next step is due (epoch ms), null when nothing is under way. */
   readonly nextDueAtMs: number | null;

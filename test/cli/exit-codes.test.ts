@@ -7,7 +7,7 @@ import { parse } from '../../src/cli/tool/tool.ts';
 import CONNECT_CODE_TABLE from '../../src/kernel/domain/connect-codes.json' with { type: 'json' };
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
-import { CONNECT_CODES } from '../../src/wire/partner/errors.ts';
+import { CONNECT_CODES } from '../../src/wire/partner/kinds.ts';
 import { hastyClock } from '../clock.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';

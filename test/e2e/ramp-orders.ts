@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { countMove } from '../../src/partner/orders/order-history.ts';
+import { countMove } from '../../src/partner/orders/order-record.ts';
 import { openStore } from '../../src/service/home.ts';
 import type { Runner } from './farelock.ts';
 

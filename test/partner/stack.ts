@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { countMove } from '../../src/partner/orders/order-history.ts';
+import { countMove } from '../../src/partner/orders/order-record.ts';
 import { openStore } from '../../src/service/home.ts';
 import { openService } from '../../src/service/index.ts';
 import type { ServiceOptions } from '../../src/service/types.ts';

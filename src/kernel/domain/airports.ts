@@ -28,7 +28,6 @@ export const folded = (text: string): string =>
     .toLowerCase()
     .normalize('NFC');
 
-/** The airports that are known by name, in table order. */
 export const namedAirports = (): NamedAirport[] =>
   AIRPORT_TABLE.map(([iata, name, city, country, , , timeZone, size]) => ({
     iata,

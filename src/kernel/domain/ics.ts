@@ -118,21 +118,9 @@ export function zonedInstant(local: string, timeZone: string): number {
   return offsetAt(after) === asUtc - after ? after : before;
 }
 
+/** How far the clocks of a zone are ahead of UTC at an instant, ms. */
 function zoneOffsets(timeZone: string): (ms: number) => number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return (ms) => {
-    const part: Record<string, number> = {};
-    for (const { type, value } of format.formatToParts(ms)) part[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
-  };
+  // Swedish dates are those of ISO 8601.
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  return (ms) => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`) - Math.floor(ms / 1000) * 1000;
 }

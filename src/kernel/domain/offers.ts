@@ -40,7 +40,6 @@ const RANKS: Record<OfferSort, (offer: OrderedOffer) => number | string> = {
   emissions: (offer) => offer.total_emissions_kg ?? Number.POSITIVE_INFINITY,
 };
 
-/** Cheapest first; a total order. */
 export const byPrice = (
   a: Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency'>,
   b: Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency'>,

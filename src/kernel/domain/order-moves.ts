@@ -18,7 +18,6 @@ export const ORDER_STATUSES = [
 
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** Checks that a text is a status. */
 export const isOrderStatus = (text: unknown): text is OrderStatus => ORDER_STATUSES.some((status) => status === text);
 
 /** A condition of a transition beside the status that it starts from (CONTRACT, section 11). */
@@ -101,7 +100,6 @@ export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([
   'REFUNDED',
 ]);
 
-/** An order as far as the rules look at it. */
 export interface OrderStanding {
   readonly status: OrderStatus;
   /** The funds were seen: by the order's history, or by a source transaction. null: nobody here knows. */
@@ -115,7 +113,6 @@ export interface OrderStanding {
   readonly details?: OrderDetails | undefined;
 }
 
-/** The amounts and accounts of an order. */
 interface OrderDetails {
   readonly sourceAmount: string;
   readonly sourceCurrency: string;
@@ -124,7 +121,6 @@ interface OrderDetails {
   readonly returnDetails: object | undefined;
 }
 
-/** An update as far as the rules look at it. */
 interface WantedMove {
   readonly status?: OrderStatus | undefined;
   readonly sourceTransactionId?: string | undefined;

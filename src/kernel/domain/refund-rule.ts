@@ -45,7 +45,7 @@ export function refundRuleOf(fare: RefundableFare, captured: bigint, cancelledBy
   return { kind: 'refundable', penalty, payout: captured - penalty };
 }
 
-/** An airline's quote for giving an order back, as an operator is shown it. null is "not told", never zero. */
+/** An airline's quote for a cancellation. null means unknown, never zero. */
 export interface AirlineQuote {
   /** null: the airline takes no cancellation of this order here. */
   readonly quote_id: string | null;
@@ -57,7 +57,7 @@ export interface AirlineQuote {
   readonly quoted_at: string;
 }
 
-/** Where a refund is money of the seller's again. Vouchers and credits are not. */
+/** Refund targets that are money. Vouchers and credits are not. */
 const MONEY = ['balance', 'original_form_of_payment'];
 
 export const isMoney = ({ refund_to: to }: AirlineQuote): boolean => to !== null && MONEY.includes(to);
@@ -77,7 +77,7 @@ export function quoteText(quote: AirlineQuote): string {
 export const quotedDollars = (quote: AirlineQuote | null): string | null =>
   quote?.refund_currency === 'USD' && isMoney(quote) ? quote.refund_amount_decimal : null;
 
-/** A plan that pays nothing out is not carried out: the ticket would be lost. */
+/** Refuses a plan that pays nothing out: the ticket would be lost. */
 export function nothingToPay(quote: AirlineQuote | null) {
   const back = quotedDollars(quote);
   if (back === null || parseUsdc(back) === 0n) return problem('payout_is_zero');

@@ -7,7 +7,6 @@ import { removeOld } from '../../store/index.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 
-/** The partner whose key was sent. */
 export interface CallingPartner {
   readonly partnerId: string;
   readonly name: string;
@@ -24,12 +23,10 @@ interface IdempotencyHandle {
   readonly requestDigest: string;
 }
 
-/** One authenticated call of a procedure. */
 export interface Call {
   readonly partner: CallingPartner;
-  /** Whose token was sent; null where the procedure concerns no one customer. */
+  /** The customer of the token; null where the procedure concerns no single customer. */
   readonly customerId: string | null;
-  /** X-Request-Id of the answer. */
   readonly requestId: string;
   readonly headers: HttpHeaders;
   readonly nowMs: number;
@@ -42,35 +39,31 @@ export interface Call {
   write<T extends object>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** The ports of procedures. */
-export interface PartnerService {
+/** The ports of a call, and its authenticated caller. */
+export interface Caller {
   readonly ports: PartnerPorts;
-}
-
-/** The same, and who calls. */
-export interface Caller extends PartnerService {
   readonly partner: CallingPartner;
   readonly customerId: string | null;
 }
 
-/** A procedure as it is written: what it takes, whom it concerns, what it does. */
+/** The definition of a procedure. */
 interface Written<I extends z.ZodType> {
   readonly service: 'partner' | 'customer';
   readonly name: string;
   readonly summary: string;
-  /** After ProtoJSON's forms were made one: camelCase names, nulls left out. Strict: unknown fields are refused. */
+  /** Reads normalised ProtoJSON: camelCase names, nulls left out. Strict: unknown fields are refused. */
   readonly input: LazySchema<I>;
   readonly output: LazySchema;
   /** `customer`: a customer's token is needed too. */
   readonly concerns: 'partner' | 'customer';
-  /** It changes something: Idempotency-Key counts. */
+  /** Changes something, so that Idempotency-Key counts. */
   readonly writes: boolean;
   readonly mostBodyBytes?: number;
   readonly headers?: readonly HeaderParameter[];
   /** The answer has the order's version as ETag. */
   readonly versioned?: true;
   readonly codes?: readonly ProblemCode[];
-  run(service: PartnerService, call: Call, input: z.output<I>): Promise<object>;
+  run(ports: PartnerPorts, call: Call, input: z.output<I>): Promise<object>;
 }
 
 const CONNECT_HEADERS: readonly HeaderParameter[] = [
@@ -131,7 +124,7 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
         write: (work) => answers.write(idempotency, work),
       };
       const first = idempotency && (await answers.recall(idempotency));
-      const answer = first ?? (await written.run(context, call, body as z.output<I>));
+      const answer = first ?? (await written.run(ports, call, body as z.output<I>));
       return json(answer, 200, versioned ? etagOf(answer) : {});
     },
   };
@@ -142,7 +135,6 @@ const etagOf = (answer: object): Record<string, string> =>
 
 type AnswerPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'options'>;
 
-/** A first answer. */
 type Remembered =
   | { readonly answer: object }
   | { readonly refusal: Pick<Problem, 'code' | 'message' | 'fix' | 'detail'> };
@@ -165,7 +157,7 @@ function idempotencyOf(
   }
   return {
     handle: secrets.hmac('idempotency key', canonicalJson([caller, operation, header])),
-    // Keyed: a bare hash of somebody's data is found out by trying.
+    // Keyed: the data behind a bare hash can be guessed.
     requestDigest: secrets.hmac('idempotent request', canonicalJson(request)),
   };
 }
@@ -206,7 +198,7 @@ export function createAnswers(ports: AnswerPorts) {
       .execute();
   }
 
-  /** Keeps a refusal, which changed nothing. Who was faster with the same key has the first answer. */
+  /** Saves a refusal, which changed nothing. A faster call with the same key has the first answer. */
   const refused = (key: IdempotencyHandle, error: Problem): Promise<object | null> =>
     store.transaction().execute(async (tx) => {
       const first = await recall(tx, key);

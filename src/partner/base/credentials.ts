@@ -8,14 +8,14 @@ import type { PartnerPorts } from './ports.ts';
 import { requireCustomer } from './rows.ts';
 import type { PartnerEnvironment, Tx } from './tables.ts';
 
-/** A key's last use is noted to the minute: a read is not to become a write each time. */
+/** A key's last use is saved to the minute, so that not every read becomes a write. */
 const USE_NOTED_MS = 60_000;
 
 /** A new key of a partner: `flk_demo_…`, `flk_live_…`. 192 random bits. */
 export const newPartnerKey = (environment: PartnerEnvironment): string =>
   `flk_${environment}_${randomBytes(24).toString('base64url')}`;
 
-/** What is kept of a key. The environment is in the key's prefix, and so in the hash. */
+/** The stored hash of a key. The environment is in the key's prefix, and so in the hash. */
 export const partnerKeyHmac = ({ secrets }: Pick<PartnerPorts, 'secrets'>, key: string): string =>
   secrets.hmac('partner key', key);
 

@@ -8,7 +8,6 @@ import type { AttestationType } from '../../wire/partner/kinds.ts';
 import type { CustomerData } from '../customer-data/index.ts';
 import type { PartnerEnvironment, Store, Tx } from './tables.ts';
 
-/** An operator, by the bearer key that was sent. */
 export interface Operator {
   readonly keyId: string;
   readonly name: string;
@@ -23,7 +22,7 @@ interface OperatorAct {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** The operator's desk, which another room keeps: who sends this header, and the audit trail. */
+/** The operators and their audit trail, which another room keeps. */
 interface OperatorDesk {
   /** @throws Problem `operator_key_required`, `operator_key_invalid` */
   authenticate(authorization: string | null): Promise<Operator>;
@@ -31,17 +30,17 @@ interface OperatorDesk {
   audit(tx: Tx, act: OperatorAct): Promise<void>;
 }
 
-/** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
+/** A kind of work that goes on after its request. */
 export interface Job {
-  /** One small read: it is asked in every round. */
+  /** When the next step is due: one small read, in every round of the worker. */
   dueAtMs(store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null>;
-  /** Safe in several processes at once. Gives the steps taken. */
+  /** Takes all due steps, and counts them. Safe in several processes at once. */
   load(ports: PartnerPorts): Promise<() => Promise<number>>;
 }
 
-/** What a demo has that a production service has not: another room keeps it, and loads it when it is needed. */
+/** The parts that only a demo has; another room keeps them, and loads them when they are needed. */
 export interface PartnerDemo {
-  /** Makes the demo's partners, customers, orders and key files, where they are not there yet. */
+  /** Makes the demo's partners, customers, orders and key files, where they are missing. */
   seed(ports: PartnerPorts): Promise<void>;
   readonly attest: Attest;
   /** The sandbox platform inside this process: what it answers, and what it sends by itself. */
@@ -53,7 +52,7 @@ export interface PartnerDemo {
 export interface PartnerOptions {
   /** How long an Idempotency-Key is remembered. */
   readonly answersKeptMs: number;
-  /** How long a customer's token works unless told otherwise, and at most. */
+  /** How long a customer's token works by default, and at most. */
   readonly tokenLifeMs: number;
   readonly longestTokenLifeMs: number;
   /** Another policy of what is asked of customers: a JSON file. */
@@ -76,14 +75,13 @@ export const defaultPartnerOptions: PartnerOptions = {
   outboundPorts: [],
 };
 
-/** The ports of every module of the partner service. */
 export interface PartnerPorts {
   readonly store: Store;
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** One service is one environment: a key of the other one is no key. */
+  /** A service has one environment: keys of the other one are invalid. */
   readonly environment: PartnerEnvironment;
   /** null in production. */
   readonly demo: PartnerDemo | null;
@@ -96,12 +94,10 @@ export interface PartnerPorts {
   readonly outbound?: OutboundGiven | undefined;
 }
 
-/** The arguments of createPartner. */
 export interface PartnerGiven extends Omit<PartnerPorts, 'options'> {
   readonly options?: Partial<PartnerOptions> | undefined;
 }
 
-/** One call at the operator's desk. */
 export interface DeskCall {
   readonly ports: PartnerPorts;
   readonly operator: Operator;
@@ -112,7 +108,7 @@ export interface DeskCall {
 export type RunType = Exclude<AttestationType, 'TERMS'>;
 export type Verdict = 'passed' | 'rejected';
 
-/** Says what came of an attestation of these data. It may ask somebody outside; it is asked again after a crash. */
+/** Attests these data. It may ask somebody outside, and is called again after a crash. */
 export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
 
 export interface ResolvedAddress {
@@ -127,15 +123,13 @@ export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>
 export interface OutboundLimits {
   /** To resolve, connect and agree on TLS. */
   readonly connectMs: number;
-  /** Over all tries. */
   readonly totalMs: number;
   /** Of answer, as sent and as unpacked. */
   readonly answerBytes: number;
 }
 
-/** How partners' platforms are reached, where it is not as usual: for the composition root and tests. */
+/** Overrides how partners' platforms are reached: for the composition root and tests. */
 export interface OutboundGiven {
-  /** Between 0 and 1. */
   readonly random?: () => number;
   /** The sandbox platform in this process; null where there is none. */
   readonly embedded?: Fetch | null;

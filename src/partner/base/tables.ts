@@ -4,7 +4,7 @@ import type { MetaTables } from '../../store/index.ts';
 
 export type PartnerEnvironment = 'demo' | 'live';
 
-/** A partner: who it is, where its platform answers, and what it sells. */
+/** A partner, the address of its platform, and its offering. */
 export interface PartnerTable {
   partner_id: string;
   environment: PartnerEnvironment;
@@ -15,11 +15,11 @@ export interface PartnerTable {
   icon: string;
   terms_url: string;
   privacy_policy_url: string;
-  /** JSON: what it sells, by country, currencies, method and limits (offers/offers.ts). */
+  /** JSON: its lines, by country, currencies, method and limits (wire/partner/offers.ts). */
   offering: string;
   /** Signs what is sent to its platform (Standard Webhooks). */
   webhook_secret_sealed: string;
-  /** The one before the last rotation, which signs as well until then. */
+  /** The secret before the last rotation, which signs as well until then. */
   webhook_secret_before_sealed: string | null;
   webhook_secret_before_until_ms: number | null;
   /** 0: takes no new orders; its old ones go on. */
@@ -40,7 +40,6 @@ export interface PartnerKeyTable {
   /** A key that was rotated works until then. */
   expires_at_ms: number | null;
   revoked_at_ms: number | null;
-  /** The key that takes its place. */
   replaced_by: string | null;
 }
 
@@ -49,12 +48,11 @@ export interface CustomerTable {
   environment: PartnerEnvironment;
   /** ISO 3166-1 alpha-3. */
   country: string;
-  /** From then on the customer can do nothing; orders that were begun go on. */
+  /** Since then the customer's calls are refused; orders that were begun go on. */
   blocked_at_ms: number | null;
   created_at_ms: number;
 }
 
-/** Which partner may see which customer. */
 interface CustomerPartnerTable {
   customer_id: string;
   partner_id: string;
@@ -114,7 +112,6 @@ export interface PartnerOrderTable {
   version: Generated<number>;
   /** Handle of the Idempotency-Key of CreateOrder; unique. */
   creation_key: string | null;
-  /** Digest of the request that made it. */
   request_digest: string | null;
   /** JSON, sealed: what the outbound request needs, and why it was refused in the end. */
   creation_sealed: string | null;
@@ -133,7 +130,6 @@ interface PartnerOrderChangeTable {
   version: number;
   from_status: string | null;
   to_status: string;
-  /** JSON list of the fields that changed. */
   fields: string;
   /** JSON, sealed: the values that the fields had. */
   previous_sealed: string | null;
@@ -143,7 +139,7 @@ interface PartnerOrderChangeTable {
   at_ms: number;
 }
 
-/** How many orders of a partner are in a status; written with each move (orders/order-history.ts). */
+/** Counts a partner's orders by status; written with each move (orders/order-record.ts). */
 interface PartnerOrderCountTable {
   partner_id: string;
   environment: PartnerEnvironment;
@@ -151,7 +147,6 @@ interface PartnerOrderCountTable {
   orders: number;
 }
 
-/** First answers by Idempotency-Key. */
 interface PartnerAnswerTable {
   /** Keyed hash of owner, procedure and key. */
   handle: string;
@@ -180,14 +175,13 @@ interface PartnerOutboundTable {
   at_ms: number;
 }
 
-/** The breaker of a partner's platform. */
 interface PartnerBreakerTable {
   partner_id: string;
   failures: number;
   open_until_ms: number;
-  /** The caller that tries whether the platform is back has until then. */
+  /** Until then one caller tries whether the platform is back. */
   probe_until_ms: Generated<number>;
-  /** Calls lately, and how many of them were answered: the partner's reliability. */
+  /** Recent calls, and the answered ones among them: the partner's reliability. */
   calls: Generated<number>;
   answered: Generated<number>;
   updated_at_ms: number;
@@ -284,7 +278,7 @@ interface TermsAcceptanceTable {
   accepted_at_ms: number;
 }
 
-/** The order that was refused last for want of compliance, per direction: what it needs is asked of the customer. */
+/** The last order that was refused for lack of compliance, by direction: the customer is asked for what it needs. */
 interface WantedOrderTable {
   customer_id: string;
   ramp_type: string;

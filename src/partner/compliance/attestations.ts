@@ -18,20 +18,18 @@ import type { Submissions } from './submissions.ts';
 const MOST_RUNS = 50;
 
 type RunRow = Selectable<AttestationRunTable>;
-type RunPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'options' | 'environment'>;
 
 /**
  * Attestations: begun as rows, finished by whoever comes by when they are due.
  * @param attest null: nobody attests here but an operator, so runs wait for one
  */
-export function createAttestations(ports: RunPorts, submissions: Submissions, attest: Attest | null) {
+export function createAttestations(ports: PartnerPorts, submissions: Submissions, attest: Attest | null) {
   const queue = openQueue(ports, ATTESTATIONS);
   return {
-    /** Begins every attestation that is due for its data. Twice is once. @returns how many were begun */
+    /** Begins every attestation that is due for its data. Idempotent. @returns how many were due */
     begin: (tx: Tx, customerId: string, judged: readonly Judged[]): Promise<number> =>
       beginDue(tx, ports, customerId, judged, attest === null),
 
-    /** Every run of a customer. */
     async of(tx: Store | Tx, customerId: string): Promise<Facts['runs']> {
       const rows = await tx.selectFrom('attestation_runs').selectAll().where('customer_id', '=', customerId).execute();
       return rows.map(runOf);
@@ -44,7 +42,15 @@ export function createAttestations(ports: RunPorts, submissions: Submissions, at
       const which = customerId === null ? here : sql<SqlBool>`customer_id = ${customerId} and ${here}`;
       const work = {
         perform: (run: RunRow) => perform(ports, queue, submissions, run, attest),
-        failed: (run: RunRow, error: unknown) => putOff(ports, queue, run, error),
+        failed: (run: RunRow, error: unknown) =>
+          queue.postpone(run, error, () => ({
+            log: () =>
+              ports.log('warn', 'attestation_postponed', {
+                attestation_id: run.attestation_id,
+                type: run.type,
+                error_name: error instanceof Error ? error.name : typeof error,
+              }),
+          })),
       };
       return (await queue.runDue(work, MOST_RUNS, [which])).worked;
     },
@@ -52,7 +58,7 @@ export function createAttestations(ports: RunPorts, submissions: Submissions, at
 }
 
 async function perform(
-  { store, clock, log }: RunPorts,
+  { store, clock, log }: PartnerPorts,
   queue: OpenQueue<PartnerDatabase, 'attestation_runs'>,
   submissions: Submissions,
   run: RunRow,
@@ -79,25 +85,10 @@ async function drop(store: Store, run: RunRow): Promise<void> {
     .execute();
 }
 
-const putOff = (
-  { log }: RunPorts,
-  queue: OpenQueue<PartnerDatabase, 'attestation_runs'>,
-  run: RunRow,
-  error: unknown,
-): Promise<void> =>
-  queue.postpone(run, error, () => ({
-    log: () =>
-      log('warn', 'attestation_postponed', {
-        attestation_id: run.attestation_id,
-        type: run.type,
-        error_name: error instanceof Error ? error.name : typeof error,
-      }),
-  }));
-
 /** @param byPerson nobody attests but an operator, who is told */
 async function beginDue(
   tx: Tx,
-  ports: RunPorts,
+  ports: PartnerPorts,
   customerId: string,
   judged: readonly Judged[],
   byPerson: boolean,
@@ -128,8 +119,6 @@ async function beginDue(
         lease_until_ms: 0,
         attempts: 0,
         started_at_ms: nowMs,
-        finished_at_ms: null,
-        decided_by: null,
       })
       .onConflict((conflict) => conflict.column('live_key').doNothing())
       .executeTakeFirst();
@@ -172,13 +161,6 @@ export async function removeReasons(
     .execute();
   const about = runs.filter(({ input_key }) => input_key.split('+').some((id) => ids.has(id)));
   if (about.length === 0) return;
-  await tx
-    .updateTable('attestation_runs')
-    .set({ reason_sealed: null })
-    .where(
-      'attestation_id',
-      'in',
-      about.map(({ attestation_id }) => attestation_id),
-    )
-    .execute();
+  const runIds = about.map(({ attestation_id }) => attestation_id);
+  await tx.updateTable('attestation_runs').set({ reason_sealed: null }).where('attestation_id', 'in', runIds).execute();
 }

@@ -15,33 +15,18 @@ export interface Terms {
   readonly privacyPolicyUrl: string;
 }
 
-interface Limits {
+/** One thing that is asked of a customer, by the policy or by a partner. */
+export type Requirement = {
   /** How old what fulfils it may be, days; null: any age. */
   readonly maxAgeDays: number | null;
   /** Of a wallet; null: any network. */
   readonly network: WalletNetwork | null;
-}
+} & (
+  | { readonly kind: 'data'; readonly type: DataType }
+  | { readonly kind: 'attestation'; readonly type: 'TERMS'; readonly terms: Terms }
+  | { readonly kind: 'attestation'; readonly type: RunType }
+);
 
-interface DataRequirement extends Limits {
-  readonly kind: 'data';
-  readonly type: DataType;
-}
-
-interface TermsRequirement extends Limits {
-  readonly kind: 'attestation';
-  readonly type: 'TERMS';
-  readonly terms: Terms;
-}
-
-interface RunRequirement extends Limits {
-  readonly kind: 'attestation';
-  readonly type: RunType;
-}
-
-/** One thing that is asked of a customer, by the policy or by a partner. */
-export type Requirement = DataRequirement | TermsRequirement | RunRequirement;
-
-/** Data that a customer gave. */
 export interface Submission {
   readonly dataId: string;
   readonly type: DataType;
@@ -54,9 +39,6 @@ export interface Submission {
   readonly expiresAtMs: number | null;
 }
 
-type RunState = 'running' | 'passed' | 'rejected';
-
-/** An attestation that was begun for certain data. */
 export interface Run {
   readonly attestationId: string;
   readonly type: RunType;
@@ -64,7 +46,7 @@ export interface Run {
   readonly inputKey: string;
   /** Orders the runs of a customer, as that of a submission does. */
   readonly rank: number;
-  readonly state: RunState;
+  readonly state: 'running' | 'passed' | 'rejected';
   readonly finishedAtMs: number | null;
 }
 
@@ -72,7 +54,6 @@ export interface Acceptance extends Terms {
   readonly acceptedAtMs: number;
 }
 
-/** Everything that a status is decided from. */
 export interface Facts {
   readonly submissions: readonly Submission[];
   readonly runs: readonly Run[];
@@ -100,7 +81,6 @@ type Standing =
   | { readonly state: 'met' | 'missing' | 'running' | 'due' }
   | { readonly state: 'rejected'; readonly final: boolean };
 
-/** A requirement, and how it stands. */
 export interface Judged {
   readonly requirement: Requirement;
   readonly standing: Standing;

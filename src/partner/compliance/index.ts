@@ -5,7 +5,6 @@ export { loadPolicy } from './policy.ts';
 export * from './retention.ts';
 export * from './standing.ts';
 export { createSubmissions } from './submissions.ts';
-export type { WantedOrder } from './wanted-orders.ts';
 
 export const loadCompliancePolicy = () => import('./policy.ts');
 export const loadRequirements = () => import('./requirements.ts');

@@ -12,20 +12,15 @@ import shipped from './default-policy.json' with { type: 'json' };
 /** Worths in US dollars have the decimals of an amount and of a rate: all arithmetic with them is exact. */
 const WORTH_DECIMALS = 36;
 
-/** Sums non-negative decimal strings, exactly. */
 export const sum = (decimals: readonly string[]): string =>
   decimalOf(
     decimals.reduce((total, one) => total + unitsOf(one, WORTH_DECIMALS), 0n),
     WORTH_DECIMALS,
   );
 
-/** Multiplies two non-negative decimal strings, exactly. */
 export const times = (a: string, b: string): string => decimalOf(unitsOf(a) * unitsOf(b), WORTH_DECIMALS);
 
-/** True when the decimal string `a` is `b` or more. */
 export const atLeast = (a: string, b: string): boolean => unitsOf(a, WORTH_DECIMALS) >= unitsOf(b, WORTH_DECIMALS);
-
-const maxAgeDaysSchema = z.int().min(1).max(MOST_AGE_DAYS);
 
 /** In a rule, the network of the order that is asked about. */
 const ORDER_NETWORK = 'order';
@@ -46,7 +41,7 @@ const askedSchema = z
   .strictObject({
     data: z.enum(DATA_TYPES).optional(),
     attestation: z.enum(ATTESTATION_TYPES).optional(),
-    maxAgeDays: maxAgeDaysSchema.optional(),
+    maxAgeDays: z.int().min(1).max(MOST_AGE_DAYS).optional(),
     /** Of a wallet: a network, or `order` for that of the order. */
     network: z.enum([...WALLET_TYPES, ORDER_NETWORK]).optional(),
   })
@@ -82,7 +77,7 @@ export const policySchema = z.strictObject({
     termsUrl: address,
     privacyPolicyUrl: address,
   }),
-  /** What one unit of a currency or asset is worth, to choose rules by. One that is not here meets every amount. */
+  /** The worth of one unit of a currency or asset. An order in one that is missing here meets every amount. */
   usdPerUnit: z.record(z.string().regex(/^[A-Z0-9_]{2,30}$/), positive),
   /** Orders of so many days count together towards `fromUsd`; 0 counts each order alone. */
   amountWindowDays: z.int().min(0).max(366),
@@ -104,12 +99,11 @@ type Asked = PolicyRule['require'][number];
 /** The policy without a file: who a customer is from the start, more with the amount. */
 export const defaultPolicy: Policy = policySchema.parse(shipped);
 
-/** What an order looks like to the policy. */
 export interface PolicyOrder {
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
   /** ISO 3166-1 alpha-3: the country that the order is made in. */
   readonly country: string | null;
-  /** Its amount and what counts together with it, in US dollars; null when nobody knows what that is worth. */
+  /** Its amount and what counts together with it, in US dollars; null when the worth is unknown. */
   readonly usd: string | null;
   readonly network: WalletNetwork | null;
 }
@@ -128,19 +122,15 @@ export function loadPolicy(file?: string | undefined): Policy {
         .join('; ')}`,
       detail: { file, issues },
     });
-  let bytes: Buffer | null;
-  try {
-    bytes = readBounded(file, { mostBytes: MOST_BYTES });
-  } catch {
-    throw wrong([{ path: '', message: 'cannot be read.' }]);
-  }
-  if (!bytes) throw wrong([{ path: '', message: `is larger than ${MOST_BYTES / 1_048_576} MB.` }]);
+  let text: string | undefined;
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    text = readBounded(file, { mostBytes: MOST_BYTES })?.toString('utf8');
+    value = JSON.parse(text ?? 'null');
   } catch {
-    throw wrong([{ path: '', message: 'is not JSON.' }]);
+    throw wrong([{ path: '', message: text === undefined ? 'cannot be read.' : 'is not JSON.' }]);
   }
+  if (text === undefined) throw wrong([{ path: '', message: `is larger than ${MOST_BYTES / 1_048_576} MB.` }]);
   const parsed = policySchema.safeParse(value);
   if (!parsed.success) throw wrong(parsed.error.issues.map(issueOf));
   return parsed.data;
@@ -180,7 +170,7 @@ function applies(rule: PolicyRule, country: string | null, order: PolicyOrder | 
   if (rule.countries && !rule.countries.some((one) => countries.includes(one))) return false;
   if (rule.rampTypes && !(order && rule.rampTypes.includes(order.rampType))) return false;
   if (rule.fromUsd === undefined) return true;
-  // An amount that nobody can value is held to the strictest rules.
+  // An amount of unknown worth meets the strictest rules.
   return order !== null && (order.usd === null || atLeast(order.usd, rule.fromUsd));
 }
 

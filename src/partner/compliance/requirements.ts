@@ -1,3 +1,4 @@
+import { refuse } from '../../http/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -11,9 +12,9 @@ import type {
   SubmitCustomerDataRequest,
   SubmitCustomerDataResponse,
 } from '../../wire/partner/requirements.ts';
-import type { Call, PartnerPorts, PartnerService, RunType, Store, Tx } from '../base/index.ts';
+import type { Call, PartnerPorts, RunType, Store, Tx } from '../base/index.ts';
 import { type CustomerData, validateCustomerData } from '../customer-data/index.ts';
-import { type Assessment, type Judged, RUN_INPUTS, sameTerms, type Terms } from './compliance.ts';
+import { type Assessment, RUN_INPUTS, sameTerms, type Terms } from './compliance.ts';
 import type { Policy } from './policy.ts';
 import { addAcceptance, createStanding } from './standing.ts';
 import { dataOf, type Field, fieldsOf, type GivenData, isOfFile, type Submissions } from './submissions.ts';
@@ -25,7 +26,7 @@ const ABOUT = { kind: 'customer' } as const;
  * CONTRACT, section 12). A change and the attestations that it makes possible are one transaction.
  */
 export async function addCustomerRequirement(
-  { ports }: PartnerService,
+  ports: PartnerPorts,
   call: Call,
   input: AddCustomerRequirementRequest,
 ): Promise<AddCustomerRequirementResponse> {
@@ -38,7 +39,7 @@ export async function addCustomerRequirement(
 }
 
 export async function onboardingRequirements(
-  { ports }: PartnerService,
+  ports: PartnerPorts,
   call: Call,
 ): Promise<GetOnboardingRequirementsResponse> {
   const customerId = customerOf(call);
@@ -48,7 +49,7 @@ export async function onboardingRequirements(
 
 /** @throws Problem `invalid_request`, `too_many_attempts` */
 export async function submitCustomerData(
-  { ports }: PartnerService,
+  ports: PartnerPorts,
   call: Call,
   input: SubmitCustomerDataRequest,
 ): Promise<SubmitCustomerDataResponse> {
@@ -65,7 +66,7 @@ export async function submitCustomerData(
 
 /** @throws Problem `terms_changed`, where no requirement asks for terms with these addresses */
 export async function acceptTerms(
-  { ports }: PartnerService,
+  ports: PartnerPorts,
   call: Call,
   input: AcceptTermsRequest,
 ): Promise<AcceptTermsResponse> {
@@ -78,7 +79,8 @@ export async function acceptTerms(
         ? [{ terms: requirement.terms, met: state === 'met' }]
         : [],
     );
-    if (asked.length === 0) throw problem('terms_changed', { detail: { asked: judged.flatMap(termsIn) } });
+    const terms = judged.flatMap(({ requirement }) => ('terms' in requirement ? [addressesOf(requirement.terms)] : []));
+    if (asked.length === 0) throw problem('terms_changed', { detail: { asked: terms } });
     const open = asked.filter(({ met }) => !met);
     for (const { terms } of open) {
       const acceptanceId = ports.ids.next('att');
@@ -89,7 +91,7 @@ export async function acceptTerms(
   });
 }
 
-/** The addresses that were sent are those of the terms: nobody agrees to a page that he was not shown. */
+/** True where the addresses that were sent are those of the terms: consent is for pages that were shown. */
 const namedBy = (terms: Terms, given: { termsUrl: string; privacyPolicyUrl?: string | undefined }): boolean =>
   sameTerms(terms, {
     version: terms.version,
@@ -97,10 +99,7 @@ const namedBy = (terms: Terms, given: { termsUrl: string; privacyPolicyUrl?: str
     privacyPolicyUrl: given.privacyPolicyUrl ?? terms.privacyPolicyUrl,
   });
 
-const termsIn = ({ requirement }: { requirement: { type: string; terms?: Terms } }) =>
-  requirement.terms
-    ? [{ termsUrl: requirement.terms.termsUrl, privacyPolicyUrl: requirement.terms.privacyPolicyUrl }]
-    : [];
+const addressesOf = ({ termsUrl, privacyPolicyUrl }: Terms) => ({ termsUrl, privacyPolicyUrl });
 
 /** @throws Problem `invalid_request`, with every field of every item that is not valid; never a value */
 async function validated(
@@ -119,7 +118,7 @@ async function validated(
       given.push({ type: checked.kind, value: checked.data });
     }
   }
-  if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
+  if (issues.length > 0) refuse(issues);
   return given;
 }
 
@@ -128,7 +127,7 @@ function customerOf({ customerId }: Pick<Call, 'customerId'>): string {
   return customerId;
 }
 
-/** Of several accounts or wallets, so many are shown. */
+/** The most accounts or wallets of a kind that are shown. */
 const MOST_SHOWN = 20;
 
 /**
@@ -144,24 +143,22 @@ async function onboardingOf(
   { status, judged }: Assessment,
 ): Promise<GetOnboardingRequirementsResponse> {
   const requirements: CustomerRequirement[] = [];
-  for (const one of listed(judged)) {
-    const { requirement } = one;
+  for (const { requirement, standing, dataIds } of judged) {
     if (requirement.kind === 'data') {
       requirements.push({
         dataRequirement: {
           type: requirement.type,
-          data: await shownOf(one),
+          data: await shownOf(dataIds),
           config: requirement.network === null ? null : { network: requirement.network },
         },
       });
-    } else if (requirement.type === 'TERMS') {
-      const { termsUrl, privacyPolicyUrl } = requirement.terms;
-      requirements.push({ attestationRequirement: { terms: { termsUrl, privacyPolicyUrl } } });
+    } else if (requirement.type === 'TERMS' && standing.state !== 'met') {
+      requirements.push({ attestationRequirement: { terms: addressesOf(requirement.terms) } });
     }
   }
   return { requirements, complianceStatus: status };
 
-  async function shownOf({ dataIds }: Judged) {
+  async function shownOf(dataIds: readonly string[]) {
     const data: Record<string, unknown>[] = [];
     for (const dataId of dataIds.slice(0, MOST_SHOWN)) {
       const value = await submissions.open(store, customerId, dataId, { files: false });
@@ -170,12 +167,6 @@ async function onboardingOf(
     return data;
   }
 }
-
-const listed = (judged: readonly Judged[]): readonly Judged[] =>
-  judged.filter(
-    ({ requirement, standing }) =>
-      requirement.kind === 'data' || (requirement.type === 'TERMS' && standing.state !== 'met'),
-  );
 
 /** Fields that are shown in full: choices from a list, and countries. They identify nobody. */
 const PLAIN: ReadonlySet<string> = new Set([

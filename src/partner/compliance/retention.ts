@@ -7,9 +7,8 @@ import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';
 
 const MOST_AT_ONCE = 200;
-/** Refused orders are told of for 30 days (wanted-orders.ts). */
+/** Refused orders are remembered for 30 days (standing.ts). */
 const WANTED_MS = 30 * DAY_MS;
-/** Where an order is over. */
 export const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
 
 /** What an order holds of people. The words are those of the index (partner-migrations.ts), so that it is used. */
@@ -18,14 +17,8 @@ const ORDER_SEALS = sql<boolean>`(creation_sealed is not null or redirect_url_se
   or customer_facing_reason_sealed is not null or return_details_sealed is not null)`;
 const OUTBOUND_SEALS = sql<boolean>`(request_sealed is not null or raw_response_sealed is not null)`;
 
-/** What is to go, by its ids; each list is cut at `MOST_AT_ONCE`. */
-interface Found {
-  readonly data: readonly string[];
-  readonly orders: readonly string[];
-  readonly outbound: readonly string[];
-  readonly answers: readonly string[];
-  readonly tokens: readonly string[];
-}
+/** Ids of what is to go; each list is cut at `MOST_AT_ONCE`. */
+type Found = Awaited<ReturnType<typeof findOld>>;
 
 /**
  * Removes what is kept of people for as long as the policy keeps it (`retentionDays`), so that it is gone from the file
@@ -35,9 +28,7 @@ interface Found {
  * accepted, what partners asked. What has run out goes with it: tokens, and answers kept by Idempotency-Key.
  * @returns how many pieces were removed
  */
-export async function purgeCustomerData(
-  ports: Pick<PartnerPorts, 'store' | 'clock' | 'log' | 'options'>,
-): Promise<number> {
+export async function purgeCustomerData(ports: PartnerPorts): Promise<number> {
   const { store, clock, log } = ports;
   const nowMs = clock.now();
   await lookAgain(LOOK_EVERY_MS);
@@ -64,7 +55,7 @@ export async function purgeCustomerData(
   }
 }
 
-async function findOld(store: Store, sinceMs: number, nowMs: number): Promise<Found> {
+async function findOld(store: Store, sinceMs: number, nowMs: number) {
   const data = await store
     .selectFrom('customer_data')
     .select('data_id as id')
@@ -116,7 +107,6 @@ async function findOld(store: Store, sinceMs: number, nowMs: number): Promise<Fo
   return { data: ids(data), orders: ids(orders), outbound: ids(outbound), answers: ids(answers), tokens: ids(tokens) };
 }
 
-/** Orders that go on, or may. */
 const openOrders = (store: Store) =>
   store
     .selectFrom('partner_orders as mine')
@@ -124,7 +114,7 @@ const openOrders = (store: Store) =>
     .where('mine.creation', 'in', ['creating', 'created'])
     .where((is) => is.or([is('mine.status', 'is', null), is('mine.status', 'not in', OVER)]));
 
-/** Once more under the lock: each may have been given, used or moved again in the meantime. */
+/** Checks each once more under the lock: it may have been given, used or moved again. */
 const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
   store.transaction().execute(async (tx) => {
     if (found.data.length > 0) await removeData(tx, found.data, sinceMs);

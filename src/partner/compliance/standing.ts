@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../kernel/clock.ts';
+import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { Attest, PartnerPorts, Store, Tx } from '../base/index.ts';
@@ -11,10 +12,10 @@ import {
   type Judged,
   type Requirement,
   type Terms,
+  type WalletNetwork,
 } from './compliance.ts';
-import { loadPolicy, requirementsOf } from './policy.ts';
+import { loadPolicy, type Policy, type PolicyOrder, requirementsOf, sum, usdOf } from './policy.ts';
 import { createSubmissions } from './submissions.ts';
-import { createWantedOrders, type WantedOrder } from './wanted-orders.ts';
 
 /** Which requirements an assessment is about. */
 type About =
@@ -136,6 +137,96 @@ export async function addAcceptance(
       accepted_at_ms: given.atMs,
     })
     .execute();
+}
+
+/** How long a refused order is remembered, to list what it would have taken. */
+const REMEMBERED_MS = 30 * DAY_MS;
+
+export interface WantedOrder {
+  readonly partnerId: string;
+  /** ISO 3166-1 alpha-3. */
+  readonly country: string;
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  /** What the customer gives: a decimal string, and its currency. */
+  readonly amount: string;
+  readonly currency: string;
+  readonly network: WalletNetwork | null;
+  /** The wallet that the order names: attestations of wallets are about this one. */
+  readonly walletDataId?: string | null | undefined;
+  /** The order's own id, where its row is written already: it does not count against itself. */
+  readonly orderId?: string | undefined;
+}
+
+/** Orders as the policy sees them: those that are wanted, and those that count together with them. */
+function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, policy: Policy) {
+  return {
+    /** The order as the policy weighs it, with the customer's other orders within its window. */
+    async weigh(store: Store | Tx, customerId: string, wanted: WantedOrder): Promise<PolicyOrder> {
+      const earlier = policy.amountWindowDays === 0 ? [] : await ordered(store, customerId, wanted.orderId);
+      const worth = [{ amount: wanted.amount, currency: wanted.currency }, ...earlier].map((one) =>
+        usdOf(policy, one.amount, one.currency),
+      );
+      const known = worth.filter((usd) => usd !== null);
+      return {
+        rampType: wanted.rampType,
+        country: wanted.country,
+        usd: known.length === worth.length ? sum(known) : null,
+        network: wanted.network,
+      };
+    },
+
+    /** Remembers a refused order, in place of the one before in its direction. */
+    async remember(tx: Tx, customerId: string, wanted: WantedOrder, order: PolicyOrder): Promise<void> {
+      const row = {
+        partner_id: wanted.partnerId,
+        country: order.country,
+        usd: order.usd,
+        network: order.network,
+        wanted_at_ms: clock.now(),
+      };
+      await tx
+        .insertInto('wanted_orders')
+        .values({ customer_id: customerId, ramp_type: order.rampType, ...row })
+        .onConflict((conflict) => conflict.columns(['customer_id', 'ramp_type']).doUpdateSet(row))
+        .execute();
+    },
+
+    async forget(tx: Tx, customerId: string, rampType: WantedOrder['rampType']): Promise<void> {
+      await tx
+        .deleteFrom('wanted_orders')
+        .where('customer_id', '=', customerId)
+        .where('ramp_type', '=', rampType)
+        .execute();
+    },
+
+    async of(store: Store | Tx, customerId: string): Promise<PolicyOrder[]> {
+      const rows = await store
+        .selectFrom('wanted_orders')
+        .selectAll()
+        .where('customer_id', '=', customerId)
+        .where('wanted_at_ms', '>', clock.now() - REMEMBERED_MS)
+        .orderBy('ramp_type')
+        .execute();
+      return rows.map((row) => ({
+        rampType: row.ramp_type === 'ONRAMP' ? 'ONRAMP' : 'OFFRAMP',
+        country: row.country,
+        usd: row.usd,
+        network: row.network === null ? null : networkNamed(row.network),
+      }));
+    },
+  };
+
+  /** The customer's orders within the window, but canceled, refunded and redirected ones. */
+  async function ordered(store: Store | Tx, customerId: string, except: string | undefined) {
+    const rows = await store
+      .selectFrom('partner_orders')
+      .select(['order_id', 'source_amount as amount', 'source_currency as currency', 'status'])
+      .where('customer_id', '=', customerId)
+      .where('creation', 'in', ['creating', 'created'])
+      .where('created_at_ms', '>', clock.now() - policy.amountWindowDays * DAY_MS)
+      .execute();
+    return rows.filter(({ order_id, status }) => order_id !== except && status !== 'CANCELED' && status !== 'REFUNDED');
+  }
 }
 
 /** What is left to do before an order can be made, for machines: names of the specification alone. */

@@ -20,7 +20,7 @@ type SubmissionPorts = Pick<PartnerPorts, 'secrets' | 'ids'>;
  * that is given again is the same row, with a new age.
  */
 export const createSubmissions = (ports: SubmissionPorts) => ({
-  /** Keeps what a customer gives, in the order given. @returns the ids, in that order */
+  /** Keeps the data of a customer. @returns the ids, in the order given */
   async save(
     tx: Tx,
     customerId: string,
@@ -184,7 +184,7 @@ export function fieldsOf(value: CustomerData): Field[] {
   return fields;
 }
 
-/** Puts fields together again, whether all of them or those that somebody may see. */
+/** Puts fields together again: all of them, or those that may be shown. */
 export function dataOf(fields: readonly Field[]): CustomerData {
   const whole: Record<string, unknown> = {};
   for (const { field, text } of fields) {

@@ -29,7 +29,7 @@ async function requireRun(ports: PartnerPorts, tx: Tx, attestationId: string): P
   return row;
 }
 
-/** What runs, and what was rejected, oldest first: all that somebody may want to decide. */
+/** Lists running and rejected attestations, oldest first: those that an operator may decide. */
 export async function listAttestations({ ports }: DeskCall): Promise<AttestationRecords> {
   const rows = await ofHere(ports, ports.store)
     // In the words of the index over them.
@@ -42,7 +42,7 @@ export async function listAttestations({ ports }: DeskCall): Promise<Attestation
   return { attestations: rows.map(shown) };
 }
 
-/** One, with the data that it is about, files included. @throws Problem `attestation_not_found` */
+/** Opens one with its data, files included. @throws Problem `attestation_not_found` */
 export const lookAtAttestation = ({ ports, note }: DeskCall, attestationId: string): Promise<OpenedAttestation> =>
   ports.store.transaction().execute(async (tx) => {
     const row = await requireRun(ports, tx, attestationId);

@@ -191,7 +191,7 @@ async function erase({ ports, note }: DeskCall, tx: Tx, customerId: string): Pro
   await removeReasons(tx, data);
   const dataIds = data.map(({ data_id }) => data_id);
   if (dataIds.length > 0) await tx.deleteFrom('customer_data_fields').where('data_id', 'in', dataIds).execute();
-  // What came to nothing, or was redirected, has no money in it.
+  // Failed creations and redirections hold no money.
   const orders = rows.filter((row) => !isOrder(row)).map(({ order_id }) => order_id);
   if (orders.length > 0) {
     await tx.updateTable('partner_orders').set(NO_SEALS).where('order_id', 'in', orders).execute();

@@ -38,7 +38,7 @@ const NOTED = [
   'enabled',
 ] as const;
 
-/** The fields that a change of a partner sets anew, each with what it was; of the offering the lines that came and went. */
+/** The changed fields of a partner, before and after; of the offering the lines that came and went. */
 function changesOf(before: Selectable<PartnerTable> | null, now: Insertable<PartnerTable>): object {
   const fields = NOTED.filter((field) => before?.[field] !== now[field]);
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { type DeskCall, mintToken, type PartnerPorts } from '../base/index.ts';
 import { issueKey, listKeys, revokeKey, rotateKey } from './keys.ts';
 import { listPartners, lookAtTries, putPartner, rotateSecret } from './partners.ts';
 
-/** The ports of an operator’s call, and who calls. @throws Problem `operator_key_required`, `operator_key_invalid` */
+/** Authenticates an operator's call. @throws Problem `operator_key_required`, `operator_key_invalid` */
 export const enterDesk =
   (ports: PartnerPorts) =>
   async ({ request, requestId }: Visit): Promise<DeskCall> => {
@@ -19,6 +19,7 @@ export const enterDesk =
 
 const route = routesOf<DeskCall>();
 const wire = schemasOf(() => import('../../wire/partner/desk.ts'));
+const at = <P extends string>(method: 'GET' | 'POST', path: P, id: string) => ({ method, path, id });
 const done = (schema: LazySchema) => ({ 200: { description: 'Done.', schema } });
 const made = (schema: LazySchema) => ({ 201: { description: 'Done.', schema } });
 
@@ -38,17 +39,13 @@ export const deskRoutes: RouteTable<DeskCall> = {
   json: { mayBeEmpty: true, namesOnce: true },
   routes: [
     route({
-      method: 'GET',
-      path: '/operator/partners',
-      id: 'listPartners',
+      ...at('GET', '/operator/partners', 'listPartners'),
       summary: 'List the partners of this environment.',
       answers: done(wire('partnerRecords')),
       run: ({ context }) => listPartners(context),
     }),
     route({
-      method: 'POST',
-      path: '/operator/partners',
-      id: 'putPartner',
+      ...at('POST', '/operator/partners', 'putPartner'),
       summary: 'Create or change a partner. A new one comes with the secret that signs the requests it is sent.',
       body: wire('putPartnerRequest'),
       answers: done(wire('putPartnerResponse')),
@@ -56,9 +53,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: ({ context, body }) => putPartner(context, body),
     }),
     route({
-      method: 'POST',
-      path: '/operator/partners/{partner_id}/rotate-secret',
-      id: 'rotatePartnerSecret',
+      ...at('POST', '/operator/partners/{partner_id}/rotate-secret', 'rotatePartnerSecret'),
       summary: 'Replace the secret that signs requests to a partner; both sign for a while. The new one is shown once.',
       body: wire('rotatePartnerKeyRequest'),
       answers: made(wire('rotatedSecret')),
@@ -66,9 +61,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: ({ context, params, body }) => rotateSecret(context, params.partner_id, body.overlap_hours),
     }),
     route({
-      method: 'GET',
-      path: '/operator/partners/outbound/{order_id}',
-      id: 'listOutboundTries',
+      ...at('GET', '/operator/partners/outbound/{order_id}', 'listOutboundTries'),
       summary:
         "List the requests to the partner's platform for an order, and its answers. Reading them is noted in the audit trail.",
       answers: done(wire('outboundTries')),
@@ -76,26 +69,20 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: ({ context, params }) => lookAtTries(context, params.order_id),
     }),
     route({
-      method: 'GET',
-      path: '/operator/attestations',
-      id: 'listAttestations',
+      ...at('GET', '/operator/attestations', 'listAttestations'),
       summary: 'List attestations that are running or were rejected, for a person to decide.',
       answers: done(wire('attestationRecords')),
       run: async ({ context }) => (await loadAttestations()).listAttestations(context),
     }),
     route({
-      method: 'GET',
-      path: '/operator/attestations/{attestation_id}',
-      id: 'lookAtAttestation',
+      ...at('GET', '/operator/attestations/{attestation_id}', 'lookAtAttestation'),
       summary: 'Show an attestation with its customer data. Reading it is noted in the audit trail.',
       answers: done(wire('openedAttestation')),
       codes: ['attestation_not_found'],
       run: async ({ context, params }) => (await loadAttestations()).lookAtAttestation(context, params.attestation_id),
     }),
     route({
-      method: 'POST',
-      path: '/operator/attestations/{attestation_id}/decide',
-      id: 'decideAttestation',
+      ...at('POST', '/operator/attestations/{attestation_id}/decide', 'decideAttestation'),
       summary: 'Decide an attestation; this replaces an earlier verdict.',
       body: wire('decideAttestationRequest'),
       answers: done(wire('attestationRecord')),
@@ -104,9 +91,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
         (await loadAttestations()).decideAttestation(context, params.attestation_id, body),
     }),
     route({
-      method: 'POST',
-      path: '/operator/customers',
-      id: 'createCustomer',
+      ...at('POST', '/operator/customers', 'createCustomer'),
       summary: 'Create a customer, known to the named partners.',
       body: wire('createCustomerRequest'),
       answers: made(wire('customerRecord')),
@@ -114,9 +99,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: async ({ context, body }) => (await loadCustomers()).createCustomer(context, body),
     }),
     route({
-      method: 'POST',
-      path: '/operator/customers/{customer_id}',
-      id: 'changeCustomer',
+      ...at('POST', '/operator/customers/{customer_id}', 'changeCustomer'),
       summary: 'Change the country of a customer, or the partners that see it.',
       body: wire('changeCustomerRequest'),
       answers: done(wire('customerRecord')),
@@ -125,9 +108,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
         (await loadCustomers()).changeCustomer(context, params.customer_id, body),
     }),
     route({
-      method: 'POST',
-      path: '/operator/customers/{customer_id}/block',
-      id: 'blockCustomer',
+      ...at('POST', '/operator/customers/{customer_id}/block', 'blockCustomer'),
       summary: 'Block a customer: calls with a token of the customer are refused; orders go on.',
       body: wire('nothing'),
       answers: done(wire('customerRecord')),
@@ -135,9 +116,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: async ({ context, params }) => (await loadCustomers()).blockCustomer(context, params.customer_id, true),
     }),
     route({
-      method: 'POST',
-      path: '/operator/customers/{customer_id}/unblock',
-      id: 'unblockCustomer',
+      ...at('POST', '/operator/customers/{customer_id}/unblock', 'unblockCustomer'),
       summary: 'Unblock a customer.',
       body: wire('nothing'),
       answers: done(wire('customerRecord')),
@@ -145,9 +124,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: async ({ context, params }) => (await loadCustomers()).blockCustomer(context, params.customer_id, false),
     }),
     route({
-      method: 'POST',
-      path: '/operator/customers/{customer_id}/export',
-      id: 'exportCustomer',
+      ...at('POST', '/operator/customers/{customer_id}/export', 'exportCustomer'),
       summary: 'Export everything that is kept of a customer, opened.',
       body: wire('nothing'),
       answers: done(wire('customerExport')),
@@ -155,9 +132,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: async ({ context, params }) => (await loadCustomers()).exportCustomer(context, params.customer_id),
     }),
     route({
-      method: 'POST',
-      path: '/operator/customers/{customer_id}/erase',
-      id: 'eraseCustomer',
+      ...at('POST', '/operator/customers/{customer_id}/erase', 'eraseCustomer'),
       summary: 'Erase the data of a customer; what the books must keep stays sealed, and is named.',
       body: wire('nothing'),
       answers: done(wire('erasedCustomer')),
@@ -165,17 +140,13 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: async ({ context, params }) => (await loadCustomers()).eraseCustomer(context, params.customer_id),
     }),
     route({
-      method: 'GET',
-      path: '/operator/partner-keys',
-      id: 'listPartnerKeys',
+      ...at('GET', '/operator/partner-keys', 'listPartnerKeys'),
       summary: 'List the API keys of all partners.',
       answers: done(wire('partnerKeys')),
       run: ({ context }) => listKeys(context),
     }),
     route({
-      method: 'POST',
-      path: '/operator/partner-keys',
-      id: 'issuePartnerKey',
+      ...at('POST', '/operator/partner-keys', 'issuePartnerKey'),
       summary: 'Issue an API key; it is shown once.',
       body: wire('issuePartnerKeyRequest'),
       answers: made(wire('issuedPartnerKey')),
@@ -183,9 +154,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: ({ context, body }) => issueKey(context, body.partner_id, body.name),
     }),
     route({
-      method: 'POST',
-      path: '/operator/partner-keys/{key_id}/revoke',
-      id: 'revokePartnerKey',
+      ...at('POST', '/operator/partner-keys/{key_id}/revoke', 'revokePartnerKey'),
       summary: 'Revoke an API key.',
       body: wire('nothing'),
       answers: done(wire('partnerKey')),
@@ -193,9 +162,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: ({ context, params }) => revokeKey(context, params.key_id),
     }),
     route({
-      method: 'POST',
-      path: '/operator/partner-keys/{key_id}/rotate',
-      id: 'rotatePartnerKey',
+      ...at('POST', '/operator/partner-keys/{key_id}/rotate', 'rotatePartnerKey'),
       summary: 'Replace an API key; the old one keeps working for a while.',
       body: wire('rotatePartnerKeyRequest'),
       answers: made(wire('issuedPartnerKey')),
@@ -203,9 +170,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       run: ({ context, params, body }) => rotateKey(context, params.key_id, body.overlap_hours),
     }),
     route({
-      method: 'POST',
-      path: '/operator/customer-tokens',
-      id: 'issueCustomerToken',
+      ...at('POST', '/operator/customer-tokens', 'issueCustomerToken'),
       summary: 'Issue a short-lived token for one customer.',
       body: wire('customerTokenRequest'),
       answers: made(wire('customerToken')),

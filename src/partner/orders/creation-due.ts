@@ -3,16 +3,15 @@ import { type Clock, DAY_MS } from '../../kernel/clock.ts';
 import { type Queue, queueDueAtMs } from '../../store/index.ts';
 import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.ts';
 
-/** How long one drive of a creation keeps the others away: longer than a call can take. */
+/** The lease of one drive of a creation: longer than a call can take. */
 export const LEASE_MS = 13_000;
 
-/** A platform's own `Retry-After` counts up to here, for the worker and for the customer. */
+/** The longest `Retry-After` of a platform that counts, for the worker and for the customer. */
 export const LONGEST_WAIT_MS = 10 * 60_000;
 
-/** An order of which the platform never said anything is given to a person after a day. */
+/** After a day without a word from its platform, an order goes to a person. */
 export const SILENT = { giveUp: { after: 'age', ms: DAY_MS } } as const;
 
-/** Orders that their platform has not been heard about. */
 export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
   table: 'partner_orders',
   key: 'order_id',

@@ -15,14 +15,14 @@ interface CreationNote {
   readonly ended?: CreationEnd | undefined;
 }
 
-/** What the caller of a creation that failed was told. `again`: the same key asks the platform anew. */
+/** The answer to the caller of a creation that failed. `again`: the same key asks the platform again. */
 export type CreationEnd =
   | { readonly kind: 'refused'; readonly reason: string | null; readonly customerFacingReason: string | null }
   | { readonly kind: 'faulty' }
   /** `retryAtMs`: when the platform said that it can be asked again. */
   | { readonly kind: 'again'; readonly retryAtMs?: number };
 
-/** Of a row whose note is gone: the order exists, or the retention has taken it. */
+/** Stands for a note that is gone: the order exists, or the retention has removed it. */
 const NO_NOTE: CreationNote = { walletAddress: null, forwardedFor: null };
 
 export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
@@ -39,7 +39,7 @@ export function createCreations(ports: PartnerPorts) {
   const read = (orderId: string): Promise<OrderRow | undefined> =>
     findRow(store, 'partner_orders', { order_id: orderId });
 
-  /** What nobody foresaw: one order must not hold up the others. */
+  /** An unforeseen error of one order must not hold up the others. */
   const failed = (row: OrderRow, error: unknown): Promise<void> =>
     queue.postpone(row, error, ({ code }) => ({
       change: { last_error: code },
@@ -82,7 +82,7 @@ export function createCreations(ports: PartnerPorts) {
       return row;
     },
 
-    /** Takes the row for one drive, due or not; null when somebody else has it, or it has ended. */
+    /** Takes the row for one drive, due or not; null when another drive has it, or it has ended. */
     claim: (orderId: string): Promise<OrderRow | null> => queue.claimRow(orderId),
 
     /**
@@ -102,7 +102,7 @@ export function createCreations(ports: PartnerPorts) {
           .execute();
       }),
 
-    /** The platform may have it: the worker asks again, with the same id, and no sooner than the platform said. */
+    /** Lets the worker ask again with the same id, no sooner than the platform said: it may have the order. */
     postpone: (row: OrderRow, fault: string, retryAfterMs: number | null = null): Promise<void> =>
       queue.postpone(row, null, () => ({
         change: { last_error: fault },
@@ -110,7 +110,6 @@ export function createCreations(ports: PartnerPorts) {
         log: () => undefined,
       })),
 
-    /** Takes up what is due, up to so many. */
     async runDue(drive: (row: OrderRow) => Promise<void>, most: number): Promise<number> {
       const run = await queue.runDue({ perform: drive, failed }, most, [creationsIn(environment)]);
       return run.worked;
@@ -120,7 +119,6 @@ export function createCreations(ports: PartnerPorts) {
 
 export type Creations = ReturnType<typeof createCreations>;
 
-/** A creation that ended, from its beginning. */
 const anew = ({ secrets, clock }: PartnerPorts, row: OrderRow): Updateable<PartnerOrderTable> => ({
   creation: 'creating',
   attempts: 0,
@@ -129,7 +127,7 @@ const anew = ({ secrets, clock }: PartnerPorts, row: OrderRow): Updateable<Partn
   creation_sealed: sealNote(secrets, row.order_id, { ...noteOf(secrets, row), ended: undefined }),
 });
 
-/** A key whose time is over is free again. */
+/** Frees a key whose time is over. */
 const freeOldKey = (tx: Tx, { clock, options }: PartnerPorts, key: NonNullable<Call['idempotency']>) =>
   tx
     .updateTable('partner_orders')

@@ -24,14 +24,12 @@ import {
 } from '../platforms/index.ts';
 import { SILENT } from './creation-due.ts';
 import { type CreationEnd, type Creations, createCreations, noteOf, sealNote } from './creations.ts';
-import { recordChange } from './order-history.ts';
-import { type OrderRow, sealColumn } from './order-record.ts';
+import { type OrderRow, recordChange, sealColumn } from './order-record.ts';
 import { unsendable } from './order-request.ts';
 
-/** For the row: the partner's own words may speak of the customer, and are sealed. */
+/** The row's fault: the partner's own words may speak of the customer, and are sealed. */
 const REFUSED = 'the platform refused the order';
 
-/** The ports of a drive of a creation. */
 export function driveTools(ports: PartnerPorts) {
   const creations = createCreations(ports);
   return { ports, creations, ends: createCreationEnds(ports, creations), outbound: openOutbound(ports) };
@@ -42,7 +40,7 @@ type DriveTools = ReturnType<typeof driveTools>;
 export const partnerOf = ({ store, environment }: PartnerPorts, partner_id: string): Promise<PartnerRow | undefined> =>
   findRow(store, 'partners', { partner_id, environment });
 
-/** One drive: asks the platform, keeps what it says. What it leaves open, the worker takes up. */
+/** Asks the platform, and keeps its answer. The worker takes up what stays open. */
 export async function drive(tools: DriveTools, row: OrderRow, requestId: string): Promise<void> {
   const { ports, ends } = tools;
   const partner = await partnerOf(ports, row.partner_id);
@@ -66,7 +64,7 @@ export async function drive(tools: DriveTools, row: OrderRow, requestId: string)
   }
 }
 
-/** What is asked again later is given to a person after a day. */
+/** Asks again later; after a day a person does. */
 async function leaveInDoubt(
   { ports, creations, ends }: DriveTools,
   row: OrderRow,
@@ -120,7 +118,7 @@ async function order(
   return leaveInDoubt(tools, row, outcome, requestId);
 }
 
-/** Nothing is bought by a redirection: one that does not succeed at once is over, and the same key tries anew. */
+/** A redirection buys nothing: one that fails is over, and the same key tries again. */
 async function redirect({ ports, ends, outbound }: DriveTools, row: OrderRow, partner: PartnerRow): Promise<void> {
   const note = noteOf(ports.secrets, row);
   const body: RedirectOrderBody = {
@@ -179,7 +177,7 @@ function createCreationEnds(ports: PartnerPorts, { queue }: Creations) {
   const seal = (row: OrderRow, column: Parameters<typeof sealColumn>[1], value: unknown) =>
     sealColumn(secrets, column, row.order_id, value);
 
-  /** It took the order, or may have, and a person has to look: the order exists, in ERROR, with the reason. */
+  /** The platform took the order, or may have, and a person has to look: the order exists, in ERROR, with the reason. */
   const faulty = (row: OrderRow, fault: string, requestId: string): Promise<void> =>
     end(row, async (tx, nowMs) => {
       await beginOrder(ports, tx, row, 'ERROR', requestId, nowMs);
@@ -196,7 +194,6 @@ function createCreationEnds(ports: PartnerPorts, { queue }: Creations) {
   return {
     faulty,
 
-    /** The platform took it. */
     async taken(row: OrderRow, answer: CreateOrderAnswer, requestId: string): Promise<void> {
       const { status, depositInstructions } = answer;
       try {
@@ -238,7 +235,6 @@ function createCreationEnds(ports: PartnerPorts, { queue }: Creations) {
         last_error: null,
       })),
 
-    /** It came to nothing: no order is there. */
     failed: (row: OrderRow, ended: CreationEnd, fault: string | null): Promise<void> =>
       end(row, async () => ({
         creation: 'failed',
@@ -248,7 +244,7 @@ function createCreationEnds(ports: PartnerPorts, { queue }: Creations) {
   };
 }
 
-/** From here on there is an order: its first line of history, and its customer's link to the partner. */
+/** Begins an order's history, and links its customer to the partner. */
 async function beginOrder(
   ports: PartnerPorts,
   tx: Tx,

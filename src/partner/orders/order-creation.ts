@@ -9,7 +9,6 @@ import { drive, driveTools, partnerOf } from './drive.ts';
 import { type OrderRow, openColumn, orderRecord } from './order-record.ts';
 import { checkedOrder, type OrderRequest } from './order-request.ts';
 
-/** An order on record, as it was wanted. */
 const wantedAgain = (row: OrderRow): WantedOrder => ({
   orderId: row.order_id,
   partnerId: row.partner_id,
@@ -21,7 +20,7 @@ const wantedAgain = (row: OrderRow): WantedOrder => ({
   walletDataId: row.customer_wallet_data_id,
 });
 
-/** How long a call waits for another one, or another process, that drives the same creation. */
+/** The longest wait of a call for another one, or another process, that drives the same creation. */
 const LONGEST_CALL_MS = 14_000;
 
 const LOOK_AGAIN_MS = 100;
@@ -37,7 +36,7 @@ export function createOrderCreation(ports: PartnerPorts) {
   const tools = driveTools(ports);
   const { creations } = tools;
 
-  /** Lets an order pass now, and gives what does so once more with the row: two at once may be too much together. */
+  /** Clears an order now, and returns the check for the transaction of its row: two orders at once may be too much. */
   async function cleared(customerId: string, asked: WantedOrder): Promise<(tx: Tx) => Promise<void>> {
     const gate = createComplianceGate(ports, createStanding(ports));
     await gate(customerId, asked);
@@ -94,7 +93,7 @@ export function createOrderCreation(ports: PartnerPorts) {
     }
   }
 
-  /** Drives a creation to its end, or waits for whoever does. @returns the row as it then is */
+  /** Drives a creation to its end, or waits for another driver. @returns the row as it then is */
   async function driven(orderId: string, requestId: string): Promise<OrderRow> {
     const untilMs = clock.now() + LONGEST_CALL_MS;
     for (;;) {
@@ -115,13 +114,10 @@ export function createOrderCreation(ports: PartnerPorts) {
   };
 }
 
-type AnswerPorts = Pick<PartnerPorts, 'secrets' | 'clock'>;
-
-/** What a customer is told where the partner said nothing of when. */
+/** The Retry-After for a customer where the partner gave none. */
 const RETRY_AFTER_S = 5;
 
-/** What the caller is told of a creation as it stands. */
-function answered(at: AnswerPorts, row: OrderRow): CreateOrderResponse {
+function answered(at: PartnerPorts, row: OrderRow): CreateOrderResponse {
   if (row.creation === 'creating') throw unavailable(at, row);
   if (row.creation === 'failed') throw ending(at, row);
   if (row.creation === 'redirected')
@@ -134,7 +130,7 @@ function answered(at: AnswerPorts, row: OrderRow): CreateOrderResponse {
   return { order: orderRecord(at.secrets, row, 'customer') };
 }
 
-function ending(at: AnswerPorts, row: OrderRow): Problem {
+function ending(at: PartnerPorts, row: OrderRow): Problem {
   const ended = noteOf(at.secrets, row).ended;
   if (ended?.kind === 'refused') {
     const words = ended.customerFacingReason;
@@ -146,8 +142,8 @@ function ending(at: AnswerPorts, row: OrderRow): Problem {
   return ended?.kind === 'faulty' ? problem('partner_answer_invalid', { detail: names(row) }) : unavailable(at, row);
 }
 
-/** With `Retry-After`: the partner's own, or when the worker asks it next, up to ten minutes. */
-function unavailable({ secrets, clock }: AnswerPorts, row: OrderRow): Problem {
+/** Its `Retry-After` is the partner's own, or the worker's next try, up to ten minutes. */
+function unavailable({ secrets, clock }: PartnerPorts, row: OrderRow): Problem {
   const ended = noteOf(secrets, row).ended;
   const atMs = ended?.kind === 'again' ? ended.retryAtMs : (row.due_at_ms ?? undefined);
   const waitMs = Math.min(LONGEST_WAIT_MS, (atMs ?? 0) - clock.now());
@@ -155,5 +151,5 @@ function unavailable({ secrets, clock }: AnswerPorts, row: OrderRow): Problem {
   return problem('partner_unavailable', { detail: names(row), retryAfter });
 }
 
-/** By which the operator's log of outbound calls is found. */
+/** The keys of the operator's log of outbound calls. */
 const names = (row: OrderRow) => ({ partnerId: row.partner_id, orderId: row.order_id });

@@ -8,8 +8,7 @@ import type {
   GetOrdersResponse,
 } from '../../wire/partner/schema.ts';
 import type { Call, PartnerEnvironment, PartnerPorts, Store } from '../base/index.ts';
-import { historyOf } from './order-history.ts';
-import { orderRecord, ordersRow } from './order-record.ts';
+import { historyOf, orderRecord, ordersRow } from './order-record.ts';
 import { allowedOf } from './order-update.ts';
 
 /**
@@ -18,7 +17,7 @@ import { allowedOf } from './order-update.ts';
  * @throws Problem `invalid_request` for a page token that is not of this list
  */
 export async function pageOfOrders(
-  { store, secrets, environment }: Pick<PartnerPorts, 'store' | 'secrets' | 'environment'>,
+  { store, secrets, environment }: PartnerPorts,
   partnerId: string,
   { status, pageSize, pageToken }: GetOrdersRequest,
 ): Promise<GetOrdersResponse> {
@@ -90,7 +89,7 @@ export async function orderDetails(
   };
 }
 
-/** An order that the service itself ended in ERROR: its partner said nothing that could be used. */
+/** An order that the service itself ended in ERROR: no answer of its partner could be used. */
 interface OrderInError {
   readonly order_id: string;
   readonly partner_id: string;
@@ -101,7 +100,7 @@ interface OrderInError {
 
 const MOST_LISTED = 200;
 
-/** The orders that wait for a person until their partner moves them, oldest first; one of them with an id. */
+/** Lists the orders that wait for a person until their partner moves them, oldest first; with an id, that one. */
 export async function ordersInError(
   store: Store,
   environment: PartnerEnvironment,

@@ -2,8 +2,8 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { DepositInstructions, Order, OrderStatus, ReturnDetails } from '../../wire/partner/schema.ts';
-import type { PartnerOrderTable, PartnerPorts, SealedColumn, Store, Tx } from '../base/index.ts';
+import type { DepositInstructions, Order, OrderChange, OrderStatus, ReturnDetails } from '../../wire/partner/schema.ts';
+import type { PartnerEnvironment, PartnerOrderTable, PartnerPorts, SealedColumn, Store, Tx } from '../base/index.ts';
 import { LONGEST_WAIT_MS } from './creation-due.ts';
 
 export type OrderRow = Selectable<PartnerOrderTable>;
@@ -21,14 +21,7 @@ export function openColumn(secrets: Secrets, column: SealedColumn, row: OrderRow
 }
 
 /** The fields of an order that a partner may change, opened. */
-interface OrderContent {
-  readonly depositInstructions: DepositInstructions | undefined;
-  readonly reason: string | undefined;
-  readonly customerFacingReason: string | undefined;
-  readonly returnDetails: ReturnDetails | undefined;
-}
-
-export const contentOf = (secrets: Secrets, row: OrderRow): OrderContent => ({
+export const contentOf = (secrets: Secrets, row: OrderRow) => ({
   depositInstructions: openColumn(secrets, 'deposit_instructions_sealed', row) as DepositInstructions | undefined,
   reason: openColumn(secrets, 'reason_sealed', row) as string | undefined,
   customerFacingReason: openColumn(secrets, 'customer_facing_reason_sealed', row) as string | undefined,
@@ -75,7 +68,7 @@ export function orderRecord(secrets: Secrets, row: OrderRow, audience: 'partner'
  *   `order_in_doubt` while it is not known whether the platform took it
  */
 export async function ordersRow(
-  { environment, clock }: Pick<PartnerPorts, 'environment' | 'clock'>,
+  { environment, clock }: PartnerPorts,
   store: Store | Tx,
   partnerId: string,
   orderId: string,
@@ -101,3 +94,103 @@ const orderNotFound = () => problem('order_not_found', { fix: 'Check the order i
 /** ProtoJSON leaves out what is not set. */
 const withoutUnset = <T extends object>(given: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+
+interface RecordedChange {
+  readonly partnerId: string;
+  readonly environment: PartnerEnvironment;
+  readonly orderId: string;
+  readonly version: number;
+  /** null: the order came into being. */
+  readonly from: OrderStatus | null;
+  readonly to: OrderStatus;
+  readonly fields: readonly string[];
+  readonly previous?: Readonly<Record<string, unknown>>;
+  /** `key:<key id>`, `platform`, `seed`. */
+  readonly actor: string;
+  readonly requestId: string;
+  readonly atMs: number;
+}
+
+/**
+ * Adds to an order's history, in the transaction of the change. A version has one row, so that a change that was
+ * applied twice would fail here; there is nothing that changes a row. Whoever moves an order to another status is
+ * counted.
+ */
+export async function recordChange(
+  { secrets }: Pick<PartnerPorts, 'secrets'>,
+  tx: Tx,
+  change: RecordedChange,
+): Promise<void> {
+  const { previous = {} } = change;
+  await tx
+    .insertInto('partner_order_changes')
+    .values({
+      order_id: change.orderId,
+      version: change.version,
+      from_status: change.from,
+      to_status: change.to,
+      fields: JSON.stringify(change.fields),
+      previous_sealed:
+        Object.keys(previous).length === 0
+          ? null
+          : secrets.encrypt(changePlace(change.orderId, change.version), JSON.stringify(previous)),
+      actor: change.actor,
+      request_id: change.requestId,
+      at_ms: change.atMs,
+    })
+    .execute();
+  await countMove(tx, change);
+}
+
+const changePlace = (orderId: string, version: number): string =>
+  `partner_order_changes.previous_sealed.${orderId}.${version}`;
+
+/** Moves an order from the count of one status to that of another. */
+export async function countMove(
+  tx: Tx | Store,
+  { partnerId, environment, from, to }: Pick<RecordedChange, 'partnerId' | 'environment' | 'from' | 'to'>,
+): Promise<void> {
+  if (from === to) return;
+  const moved = [{ status: to, orders: 1 }, ...(from === null ? [] : [{ status: from, orders: -1 }])];
+  await tx
+    .insertInto('partner_order_counts')
+    .values(moved.map((one) => ({ partner_id: partnerId, environment, ...one })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['partner_id', 'environment', 'status'])
+        .doUpdateSet((column) => ({
+          orders: column('partner_order_counts.orders', '+', column.ref('excluded.orders')),
+        })),
+    )
+    .execute();
+}
+
+/** The changes up to a version, oldest first: later ones came after the order was read. */
+export async function historyOf(
+  { store, secrets }: Pick<PartnerPorts, 'store' | 'secrets'>,
+  orderId: string,
+  version: number,
+): Promise<OrderChange[]> {
+  const rows = await store
+    .selectFrom('partner_order_changes')
+    .selectAll()
+    .where('order_id', '=', orderId)
+    .where('version', '<=', version)
+    .orderBy('version')
+    .execute();
+  return rows.map((row) => ({
+    version: row.version,
+    ...(row.from_status === null ? {} : { fromStatus: row.from_status as OrderStatus }),
+    toStatus: row.to_status as OrderStatus,
+    fields: JSON.parse(row.fields) as string[],
+    at: instant(row.at_ms),
+    actor: row.actor,
+    ...(row.previous_sealed === null
+      ? {}
+      : {
+          previous: JSON.parse(
+            secrets.decrypt(changePlace(orderId, row.version), row.previous_sealed),
+          ) as OrderChange['previous'],
+        }),
+  }));
+}

@@ -36,7 +36,7 @@ const refused = (path: string, message: string): never => refuse([{ path, messag
  * @throws Problem `invalid_request`, naming the field; `order_outside_offer`
  */
 export async function checkedOrder(
-  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids' | 'clock' | 'environment'>,
+  ports: PartnerPorts,
   customerId: string,
   partner: Pick<PartnerTable, 'partner_id' | 'type' | 'platform_url' | 'offering'>,
   input: CreateOrderRequest,
@@ -86,7 +86,7 @@ export async function checkedOrder(
   };
 }
 
-/** What the partner does not sell is refused here, before its platform hears of it. */
+/** Refuses what the partner does not sell, before its platform is called. @throws Problem `order_outside_offer` */
 function refuseOutsideOffer({ offering }: Pick<PartnerTable, 'offering'>, input: CreateOrderRequest): void {
   const quote = quoteOf(railsOf(offering), input);
   if (quote.kind === 'quote') return;
@@ -106,7 +106,7 @@ function refuseOutsideOffer({ offering }: Pick<PartnerTable, 'offering'>, input:
   });
 }
 
-/** In its plain form. In live it is one of the public internet: another one is a machine on the way, and no customer. */
+/** The address in its plain form. In live it must be public: another one is a machine on the way, not the customer's. */
 function addressOfUser(given: string | undefined, environment: PartnerPorts['environment']): string | null {
   if (given === undefined) return null;
   const address = given.replace(/^::ffff:(?=\d+\.)/i, '');
@@ -116,7 +116,7 @@ function addressOfUser(given: string | undefined, environment: PartnerPorts['env
   return address;
 }
 
-/** The network of the crypto side; one that is given is the same, by its name or an alias. */
+/** The network of the crypto side; a given one must be the same, by its name or an alias. */
 function networkOf(input: CreateOrderRequest): WalletType {
   const { path, code } = cryptoSideOf(input);
   const network = networkOfCurrency(code);
@@ -131,7 +131,7 @@ function networkOf(input: CreateOrderRequest): WalletType {
  * what is sent to an address of another one is lost.
  */
 async function ownData(
-  { store }: Pick<PartnerPorts, 'store'>,
+  { store }: PartnerPorts,
   customerId: string,
   type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET',
   path: string,
@@ -158,12 +158,8 @@ async function ownData(
   );
 }
 
-/** The address of a customer's wallet. Purged in the meantime, it is data that the customer has not given. */
-async function addressOf(
-  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids'>,
-  customerId: string,
-  dataId: string,
-): Promise<string> {
+/** The address of a customer's wallet; purged data counts as data that was never given. */
+async function addressOf(ports: PartnerPorts, customerId: string, dataId: string): Promise<string> {
   const { createSubmissions } = await loadSubmissions();
   const data = await createSubmissions(ports).open(ports.store, customerId, dataId, { files: false });
   const address = data?.cryptoWallet?.address;
@@ -173,7 +169,7 @@ async function addressOf(
 
 /** Checks an address by its network's encoding. */
 async function addressVerdict(
-  { clock, environment }: Pick<PartnerPorts, 'clock' | 'environment'>,
+  { clock, environment }: PartnerPorts,
   address: string,
   network: WalletType,
 ): Promise<Verdict> {

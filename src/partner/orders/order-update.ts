@@ -12,8 +12,7 @@ import { headerOf } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { OrderStatus, UpdateOrderRequest, UpdateOrderResponse } from '../../wire/partner/schema.ts';
 import type { Call, PartnerPorts, SealedColumn } from '../base/index.ts';
-import { recordChange } from './order-history.ts';
-import { contentOf, type OrderRow, orderRecord, ordersRow, sealColumn } from './order-record.ts';
+import { contentOf, type OrderRow, orderRecord, ordersRow, recordChange, sealColumn } from './order-record.ts';
 
 type Content = ReturnType<typeof contentOf>;
 
@@ -34,7 +33,6 @@ const standingOf = (row: OrderRow, content: Content): OrderStanding => ({
   },
 });
 
-/** Where an order may go from here. */
 export const allowedOf = (row: OrderRow): OrderStatus[] =>
   allowedFrom({ status: row.status as OrderStatus, funds: row.funds_seen === 1 });
 

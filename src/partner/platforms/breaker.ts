@@ -36,7 +36,7 @@ export function createBreaker(
       if (!row || row.failures < options.failures) return { open: false };
       const nowMs = clock.now();
       const restMs = row.open_until_ms - nowMs;
-      // Longer than it is ever opened for: the clock was turned back, and the row is of another time.
+      // Longer than any opening: the clock was turned back.
       if (restMs > 0 && restMs <= options.mostOpenMs) return { open: true, retryAfterMs: restMs };
       const claimed = await store
         .updateTable('partner_breakers')

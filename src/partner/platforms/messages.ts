@@ -44,7 +44,7 @@ export const redirectOrderBody = z.strictObject({
 });
 export type RedirectOrderBody = z.output<typeof redirectOrderBody>;
 
-/** Where an order can begin. One that starts refunded, cancelled or failed is no order. */
+/** The statuses that an order can begin with. */
 const STARTS: readonly string[] = [
   'AWAITING_FUNDS',
   'IN_REVIEW',
@@ -104,7 +104,7 @@ export const redirectOrderAnswer = z.object({
 });
 export type RedirectOrderAnswer = z.output<typeof redirectOrderAnswer>;
 
-/** Each request has an error form of its own. A gateway's `{"error":"Forbidden"}` is not that of an order. */
+/** The error form of each request. A gateway's `{"error":"Forbidden"}` is not that of an order. */
 export const ERRORS = {
   'create-order': z
     .object({ error: z.object({ reason: z.string(), customerFacingReason: z.string() }) })

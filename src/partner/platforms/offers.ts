@@ -15,7 +15,7 @@ interface Ranked {
   readonly reliability: number;
 }
 
-/** A partner that was never called is neither preferred nor passed over. */
+/** For a partner that was never called: neither preferred nor passed over. */
 const UNKNOWN_RELIABILITY = 0.5;
 
 /**
@@ -80,7 +80,7 @@ export function refuseUnknownCodes(
   rows: readonly { readonly offering: string }[],
   given: ExchangeCodes & { readonly paymentMethod: string },
 ): void {
-  // Of partners that take no orders at the moment too: what a code is does not change with a switch.
+  // Includes partners that take no orders now: the meaning of a code does not change with a switch.
   const rails = rows.flatMap(({ offering }) => railsOf(offering).rails);
   const currencies = new Set(rails.flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency]));
   const methods = new Set(rails.flatMap(({ paymentMethods }) => paymentMethods));

@@ -1,10 +1,10 @@
 import type { PartnerPorts } from '../base/index.ts';
 import type { OutboundOperation } from './messages.ts';
 
-/** Of a request and of an answer, this much is kept. */
+/** The most that is kept of a request or an answer. */
 export const MOST_AUDIT_BYTES = 256 * 1024;
 
-/** One try at a partner's platform, whatever came of it. */
+/** One try at a partner's platform, with its outcome. */
 interface OutboundEntry {
   readonly partnerId: string;
   /** The order, or the redirection, that the try was for. */
@@ -17,10 +17,9 @@ interface OutboundEntry {
   /** `answer`, `lost`, `unsent`, `oversized`, `refused` (by the guard), `breaker_open` */
   readonly outcome: string;
   readonly status: number | null;
-  /** A word such as ECONNREFUSED; nothing of anybody's. */
+  /** A word such as ECONNREFUSED; nothing personal. */
   readonly reason: string | null;
   readonly request: string;
-  /** As it came. */
   readonly answer: Uint8Array | null;
 }
 

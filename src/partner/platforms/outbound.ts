@@ -115,7 +115,7 @@ async function tryUntilAnswered(
     try {
       came = await attemptWithin(remainingMs);
     } catch (error) {
-      // Where its name leads now says nothing of a try before, which it may have taken.
+      // The platform may have taken an earlier try, wherever its name leads now.
       if (mayHaveActed && isProblem(error)) break;
       throw error;
     }

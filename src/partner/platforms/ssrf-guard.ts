@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { OutboundLimits, ResolvedAddress, Resolver } from '../base/index.ts';
@@ -51,9 +51,7 @@ export interface GuardedUrl {
   readonly hostname: string;
 }
 
-type UrlRefusal = 'not_a_url' | 'scheme' | 'credentials' | 'query' | 'notation' | 'port' | 'address' | 'reserved_host';
-
-const WORDS: Record<UrlRefusal, string> = {
+const WORDS = {
   not_a_url: 'is not an address that can be read',
   scheme: 'must be https',
   credentials: 'must not carry a user or a password',
@@ -62,10 +60,10 @@ const WORDS: Record<UrlRefusal, string> = {
   port: 'uses a port that is not allowed (443 and 8443 are)',
   address: 'does not lead to the public internet',
   reserved_host: 'names a host that is reserved for the sandbox',
-};
+} as const;
 
 /** @returns Problem `partner_url_refused`, whose `detail.reason` names the rule; the address itself is not repeated. */
-const urlRefused = (reason: UrlRefusal) =>
+const urlRefused = (reason: keyof typeof WORDS) =>
   problem('partner_url_refused', { message: `The partner's platform address ${WORDS[reason]}.`, detail: { reason } });
 
 const PLAIN_AUTHORITY = /^[a-z]+:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?=\/|$)/i;
@@ -284,30 +282,23 @@ interface Incoming extends Readable {
 async function readAnswer(incoming: Incoming, mostBytes: number): Promise<Uint8Array> {
   const packed = await collected(incoming, mostBytes);
   if (!incoming.complete) throw new Error('the answer was cut off');
-  const stream = unpackerOf(incoming.headers['content-encoding'] ?? '');
-  if (stream === undefined) throw new Error('the answer is packed in an unknown way');
-  if (stream === null) return packed;
-  stream.end(packed);
-  return collected(stream, mostBytes);
-}
-
-/** null: as it is; undefined: a packing that is not known. */
-function unpackerOf(encoding: string) {
-  switch (encoding.trim().toLowerCase()) {
-    case '':
-    case 'identity':
-      return null;
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'deflate':
-      return createInflate();
-    case 'br':
-      return createBrotliDecompress();
-    default:
-      return undefined;
+  const encoding = (incoming.headers['content-encoding'] ?? '').trim().toLowerCase() || 'identity';
+  const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
+  if (!unpack) throw new Error('the answer is packed in an unknown way');
+  try {
+    return unpack(packed, { maxOutputLength: mostBytes });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? new AnswerTooLarge() : error;
   }
 }
+
+const UNPACK: Readonly<Record<string, (packed: Uint8Array, limit: { maxOutputLength: number }) => Uint8Array>> = {
+  identity: (bytes) => bytes,
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
 
 async function collected(stream: Readable, mostBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];

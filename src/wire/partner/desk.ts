@@ -3,7 +3,7 @@ import { ATTESTATION_TYPES } from './kinds.ts';
 import { offeringSchema } from './offers.ts';
 import { countryCode, identifier, text } from './parts.ts';
 
-/** What operators keep of partners: snake_case, as everything under /operator. */
+/** The operators' side: snake_case, as everything under /operator. */
 
 const instant = z.iso.datetime();
 
@@ -79,7 +79,7 @@ const webAddress = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address.' })
   .max(500, 'must be at most 500 characters.');
 
-/** What a partner is made of, or changed to. Where its platform may be is the guard's rule (ssrf-guard.ts). */
+/** Creates or changes a partner. The guard (ssrf-guard.ts) checks the address of its platform. */
 export const putPartnerRequest = z.strictObject({
   partner_id: z
     .string({ error: 'must be a string.' })
@@ -129,14 +129,13 @@ export type CustomerRecord = z.output<typeof customerRecord>;
 
 export const changeCustomerRequest = z.strictObject({
   country: countryCode.optional(),
-  /** Takes the place of the links before. */
+  /** Replaces the links. */
   partner_ids: z.array(identifier).max(50, 'must be at most 50 partners.').optional(),
 });
 export type ChangeCustomer = z.output<typeof changeCustomerRequest>;
 
 const anything = z.record(z.string(), z.unknown());
 
-/** Everything that is kept of one customer, opened. */
 export const customerExport = z.strictObject({
   customer: customerRecord,
   data: z.array(anything),
@@ -150,7 +149,7 @@ export type CustomerExport = z.output<typeof customerExport>;
 export const erasedCustomer = z.strictObject({
   customer_id: z.string(),
   erased: z.strictObject({ data: z.array(z.string()), orders: z.array(z.string()) }),
-  /** Stays sealed: what an open order needs, and what the books must keep until then. */
+  /** Stays sealed: the data of open orders, and what the books must keep until then. */
   kept: z.array(
     z.strictObject({
       kind: z.enum(['order', 'data']),

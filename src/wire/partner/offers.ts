@@ -35,7 +35,7 @@ export type PartnerOffer = z.output<typeof partnerOffer>;
 export const getAvailablePartnersResponse = z.strictObject({ partners: z.array(partnerOffer) });
 export type GetAvailablePartnersResponse = z.output<typeof getAvailablePartnersResponse>;
 
-/** CreateOrder is ours: what makes an order exist. */
+/** CreateOrder is ours: it makes an order exist. */
 export const createOrderRequest = z.strictObject({
   partnerId: identifier,
   countryCode,
@@ -90,7 +90,7 @@ const railFields = z.strictObject({
   fromDecimals: decimals.optional(),
 });
 
-/** Its sides are those of its direction, on a network that has wallets here: what cannot be served is not sold. */
+/** Checks that its sides fit its direction, on a network that has wallets here. */
 const rail = railFields.superRefine((given, context) => {
   for (const { path, message } of sideIssues(given)) context.addIssue({ code: 'custom', path: [path], message });
 });
@@ -144,7 +144,7 @@ export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
   );
   if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
   const most = fitting.fromDecimals ?? minorUnitsOf(fitting.fromCurrency) ?? 18;
-  // What no account can be credited with, such as 10.005 EUR or 1.5 JPY.
+  // No account can be credited with 10.005 EUR or 1.5 JPY.
   if ((/\.(\d*?)0*$/.exec(wanted.fromAmount)?.[1] ?? '').length > most) return { kind: 'too_fine', decimals: most };
   const toAmount = received(fitting, wanted.fromAmount);
   // Nothing, or more than an amount can hold.
@@ -159,7 +159,7 @@ function received({ feeFixed, feePercent, rate, decimals }: Rail, fromAmount: st
   const afterFixed = unitsOf(fromAmount) - unitsOf(feeFixed);
   const kept = HUNDRED - unitsOf(feePercent);
   if (afterFixed <= 0n || kept <= 0n) return '0';
-  // Exact until the divisions at the end, which cut off what the customer cannot receive.
+  // Exact until the divisions at the end, which cut off what cannot be paid out.
   const step = 10n ** BigInt(18 - decimals);
   return decimalOf(((afterFixed * kept * unitsOf(rate)) / (HUNDRED * ONE) / step) * step);
 }

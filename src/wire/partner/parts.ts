@@ -16,7 +16,6 @@ export const text = (most: number) =>
     .regex(STORABLE, 'has characters that are not valid text.')
     .refine((given) => given === '' || !isBlank(given), 'is blank: leave it out instead.');
 
-/** An id of ours or of somebody else's. */
 export const identifier = text(MOST.id);
 
 /**

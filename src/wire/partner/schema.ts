@@ -129,7 +129,6 @@ export const orderChange = z.strictObject({
   version: z.int(),
   fromStatus: orderStatus.optional(),
   toStatus: orderStatus,
-  /** Names of the fields that changed. */
   fields: z.array(z.string()),
   at: rfc3339,
   /** `key:` and the id of the key that made the change, or `platform`. */
