@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
-import type { SearchOptions } from '../../src/cli/commands/search/request.ts';
+import type { SearchOptions } from '../../src/cli/commands/search/index.ts';
 import { search } from '../../src/cli/commands/search/run.ts';
 import type { Session } from '../../src/cli/session/session.ts';
 import { EMBEDDED } from '../../src/cli/settings/profile.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { aboutText, nextTryMs, WINDOW_MS, waitFor } from '../../src/cli/commands/search/many-days.ts';
+import { aboutText, nextTryMs, WINDOW_MS, waitFor } from '../../src/cli/commands/search/many.ts';
 
 /** How long many searches wait for a price that they have driven up themselves (spec/flight-service.md, Limits). */
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DaysDocument } from '../../src/cli/commands/search/prices.ts';
+import type { DaysDocument } from '../../src/cli/commands/search/result.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { textWidth } from '../../src/terminal/text.ts';
 import type { SearchResponse } from '../../src/wire/flights/index.ts';

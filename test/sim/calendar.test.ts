@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { DaysDocument } from '../../src/cli/commands/search/prices.ts';
+import type { DaysDocument } from '../../src/cli/commands/search/result.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { CreatedIntent, Intent, Offer, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from '../cli/memory.ts';

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { instant } from '../../../kernel/clock.ts';
 import { type OfferSort, sortOffers } from '../../../kernel/domain/offers.ts';
 import type { StepKey } from '../../../terminal/index.ts';
@@ -82,18 +81,16 @@ const requestOf = ({ trip }: Walk): SearchRequestInput =>
   });
 
 /** Lists of earlier walks and of this one: the same search is not paid again while one of its offers can be had. */
-const memoryOf = ({ context: { session, clock, terminal } }: Walk): SearchMemory<Searched> =>
-  openSearchMemory({
-    path: join(session.home, 'recent-walks.json'),
-    baseUrl: session.baseUrl,
-    clock,
-    warn: terminal.note,
-    goodForMs: Number.POSITIVE_INFINITY,
-    alive({ list, ...rest }, nowMs) {
+const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
+  openSearchMemory(
+    context,
+    'recent-walks.json',
+    ({ list, ...rest }, nowMs) => {
       const offers = list.offers.filter((offer) => Date.parse(offer.expires_at) > nowMs);
       return offers.length === 0 ? null : { ...rest, list: { ...list, offers, total_offers: offers.length } };
     },
-  });
+    Number.POSITIVE_INFINITY,
+  );
 
 async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found | null) {
   const route = `${trip.from?.iata} → ${trip.to?.iata}`;

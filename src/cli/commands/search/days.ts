@@ -1,53 +1,31 @@
-import { join } from 'node:path';
-import { freeCall } from '../../../client/base/index.ts';
-import { DAY_MS, localDate } from '../../../kernel/clock.ts';
+import { DAY_MS, instant, localDate } from '../../../kernel/clock.ts';
 import { namedAirports } from '../../../kernel/domain/airports.ts';
-import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
-import { isProblem, problem } from '../../../kernel/problems.ts';
+import { byPrice } from '../../../kernel/domain/offers.ts';
+import { problem } from '../../../kernel/problems.ts';
 import { canDrawLive, counted, harmlessDocument, openLiveSign, type View, wrap } from '../../../terminal/index.ts';
+import type { Offer } from '../../../wire/flights/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
-import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-
-import { nextLines, offerCommand, printPlan, quoted } from '../../view/index.ts';
-import type { DaysTitle } from './days-view.ts';
-import { priceBarsView, priceGridView } from './days-view.ts';
-import {
-  aboutText,
-  agreeTotal,
-  costFacts,
-  costOf,
-  costText,
-  type DayAnswer,
-  dayFound,
-  openShares,
-  type RisenPrice,
-  type SearchesDone,
-  searchDays,
-  searchPrice,
-} from './many-days.ts';
-import {
-  cheapestDay,
-  type DayGrid,
-  type DayPrice,
-  type DaysDocument,
-  flexDays,
-  isSameJourney,
-  type JourneyDays,
-  monthDays,
-  openSearchMemory,
-  pricesOf,
-} from './prices.ts';
-import { type SearchOptions, searchRequestOf } from './request.ts';
+import { nextLines, offerCommand, quoted } from '../../view/index.ts';
+import { dayAt, type JourneyDays, keyOf, pricesView } from './days-view.ts';
+import { openSearchMemory, type SearchOptions, searchRequestOf } from './index.ts';
+import { aboutText, type Results, type RisenPrice, searchMany } from './many.ts';
+import type { DayPrice, DaysDocument } from './result.ts';
 import type * as spec from './spec.ts';
 
+/** The result of a day's search; without an offer, nothing is sold that day. */
+interface DayAnswer {
+  readonly offer: Offer | null;
+  readonly isComplete: boolean;
+}
+
 /**
- * `search --flex <n>` and `search --cheapest-day`: the cheapest price of each day. It is many paid searches: their
- * total is said, and agreed to, before the first one (days/agree.ts). What was found is shown however it ends.
+ * `search --flex <n>` and `search --cheapest-day`: the cheapest price of each day, in many paid searches. What was found
+ * is shown however it ends.
  */
 export const searchByDay: Run<typeof spec.search> = async (context, options) => {
-  const { session, clock, globals, terminal } = context;
+  const { clock, session, terminal } = context;
   refuseOthers(options);
   const asked = searchRequestOf({ ...options, limit: 1, wait: false });
   const journey: JourneyDays = { depart_date: asked.depart_date, return_date: asked.return_date ?? null };
@@ -58,64 +36,69 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
     depart_date,
     ...(return_date !== null && { return_date }),
   });
-  terminal.phase('Asking what a search costs');
-  // The days asked for are asked about: what is wrong with them is said before anything is paid.
-  const price = await searchPrice(context, requestOf(journey));
-  const memory = openSearchMemory<DayAnswer>({
-    path: join(session.home, 'recent-prices.json'),
-    baseUrl: session.baseUrl,
-    clock,
-    warn: terminal.note,
-    alive: (found, nowMs) => (found.offer === null || Date.parse(found.offer.expires_at) > nowMs ? found : null),
-  });
-  const known = grid.journeys.flatMap((one): DayPrice[] => {
-    const found = memory.find(requestOf(one));
-    // A search that did not wait is no answer for one that does.
-    return found && (found.isComplete || options.wait === false) ? [dayFound(one, found)] : [];
-  });
-  const journeys = grid.journeys.filter((one) => !known.some((day) => isSameJourney(day, one)));
-  const cost = costOf(journeys.length, price, freeCall(session.profile.limits));
-  const title: DaysTitle = {
+  const view = pricesView({
     adults: options.adults ?? 1,
     cabin: options.cabin ?? 'economy',
     span: spanOf(options, journey),
+    isGrid: options.flex !== undefined,
+  });
+  const documentOf = (results: Results<JourneyDays, DayAnswer>) => {
+    const days = grid.journeys
+      .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+      .map((one): DayPrice => dayPrice(one, results.get(one)));
+    return {
+      origin_iata: options.from,
+      destination_iata: options.to,
+      ...journey,
+      departures: grid.departures,
+      returns: grid.returns,
+      prices: pricesOf(grid, days),
+      days,
+      cheapest: cheapestDay(days, journey),
+    };
   };
-  const view = options.flex === undefined ? priceBarsView(title) : priceGridView(title);
-  if (globals.dryRun) {
-    const plan =
-      journeys.length === 0 ? 'Pay nothing: every day is known.' : `Pay ${costText(cost, globals.maxPayment)}.`;
-    printPlan(terminal, [plan, 'Show the cheapest price of each day.'], {
-      request: requestOf(journey),
-      ...costFacts(cost, globals.maxPayment),
-    });
-    return 0;
+  const shown = showing(context, view);
+  const ended = await searchMany<JourneyDays, DayAnswer>(context, {
+    noun: 'day',
+    cells: grid.journeys,
+    requestOf,
+    // What is wrong with the days asked for is said before anything is paid.
+    priced: requestOf(journey),
+    waits: options.wait !== false,
+    memory: openSearchMemory(context, 'recent-prices.json', (found, nowMs) =>
+      found.offer === null || Date.parse(found.offer.expires_at) > nowMs ? found : null,
+    ),
+    keep: (first, landed, isComplete) => ({ offer: cheapestOf([...first.offers, ...landed]), isComplete }),
+    isComplete: ({ isComplete }) => isComplete,
+    plan: { step: 'Show the cheapest price of each day.', facts: { request: requestOf(journey) } },
+    progress: (results, risen) =>
+      shown.draw({ ...documentOf(results), searches: 0, paid_amount: '0.00', payments: [] }, risen),
+    stop: shown.stop,
+  });
+  if (ended === null) return 0;
+  const document: DaysDocument = { ...documentOf(ended.results), ...ended.paid };
+  const { cheapest, days } = document;
+  terminal.result(document, view);
+  const left = days.filter((day) => day.status === 'not_searched' || day.status === 'failed').length;
+  if (context.signal.aborted || left > 0) {
+    const missing = `${ended.why}${left} of ${counted(days.length, 'day')} not known. The same command within 10 minutes pays only for those.`;
+    for (const line of wrap(missing, terminal.asideScreen.width)) terminal.note(line);
   }
-  terminal.settle();
-  if (known.length > 0)
-    terminal.note(`${counted(known.length, 'day')} known from the last 10 minutes: not paid again.`);
-  const total = journeys.length === 0 ? 0n : await agreeTotal(context, cost);
-  const days = new Map(known.map((day) => [keyOf(day), day]));
-  const documentNow = (found: Pick<SearchesDone, 'payments'>) =>
-    documentOf(options, journey, grid, days, found.payments);
-  const shown = showing(context, view, journeys.length);
-  let found: SearchesDone;
-  try {
-    found = await searchDays(context, {
-      journeys,
-      requestOf,
-      flights: (amount) => session.flights({ agreed: { kind: 'call', amount } }),
-      shares: openShares(total, journeys.length),
-      memory,
-      waits: options.wait !== false,
-      told({ day, risen }) {
-        if (day) days.set(keyOf(day), day);
-        shown.draw(documentNow({ payments: [] }), risen);
-      },
-    });
-  } finally {
-    await shown.stop();
+  if (cheapest) {
+    const route = `${options.from}-${options.to}`;
+    session.recentOffers.rememberOne(cheapest.offer_id, { route, departureDate: cheapest.depart_date });
   }
-  return told(context, documentNow(found), found, view);
+  terminal.aside([
+    '',
+    ...(ended.paidText === null ? [] : [ended.paidText]),
+    ...(cheapest
+      ? nextLines(
+          offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id)),
+          `farelock search ${quoted(options.from)} ${quoted(options.to)} --depart ${cheapest.depart_date}${cheapest.return_date === null ? '' : ` --return ${cheapest.return_date}`}`,
+        )
+      : ['Next: try other days, or fewer filters']),
+  ]);
+  return ended.exit;
 };
 
 /** Days are sold by the calendar of the origin; this machine's is the next best for an airport that is not known here. */
@@ -124,15 +107,8 @@ function todayAt(origin: string, nowMs: number): string {
   return airport ? localDate(nowMs, airport.timeZone) : parseDate('today', nowMs);
 }
 
-const note = ({ terminal }: CommandContext, text: string): void => {
-  for (const line of wrap(text, terminal.asideScreen.width)) terminal.note(line);
-};
-
-const keyOf = (day: JourneyDays): string => `${day.depart_date} ${day.return_date ?? ''}`;
-
 /** Refuses options that a grid has no room for, rather than ignoring them. */
-function refuseOthers(options: SearchOptions): void {
-  const { flex, sort, limit, allFares, ndjson, cheapestDay: month } = options;
+function refuseOthers({ flex, sort, limit, allFares, ndjson, cheapestDay: month }: SearchOptions): void {
   const wrong = [
     ...(flex !== undefined && month ? ['--flex'] : []),
     ...(sort !== undefined && sort !== 'price' ? ['--sort'] : []),
@@ -147,57 +123,30 @@ function refuseOthers(options: SearchOptions): void {
   });
 }
 
-function spanOf(options: SearchOptions, { depart_date, return_date }: JourneyDays): string {
-  if (options.flex !== undefined) return `${counted(options.flex, 'day')} either side`;
+function spanOf({ flex }: SearchOptions, { depart_date, return_date }: JourneyDays): string {
+  if (flex !== undefined) return `${counted(flex, 'day')} either side`;
   const month = new Date(`${depart_date}T00:00:00Z`).toLocaleDateString('en-GB', {
     month: 'long',
     year: 'numeric',
     timeZone: 'UTC',
   });
-  if (return_date === null) return month;
-  const nights = (Date.parse(return_date) - Date.parse(depart_date)) / DAY_MS;
-  return `${month}, ${counted(nights, 'night')}`;
-}
-
-function documentOf(
-  { from, to }: SearchOptions,
-  asked: JourneyDays,
-  grid: DayGrid,
-  known: ReadonlyMap<string, DayPrice>,
-  payments: SearchesDone['payments'],
-): DaysDocument {
-  const days = grid.journeys
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    .map((journey): DayPrice => known.get(keyOf(journey)) ?? { ...journey, status: 'not_searched' });
-  return {
-    origin_iata: from,
-    destination_iata: to,
-    ...asked,
-    departures: grid.departures,
-    returns: grid.returns,
-    prices: pricesOf(grid, days),
-    days,
-    cheapest: cheapestDay(days, asked),
-    searches: payments.length,
-    paid_amount: formatUsdc(payments.reduce((sum, one) => sum + parseUsdc(one.amount), 0n)),
-    payments,
-  };
+  return return_date === null ? month : `${month}, ${counted(daysFrom(depart_date, return_date), 'night')}`;
 }
 
 const WORTH_SAYING_MS = 2_000;
 
 /** The prices as they come in, redrawn in place on a terminal; elsewhere a sign of life. */
-function showing(context: CommandContext, view: View<DaysDocument>, searches: number) {
+function showing(context: CommandContext, view: View<DaysDocument>) {
   const { terminal } = context;
-  const sign = canDrawLive(context) ? openLiveSign(context) : null;
+  let sign: ReturnType<typeof openLiveSign> | null = null;
   let saidAt = '';
-  if (searches > 0) terminal.phase(`Searching ${counted(searches, 'day')}`);
   return {
-    draw(document: DaysDocument, risen: RisenPrice | undefined) {
+    draw(document: DaysDocument, risen: RisenPrice | null) {
       const left = document.days.filter((day) => day.status === 'not_searched').length;
       const known = `${document.days.length - left} of ${counted(document.days.length, 'day')}`;
       const waits = risen && `a search costs ${risen.to} USDC now, continuing in ${aboutText(risen.againMs)}`;
-      const said = waits === undefined ? known : `${known} · ${waits}`;
+      const said = waits === null ? known : `${known} · ${waits}`;
+      if (canDrawLive(context)) sign ??= openLiveSign(context);
       if (sign) sign.show(view.lines(harmlessDocument(document), terminal.asideScreen), said);
       // One line for each wait, not one for each of the searches that wait.
       else if (risen && risen.againMs > WORTH_SAYING_MS && known !== saidAt) {
@@ -205,56 +154,105 @@ function showing(context: CommandContext, view: View<DaysDocument>, searches: nu
         terminal.phase(said);
       }
     },
-    stop: async () => {
-      await sign?.stop();
-      terminal.settle();
-    },
+    stop: () => sign?.stop(),
   };
 }
 
-async function told(
-  context: CommandContext,
-  document: DaysDocument,
-  { payments, stoppedBy }: SearchesDone,
-  view: View<DaysDocument>,
-): Promise<ExitCode> {
-  const { terminal, signal, session } = context;
-  const { cheapest, days } = document;
-  const isKnown = days.some((day) => day.status === 'found' || day.status === 'none');
-  // Nothing to show: why is the whole answer.
-  if (!isKnown && signal.aborted) throw signal.reason;
-  if (!isKnown && stoppedBy) throw stoppedBy;
-  terminal.result(document, view);
-  const left = days.filter((day) => day.status === 'not_searched' || day.status === 'failed').length;
-  if (signal.aborted || left > 0) {
-    const why = signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '';
-    note(
-      context,
-      `${why}${left} of ${counted(days.length, 'day')} not known. The same command within 10 minutes pays only for those.`,
-    );
-  }
-  if (cheapest) {
-    const route = `${document.origin_iata}-${document.destination_iata}`;
-    session.recentOffers.rememberOne(cheapest.offer_id, { route, departureDate: cheapest.depart_date });
-  }
-  const again = cheapest && searchCommand(document, cheapest);
-  terminal.aside([
-    '',
-    ...(payments.length > 0
-      ? [`Paid ${document.paid_amount} USDC for ${counted(payments.length, 'search', 'searches')}`]
-      : []),
-    ...(cheapest && again
-      ? nextLines(offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id)), again)
-      : ['Next: try other days, or fewer filters']),
-  ]);
-  return signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0;
+/** Departures across, returns down (null: one row), as YYYY-MM-DD. Only the calendar is used: no time zone moves a day. */
+interface DayGrid {
+  readonly departures: string[];
+  readonly returns: string[] | null;
+  /** The days to search, nearest to the days asked for first: an early stop has the days that matter most. */
+  readonly journeys: readonly JourneyDays[];
 }
 
-const searchCommand = (document: DaysDocument, day: JourneyDays): string =>
-  [
-    'farelock search',
-    quoted(document.origin_iata),
-    quoted(document.destination_iata),
-    `--depart ${day.depart_date}`,
-    ...(day.return_date === null ? [] : [`--return ${day.return_date}`]),
-  ].join(' ');
+/** How far ahead a search may be (CONTRACT, section 3). */
+const FARTHEST_DAYS = 360;
+
+const dayNumber = (date: string): number => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
+
+const addDays = (date: string, days: number): string => instant((dayNumber(date) + days) * DAY_MS).slice(0, 10);
+
+const daysFrom = (from: string, to: string): number => dayNumber(to) - dayNumber(from);
+
+const isSold = (day: string, today: string): boolean => day >= today && daysFrom(today, day) <= FARTHEST_DAYS;
+
+/** Up to `flex` days either side of both dates, without what is past, too far ahead, or back before it left. */
+function flexDays(asked: JourneyDays, flex: number, today: string): DayGrid {
+  const around = (date: string) =>
+    Array.from({ length: 2 * flex + 1 }, (_none, index) => addDays(date, index - flex)).filter((day) =>
+      isSold(day, today),
+    );
+  const departures = around(asked.depart_date);
+  const returns = asked.return_date === null ? null : around(asked.return_date);
+  const journeys = departures.flatMap((depart_date) =>
+    (returns ?? [null])
+      .filter((return_date) => return_date === null || return_date >= depart_date)
+      .map((return_date) => ({ depart_date, return_date })),
+  );
+  return { departures, returns, journeys: nearestFirst(journeys, asked) };
+}
+
+/** Every day of the month of the departure; a return keeps as many days behind it. */
+function monthDays(asked: JourneyDays, today: string): DayGrid {
+  const month = asked.depart_date.slice(0, 7);
+  const stay = asked.return_date === null ? null : daysFrom(asked.depart_date, asked.return_date);
+  const departures = Array.from({ length: 31 }, (_none, index) => addDays(`${month}-01`, index)).filter(
+    (day) => day.startsWith(month) && isSold(stay === null ? day : addDays(day, stay), today) && day >= today,
+  );
+  const journeys = departures.map((depart_date) => ({
+    depart_date,
+    return_date: stay === null ? null : addDays(depart_date, stay),
+  }));
+  return { departures, returns: null, journeys: nearestFirst(journeys, asked) };
+}
+
+function nearestFirst(journeys: readonly JourneyDays[], asked: JourneyDays): JourneyDays[] {
+  const away = (day: JourneyDays) =>
+    Math.abs(daysFrom(asked.depart_date, day.depart_date)) +
+    (day.return_date === null || asked.return_date === null
+      ? 0
+      : Math.abs(daysFrom(asked.return_date, day.return_date)));
+  return journeys.toSorted((a, b) => away(a) - away(b) || (a.depart_date < b.depart_date ? -1 : 1));
+}
+
+/** The cheapest offer in the currency that is compared; ties go by offer id, as in every list. */
+function cheapestOf(offers: readonly Offer[]): Offer | null {
+  const [cheapest] = offers.toSorted(byPrice);
+  if (!cheapest) return null;
+  const { fare_options: _options, ...offer } = cheapest;
+  return offer;
+}
+
+function dayPrice(journey: JourneyDays, result: ReturnType<Results<JourneyDays, DayAnswer>['get']>): DayPrice {
+  if (result?.status !== 'kept') return { ...journey, ...(result ?? { status: 'not_searched' }) };
+  const { offer, isComplete, atMs } = result;
+  const common = { ...journey, searched_at: instant(atMs), is_complete: isComplete };
+  if (offer === null) return { ...common, status: 'none' };
+  const { total_amount_decimal, total_currency, offer_id, owner_name, stops, duration } = offer;
+  return { ...common, status: 'found', total_amount_decimal, total_currency, offer_id, owner_name, stops, duration };
+}
+
+/** The cheapest day, the one asked for or else the earliest of several; prices in other currencies do not compare. */
+function cheapestDay(days: readonly DayPrice[], asked: JourneyDays): DaysDocument['cheapest'] {
+  const found = days.filter((day) => day.status === 'found');
+  const currency = found.some((day) => day.total_currency === 'USD') ? 'USD' : found[0]?.total_currency;
+  const isAsked = (day: JourneyDays) => keyOf(day) === keyOf(asked);
+  const [cheapest = null] = found
+    .filter((day) => day.total_currency === currency)
+    .toSorted(
+      (a, b) =>
+        Number(a.total_amount_decimal) - Number(b.total_amount_decimal) ||
+        Number(isAsked(b)) - Number(isAsked(a)) ||
+        (keyOf(a) < keyOf(b) ? -1 : 1),
+    );
+  return cheapest;
+}
+
+const pricesOf = ({ departures, returns }: DayGrid, days: readonly DayPrice[]): (string | null)[][] =>
+  (returns ?? [undefined]).map((back) =>
+    departures.map((depart) => {
+      const day = dayAt(days, depart, back);
+      return day?.status === 'found' ? day.total_amount_decimal : null;
+    }),
+  );

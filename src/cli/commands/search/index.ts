@@ -1,2 +1,159 @@
-export { openSearchMemory, type Remembered, type SearchMemory } from './prices.ts';
-export { searchRequestOf } from './request.ts';
+import { join } from 'node:path';
+import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
+import { canonicalJson, sha256Hex } from '../../../kernel/json.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type { SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
+import { dateOption, loadAirports } from '../../searching/index.ts';
+import { openNotebook } from '../../session/index.ts';
+import type { CommandContext, OptionsOf } from '../../spec/index.ts';
+import type { SearchTitle } from '../../view/flights/index.ts';
+import { incompleteText, numberedOffers, searchView } from '../../view/flights/index.ts';
+import type * as spec from './spec.ts';
+
+export type SearchOptions = OptionsOf<typeof spec.search>;
+
+const SHOWN = 20;
+
+/**
+ * The request that the options mean. Who waits for slower offers asks for the whole answer, for one of them may bring
+ * an itinerary into the list that the first answer would have cut off; the list is limited when it is complete.
+ * @param options with codes of airports and dates as YYYY-MM-DD
+ * @throws Problem `usage` where they do not go together
+ */
+export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
+  const { depart, return: back } = options;
+  if (back !== undefined && back < depart) {
+    throw problem('usage', {
+      message: `The return (${back}) is before the departure (${depart}).`,
+      fix: 'Give a --return that is not before --depart.',
+    });
+  }
+  if (options.from === options.to) {
+    throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Give two airports.' });
+  }
+  return {
+    origin_iata: options.from,
+    destination_iata: options.to,
+    depart_date: depart,
+    ...(back !== undefined && { return_date: back }),
+    ...(options.adults !== undefined && { adults: options.adults }),
+    ...(options.cabin !== undefined && { cabin_class: options.cabin }),
+    ...(options.maxStops !== undefined && { max_stops: options.maxStops }),
+    ...(options.departAfter !== undefined && { departure_after: options.departAfter }),
+    ...(options.departBefore !== undefined && { departure_before: options.departBefore }),
+    ...(options.maxPrice !== undefined && { max_price: formatUsdc(options.maxPrice) }),
+    ...(options.sort !== undefined && { sort: options.sort }),
+    ...limitAsked(options),
+    cheapest_per_itinerary: !options.allFares,
+  };
+}
+
+/**
+ * A person waits for slower offers and sees them arrive. A program gets the service's own answer at once, with the
+ * `search_id` to ask on; it waits when it says so.
+ */
+export interface WaitingOptions extends SearchOptions {
+  readonly wait: boolean;
+}
+
+export const limitOf = (options: SearchOptions): number => options.limit ?? SHOWN;
+
+/** @param options with codes of airports or cities, and dates as YYYY-MM-DD */
+export const titleOf = (options: SearchOptions): SearchTitle => ({
+  from: options.from,
+  to: options.to,
+  depart: options.depart,
+  return: options.return,
+  adults: options.adults ?? 1,
+  cabin: options.cabin ?? 'economy',
+  grouped: !options.allFares,
+  sort: options.sort,
+});
+
+/** A stream has no best few: only a limit that was given is passed on, for the first answer. */
+function limitAsked(options: WaitingOptions): { limit?: number } {
+  if (options.ndjson) return options.limit === undefined ? {} : { limit: options.limit };
+  return options.wait ? {} : { limit: limitOf(options) };
+}
+
+/**
+ * With what people type turned into what a service takes: names of airports into codes, dates into YYYY-MM-DD. What has
+ * two readings is asked about. The names are loaded for those alone who give one.
+ * @param takesCities true where the code of a city may stay: any of its airports
+ * @throws Problem `usage`
+ */
+export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | 'depart' | 'return'>>(
+  context: CommandContext,
+  given: T,
+  takesCities = false,
+): Promise<T> {
+  const depart = await dateOption(context, '--depart', given.depart);
+  const back = given.return === undefined ? undefined : await dateOption(context, '--return', given.return, depart);
+  const from = await codeOf(context, 'from', given.from, takesCities);
+  const to = await codeOf(context, 'to', given.to, takesCities);
+  return { ...given, from, to, depart, ...(back !== undefined && { return: back }) };
+}
+
+async function codeOf(context: CommandContext, flag: string, text: string, takesCities: boolean): Promise<string> {
+  if (/^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null) return text;
+  const { airportCode } = await loadAirports();
+  return airportCode(context, flag, text, takesCities);
+}
+
+/** Prints a list of offers and remembers its numbers; off a terminal, what it does not prove is said beside it. */
+export async function showOffers<T extends SearchResponse>(
+  { terminal, session, streams }: CommandContext,
+  list: T,
+  options: SearchOptions,
+): Promise<void> {
+  const title = titleOf(options);
+  terminal.result(list, searchView(title));
+  await session.recentOffers.remember(list.offers, numberedOffers(list, title.grouped));
+  const incomplete = incompleteText(list, title);
+  if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
+}
+
+/** The result of a search: paid for, and good for a while. */
+export type Remembered<T> = T & { readonly atMs: number };
+
+/** The searches of the last minutes: the same search is not paid for again. */
+export interface SearchMemory<T> {
+  find(request: SearchRequestInput): Remembered<T> | null;
+  /** @returns what is remembered, with the moment that it was found at */
+  remember(request: SearchRequestInput, found: T): Remembered<T>;
+}
+
+/**
+ * Opens a file of the home, which is replaced whole: offers alone, and nothing of a person.
+ * @param alive what can still be had of a result; null: nothing
+ * @param goodForMs an offer that expires before is forgotten earlier
+ */
+export function openSearchMemory<T extends object>(
+  { session, clock, terminal }: Pick<CommandContext, 'session' | 'clock' | 'terminal'>,
+  name: `recent-${string}.json`,
+  alive: (found: T, nowMs: number) => T | null,
+  goodForMs = 600_000,
+): SearchMemory<T> {
+  const { home, baseUrl } = session;
+  const file = openNotebook<Record<string, Remembered<T>>>(join(home, name), terminal.note);
+  const keyOf = (request: SearchRequestInput) => sha256Hex(canonicalJson({ baseUrl, request })).slice(0, 32);
+  const read = (): Map<string, Remembered<T>> => {
+    const nowMs = clock.now();
+    const entries = Object.entries(file.read() ?? {}).flatMap(([key, found]): [string, Remembered<T>][] => {
+      // A clock that was set back makes nothing younger.
+      if (!found || found.atMs > nowMs || nowMs - found.atMs > goodForMs) return [];
+      const left = alive(found, nowMs);
+      return left ? [[key, { ...left, atMs: found.atMs }]] : [];
+    });
+    return new Map(entries);
+  };
+  return {
+    find: (request) => read().get(keyOf(request)) ?? null,
+    remember(request, found) {
+      const entry = { ...found, atMs: clock.now() };
+      file.write(Object.fromEntries(read().set(keyOf(request), entry)));
+      return entry;
+    },
+  };
+}

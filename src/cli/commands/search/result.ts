@@ -89,6 +89,10 @@ const anyAirport = wire.searchResponse
   })
   .describe('From or to any airport of a city: LON, NYC.');
 
+export type DayPrice = z.infer<typeof dayPrice>;
+export type DaysDocument = z.infer<typeof pricesByDay>;
+export type AnyAirportDocument = z.infer<typeof anyAirport>;
+
 const asked = searchRequest.partial();
 
 const daysPlan = plan({

@@ -1,4 +1,3 @@
-import type { PaymentReceipt } from '../../../client/base/index.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchResponse } from '../../../wire/flights/index.ts';
@@ -7,9 +6,8 @@ import { type ArrivalsEnd, loadGathering } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/index.ts';
 import { costLines, firstOfferLines, withPayment } from '../../view/index.ts';
-import { limitOf, searchRequestOf, titleOf, understood } from './request.ts';
+import { limitOf, searchRequestOf, showOffers, titleOf, understood } from './index.ts';
 import type * as spec from './spec.ts';
 
 /**
@@ -21,7 +19,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
     const { searchByDay } = await import('./days.ts');
     return searchByDay(context, await understood(context, given));
   }
-  const { terminal, session, signal, globals } = context;
+  const { terminal, session, signal, globals, streams } = context;
   const takesCities = !given.ndjson;
   const options = {
     ...(await understood(context, given, takesCities)),
@@ -51,35 +49,21 @@ export const search: Run<typeof spec.search> = async (context, given) => {
     const { streamOffers } = await import('./updates.ts');
     return streamOffers(context, flights, { first: value, payment, request, wait: options.wait });
   }
-  const title = titleOf(options);
   const limit = limitOf(options);
+  let list: SearchResponse = { ...value, offers: value.offers.slice(0, limit) };
+  let ended: ArrivalsEnd = { kind: 'complete' };
   if (options.wait && value.status === 'enriching') {
     const { gatherOffers } = await loadGathering();
-    const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
-    await show(context, list, payment, title);
-    return sayEnd(context, ended);
+    const first = { first: value, request, title: titleOf(options), limit };
+    ({ list, ended } = await gatherOffers(context, flights, first));
   }
-  await show(context, { ...value, offers: value.offers.slice(0, limit) }, payment, title);
-  return 0;
-};
-
-async function show(
-  context: CommandContext,
-  list: SearchResponse,
-  payment: PaymentReceipt | null,
-  title: SearchTitle,
-): Promise<void> {
-  const { terminal, session, streams } = context;
-  terminal.result(withPayment(list, payment), searchView(title));
-  await session.recentOffers.remember(list.offers, numberedOffers(list, title.grouped));
-  // Off a terminal the result is for a program: what the list does not prove is said beside it.
-  const incomplete = incompleteText(list, title);
-  if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
+  await showOffers(context, withPayment(list, payment), options);
   const next = firstOfferLines(list.offers, (id) => shortOf(context, id));
   const byNumber =
-    list.offers.length > 1 && streams.stdout.isTTY ? ['farelock intent create 2   (a # of the list)'] : [];
-  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next, ...byNumber.map((line) => `      ${line}`)]);
-}
+    list.offers.length > 1 && streams.stdout.isTTY ? ['      farelock intent create 2   (a # of the list)'] : [];
+  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next, ...byNumber]);
+  return sayEnd(context, ended);
+};
 
 function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {
   if (ended.kind === 'complete') return 0;

@@ -8,6 +8,7 @@ export {
   listLines,
   listParts,
   numberedOffers,
+  requestLines,
   type SearchTitle,
   searchLines,
   searchView,

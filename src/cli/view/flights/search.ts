@@ -147,8 +147,7 @@ export function listParts(
   };
 }
 
-function titleLines(response: SearchResponse, title: SearchTitle, { paint, width }: Screen): string[] {
-  const days = title.return ? `${dayName(title.depart)} – ${dayName(title.return)}` : dayName(title.depart);
+function titleLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
   const what = title.grouped ? ['itinerary', 'itineraries'] : ['fare', 'fares'];
   const facts = [
     counted(title.adults, 'adult'),
@@ -157,12 +156,22 @@ function titleLines(response: SearchResponse, title: SearchTitle, { paint, width
       ? `${response.offers.length} of ${counted(response.total_offers, what[0] ?? '', what[1])}`
       : counted(response.offers.length, what[0] ?? '', what[1]),
     `${mainCurrency(response.offers)}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
-  ].join(' · ');
-  const route = `${title.from} ${title.return ? '⇄' : '→'} ${title.to}`;
-  const line = `${route}  ${days}  ${facts}`;
-  return textWidth(line) <= width
-    ? [`${paint.bold(route)}  ${days}  ${paint.dim(facts)}`]
-    : [`${paint.bold(route)}  ${days}`, ...wrap(facts, width).map(paint.dim)];
+  ];
+  return requestLines(title, facts, screen);
+}
+
+/** The line above a list: the journey asked for, and facts about it, under it where there is no room. */
+export function requestLines(
+  { from, to, depart, return: back }: Pick<SearchTitle, 'from' | 'to' | 'depart' | 'return'>,
+  facts: readonly string[],
+  { paint, width }: Screen,
+): string[] {
+  const route = `${from} ${back ? '⇄' : '→'} ${to}`;
+  const days = back ? `${dayName(depart)} – ${dayName(back)}` : dayName(depart);
+  const said = facts.join(' · ');
+  return textWidth(`${route}  ${days}  ${said}`) <= width
+    ? [`${paint.bold(route)}  ${days}  ${paint.dim(said)}`]
+    : [`${paint.bold(route)}  ${days}`, ...wrap(said, width).map(paint.dim)];
 }
 
 interface Drawing {

@@ -1,0 +1,435 @@
+import {
+  BUDGET_WINDOW_MS,
+  freeCall,
+  liftedBy,
+  mayBePaid,
+  type PaymentReceipt,
+  refusal,
+  type Spender,
+  type Spending,
+} from '../../../client/base/index.ts';
+import { PaymentPlanned } from '../../../client/payer/index.ts';
+import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import { isProblem, type Problem, type ProblemCode, problem } from '../../../kernel/problems.ts';
+import { counted } from '../../../terminal/index.ts';
+import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
+import { followArrivals } from '../../searching/index.ts';
+import { spenderOf, usdcOf } from '../../session/index.ts';
+import type { ExitCode } from '../../settings/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
+import { printPlan } from '../../view/index.ts';
+import type { Remembered, SearchMemory } from './index.ts';
+
+/** One command that is many paid searches, one for each cell: a day of a grid, or a route between two cities. */
+interface ManySearches<Cell, Kept> {
+  /** `day`, `route` */
+  readonly noun: string;
+  /** Searched in this order. */
+  readonly cells: readonly Cell[];
+  readonly requestOf: (cell: Cell) => SearchRequestInput;
+  /** The request whose price is asked, and with it whether it is valid; the first one to be paid for where it is left out. */
+  readonly priced?: SearchRequestInput;
+  /** True when slower sellers are waited for; a remembered search that did not wait is then no answer. */
+  readonly waits: boolean;
+  readonly memory: SearchMemory<Kept>;
+  /** Makes of an answer, and of what landed after it, what is remembered of it. */
+  readonly keep: (first: SearchResponse, landed: readonly Offer[], isComplete: boolean) => Kept;
+  readonly isComplete: (kept: Kept) => boolean;
+  /** The last step of a dry run, and the facts of its document. */
+  readonly plan: { readonly step: string; readonly facts: Record<string, unknown> };
+  /** Noted before anything is agreed to. */
+  readonly heading?: string;
+  /** Shows how far it has come: after each search, and for each price that has risen. */
+  readonly progress: (results: Results<Cell, Kept>, risen: RisenPrice | null) => void;
+  readonly stop?: () => Promise<void> | undefined;
+}
+
+export type Results<Cell, Kept> = ReadonlyMap<Cell, Result<Kept>>;
+
+type Result<Kept> = (Remembered<Kept> & { readonly status: 'kept' }) | Gap;
+
+/** A search without an answer. */
+export type Gap =
+  | { readonly status: 'failed'; readonly error: { readonly code: ProblemCode; readonly message: string } }
+  | { readonly status: 'not_searched'; readonly reason?: string };
+
+export interface RisenPrice {
+  /** Decimal USDC. */
+  readonly to: string;
+  readonly againMs: number;
+}
+
+export interface Ended<Cell, Kept> {
+  readonly results: Results<Cell, Kept>;
+  /** Searches that were paid for now, for the document. */
+  readonly paid: { readonly searches: number; readonly paid_amount: string; readonly payments: PaymentReceipt[] };
+  /** `Paid 0.20 USDC for 2 searches`; null where nothing was paid. */
+  readonly paidText: string | null;
+  readonly stoppedBy: Problem | null;
+  /** Why it ended early, before a sentence about what is missing; empty where it did not. */
+  readonly why: string;
+  readonly exit: ExitCode;
+}
+
+/**
+ * Searches every cell that is not known from the last minutes. What they cost together is said, and agreed to, before
+ * the first one. Under --dry-run only that is printed.
+ * @returns null after a dry run; cells that were not reached have no result
+ * @throws Problem as agreeTotal does; why it was stopped, where there is no answer at all
+ */
+export async function searchMany<Cell, Kept extends object>(
+  context: CommandContext,
+  given: ManySearches<Cell, Kept>,
+): Promise<Ended<Cell, Kept> | null> {
+  const { session, globals, terminal, signal } = context;
+  const { noun, cells, requestOf, memory, plan } = given;
+  const results = new Map<Cell, Result<Kept>>();
+  for (const cell of cells) {
+    const kept = memory.find(requestOf(cell));
+    if (kept && (given.isComplete(kept) || !given.waits)) results.set(cell, { ...kept, status: 'kept' });
+  }
+  const known = results.size;
+  const asked = cells.filter((cell) => !results.has(cell));
+  const priced = given.priced ?? asked.map(requestOf)[0];
+  const price = priced ? await searchPrice(context, priced) : 0n;
+  const cost = costOf(asked.length, price, freeCall(session.profile.limits));
+  if (globals.dryRun) {
+    const pays =
+      asked.length === 0 ? `Pay nothing: every ${noun} is known.` : `Pay ${costText(cost, globals.maxPayment)}.`;
+    printPlan(terminal, [pays, plan.step], { ...plan.facts, ...costFacts(cost, globals.maxPayment) });
+    return null;
+  }
+  terminal.settle();
+  if (given.heading !== undefined) terminal.note(given.heading);
+  if (known > 0) terminal.note(`${counted(known, noun)} known from the last 10 minutes: not paid again.`);
+  const total = asked.length === 0 ? 0n : await agreeTotal(context, cost);
+  if (asked.length > 0) terminal.phase(`Searching ${counted(asked.length, noun)}`);
+  const { payments, stoppedBy } = await searchAll(context, given, asked, total, results).finally(async () => {
+    await given.stop?.();
+    terminal.settle();
+  });
+  // Nothing to show: the reason is the whole answer.
+  const hasAnswer = [...results.values()].some(({ status }) => status === 'kept');
+  if (!hasAnswer && signal.aborted) throw signal.reason;
+  if (!hasAnswer && stoppedBy) throw stoppedBy;
+  const paid_amount = formatUsdc(payments.reduce((sum, one) => sum + parseUsdc(one.amount), 0n));
+  const searches = payments.length;
+  return {
+    results,
+    paid: { searches, paid_amount, payments },
+    paidText: searches > 0 ? `Paid ${paid_amount} USDC for ${counted(searches, 'search', 'searches')}` : null,
+    stoppedBy,
+    why: signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '',
+    exit: signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0,
+  };
+}
+
+/** Failures that the next search would meet as well. */
+const CONCERNS_ALL: ReadonlySet<ProblemCode> = new Set([
+  'insufficient_funds',
+  'daily_limit_reached',
+  'host_not_allowed',
+  'challenge_refused',
+  'no_wallet',
+  'keypair_unreadable',
+]);
+
+/** At the same time: the service is spared, and a price that rises is seen soon. */
+const AT_ONCE = 4;
+
+/** After Ctrl-C: what is being paid for is worth waiting for a moment. */
+const GRACE_MS = 3_000;
+
+/** Where the searches of others have made it dearer. */
+const RISEN_PAUSE_MS = 5_000;
+
+const LONGEST_RISEN_MS = 300_000;
+
+/**
+ * Searches through the ordinary paid client, a few at a time, the first ones first. A search that fails is a gap with
+ * its reason, and is not tried again: what was signed for it stays in the journal, where the same search finds it. One
+ * that costs more than its share waits until the price falls. What concerns all of them (the wallet, a limit) stops the
+ * rest, as do Ctrl-C and --timeout.
+ */
+async function searchAll<Cell, Kept extends object>(
+  context: CommandContext,
+  { requestOf, waits, memory, keep, progress }: ManySearches<Cell, Kept>,
+  asked: readonly Cell[],
+  /** The most that they may cost together, atomic USDC. */
+  total: bigint,
+  results: Map<Cell, Result<Kept>>,
+): Promise<{ readonly payments: PaymentReceipt[]; readonly stoppedBy: Problem | null }> {
+  const { clock, signal, session } = context;
+  const payments: PaymentReceipt[] = [];
+  /** Completed searches make the next ones dearer. */
+  const doneAtMs: number[] = [];
+  const queue = [...asked];
+  let left = total;
+  let waiting = asked.length;
+  let stoppedBy: Problem | null = null;
+  const ending = new AbortController();
+  const stop = () => void clock.sleep(GRACE_MS).then(() => ending.abort(signal.reason));
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  const isOver = () => signal.aborted || stoppedBy !== null;
+
+  const search = async (cell: Cell): Promise<Result<Kept>> => {
+    const request = requestOf(cell);
+    const deadlineMs = clock.now() + LONGEST_RISEN_MS;
+    for (;;) {
+      // What is left by the searches that are left: the total is never passed, and is enough for the last one.
+      const share = left / BigInt(Math.max(1, waiting));
+      left -= share;
+      waiting--;
+      try {
+        const flights = await session.flights({ agreed: { kind: 'call', amount: share } });
+        const { value, payment } = await flights.search(request, { signal: ending.signal });
+        left += share - (payment ? parseUsdc(payment.amount) : 0n);
+        if (payment) payments.push(payment);
+        doneAtMs.push(clock.now());
+        const landed: Offer[] = [];
+        const within = { ...context, signal: ending.signal };
+        const end = waits ? await followArrivals(within, flights, value, (some) => landed.push(...some)) : null;
+        const isComplete = end === null ? value.status === 'complete' : end.kind === 'complete';
+        return { ...memory.remember(request, keep(value, landed, isComplete)), status: 'kept' };
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        // A price falls again; what a program was allowed does not grow.
+        const isUsedUp = error.code === 'payment_above_cap' && error.detail?.allowed !== undefined;
+        if (error.code !== 'payment_above_cap' || isUsedUp) {
+          if (signal.aborted) return { status: 'not_searched', reason: 'interrupted' };
+          if (isUsedUp || CONCERNS_ALL.has(error.code)) stoppedBy ??= error;
+          return { status: 'failed', error: { code: error.code, message: error.message } };
+        }
+        // Nothing was signed: the search is still to come.
+        left += share;
+        waiting++;
+        const risenTo = typeof error.detail?.amount === 'string' ? error.detail.amount : '–';
+        const againMs = nextTryMs(doneAtMs, clock.now(), RISEN_PAUSE_MS);
+        progress(results, { to: risenTo, againMs });
+        if (clock.now() >= deadlineMs) return { status: 'not_searched', reason: `price rose to ${risenTo}` };
+        await clock.sleep(againMs, signal);
+        if (isOver()) return { status: 'not_searched' };
+      }
+    }
+  };
+  const work = async () => {
+    for (let cell = queue.shift(); cell && !isOver(); cell = queue.shift()) {
+      results.set(cell, await search(cell));
+      progress(results, null);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+  return { payments, stoppedBy };
+}
+
+/** The price of one search now, atomic USDC; 0 where the service asks for nothing. Asks, and pays nothing. */
+export async function searchPrice(context: CommandContext, request: SearchRequestInput): Promise<bigint> {
+  context.terminal.phase('Asking what a search costs');
+  const flights = await context.session.flights({ plan: true });
+  try {
+    await flights.search(request, { signal: context.signal });
+    return 0n;
+  } catch (error) {
+    if (error instanceof PaymentPlanned) return BigInt(error.plan.amount_atomic);
+    throw error;
+  }
+}
+
+/** The price of several searches, atomic USDC. */
+interface SearchesCost {
+  readonly searches: number;
+  /** Of one, now. */
+  readonly price: bigint;
+  /** Of all, at that price. */
+  readonly total: bigint;
+  /** Of all, should the price rise as it does when many search. */
+  readonly atMost: bigint;
+  /** How long it takes to pay no more than `total`, beside the searching itself. */
+  readonly waitMs: number;
+}
+
+/**
+ * The searches themselves make the next ones dearer. `free` is what may be paid without a question: up to there a price
+ * that others have driven up is paid too.
+ */
+function costOf(searches: number, price: bigint, free: bigint): SearchesCost {
+  const total = price * BigInt(searches);
+  const steps = Array.from({ length: searches }, (_none, index) => BigInt(Math.floor(index / DEARER_AFTER) + 1));
+  const risen = steps.reduce((sum, step) => sum + step * price, 0n);
+  const twice = 2n * total < free ? 2n * total : free;
+  const waitMs = waitFor(searches, price, total);
+  return { searches, price, total, atMost: risen > twice ? risen : twice, waitMs };
+}
+
+/**
+ * `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises`, and of so many that they make themselves
+ * dearer `30 searches at 0.10 USDC each: 3.00 USDC in about 2 minutes, or at most 6.00 at once`
+ */
+function costText(cost: SearchesCost, maxPayment: bigint | undefined): string {
+  const { searches, price, total, waitMs } = cost;
+  const atMost = formatUsdc(maxPayment ?? cost.atMost);
+  const head =
+    searches === 1
+      ? `1 search: ${formatUsdc(total)} USDC`
+      : `${counted(searches, 'search', 'searches')} at ${formatUsdc(price)} USDC each: ${formatUsdc(total)} USDC`;
+  if (maxPayment !== undefined) {
+    // The less a total leaves for a price that has risen, the longer it takes.
+    const cappedMs = waitFor(searches, price, maxPayment);
+    const patience = cappedMs > 0 ? `, ${aboutText(cappedMs)} of waiting for the price to fall` : '';
+    return `${head}${maxPayment > total ? `, at most ${atMost}` : ''}${patience}`;
+  }
+  if (cost.atMost <= total) return head;
+  return waitMs > 0
+    ? `${head} in ${aboutText(waitMs)}, or at most ${atMost} at once`
+    : `${head}, at most ${atMost} if the price rises`;
+}
+
+/** The facts of a dry run of several searches. */
+const costFacts = (cost: SearchesCost, maxPayment: bigint | undefined) => ({
+  searches: cost.searches,
+  price: formatUsdc(cost.price),
+  total: formatUsdc(cost.total),
+  at_most: formatUsdc(maxPayment ?? cost.atMost),
+  wait_seconds: Math.round(cost.waitMs / 1000),
+});
+
+/**
+ * The most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or what they cost
+ * should the price rise. More than a call may cost without a question is asked for, unless --yes or --max-payment has
+ * said it.
+ * @throws Problem `payment_above_cap`, `payment_declined`, `daily_limit_reached`, `insufficient_funds`; nothing is paid
+ */
+async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<bigint> {
+  const { terminal, globals, session, allowance } = context;
+  const spender = spenderOf(context, session.profile);
+  const { price, total } = cost;
+  const wanted = globals.maxPayment ?? cost.atMost;
+  const most = allowance && allowance.left() < wanted ? allowance.left() : wanted;
+  const mayCost = (amount: bigint, spent = 0n): 'pay' | 'ask' => {
+    const spending: Spending = { kind: 'call', amount, each: price, spent };
+    const verdict = mayBePaid(spending, spender);
+    if (verdict.act !== 'refuse') return verdict.act;
+    throw refusalOfAll(cost, most, spender, verdict.why) ?? refusal(spending, spender, verdict.why);
+  };
+  mayCost(total, await spentOrMissing(context, total));
+  const said = costText(cost, globals.maxPayment);
+  terminal.note(`${said}.`);
+  if (mayCost(most) === 'pay') return most;
+  const asking = terminal.ask('--yes');
+  const question = `Pay ${most > total ? 'up to ' : ''}${formatUsdc(most)} USDC for ${cost.searches} searches?`;
+  if (await asking.confirm(question, true)) return most;
+  if (cost.waitMs === 0) throw problem('payment_declined');
+  const patient = `Pay ${formatUsdc(total)} USDC instead, and wait ${aboutText(cost.waitMs)} for the price to fall?`;
+  if (!(await asking.confirm(patient, true))) throw problem('payment_declined');
+  return total;
+}
+
+/** A refusal in words that speak of all the searches; null where the words for one payment do. */
+function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: string): Problem | null {
+  const { searches, price, total } = cost;
+  const isProgram = spender.allowance !== undefined;
+  const detail = { searches, price: formatUsdc(price), total: formatUsdc(total), at_most: formatUsdc(most) };
+  const said = costText(cost, spender.most);
+  const refused = (message: string, fix: string) => problem('payment_above_cap', { message, fix, detail });
+  if ((why === 'most' || why === 'allowance') && total > most) {
+    return refused(
+      `${said}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
+      isProgram
+        ? 'Make fewer searches, or ask a person to allow more. Nothing was charged.'
+        : `Give --max-payment ${detail.total}, or make fewer searches. Nothing was charged.`,
+    );
+  }
+  if (why === 'limit') {
+    const limit = formatUsdc(spender.limits.perCall ?? 0n);
+    return refused(
+      `A search costs ${detail.price} USDC now; your limit for a call is ${limit}.`,
+      isProgram
+        ? liftedBy(total, true)
+        : `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
+    );
+  }
+  if (why !== 'nobody') return null;
+  return refused(
+    `${said}, more than is paid without asking.`,
+    `Give --yes, or --max-payment ${detail.total} for all of them. Nothing was charged.`,
+  );
+}
+
+/**
+ * The whole of it must be there: half a grid helps nobody.
+ * @returns what was signed in the last 24 hours, atomic USDC
+ * @throws Problem `insufficient_funds`
+ */
+async function spentOrMissing({ session }: CommandContext, total: bigint): Promise<bigint> {
+  if (total === 0n) return 0n;
+  const [wallet, cluster, store] = [await session.wallet(), await session.cluster(), await session.store()];
+  const { network, usdcAccount } = await usdcOf(cluster, wallet.address);
+  const held = (await cluster.tokenBalance(usdcAccount)) ?? 0n;
+  if (held >= total) return store.spent(wallet.address, network, BUDGET_WINDOW_MS);
+  const detail = {
+    wallet: wallet.address,
+    needed: formatUsdc(total),
+    held: formatUsdc(held),
+    missing: formatUsdc(total - held),
+  };
+  throw problem('insufficient_funds', {
+    message: `The wallet holds ${detail.held} USDC of the ${detail.needed} needed; ${detail.missing} USDC are missing.`,
+    detail,
+  });
+}
+
+/**
+ * How the searches themselves make a service dearer, and how long one has to wait so that they don't
+ * (spec/flight-service.md, Limits: the price grows with the searches completed in the last 60 seconds).
+ */
+
+export const WINDOW_MS = 60_000;
+
+/** So many searches within the window make a search dearer by its first price again. */
+const DEARER_AFTER = 10;
+
+/**
+ * How long the searches wait for a lower price, milliseconds, when they may cost `most` together; the searching itself
+ * takes its own time. It is what shares.ts decides, played through: each search may cost its share of what is left.
+ * @param price of one search now, atomic USDC
+ */
+export function waitFor(searches: number, price: bigint, most: bigint): number {
+  const doneAtMs: number[] = [];
+  let nowMs = 0;
+  let left = most;
+  for (let waiting = searches; waiting > 0; waiting--) {
+    for (;;) {
+      const recent = doneAtMs.filter((at) => at > nowMs - WINDOW_MS);
+      const cost = price * BigInt(Math.max(1, Math.ceil(recent.length / DEARER_AFTER)));
+      const [oldest] = recent;
+      // A total below the price of now is refused before; nobody waits for what waiting cannot change.
+      if (cost <= left / BigInt(waiting) || oldest === undefined) {
+        left -= cost;
+        break;
+      }
+      nowMs = oldest + WINDOW_MS;
+    }
+    doneAtMs.push(nowMs);
+  }
+  return nowMs;
+}
+
+/** When a search is worth trying again: as soon as one of ours no longer counts, else after a look around. */
+export function nextTryMs(doneAtMs: readonly number[], nowMs: number, elseMs: number): number {
+  const counted = doneAtMs.filter((at) => at > nowMs - WINDOW_MS && at <= nowMs);
+  if (counted.length === 0) return elseMs;
+  return Math.max(SHORTEST_MS, Math.min(...counted) + WINDOW_MS - nowMs);
+}
+
+const SHORTEST_MS = 500;
+
+/** `about 2 minutes`, `about 40 seconds`, `a moment` */
+export function aboutText(ms: number): string {
+  if (ms < 2_000) return 'a moment';
+  return ms < 90_000 ? `about ${Math.round(ms / 1000)} seconds` : `about ${Math.round(ms / 60_000)} minutes`;
+}
