@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bagFor, type ComparedFare, comparisonView, type FareComparison } from '../../src/cli/commands/offer/fares.ts';
+import { bagFor, comparisonView } from '../../src/cli/commands/offer/fares.ts';
+import type { ComparedFare, FareComparison } from '../../src/cli/commands/offer/result.ts';
 import { plainPaint } from '../../src/terminal/paint.ts';
 import { textWidth } from '../../src/terminal/text.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';

@@ -4,20 +4,7 @@ import { dayName, harmless } from '../../terminal/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const MONTHS = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-];
+const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 
 /** What a text says of a day. Days are YYYY-MM-DD. */
 type ReadDate =

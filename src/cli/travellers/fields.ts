@@ -6,8 +6,7 @@ import {
   type PassengerRules,
   TITLES,
 } from '../../kernel/domain/passengers.ts';
-import type { Prompts } from '../../terminal/index.ts';
-import { harmless } from '../../terminal/index.ts';
+import { harmless, type Prompts, type StepAnswer, type StepPrompts } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import { dayChoices, readDate, whichDay } from '../searching/index.ts';
 import type { CommandContext } from '../spec/index.ts';
@@ -68,20 +67,15 @@ function plainField(field: string, value: unknown, nowMs: number): unknown {
 }
 
 /** The passengers that a person types for a lock: kept sealed until it ends, so that an interruption loses none. */
-interface Typed {
-  kept(): Promise<TravellerFields[]>;
-  keep(passengers: readonly TravellerFields[]): Promise<void>;
-}
-
 export async function openTyped(
   { session, terminal }: Pick<CommandContext, 'session' | 'terminal'>,
   { intent_id: id, expires_at }: Pick<Intent, 'intent_id' | 'expires_at'>,
-): Promise<Typed> {
+) {
   const store = await session.store();
   let isTold = false;
   return {
     kept: () => store.typed(id),
-    async keep(passengers) {
+    async keep(passengers: readonly TravellerFields[]): Promise<void> {
       try {
         await store.keepTyped(id, passengers, Date.parse(expires_at));
       } catch (error) {
@@ -161,7 +155,7 @@ const folded = (text: string): string =>
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim();
 
-export const QUESTIONS: Readonly<Record<PassengerField, string>> = {
+const QUESTIONS: Readonly<Record<PassengerField, string>> = {
   given_name: 'Given names, as in the passport',
   family_name: 'Family name',
   born_on: 'Date of birth, such as 3 Apr 1990',
@@ -174,50 +168,90 @@ export const QUESTIONS: Readonly<Record<PassengerField, string>> = {
   passport_expiry: 'Passport valid until, such as 9 Jun 2031',
 };
 
-export const GENDER_CHOICES = [
+const GENDER_CHOICES = [
   { name: 'female', value: 'f' },
   { name: 'male', value: 'm' },
 ] as const;
 
 type FieldRules = Pick<PassengerRules, 'departureDate' | 'today'>;
 
-/**
- * Asks a person for these fields of one passenger; each answer is checked at once, and asked again until it is right.
- * @param known what they have answered already
- * @param onAnswer called after each answer, with all of them
- */
-export async function askFields(
-  prompts: Prompts,
-  fields: readonly PassengerField[],
-  rules: FieldRules,
-  nowMs: number,
-  known: TravellerFields = {},
-  onAnswer: (answers: TravellerFields) => Promise<void> = async () => undefined,
-): Promise<TravellerFields> {
-  let answers = known;
-  for (const field of fields.filter((one) => known[one] === undefined)) {
-    answers = { ...answers, [field]: await askField(prompts, field, rules, nowMs) };
-    await onAnswer(answers);
-  }
-  return answers;
+interface Asked {
+  /** Said before each question. */
+  readonly who?: string;
+  /** What was answered before an interruption: only what comes after it is asked for. */
+  readonly known?: TravellerFields | undefined;
+  /** Called after each answer, with all of them. */
+  readonly onAnswer?: (answers: TravellerFields) => Promise<void>;
 }
 
-async function askField(prompts: Prompts, field: PassengerField, rules: FieldRules, nowMs: number): Promise<string> {
-  const question = QUESTIONS[field];
-  if (field === 'title') {
-    return prompts.choose(
-      question,
-      TITLES.map((title) => ({ name: title, value: title as string })),
-    );
+/**
+ * Asks for fields of one person; each answer is checked at once, and asked again until it is right. Esc goes back a
+ * field, and out of the first one. What was typed stays as a preset.
+ */
+export async function askFields(
+  ask: StepPrompts,
+  wanted: readonly PassengerField[],
+  rules: FieldRules,
+  nowMs: number,
+  { who, known = {}, onAnswer }: Asked = {},
+): Promise<TravellerFields | 'back'> {
+  const answers: Partial<Record<PassengerField, string>> = { ...known };
+  const missing = wanted.findIndex((field) => known[field] === undefined);
+  for (let at = missing < 0 ? wanted.length : missing; ; ) {
+    const field = wanted[at];
+    if (field === undefined) return answers;
+    const message = who === undefined ? QUESTIONS[field] : `${who}. ${QUESTIONS[field]}`;
+    const answer = await askField(ask, field, message, rules, nowMs, answers[field]);
+    if (answer.kind === 'answer') {
+      answers[field] = answer.value;
+      await onAnswer?.(answers);
+      at++;
+    } else if (at === 0) return 'back';
+    else at--;
   }
-  if (field === 'gender') return prompts.choose<string>(question, GENDER_CHOICES);
-  const typed = await prompts.text(question, (text) => wrongField(field, text, rules, nowMs));
-  const [value = typed, ...others] = await bookableValues(field, typed, rules, nowMs);
-  return others.length > 0 ? prompts.choose(whichDay(typed), dayChoices([value, ...others])) : value;
+}
+
+/** The same with ordinary questions, which have no way back. */
+export async function askAllFields(
+  prompts: Prompts,
+  wanted: readonly PassengerField[],
+  rules: FieldRules,
+  nowMs: number,
+  asked: Asked = {},
+): Promise<TravellerFields> {
+  const steps: StepPrompts = {
+    text: async ({ message, check }) => ({ kind: 'answer', value: await prompts.text(message, check) }),
+    choose: async ({ message, lines }) => {
+      const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
+      return { kind: 'answer', value: await prompts.choose(message, choices) };
+    },
+  };
+  const answers = await askFields(steps, wanted, rules, nowMs, asked);
+  return answers === 'back' ? {} : answers;
+}
+
+async function askField(
+  ask: StepPrompts,
+  field: PassengerField,
+  message: string,
+  rules: FieldRules,
+  nowMs: number,
+  preset: string | undefined,
+): Promise<StepAnswer<string>> {
+  if (field === 'title') {
+    return ask.choose<string>({ message, lines: TITLES.map((title) => ({ name: title, value: title })), preset });
+  }
+  if (field === 'gender') return ask.choose<string>({ message, lines: GENDER_CHOICES, preset });
+  const answer = await ask.text({ message, preset, check: (text) => wrongField(field, text, rules, nowMs) });
+  if (answer.kind === 'back') return answer;
+  const [value = answer.value, ...others] = await bookableValues(field, answer.value, rules, nowMs);
+  if (others.length === 0) return { kind: 'answer', value };
+  const chosen = await ask.choose({ message: whichDay(answer.value), lines: dayChoices([value, ...others]) });
+  return chosen.kind === 'answer' ? chosen : askField(ask, field, message, rules, nowMs, preset);
 }
 
 /** A sentence that says what is wrong with an answer; null when it can be booked. */
-export async function wrongField(
+async function wrongField(
   field: PassengerField,
   text: string,
   rules: FieldRules,
@@ -232,7 +266,7 @@ export async function wrongField(
 }
 
 /** What an answer in which nothing is wrong stands for: one value, or two days of which a person has to choose one. */
-export async function bookableValues(
+async function bookableValues(
   field: PassengerField,
   text: string,
   rules: FieldRules,

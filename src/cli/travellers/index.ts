@@ -13,10 +13,20 @@ import {
 } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
-import type { IntentNotes } from '../session/index.ts';
+import { type IntentNotes, notesOf } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { quoted } from '../view/index.ts';
-import { askFields, openTyped, plainPassengers, typedText } from './fields.ts';
+import { askAllFields, openTyped, plainPassengers, typedText } from './fields.ts';
+
+/** The rules for the passengers of a locked fare, as far as this home knows its journey. */
+export async function rulesFor({ session, clock }: CommandContext, intent: Intent): Promise<PassengerRules> {
+  return {
+    count: intent.passenger_count,
+    departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
+    documentsRequired: intent.offer_id.startsWith('lowcost:'),
+    today: instant(clock.now()).slice(0, 10),
+  };
+}
 
 /** Where the passengers of a booking come from; neither: they are asked for. */
 interface PassengersFrom {
@@ -101,9 +111,10 @@ async function askPassengers(
     if (rules.count > 1) {
       terminal.note(index === 0 ? 'Passenger 1, who receives all e-mails' : `Passenger ${index + 1}`);
     }
-    passengers[index] = await askFields(prompts, fields, rules, context.clock.now(), known, (answers) =>
-      typed.keep([...passengers.slice(0, index), answers]),
-    );
+    passengers[index] = await askAllFields(prompts, fields, rules, context.clock.now(), {
+      known,
+      onAnswer: (answers) => typed.keep([...passengers.slice(0, index), answers]),
+    });
   }
   return passengers;
 }
@@ -131,19 +142,14 @@ async function readText({ streams }: CommandContext, source: string, option: str
   let bytes: Buffer | null;
   try {
     bytes = readBounded(source, { mostBytes: MOST_BYTES });
-  } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    throw problem('file_unreadable', {
-      message: missing ? `There is no file ${source}.` : `${source} cannot be read.`,
-      fix: `Give ${option} a JSON file with an array of passengers, or - for standard input.`,
-      cause: error,
-    });
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const fix = `Give ${option} a JSON file with an array of passengers, or - for standard input.`;
+    throw unreadable(missing ? `There is no file ${source}.` : `${source} cannot be read.`, fix, cause);
   }
   if (bytes) return bytes.toString('utf8');
-  throw problem('file_unreadable', {
-    message: `${source} is too large for a list of passengers.`,
-    fix: `Give ${option} a JSON file of at most ${MOST_BYTES / 1_048_576} MB.`,
-  });
+  const fix = `Give ${option} a JSON file of at most ${MOST_BYTES / 1_048_576} MB.`;
+  throw unreadable(`${source} is too large for a list of passengers.`, fix);
 }
 
 function passengerList(text: string, source: string): unknown[] {
@@ -151,22 +157,22 @@ function passengerList(text: string, source: string): unknown[] {
   try {
     parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // What the parser says quotes the text, and the text is private.
-    throw problem('file_unreadable', {
-      message: `${sourceName(source)} is not JSON.`,
-      fix: 'Give an array of passengers, or { "passengers": [ … ] }.',
-    });
+    // The parser's own words quote the text, and the text is private.
+    throw unreadable(`${sourceName(source)} is not JSON.`);
   }
   if (Array.isArray(parsed)) return parsed;
   if (typeof parsed === 'object' && parsed !== null) {
     if ('passengers' in parsed && Array.isArray(parsed.passengers)) return parsed.passengers;
     if ('family_name' in parsed || 'given_name' in parsed) return [parsed];
   }
-  throw problem('file_unreadable', {
-    message: `${sourceName(source)} has no list of passengers.`,
-    fix: 'Give an array of passengers, or { "passengers": [ … ] }.',
-  });
+  throw unreadable(`${sourceName(source)} has no list of passengers.`);
 }
+
+const unreadable = (
+  message: string,
+  fix = 'Give an array of passengers, or { "passengers": [ … ] }.',
+  cause?: unknown,
+) => problem('file_unreadable', { message, fix, cause });
 
 /** The rules that a traveller is saved by: those of a passenger of a flight that is not known yet. */
 const rulesOf = (nowMs: number): PassengerRules => ({
@@ -210,9 +216,9 @@ export async function askTraveller(context: CommandContext): Promise<TravellerFi
   const prompts = context.terminal.ask('a file, or - for standard input,');
   const nowMs = context.clock.now();
   const rules = rulesOf(nowMs);
-  const fields = await askFields(prompts, BASE_FIELDS, rules, nowMs);
+  const fields = await askAllFields(prompts, BASE_FIELDS, rules, nowMs);
   if (!(await prompts.confirm('Save a passport too? Low-cost flights need one.', false))) return fields;
-  return { ...fields, ...(await askFields(prompts, DOCUMENT_FIELDS, rules, nowMs)) };
+  return { ...fields, ...(await askAllFields(prompts, DOCUMENT_FIELDS, rules, nowMs)) };
 }
 
 /** Details of a saved traveller that a booking may still need. */

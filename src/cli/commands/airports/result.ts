@@ -10,3 +10,5 @@ const airport = z.strictObject({
 });
 
 export const airports = published(z.strictObject({ airports: z.array(airport) }));
+
+export type ListedAirport = z.infer<typeof airport>;

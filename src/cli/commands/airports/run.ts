@@ -4,15 +4,8 @@ import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { tableLines, type View } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
+import type { ListedAirport } from './result.ts';
 import type * as spec from './spec.ts';
-
-interface ListedAirport {
-  readonly iata: string;
-  readonly name: string;
-  readonly city: string;
-  readonly country: string;
-  readonly time_zone: string;
-}
 
 /**
  * The airports that a text may mean, the likeliest first; all of them without one.

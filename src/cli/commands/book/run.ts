@@ -1,5 +1,4 @@
 import { type FlightsClient, notAgreed, type PaymentReceipt } from '../../../client/base/index.ts';
-import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';
 import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
@@ -13,10 +12,10 @@ import {
   settleBookingPayments,
   standingOf,
 } from '../../paying/index.ts';
-import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/index.ts';
+import { besides, fundingPayment, noteIntent, signedBooking } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import { readPassengers } from '../../travellers/index.ts';
+import { readPassengers, rulesFor } from '../../travellers/index.ts';
 import {
   bookingPhase,
   hasEnded,
@@ -42,30 +41,33 @@ export const book: Run<typeof spec.book> = async (context, options) => {
   const intent = await reader.intent(options.intentId, { signal });
   if (hasEnded(intent) || (await isUnderWay(context, intent))) {
     if (!hasEnded(intent)) terminal.note('This booking is already paid and in progress.');
-    return finish(context, options, reader, intent, null);
+    return guarded(context, options, intent, () => finish(context, options, reader, intent, null));
   }
   const standing = await standingOf(session, intent, options.refundWallet ?? null, true);
   if (standing.disagreements.length > 0) throw notAgreed(intent, standing.disagreements);
   if (!standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
-  try {
-    const passengers = await readPassengers(
-      context,
-      { ...options, intent },
-      {
-        count: intent.passenger_count,
-        departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
-        documentsRequired: intent.offer_id.startsWith('lowcost:'),
-        today: instant(context.clock.now()).slice(0, 10),
-      },
-    );
-    if (context.globals.dryRun) return await planBooking(context, options, intent, passengers);
+  return guarded(context, options, intent, async () => {
+    const passengers = await readPassengers(context, { ...options, intent }, await rulesFor(context, intent));
+    if (context.globals.dryRun) return planBooking(context, options, intent, passengers);
     const agreed = await confirmBooking(context, intent, passengers);
     await checkUnchanged(context, reader, intent);
-    return await bookAgreed(context, options, intent, passengers, agreed);
+    return bookAgreed(context, options, intent, passengers, agreed);
+  });
+};
+
+/** Ends work on a booking that was cut off with where its money is. */
+async function guarded<T>(
+  context: CommandContext,
+  options: BookOptions,
+  intent: Intent,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     throw await bookingCutOff(context, intent, error, againOf(context, options));
   }
-};
+}
 
 /** The same booking once more, with what it was given. */
 function againOf({ terminal }: CommandContext, options: BookOptions): string {
@@ -112,11 +114,15 @@ export async function bookAgreed(
   passengers: readonly Passenger[],
   agreed: BookingAgreed,
 ): Promise<0 | 8> {
-  const { session } = context;
-  await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
-  const payer = await session.flights({ agreed });
-  const payment = await payAndBook(context, options, payer, intent, passengers);
-  return finish(context, options, payer, await afterPayment(context, options, payer, intent), payment);
+  const { session, signal } = context;
+  return guarded(context, options, intent, async () => {
+    await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
+    const payer = await session.flights({ agreed });
+    const payment = await payAndBook(context, options, payer, intent, passengers);
+    // From here on, an interruption leaves the booking under way.
+    const paid = await payer.intent(intent.intent_id, { signal });
+    return finish(context, options, payer, paid, payment);
+  });
 }
 
 async function payAndBook(
@@ -134,9 +140,8 @@ async function payAndBook(
       // In our own process a payment takes a moment: it is finished rather than cut off half way.
       ...(!context.session.isEmbedded && { signal: context.signal }),
       onPhase: (phase) => {
-        terminal.phase(
-          { asking: 'Checking the offer', paying: 'Paying the escrow', waiting: 'Queueing the booking' }[phase],
-        );
+        const said = { asking: 'Checking the offer', paying: 'Paying the escrow', waiting: 'Queueing the booking' };
+        terminal.phase(said[phase]);
       },
     });
     if (payment) terminal.done(`Paid ${payment.amount} USDC into the escrow`);
@@ -144,21 +149,7 @@ async function payAndBook(
   } catch (error) {
     // Another run of this command was quicker, or its answer was lost: the booking is under way.
     if (isProblem(error, 'booking_already_requested')) return null;
-    throw await bookingCutOff(context, intent, error, againOf(context, options));
-  }
-}
-
-/** Reads the intent after the payment: from here on, an interruption leaves the booking under way. */
-async function afterPayment(
-  context: CommandContext,
-  options: BookOptions,
-  flights: FlightsClient,
-  intent: Intent,
-): Promise<Intent> {
-  try {
-    return await flights.intent(intent.intent_id, { signal: context.signal });
-  } catch (error) {
-    throw await bookingCutOff(context, intent, error, againOf(context, options));
+    throw error;
   }
 }
 
@@ -178,14 +169,8 @@ async function finish(
     const stage = moneyStage(intent, clock.now());
     if (stage === 'review') throw inReview(context, intent);
     terminal.phase(bookingPhase(intent, stage));
-    try {
-      intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
-    } catch (error) {
-      throw await bookingCutOff(context, intent, error, againOf(context, options));
-    }
-    if (!hasEnded(intent) && clock.now() >= giveUpAtMs) {
-      throw await bookingCutOff(context, intent, problem('timed_out'), againOf(context, options));
-    }
+    intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
+    if (!hasEnded(intent) && clock.now() >= giveUpAtMs) throw problem('timed_out');
   }
   const store = await session.store();
   if (hasEnded(intent)) {
@@ -193,7 +178,7 @@ async function finish(
   }
   await besides(context, noteIntent(store, intent));
   await besides(context, store.keepTyped(intent.intent_id, [], 0));
-  const funding = payment ?? (await fundingPayment(await session.store(), intent));
+  const funding = payment ?? (await fundingPayment(store, intent));
   const linked = linkedOf(context);
   terminal.result(withPayment(intent, payment), {
     lines: (shown, screen) =>
@@ -209,7 +194,7 @@ async function finish(
     intent.status === 'booked'
       ? `farelock order ${quoted(intent.intent_id)}`
       : `farelock status ${quoted(intent.intent_id)} --watch`;
-  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
+  terminal.aside(['', ...costLines(payment, linked), ...nextLines(next)]);
   return 0;
 }
 

@@ -44,9 +44,7 @@ async function readAccounts(session: Session, owner: Address, intent: Intent | n
   const mint = cluster.usdcMint;
   const [mintAccount] = await cluster.accounts([mint]);
   const held = async (holder: Address) => cluster.tokenBalance(await associatedTokenAddress(holder, mint));
-  const { readEscrow } = await loadAccount();
-  const escrow =
-    intent && (await readEscrow(cluster, intent.escrow.address as Address, [intent.escrow.program_id as Address]));
+  const escrow = intent && (await escrowOf(session, intent));
   return {
     wallet: await held(owner),
     treasury: escrow ? await held(escrow.treasury) : null,
@@ -62,31 +60,24 @@ function trailLines(
   spent: { readonly ticket: number; readonly fees: bigint },
   paint: Paint,
 ): string[] {
-  const amount = (value: bigint | null, none: string) => (value === null ? none : formatUsdc(value));
-  // Before: there was none yet. After: there is none any more.
-  const change = (from: bigint | null, to: bigint | null) => {
+  const row = (name: string, from: bigint | null, to: bigint | null, none = '–') => {
+    // Before: there was none yet. After: there is none any more.
     const difference = (to ?? 0n) - (from ?? 0n);
-    return difference > 0n ? `+${formatUsdc(difference)}` : formatUsdc(difference);
+    return [
+      name,
+      from === null ? '–' : formatUsdc(from),
+      to === null ? none : formatUsdc(to),
+      `${difference > 0n ? '+' : ''}${formatUsdc(difference)}`,
+    ];
   };
-  const row = (name: string, from: bigint | null, to: bigint | null, none: string) => [
-    name,
-    amount(from, '–'),
-    amount(to, none),
-    change(from, to),
-  ];
   return [
     ...tableLines(
+      [{ title: 'USDC' }, ...['Before', 'After', 'Change'].map((title) => ({ title, align: 'right' as const }))],
       [
-        { title: 'USDC' },
-        { title: 'Before', align: 'right' },
-        { title: 'After', align: 'right' },
-        { title: 'Change', align: 'right' },
-      ],
-      [
-        row('Wallet', before.wallet, after.wallet, '–'),
-        row('Treasury', before.treasury, after.treasury, '–'),
+        row('Wallet', before.wallet, after.wallet),
+        row('Treasury', before.treasury, after.treasury),
         row('Escrow vault', before.vault, after.vault, 'closed'),
-        row('Total supply', before.supply, after.supply, '–'),
+        row('Total supply', before.supply, after.supply),
       ],
       paint.dim,
     ),
@@ -123,11 +114,6 @@ const TRAVELLER: Passenger = {
   phone_number: '+351912345678',
 };
 
-/** How far the journey has come. */
-interface Reached {
-  intent: Intent | null;
-}
-
 /** The whole journey on the embedded stack, told as it goes: a home of its own unless FARELOCK_HOME names one. */
 export const demo: Run<typeof spec.demo> = async (outer) => {
   const named = outer.environment.FARELOCK_HOME;
@@ -141,7 +127,7 @@ export const demo: Run<typeof spec.demo> = async (outer) => {
   const globals = { input: outer.globals.input, color: outer.globals.color };
   const session = await openSession({ ...outer, environment, globals });
   const context = { ...outer, environment, globals, session };
-  const reached: Reached = { intent: null };
+  const reached: { intent: Intent | null } = { intent: null };
   try {
     return await journey(context, home, reached);
   } catch (error) {
@@ -153,18 +139,19 @@ export const demo: Run<typeof spec.demo> = async (outer) => {
   }
 };
 
-async function journey(context: CommandContext, home: string, reached: Reached): Promise<0 | 8> {
+async function journey(context: CommandContext, home: string, reached: { intent: Intent | null }): Promise<0 | 8> {
   const { terminal, session, clock, signal } = context;
   const { paint } = terminal.screen;
   const tell = (title: string, lines: readonly string[]) => terminal.tell([paint.accent(`── ${title}`), ...lines, '']);
   const phase = (text: string) => () => terminal.phase(text);
 
   const prose = (text: string) => wrap(text, terminal.screen.width);
-  tell('A flight, an escrow on Solana, and nothing but this process', [
-    ...prose(
+  tell(
+    'A flight, an escrow on Solana, and nothing but this process',
+    prose(
       'Everything below is real except the airline: the payments, the cluster that settles them, the escrow program.',
     ),
-  ]);
+  );
   const wallet = await session.wallet();
   const start = await readAccounts(session, wallet.address, null);
   tell('1. A wallet', [`${wallet.address} holds ${usdc(start.wallet ?? 0n)}.`]);
@@ -178,21 +165,11 @@ async function journey(context: CommandContext, home: string, reached: Reached):
   } satisfies SearchRequestInput;
   const flights = await session.flights();
   const found = await flights.search(request, { signal, onPhase: phase('Searching') });
-  tell(`2. A search, paid with ${money(found.payment?.amount ?? '0')} USDC`, [
-    ...searchLines(
-      found.value,
-      {
-        from: 'LIS',
-        to: 'BER',
-        depart: request.depart_date,
-        return: undefined,
-        adults: 1,
-        cabin: 'economy',
-        grouped: true,
-      },
-      terminal.screen,
-    ),
-  ]);
+  const title = { from: 'LIS', to: 'BER', depart: request.depart_date, return: undefined, adults: 1, cabin: 'economy' };
+  tell(
+    `2. A search, paid with ${money(found.payment?.amount ?? '0')} USDC`,
+    searchLines(found.value, { ...title, grouped: true }, terminal.screen),
+  );
 
   const offerId = cheapest(found.value.offers);
   const created = await flights.createIntent(
@@ -202,9 +179,10 @@ async function journey(context: CommandContext, home: string, reached: Reached):
   const intent = created.value;
   reached.intent = intent;
   await noteIntent(await session.store(), intent);
-  tell(`3. The cheapest fare locked, for ${money(created.payment?.amount ?? '0')} USDC: an escrow is open`, [
-    ...createdIntentLines(intent, clock.now(), terminal.screen),
-  ]);
+  tell(
+    `3. The cheapest fare locked, for ${money(created.payment?.amount ?? '0')} USDC: an escrow is open`,
+    createdIntentLines(intent, clock.now(), terminal.screen),
+  );
 
   // Only the escrow names the treasury: what it held at the start is what it holds now, without these two calls.
   const { treasury } = await readAccounts(session, wallet.address, intent);
@@ -220,12 +198,12 @@ async function journey(context: CommandContext, home: string, reached: Reached):
   ]);
 
   const booked = await bookAndWait(context, flights, intent);
-  tell('5. Paid, ticketed, captured', [...statusLines(booked.intent, clock.now(), booked.fundedBy, terminal.screen)]);
+  tell('5. Paid, ticketed, captured', statusLines(booked.intent, clock.now(), booked.fundedBy, terminal.screen));
   const order = await readOrder(context, flights, booked.intent, intent);
   if (order) tell('6. The airline order', orderLines(order, terminal.screen));
 
   const after = await readAccounts(session, wallet.address, intent);
-  const finalEscrow = await escrowEnd(session, intent);
+  const finalEscrow = await escrowOf(session, intent);
   tell('7. The money trail, to the unit', [
     ...trailLines(before, after, { ticket: intent.escrow.amount, fees: feesOf(before, after, booked.intent) }, paint),
     '',
@@ -241,7 +219,7 @@ function end(
   order: KnownOrder | null,
   trail: { before: Account; after: Account; escrow: unknown },
 ): 0 | 8 {
-  const document = { home, intent, order, ...plainTrail(trail) };
+  const document = { home, intent, order, ...plain(trail) };
   if (terminal.settings.json) terminal.result(document, { lines: () => [] });
   const { paint } = terminal.screen;
   const reference = order?.booking_reference;
@@ -300,7 +278,7 @@ function cheapest(offers: readonly Offer[]): string {
   return first.offerId;
 }
 
-async function escrowEnd(session: Session, intent: Intent) {
+async function escrowOf(session: Session, intent: Intent) {
   const { readEscrow } = await loadAccount();
   const { address, program_id: program } = intent.escrow;
   return readEscrow(await session.cluster(), address as Address, [program as Address]);
@@ -310,17 +288,14 @@ async function escrowEnd(session: Session, intent: Intent) {
 const feesOf = (before: Account, after: Account, intent: Intent): bigint =>
   (before.wallet ?? 0n) - (after.wallet ?? 0n) - (intent.status === 'booked' ? BigInt(intent.escrow.amount) : 0n);
 
-const plainTrail = ({ before, after, escrow }: { before: Account; after: Account; escrow: unknown }) => ({
-  before: JSON.parse(asJson(before)) as unknown,
-  after: JSON.parse(asJson(after)) as unknown,
-  escrow: JSON.parse(asJson(escrow)) as unknown,
-});
-
-const asJson = (value: unknown): string =>
-  JSON.stringify(value, (_name, inner: unknown) =>
-    typeof inner === 'bigint'
-      ? Number(inner)
-      : inner instanceof Uint8Array
-        ? Buffer.from(inner).toString('hex')
-        : inner,
+/** The trail as plain JSON. */
+const plain = <T>(trail: T): { [name in keyof T]: unknown } =>
+  JSON.parse(
+    JSON.stringify(trail, (_name, inner: unknown) =>
+      typeof inner === 'bigint'
+        ? Number(inner)
+        : inner instanceof Uint8Array
+          ? Buffer.from(inner).toString('hex')
+          : inner,
+    ),
   );

@@ -17,20 +17,26 @@ import { fareOf, fareOfOption, shortOf } from '../../session/index.ts';
 import {
   airlineText,
   fareDetailLines,
-  fareMenuLines,
+  fareMenuParts,
   type ListRow,
   listParts,
   type NumberedFare,
   numberedOffers,
   rowsOf,
-  type SearchTitle,
   STACKED,
   stopsText,
 } from '../../view/flights/index.ts';
 import { isMenuOffer, money, offerCommand, quoted } from '../../view/index.ts';
-import { openSearchMemory, type SearchMemory, searchRequestOf } from '../search/index.ts';
 import {
-  type Arrangement,
+  openSearchMemory,
+  paidSearch,
+  type SearchMemory,
+  searchRequestOf,
+  titleOf,
+  type WaitingOptions,
+} from '../search/index.ts';
+import {
+  agrees,
   asFound,
   type Found,
   isTurnedDown,
@@ -41,13 +47,14 @@ import {
   said,
   sayProblem,
   searchCommand,
+  type Trip,
   type Walk,
 } from './walk.ts';
 
 /** Searches, and waits for the slower sellers; what a search costs is said before it is paid. */
 export const searchStep: Step = async (walk) => {
   const { trip, context } = walk;
-  const request = requestOf(walk);
+  const request = searchRequestOf(optionsOf(trip));
   const known = memoryOf(walk).find(request);
   const wanted = await askWanted(walk, known);
   if (wanted === null) return 'back';
@@ -70,15 +77,14 @@ export const searchStep: Step = async (walk) => {
   }
 };
 
-const requestOf = ({ trip }: Walk): SearchRequestInput =>
-  searchRequestOf({
-    from: trip.from?.iata ?? '',
-    to: trip.to?.iata ?? '',
-    depart: trip.depart ?? '',
-    ...(trip.back !== null && { return: trip.back }),
-    adults: trip.adults,
-    wait: true,
-  });
+const optionsOf = (trip: Trip): WaitingOptions => ({
+  from: trip.from?.iata ?? '',
+  to: trip.to?.iata ?? '',
+  depart: trip.depart ?? '',
+  ...(trip.back !== null && { return: trip.back }),
+  adults: trip.adults,
+  wait: true,
+});
 
 /** Lists of earlier walks and of this one: the same search is not paid again while one of its offers can be had. */
 const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
@@ -110,22 +116,9 @@ async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found |
 async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
   const { trip, context } = walk;
   const { session, signal, terminal } = context;
-  const title: SearchTitle = {
-    from: request.origin_iata,
-    to: request.destination_iata,
-    depart: request.depart_date,
-    return: request.return_date ?? undefined,
-    adults: trip.adults,
-    cabin: 'economy',
-    grouped: true,
-  };
+  const title = titleOf(optionsOf(trip));
   const flights = await session.flights();
-  const { value, payment } = await paidCall(walk, 'the search', () =>
-    flights.search(request, {
-      signal,
-      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
-    }),
-  );
+  const { value, payment } = await paidCall(walk, 'the search', () => paidSearch(context, flights, request));
   const limit = Number.POSITIVE_INFINITY;
   const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
   if (ended.kind === 'interrupted') throw signal.reason;
@@ -145,21 +138,27 @@ const insideOf = ({ context: { terminal, environment } }: Walk): Screen => ({
   width: terminal.asideScreen.width - 3,
 });
 
+/** The list as it is arranged now, drawn for a screen, and all of its rows. */
+function arrangedList(walk: Walk, screen: Screen) {
+  const { list, title } = foundOf(walk);
+  const { arrangement } = walk.trip;
+  const document = harmlessDocument(list);
+  const all = rowsOf(document.offers, title.grouped);
+  const rows = arranged(all, arrangement);
+  const shown = { ...document, offers: rows.map(({ offer }) => offer) };
+  return { ...listParts(shown, { ...title, sort: arrangement.sort }, screen, rows), all, rows };
+}
+
 /** The table of the search: the whole list, to be sorted, narrowed down and looked into. */
 export const chooseItinerary: Step = async (walk) => {
-  const { trip } = walk;
-  const { list, title } = foundOf(walk);
+  const { trip, context } = walk;
   const { arrangement } = trip;
-  const document = harmlessDocument(list);
-  const rows = rowsOf(document.offers, title.grouped);
+  const { all } = arrangedList(walk, insideOf(walk));
   const drawn = () => {
-    const suiting = arranged(rows, arrangement);
-    const sorted = { ...title, sort: arrangement.sort };
-    const shown = { ...document, offers: suiting.map(({ offer }) => offer) };
-    const { above, headings, itineraries } = listParts(shown, sorted, insideOf(walk), suiting);
+    const { above, headings, itineraries, rows } = arrangedList(walk, insideOf(walk));
     return {
-      heading: suiting.length > 0 ? [...above, '', ...headings] : [...above, ''],
-      lines: suiting.flatMap(({ fares: [fare] }, index) =>
+      heading: rows.length > 0 ? [...above, '', ...headings] : [...above, ''],
+      lines: rows.flatMap(({ fares: [fare] }, index) =>
         fare ? [{ name: (itineraries[index] ?? []).join('\n'), value: fare.offerId, number: fare.number }] : [],
       ),
     };
@@ -176,25 +175,20 @@ export const chooseItinerary: Step = async (walk) => {
         arrangement.text = text;
       },
     },
-    details: detailsIn(walk, rows),
+    details: detailsIn(walk, all),
   });
-  // Who answers has seen the list: the same search once more is one of its own.
-  await walk.context.session.paidHere.shown();
-  if (answer.kind === 'back') return 'back';
-  const row = rowOf(rows, answer.value);
-  if (!row) return 'back';
+  // The answer shows that the list was seen: the same search once more is one of its own.
+  await context.session.paidHere.shown();
+  const row = answer.kind === 'back' ? undefined : rowOf(all, answer.value);
+  if (answer.kind === 'back' || !row) return 'back';
   const { offer } = row;
-  trip.offer = list.offers[rows.indexOf(row)] ?? null;
+  trip.offer = foundOf(walk).list.offers[all.indexOf(row)] ?? null;
   trip.marked = answer.value;
   trip.offerId = null;
   const times = offer.slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)).join(' · ');
   const airline = offer.slices[0] ? airlineText(offer.slices[0]) : offer.owner_name;
-  said(
-    walk,
-    'Flight',
-    `${row.fares[0]?.number}.  ${times}  ${airline}`,
-    offerCommand(offer.offer_id, shortOf(walk.context, offer.offer_id)),
-  );
+  const command = offerCommand(offer.offer_id, shortOf(context, offer.offer_id));
+  said(walk, 'Flight', `${row.fares[0]?.number}.  ${times}  ${airline}`, command);
   return 'fare';
 };
 
@@ -206,18 +200,10 @@ const LEFT = 5;
  * for the fare that is marked, or else the first one of these; null for an empty list.
  */
 export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly next: string | null } {
-  const { list, title } = foundOf(walk);
-  const { arrangement, marked } = walk.trip;
-  const document = harmlessDocument(list);
-  const all = rowsOf(document.offers, title.grouped);
-  const rows = arranged(all, arrangement);
-  const shown = { ...document, offers: rows.map(({ offer }) => offer) };
-  const sorted = { ...title, sort: arrangement.sort };
-  const screen = walk.context.terminal.asideScreen;
-  const { above, headings, itineraries } = listParts(shown, sorted, screen, rows);
+  const { above, headings, itineraries, all, rows } = arrangedList(walk, walk.context.terminal.asideScreen);
   const left = rows.slice(0, LEFT).flatMap(({ fares }) => fares);
   const fare =
-    all.flatMap(({ fares }) => fares).find(({ offerId }) => offerId === marked) ??
+    all.flatMap(({ fares }) => fares).find(({ offerId }) => offerId === walk.trip.marked) ??
     left.find(({ offerId }) => !isMenuOffer(offerId)) ??
     left[0];
   return {
@@ -259,7 +245,11 @@ export const chooseFare: Step = async (walk) => {
     const journeys = lines.slice(0, offer.slices.length);
     return {
       heading: [journeyHeading, ...journeys, fareHeading].filter(Boolean),
-      lines: fareLines(lines.slice(journeys.length), fares),
+      // How many sell the same for more is only shown.
+      lines: lines.slice(journeys.length).map((name, index): StepLine<string> => {
+        const fare = fares[index];
+        return fare ? { name, value: fare.offerId, number: fare.number } : { name };
+      }),
     };
   };
   const answer = await walk.ask.choose({
@@ -283,26 +273,12 @@ export const chooseFare: Step = async (walk) => {
   return 'lock';
 };
 
-/** A line for each fare; how many sell the same for more is only shown. */
-function fareLines(lines: readonly string[], fares: readonly NumberedFare[]): StepLine<string>[] {
-  return lines.map((name, index) => {
-    const fare = fares[index];
-    return fare ? { name, value: fare.offerId, number: fare.number } : { name };
-  });
-}
-
 /** The fare menu of a lowcost carrier: looked up, and paid for, when the person asks for it. */
 async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;
-  const open = await ask.choose({
-    message: 'This is a low-cost flight: its fares have to be looked up. That costs 0.10 USDC if they are found.',
-    lines: [
-      { name: 'Look them up', value: true },
-      { name: 'Choose another fare', value: false },
-    ],
-  });
-  if (open.kind === 'back' || !open.value) return null;
+  const question = 'This is a low-cost flight: its fares have to be looked up. That costs 0.10 USDC if they are found.';
+  if (!(await agrees(walk, question, 'Look them up', 'Choose another fare'))) return null;
   const flights = await session.flights();
   try {
     const { value } = await paidCall(walk, 'the fare menu', () =>
@@ -318,14 +294,13 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
     const numbers = await session.recentOffers.rememberMenu(value.offer, menu.fares);
     const document = harmlessDocument(menu);
     const drawn = () => {
-      const [heading = '', ...rest] = fareMenuLines(document, numbers, clock.now(), insideOf(walk));
+      const { heading, fares, foot } = fareMenuParts(document, numbers, clock.now(), insideOf(walk));
       return {
-        heading: [heading],
-        lines: rest.flatMap((name, index) => {
-          const fare = menu.fares[index];
-          if (fare) return [{ name, value: fare.offer_id }];
-          return name === '' ? [] : [{ name }];
-        }),
+        heading,
+        lines: [
+          ...menu.fares.map((fare, index) => ({ name: fares[index] ?? '', value: fare.offer_id })),
+          ...foot.map((name) => ({ name })),
+        ],
       };
     };
     const answer = await ask.choose<string>({ message: 'Which fare from the menu?', ...drawn(), redrawn: drawn });
@@ -347,13 +322,10 @@ function foundOf({ trip }: Walk): Found {
   throw new Error('nothing was searched');
 }
 
+type Arrangement = ReturnType<typeof asFound>;
+
 /** In the order that the key goes through. */
-const SORTS: readonly (readonly [OfferSort, string])[] = [
-  ['price', 'price'],
-  ['duration', 'duration'],
-  ['departure', 'departure'],
-  ['emissions', 'CO2'],
-];
+const SORTS = { price: 'price', duration: 'duration', departure: 'departure', emissions: 'CO2' } as const;
 
 /** The itineraries that suit, sorted, each with the first of its fares that does. */
 export function arranged(rows: readonly ListRow[], arrangement: Arrangement): ListRow[] {
@@ -401,13 +373,13 @@ export function arrangementKeys(arrangement: Arrangement): StepKey[] {
       arrangement[field] = !arrangement[field];
     },
   });
-  const at = () => SORTS.findIndex(([sort]) => sort === arrangement.sort);
   return [
     {
       key: 's',
-      label: () => `sort: ${SORTS[at()]?.[1]}`,
+      label: () => `sort: ${SORTS[arrangement.sort]}`,
       press() {
-        arrangement.sort = SORTS[(at() + 1) % SORTS.length]?.[0] ?? 'price';
+        const sorts = Object.keys(SORTS) as OfferSort[];
+        arrangement.sort = sorts[(sorts.indexOf(arrangement.sort) + 1) % sorts.length] ?? 'price';
       },
     },
     filter('d', 'direct only', 'isDirect'),

@@ -1,5 +1,4 @@
 import type { SavedTraveller, TravellerFields } from '../../../client/journal/index.ts';
-import { instant } from '../../../kernel/clock.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,
@@ -7,33 +6,28 @@ import {
   DOCUMENT_FIELDS,
   type PassengerField,
   type PassengerRules,
-  TITLES,
 } from '../../../kernel/domain/passengers.ts';
 import { isProblem } from '../../../kernel/problems.ts';
-import { counted, harmless, type StepAnswer } from '../../../terminal/index.ts';
-import type { Intent, Passenger } from '../../../wire/flights/index.ts';
-import { dayChoices, whichDay } from '../../searching/index.ts';
-import { notesOf } from '../../session/index.ts';
+import { counted, harmless } from '../../../terminal/index.ts';
+import type { Passenger } from '../../../wire/flights/index.ts';
 import {
-  bookableValues,
-  GENDER_CHOICES,
+  askFields,
   openTyped,
   passengerFrom,
-  QUESTIONS,
+  rulesFor,
   travellerName,
   travellerState,
   typedText,
-  wrongField,
 } from '../../travellers/index.ts';
 import { quoted } from '../../view/index.ts';
-import { bookingCommand, type Party, type Step, said, type Walk } from './walk.ts';
+import { agrees, bookingCommand, type Party, type Step, said, type Walk } from './walk.ts';
 
 /** Who flies: saved travellers are offered, others are asked for and may be saved. */
 export const passengersStep: Step = async (walk) => {
   const { trip, context } = walk;
   const intent = trip.intent;
   if (!intent) return 'back';
-  const rules = await rulesOf(walk, intent);
+  const rules = await rulesFor(context, intent);
   if (trip.isPartyKept && trip.party) {
     trip.isPartyKept = false;
     const { passengers, travellers } = trip.party;
@@ -77,16 +71,6 @@ export const passengersStep: Step = async (walk) => {
 interface Member {
   readonly name: string | null;
   readonly fields: TravellerFields;
-}
-
-async function rulesOf({ context }: Walk, intent: Intent): Promise<PassengerRules> {
-  const remembered = await (await context.session.store()).intent(intent.intent_id);
-  return {
-    count: intent.passenger_count,
-    departureDate: notesOf(remembered).departure_date ?? null,
-    documentsRequired: intent.offer_id.startsWith('lowcost:'),
-    today: instant(context.clock.now()).slice(0, 10),
-  };
 }
 
 /** The passengers that were typed before an interruption, if they are wanted. */
@@ -148,7 +132,8 @@ async function withDocuments(walk: Walk, saved: SavedTraveller, rules: Passenger
   if (!rules.documentsRequired || wanted.length === 0) {
     return { name: saved.name, fields: passengerFrom(saved.fields, rules) };
   }
-  const documents = await askFieldsBySteps(walk, wanted, rules, saved.name);
+  const nowMs = walk.context.clock.now();
+  const documents = await askFields(walk.ask, wanted, rules, nowMs, { who: harmless(saved.name) });
   if (documents === 'back') return 'back';
   const fields = { ...saved.fields, ...documents };
   const name = await offerToSave(walk, fields, saved.name);
@@ -167,7 +152,8 @@ async function askTyped(
   if (wanted.every((field) => known[field] !== undefined)) {
     return { name: null, fields: passengerFrom(known, rules) };
   }
-  const fields = await askFieldsBySteps(walk, wanted, rules, who, known, keep);
+  const nowMs = walk.context.clock.now();
+  const fields = await askFields(walk.ask, wanted, rules, nowMs, { who: harmless(who), known, onAnswer: keep });
   if (fields === 'back') return 'back';
   return { name: await offerToSave(walk, fields, null), fields: passengerFrom(fields, rules) };
 }
@@ -177,15 +163,9 @@ async function askTyped(
  * name that they are saved under with exactly these fields, or null.
  */
 async function offerToSave(walk: Walk, fields: TravellerFields, known: string | null): Promise<string | null> {
-  const { ask, context } = walk;
-  const answer = await ask.choose({
-    message: known === null ? 'Save this traveller, encrypted, for next time?' : `Save this for ${known}?`,
-    lines: [
-      { name: 'Save', value: true },
-      { name: 'Not this time', value: false },
-    ],
-  });
-  if (answer.kind === 'back' || !answer.value) return null;
+  const { context } = walk;
+  const question = known === null ? 'Save this traveller, encrypted, for next time?' : `Save this for ${known}?`;
+  if (!(await agrees(walk, question, 'Save', 'Not this time'))) return null;
   const travellers = await (await context.session.store()).travellers();
   const name = known ?? (await askName(walk));
   if (name === null) return null;
@@ -215,53 +195,4 @@ async function askName({ ask, context }: Walk): Promise<string | null> {
     },
   });
   return answer.kind === 'back' ? null : travellerName(answer.value);
-}
-
-/** Asks for fields of one person; Esc goes back a field, and out of the first one. What was typed stays as a preset. */
-async function askFieldsBySteps(
-  walk: Walk,
-  wanted: readonly PassengerField[],
-  rules: PassengerRules,
-  who: string,
-  /** What was answered before an interruption: only what is missing is asked for. */
-  known: TravellerFields = {},
-  onAnswer: (answers: TravellerFields) => Promise<void> = async () => undefined,
-): Promise<TravellerFields | 'back'> {
-  const answers: Partial<Record<PassengerField, string>> = { ...known };
-  const missing = wanted.findIndex((field) => known[field] === undefined);
-  let at = missing < 0 ? wanted.length : missing;
-  while (at < wanted.length) {
-    const field = wanted[at];
-    if (field === undefined) break;
-    const answer = await askField(walk, field, rules, harmless(who), answers[field]);
-    if (answer.kind === 'answer') {
-      answers[field] = answer.value;
-      await onAnswer(answers);
-      at++;
-    } else if (at === 0) return 'back';
-    else at--;
-  }
-  return answers;
-}
-
-async function askField(
-  walk: Walk,
-  field: PassengerField,
-  rules: PassengerRules,
-  who: string,
-  preset: string | undefined,
-): Promise<StepAnswer<string>> {
-  const { ask, context } = walk;
-  const message = `${who}. ${QUESTIONS[field]}`;
-  if (field === 'title') {
-    return ask.choose<string>({ message, lines: TITLES.map((title) => ({ name: title, value: title })), preset });
-  }
-  if (field === 'gender') return ask.choose<string>({ message, lines: GENDER_CHOICES, preset });
-  const nowMs = context.clock.now();
-  const answer = await ask.text({ message, preset, check: (text) => wrongField(field, text, rules, nowMs) });
-  if (answer.kind === 'back') return answer;
-  const [value = answer.value, ...others] = await bookableValues(field, answer.value, rules, nowMs);
-  if (others.length === 0) return { kind: 'answer', value };
-  const chosen = await ask.choose({ message: whichDay(answer.value), lines: dayChoices([value, ...others]) });
-  return chosen.kind === 'answer' ? chosen : askField(walk, field, rules, who, preset);
 }

@@ -4,7 +4,7 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { fieldLines, fromNow, harmlessDocument, utcTime, wrap } from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { agreementTo, type BookingAgreed, reviewOf, typedAmount, verifyIntent } from '../../paying/index.ts';
-import { besides, noteIntent, shortOf } from '../../session/index.ts';
+import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import { createdIntentLines, isRefundedElsewhere, type Review, reviewLines, usdc } from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
@@ -12,6 +12,7 @@ import { bookAgreed, checkUnchanged } from '../book/index.ts';
 import { loadCreate } from '../intent/index.ts';
 import { loadRun } from '../order/index.ts';
 import {
+  agrees,
   balanceOf,
   bookingCommand,
   bookingCommandNow,
@@ -23,7 +24,6 @@ import {
   type Step,
   type StepName,
   said,
-  same,
   sayProblem,
   topUp,
   type Walk,
@@ -31,20 +31,14 @@ import {
 
 /** Locks the fare: opens the escrow. The ticket itself is paid after the review. */
 export const lockStep: Step = async (walk) => {
-  const { trip, ask } = walk;
+  const { trip } = walk;
   const offerId = trip.offerId;
   if (offerId === null) return 'back';
   const locked = trip.intent?.offer_id === offerId && !hasRunOut(walk, trip.intent) ? trip.intent : null;
-  const answer = await ask.choose({
-    message: locked
-      ? `This fare is locked: ${usdc(locked.escrow.amount)}, expires ${untilText(walk, locked)}.`
-      : 'Lock this fare for 0.10 USDC? This opens its escrow; you pay for the ticket after the review.',
-    lines: [
-      { name: locked ? 'Continue' : 'Lock it', value: true },
-      { name: 'Choose another fare', value: false },
-    ],
-  });
-  if (answer.kind === 'back' || !answer.value) return 'back';
+  const question = locked
+    ? `This fare is locked: ${usdc(locked.escrow.amount)}, expires ${untilText(walk, locked)}.`
+    : 'Lock this fare for 0.10 USDC? This opens its escrow; you pay for the ticket after the review.';
+  if (!(await agrees(walk, question, locked ? 'Continue' : 'Lock it', 'Choose another fare'))) return 'back';
   if (locked) return 'passengers';
   try {
     trip.intent = await lock(walk, offerId);
@@ -63,26 +57,22 @@ export const lockStep: Step = async (walk) => {
   }
 };
 
-export const sameLock = (offerId: string): SameCommand => ({
+const sameLock = (offerId: string): SameCommand => ({
   name: 'intent create',
   line: lockCommand(offerId),
   options: { offerId },
 });
 
 /** Locks a fare, or finds the intent that has locked it. */
-export async function lock(walk: Walk, offerId: string): Promise<Intent> {
-  const { session, signal, terminal, clock } = walk.context;
+async function lock(walk: Walk, offerId: string): Promise<Intent> {
+  const { session, terminal, clock } = walk.context;
   const { address } = await session.wallet();
   const flights = await session.flights();
+  const { existingIntent, lockFare } = await loadCreate();
   try {
-    const { value } = await paidCall(walk, 'the lock', () =>
-      flights.createIntent(
-        { funding_wallet: address, offer_id: offerId },
-        { signal, onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the lock' : 'Locking the fare') },
-      ),
-    );
+    const request = { funding_wallet: address, offer_id: offerId };
+    const { value } = await paidCall(walk, 'the lock', () => lockFare(walk.context, flights, request, 'lock'));
     terminal.settle();
-    await besides(walk.context, noteIntent(await session.store(), value, session.recentOffers.journey(offerId)));
     for (const line of createdIntentLines(harmlessDocument(value), clock.now(), terminal.asideScreen)) {
       terminal.note(line);
     }
@@ -90,8 +80,7 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
     return value;
   } catch (error) {
     if (!isProblem(error, 'intent_already_exists')) throw error;
-    // Locked before from here: that one is gone on with, and nobody else's.
-    const { existingIntent } = await loadCreate();
+    // The walk goes on with a lock that was made from here, and with no other one.
     const { own, problem } = await existingIntent(walk.context, error);
     if (own === null) throw problem;
     return own;
@@ -123,7 +112,7 @@ export const reviewStep: Step = async (walk) => {
   const review = await reviewOf(context, intent, party.passengers);
   show(walk, review, escrow, balance);
   if (overLimit !== null) context.terminal.note(overLimit);
-  same(walk, bookingCommand(intent.intent_id, party));
+  walk.transcript.same(bookingCommand(intent.intent_id, party));
   if (balance < amount) {
     throw problem('insufficient_funds', {
       message: `The booking costs ${formatUsdc(amount)} USDC; the wallet has ${formatUsdc(balance)}.`,
@@ -173,11 +162,6 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
   const amount = BigInt(review.intent.escrow.amount);
   const fees = trip.paid.reduce((sum, one) => sum + parseUsdc(one.amount), 0n);
   const paid = trip.paid.map((one) => `${one.what} ${money(one.amount)}`).join(', ');
-  const note = (line: string) => terminal.note(line);
-  note('');
-  note(screen.paint.bold('Review'));
-  if (review.fare === null && trip.journey !== null) note(trip.journey);
-  for (const line of reviewLines(review, clock.now(), screen)) note(line);
   const left = balance - amount;
   const facts = fieldLines(
     [
@@ -187,8 +171,15 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
     ],
     screen.paint.dim,
   );
-  for (const line of facts) note(line);
-  for (const line of wrap(`Escrow  ${escrow}`, screen.width)) note(screen.paint.dim(line));
+  const lines = [
+    '',
+    screen.paint.bold('Review'),
+    ...(review.fare === null && trip.journey !== null ? [trip.journey] : []),
+    ...reviewLines(review, clock.now(), screen),
+    ...facts,
+    ...wrap(`Escrow  ${escrow}`, screen.width).map(screen.paint.dim),
+  ];
+  for (const line of lines) terminal.note(line);
 }
 
 /** @param isElsewhere a refund would go to another wallet: what a mere Enter chooses is then not to pay */
@@ -224,18 +215,11 @@ async function book(walk: Walk, intent: Intent, party: Party, agreed: BookingAgr
 
 /** The airline order costs a cent: shown when it is wanted. */
 export async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
-  const { context, trip, ask: prompts } = walk;
+  const { context, trip } = walk;
   const { intent_id: intentId } = intent;
   trip.booking = { intent, isBooked: true };
-  const answer = await prompts.choose({
-    message: 'Show the airline order? It costs 0.01 USDC.',
-    lines: [
-      { name: 'Show it', value: true },
-      { name: 'No', value: false },
-    ],
-  });
-  if (answer.kind === 'back' || !answer.value) return 0;
-  same(walk, `farelock order ${quoted(intentId)}`);
+  if (!(await agrees(walk, 'Show the airline order? It costs 0.01 USDC.', 'Show it', 'No'))) return 0;
+  walk.transcript.same(`farelock order ${quoted(intentId)}`);
   const { order } = await loadRun();
   return order(context, { id: intentId });
 }

@@ -17,16 +17,7 @@ import { resumeStep } from './resume.ts';
 import { hasRunOut, lockStep, reviewStep } from './review.ts';
 import { askAdults, askDepart, askFrom, askReturn, askTo } from './route.ts';
 import type * as spec from './spec.ts';
-import {
-  bookingCommandNow,
-  follow,
-  lockCommand,
-  newTrip,
-  openTranscript,
-  searchCommand,
-  type Trip,
-  type Walk,
-} from './walk.ts';
+import { bookingCommandNow, follow, lockCommand, openTranscript, searchCommand, Trip, type Walk } from './walk.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says
@@ -48,7 +39,7 @@ export const guided: Run<typeof spec.guided> = async (outer) => {
   }
   const steps = await terminal.ask('a command').steps();
   const ask: StepPrompts = { ...steps, choose: (question) => steps.choose({ ...question, cleared: transcript.again }) };
-  const walk: Walk = { context, ask, trip: newTrip(), transcript };
+  const walk: Walk = { context, ask, trip: new Trip(), transcript };
   greet(terminal);
   try {
     return await follow(

@@ -43,50 +43,40 @@ export interface Party {
 }
 
 /** The journey as far as it is known. A step fills in its part. */
-export interface Trip {
-  from: Place | null;
-  to: Place | null;
+export class Trip {
+  from: Place | null = null;
+  to: Place | null = null;
   /** YYYY-MM-DD */
-  depart: string | null;
+  depart: string | null = null;
   /** YYYY-MM-DD; null one way. */
-  back: string | null;
-  adults: number;
-  found: Found | null;
-  readonly arrangement: Arrangement;
+  back: string | null = null;
+  adults = 1;
+  found: Found | null = null;
+  readonly arrangement = asFound();
   /** The itinerary, and the fare of the list that was chosen with it. */
-  offer: Offer | null;
-  marked: string | null;
+  offer: Offer | null = null;
+  marked: string | null = null;
   /** The fare. */
-  offerId: string | null;
-  intent: Intent | null;
-  party: Party | null;
+  offerId: string | null = null;
+  intent: Intent | null = null;
+  party: Party | null = null;
   /** Decimal USDC, and what for, in order. */
-  readonly paid: { readonly amount: string; readonly what: string }[];
+  readonly paid: { readonly amount: string; readonly what: string }[] = [];
   /** The journey that an earlier run locked a fare for: `LIS → BER  2026-12-21`. */
-  journey: string | null;
-  /** The passengers stay the same: they were answered for a fare that is gone. */
-  isPartyKept: boolean;
+  journey: string | null = null;
+  /** True when the passengers stay the same: they were answered for a fare that is gone. */
+  isPartyKept = false;
   /** The intent whose booking a person has agreed to, and whether it is known to be booked. */
-  booking: { readonly intent: Intent; readonly isBooked: boolean } | null;
+  booking: { readonly intent: Intent; readonly isBooked: boolean } | null = null;
 }
 
-export const newTrip = (): Trip => ({
-  from: null,
-  to: null,
-  depart: null,
-  back: null,
-  adults: 1,
-  found: null,
-  arrangement: asFound(),
-  offer: null,
-  marked: null,
-  offerId: null,
-  intent: null,
-  party: null,
-  paid: [],
-  journey: null,
-  isPartyKept: false,
-  booking: null,
+/** How a person has arranged the list of flights. It stays so when they come back to it. */
+export const asFound = () => ({
+  sort: 'price' as OfferSort,
+  isDirect: false,
+  hasBag: false,
+  isRefundable: false,
+  text: '',
 });
 
 export interface Walk {
@@ -94,7 +84,7 @@ export interface Walk {
   readonly context: CommandContext;
   readonly ask: StepPrompts;
   readonly trip: Trip;
-  readonly transcript: Pick<Transcript, 'mark' | 'takeBack' | 'last'>;
+  readonly transcript: Transcript;
 }
 
 export type StepName =
@@ -153,102 +143,81 @@ export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>
 const LABEL_WIDTH = 10;
 
 /** The line of an answered step, and the command that would have done the same. Nothing personal may be in either. */
-export function said(
-  { context, transcript }: Pick<Walk, 'context' | 'transcript'>,
-  label: string,
-  value: string,
-  command: string,
-): void {
-  const { terminal } = context;
+export function said({ context: { terminal }, transcript }: Walk, label: string, value: string, command: string): void {
   const { paint, width } = terminal.asideScreen;
   const [first = '', ...more] = wrap(value, width - LABEL_WIDTH - 1);
   terminal.note(`${paint.dim(padEnd(label, LABEL_WIDTH))} ${first}`);
   for (const line of more) terminal.note(`${' '.repeat(LABEL_WIDTH)} ${line}`);
-  same({ context, transcript }, command);
+  transcript.same(command);
 }
 
-/** The command that would have done the same, to copy: never wrapped, and once where several steps make one command. */
-export function same({ context, transcript }: Pick<Walk, 'context' | 'transcript'>, command: string): void {
-  const { terminal } = context;
-  const line = terminal.asideScreen.paint.dim(`${COMMAND}${command}`);
-  if (transcript.last((one) => one.includes(COMMAND)) !== line) terminal.note(line);
+/** A question with two answers; false for the second one, and for the wish to go back. */
+export async function agrees({ ask }: Walk, message: string, yes: string, no: string): Promise<boolean> {
+  const lines = [
+    { name: yes, value: true },
+    { name: no, value: false },
+  ];
+  const answer = await ask.choose({ message, lines });
+  return answer.kind === 'answer' && answer.value;
 }
-
-const COMMAND = '  $ ';
 
 /** The lines that a walk has written under its questions, so that going back a step can take them away. */
-interface Transcript {
-  /** The terminal, whose lines are written down. */
-  readonly terminal: Terminal;
-  /** Where the next line will stand. */
-  mark(): number;
-  /** Removes the lines from there on; those that have left the screen stay. Whether it could. */
-  takeBack(mark: number): boolean;
-  /** The last line of a kind. */
-  last(isOne: (line: string) => boolean): string | undefined;
-  /** Writes the last lines again, on a screen that was cleared. */
-  again(): void;
-}
+type Transcript = ReturnType<typeof openTranscript>;
 
 /** Enough to see where the walk stands, and room for the question. */
 const AGAIN_LINES = 6;
 
 const ESCAPE = '\u001b[';
 
-export function openTranscript(terminal: Terminal, stderr: Output): Transcript {
+export function openTranscript(terminal: Terminal, stderr: Output) {
   let written: string[] = [];
+  let commands: { readonly at: number; readonly command: string }[] = [];
   // What has gone by before this line can't be taken back: a result stands between, or the screen has scrolled.
   let fixed = 0;
-  const keep = (lines: readonly string[]) => void written.push(...lines);
+  const keeping = (lines: readonly string[], write: () => void) => {
+    written.push(...lines);
+    write();
+  };
+  const settling = (write: () => void) => {
+    fixed = written.length;
+    write();
+  };
   const columns = () => Math.max(1, stderr.columns ?? 80);
   const rowsOf = (line: string) =>
     brokenLine(line, columns())
       .split('\n')
       .reduce((rows, part) => rows + Math.max(1, Math.ceil(textWidth(part) / columns())), 0);
-  const settle = () => {
-    fixed = written.length;
+  const kept: Terminal = {
+    ...terminal,
+    note: (text) => keeping([text], () => terminal.note(text)),
+    review: (lines) => keeping(lines, () => terminal.review(lines)),
+    aside: (lines) => keeping(lines, () => terminal.aside(lines)),
+    done: (text) => keeping([`✓ ${text}`], () => terminal.done(text)),
+    result: (document, view) => settling(() => terminal.result(document, view)),
+    event: (document, view) => settling(() => terminal.event(document, view)),
+    tell: (lines) => settling(() => terminal.tell(lines)),
   };
   return {
-    terminal: {
-      ...terminal,
-      note(text) {
-        keep([text]);
-        terminal.note(text);
-      },
-      review(lines) {
-        keep(lines);
-        terminal.review(lines);
-      },
-      aside(lines) {
-        keep(lines);
-        terminal.aside(lines);
-      },
-      done(text) {
-        keep([`✓ ${text}`]);
-        terminal.done(text);
-      },
-      result(document, view) {
-        settle();
-        terminal.result(document, view);
-      },
-      event(document, view) {
-        settle();
-        terminal.event(document, view);
-      },
-      tell(lines) {
-        settle();
-        terminal.tell(lines);
-      },
+    /** The terminal, whose lines are written down. */
+    terminal: kept,
+    /** The command that would have done the same, to copy: never wrapped, and once where several steps make one command. */
+    same(command: string): void {
+      if (commands.at(-1)?.command === command) return;
+      commands.push({ at: written.length, command });
+      kept.note(terminal.asideScreen.paint.dim(`  $ ${command}`));
     },
+    /** Where the next line will stand. */
     mark: () => written.length,
-    takeBack(mark) {
+    /** Removes the lines from there on; those that have left the screen stay. Whether it could. */
+    takeBack(mark: number): boolean {
       const rows = written.slice(mark).reduce((sum, line) => sum + rowsOf(line), 0);
       if (mark < fixed || rows >= (stderr.rows ?? 24)) return false;
       if (rows > 0) stderr.write(`\r${ESCAPE}${rows}A${ESCAPE}J`);
       written = written.slice(0, mark);
+      commands = commands.filter(({ at }) => at < mark);
       return true;
     },
-    last: (isOne) => written.findLast(isOne),
+    /** Writes the last lines again, on a screen that was cleared. */
     again() {
       for (const line of written.slice(-AGAIN_LINES)) terminal.note(line);
     },
@@ -291,23 +260,6 @@ function savedTravellers(party: Party | null): string | null {
   const areSaved = names.length > 0 && names.every((name) => name !== null);
   return areSaved ? names.map((name) => `--traveller ${quoted(name)}`).join(' ') : null;
 }
-
-/** How a person has arranged the list of flights. It stays so when they come back to it. */
-export interface Arrangement {
-  sort: OfferSort;
-  isDirect: boolean;
-  hasBag: boolean;
-  isRefundable: boolean;
-  text: string;
-}
-
-export const asFound = (): Arrangement => ({
-  sort: 'price',
-  isDirect: false,
-  hasBag: false,
-  isRefundable: false,
-  text: '',
-});
 
 /** A refusal that another answer may avoid. */
 export const isTurnedDown = (error: unknown): error is Problem =>
@@ -367,16 +319,10 @@ export async function topUp(walk: Walk, least: bigint): Promise<boolean> {
   const amount = least > TOP_UP ? ((least + TOP_UP - 1n) / TOP_UP) * TOP_UP : TOP_UP;
   terminal.settle();
   const balance = formatUsdc(await balanceOf(walk));
-  const answer = await walk.ask.choose({
-    message: `The wallet has ${balance} USDC: not enough. Get play money from the embedded cluster?`,
-    lines: [
-      { name: `Get ${formatUsdc(amount)} USDC of play money`, value: true },
-      { name: 'No', value: false },
-    ],
-  });
-  if (answer.kind === 'back' || !answer.value) return false;
+  const question = `The wallet has ${balance} USDC: not enough. Get play money from the embedded cluster?`;
+  if (!(await agrees(walk, question, `Get ${formatUsdc(amount)} USDC of play money`, 'No'))) return false;
   await faucet.airdropUsdc((await session.wallet()).address, amount);
   terminal.done(`${formatUsdc(amount)} USDC of play money`);
-  same(walk, `farelock wallet airdrop --usdc ${formatUsdc(amount)}`);
+  walk.transcript.same(`farelock wallet airdrop --usdc ${formatUsdc(amount)}`);
   return true;
 }

@@ -1,3 +1,4 @@
+import type { FlightsClient } from '../../../client/base/index.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { isOwn, linkedOf, loadPaidPlan, standingOf } from '../../paying/index.ts';
@@ -27,11 +28,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   }
   const flights = await session.flights();
   try {
-    const { value, payment } = await flights.createIntent(request, {
-      signal,
-      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the intent' : 'Locking the fare'),
-    });
-    await besides(context, noteIntent(await session.store(), value, session.recentOffers.journey(offerId)));
+    const { value, payment } = await lockFare(context, flights, request, 'intent');
     terminal.result(withPayment(value, payment), {
       lines: (intent, screen) => createdIntentLines(intent, clock.now(), screen),
     });
@@ -49,6 +46,25 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
     throw (await existingIntent(context, error)).problem;
   }
 };
+
+/** Locks a fare, and remembers the intent with its support code. `name` is what its payment is called meanwhile. */
+export async function lockFare(
+  context: CommandContext,
+  flights: FlightsClient,
+  request: Parameters<FlightsClient['createIntent']>[0],
+  name: 'intent' | 'lock',
+): ReturnType<FlightsClient['createIntent']> {
+  const { terminal, session, signal } = context;
+  const created = await flights.createIntent(request, {
+    signal,
+    onPhase: (phase) => terminal.phase(phase === 'paying' ? `Paying for the ${name}` : 'Locking the fare'),
+  });
+  await besides(
+    context,
+    noteIntent(await session.store(), created.value, session.recentOffers.journey(request.offer_id)),
+  );
+  return created;
+}
 
 /**
  * The intent that stands in the way of a new one, where this home made it and would pay it; and what to say. Anybody

@@ -49,3 +49,6 @@ const verification = z.strictObject({
 });
 
 export const intentVerify = published(verification);
+
+export type ListedIntent = z.infer<typeof listedIntent>;
+export type Verification = z.infer<typeof verification>;

@@ -7,6 +7,7 @@ import { noteIntent, notesOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { intentLines, moneyStage } from '../../view/flights/index.ts';
 import { bookCommand, nextLines } from '../../view/index.ts';
+import type { ListedIntent } from './result.ts';
 import type * as spec from './spec.ts';
 
 /** The intent as the service has it; its escrow as the chain has it while the service is silent. */
@@ -30,18 +31,6 @@ export const intentShow: Run<typeof spec.intentShow> = async (context, { intentI
   return 0;
 };
 
-interface ListedIntent {
-  readonly intent_id: string;
-  readonly status: string | null;
-  readonly offer_id: string | null;
-  readonly route: string | null;
-  readonly departure_date: string | null;
-  readonly amount: string | null;
-  readonly order_id: string | null;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-}
-
 const MOST_REFRESHED = 20;
 
 /** The intents made from here, newest first. Those that have not ended are asked for at the service. */
@@ -57,17 +46,17 @@ export const intentList: Run<typeof spec.intentList> = async (context, { limit }
 };
 
 function listed(noted: NotedIntent): ListedIntent {
-  const notes = notesOf(noted);
+  const { status, offer_id, route, departure_date, amount, order_id, expires_at } = notesOf(noted);
   return {
     intent_id: noted.intentId,
-    status: notes.status ?? null,
-    offer_id: notes.offer_id ?? null,
-    route: notes.route ?? null,
-    departure_date: notes.departure_date ?? null,
-    amount: notes.amount ?? null,
-    order_id: notes.order_id ?? null,
+    status: status ?? null,
+    offer_id: offer_id ?? null,
+    route: route ?? null,
+    departure_date: departure_date ?? null,
+    amount: amount ?? null,
+    order_id: order_id ?? null,
     created_at: noted.createdAt,
-    expires_at: notes.expires_at ?? null,
+    expires_at: expires_at ?? null,
   };
 }
 

@@ -4,16 +4,8 @@ import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
 import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, recordFromChain, verifyIntent } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
+import type { Verification } from './result.ts';
 import type * as spec from './spec.ts';
-
-interface Verification {
-  readonly intent_id: string;
-  readonly verified: boolean;
-  /** Only while the service is silent: the terms are the chain's own, compared with what was agreed to here. */
-  readonly source?: 'chain';
-  readonly escrow: string;
-  readonly checks: readonly { check: string; expected: string; found: string; ok: boolean }[];
-}
 
 /** Checks the escrow on chain against the intent and what was agreed to here; exit 6 where they differ. */
 export const intentVerify: Run<typeof spec.intentVerify> = async (context, { intentId, refundWallet }) => {

@@ -2,12 +2,13 @@ import type { PaymentReceipt } from '../../../client/base/index.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { counted, type Screen, tableLines, type View, wrap } from '../../../terminal/index.ts';
-import type { AvailableService, Conditions, MenuFare, OfferDetailsResponse } from '../../../wire/flights/index.ts';
+import type { AvailableService, MenuFare, OfferDetailsResponse } from '../../../wire/flights/index.ts';
 import { loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { conditionText } from '../../view/flights/index.ts';
 import { money, nextLines, offerCommand } from '../../view/index.ts';
+import type { ComparedFare, FareComparison } from './result.ts';
 import type * as spec from './spec.ts';
 
 /** So many that they can still be told apart on a screen. */
@@ -53,24 +54,19 @@ export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   const fares = found
     .flatMap(({ details, number }) =>
       details.fare_menu
-        ? details.fare_menu.fares.map((fare) => menuFare(details, fare, numbers[fare.offer_id] ?? null))
-        : [offeredFare(details, number)],
+        ? details.fare_menu.fares.map((fare) => comparedFare(details, fare, numbers[fare.offer_id] ?? null))
+        : [comparedFare(details, details.offer, number)],
     )
     .toSorted(
       (a, b) =>
         Number(a.total_currency !== 'USD') - Number(b.total_currency !== 'USD') ||
         Number(a.total_amount_decimal) - Number(b.total_amount_decimal),
     );
-  const comparison: FareComparison = {
-    origin_iata: first?.details.offer.origin_iata ?? '',
-    destination_iata: first?.details.offer.destination_iata ?? '',
-    departing_at: first?.details.offer.departing_at ?? '',
-    fares,
-  };
   if (menu && menu.status !== 'ready') terminal.note('The fare menu is not open yet; nothing was charged.');
   const paid = payments.reduce((sum, one) => sum + parseUsdc(one.amount), 0n);
+  const { origin_iata = '', destination_iata = '', departing_at = '' } = first?.details.offer ?? {};
   terminal.result(
-    { ...comparison, paid_amount: formatUsdc(paid), payments },
+    { origin_iata, destination_iata, departing_at, fares, paid_amount: formatUsdc(paid), payments },
     fares.length === 0 ? { lines: () => ['No fares.'] } : comparisonView,
   );
   for (const line of gone) terminal.note(line);
@@ -83,70 +79,25 @@ export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   return 0;
 };
 
-function offeredFare({ offer, available_services }: OfferDetailsResponse, number: string | null): ComparedFare {
-  const { offer_id, fare_brand_name, owner_name, cabin_class, conditions } = offer;
-  const { total_amount_decimal, total_currency, checked_bags_included, carry_on_bags_included } = offer;
-  return {
-    number,
-    offer_id,
-    fare_brand_name,
-    owner_name,
-    cabin_class,
-    total_amount_decimal,
-    total_currency,
-    checked_bags_included,
-    carry_on_bags_included,
-    conditions,
-    ...bagFor(offer, available_services),
-  };
-}
-
-function menuFare(
+/** A fare of an offer: its own, or one of its menu. `number` is what a person may type for it. */
+function comparedFare(
   { offer, available_services }: OfferDetailsResponse,
-  fare: MenuFare,
+  fare: MenuFare | OfferDetailsResponse['offer'],
   number: string | null,
 ): ComparedFare {
-  const { offer_id, fare_brand_name, total_amount_decimal, total_currency, conditions } = fare;
   return {
     number,
-    offer_id,
-    fare_brand_name,
+    offer_id: fare.offer_id,
+    fare_brand_name: fare.fare_brand_name,
     owner_name: offer.owner_name,
     cabin_class: offer.cabin_class,
-    total_amount_decimal,
-    total_currency,
+    total_amount_decimal: fare.total_amount_decimal,
+    total_currency: fare.total_currency,
     checked_bags_included: fare.checked_bags_included,
     carry_on_bags_included: fare.carry_on_bags_included,
-    conditions,
+    conditions: fare.conditions,
     ...bagFor(fare, available_services),
   };
-}
-
-/** One fare of an itinerary, with what can be added to it. */
-export interface ComparedFare {
-  /** The number that a person may type for it; null: only the offer id works. */
-  readonly number: string | null;
-  readonly offer_id: string;
-  readonly fare_brand_name: string | null;
-  readonly owner_name: string;
-  readonly cabin_class: string;
-  readonly total_amount_decimal: string;
-  readonly total_currency: string;
-  readonly checked_bags_included: number | null;
-  readonly carry_on_bags_included: number | null;
-  readonly conditions: Conditions | null;
-  /** One more checked bag; null: none is sold with it. */
-  readonly checked_bag: { readonly price: string; readonly currency: string } | null;
-  /** The fare and that bag, where both are in one currency. */
-  readonly with_bag: string | null;
-}
-
-export interface FareComparison {
-  readonly origin_iata: string;
-  readonly destination_iata: string;
-  readonly departing_at: string;
-  /** The cheapest first. */
-  readonly fares: readonly ComparedFare[];
 }
 
 /** The cheapest checked bag of the services, and the fare with it. */
@@ -178,7 +129,7 @@ const hasUnknown = (fares: readonly ComparedFare[]): boolean =>
   );
 
 /** The fares in columns, and whether a bag is cheaper bought or bundled. */
-export const comparisonView: View<FareComparison> = {
+export const comparisonView: View<Pick<FareComparison, 'fares'>> = {
   lines: (comparison, screen) => [
     ...blocks(comparison.fares, screen),
     ...verdictLines(comparison.fares, screen),
@@ -220,6 +171,7 @@ function blocks(fares: readonly ComparedFare[], screen: Screen): string[] {
 function block(fares: readonly ComparedFare[], screen: Screen, first: ComparedFare | undefined): string[] {
   const { paint, width } = screen;
   const unknown = (value: string | number | null) => (value === null ? '–' : String(value));
+  const priceOf = (fare: ComparedFare) => `${money(fare.total_amount_decimal)} ${fare.total_currency}`;
   const roomy = (width - LABEL) / fares.length >= 22;
   const condition = (kind: 'refund' | 'change') => (fare: ComparedFare) => {
     const said = conditionText(fare.conditions, kind);
@@ -227,13 +179,7 @@ function block(fares: readonly ComparedFare[], screen: Screen, first: ComparedFa
     return said.startsWith('yes') ? paint.good(short) : said === 'no' ? paint.dim(short) : short;
   };
   const rows: [string, (fare: ComparedFare) => string][] = [
-    [
-      'Price',
-      (fare) => {
-        const price = `${money(fare.total_amount_decimal)} ${fare.total_currency}`;
-        return fare === first ? paint.good(paint.bold(price)) : paint.bold(price);
-      },
-    ],
+    ['Price', (fare) => (fare === first ? paint.good(paint.bold(priceOf(fare))) : paint.bold(priceOf(fare)))],
     ['Checked bags', (fare) => unknown(fare.checked_bags_included)],
     ['Cabin bags', (fare) => unknown(fare.carry_on_bags_included)],
     ['Change', condition('change')],

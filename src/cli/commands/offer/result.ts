@@ -38,3 +38,6 @@ export const offer = published(paid(wire.offerDetailsResponse), {
   others: { fares: comparison },
   plan: z.union([paidPlan({ request: offerDetailsRequest }), paidPlan({ offer_ids: z.array(z.string()) })]),
 });
+
+export type FareComparison = z.infer<typeof comparison>;
+export type ComparedFare = FareComparison['fares'][number];

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { FlightsClient } from '../../../client/base/index.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { canonicalJson, sha256Hex } from '../../../kernel/json.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
@@ -100,6 +101,13 @@ async function codeOf(context: CommandContext, flag: string, text: string, takes
   const { airportCode } = await loadAirports();
   return airportCode(context, flag, text, takesCities);
 }
+
+/** Searches once, and pays for it. */
+export const paidSearch = ({ terminal, signal }: CommandContext, flights: FlightsClient, request: SearchRequestInput) =>
+  flights.search(request, {
+    signal,
+    onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
+  });
 
 /** Prints a list of offers and remembers its numbers; off a terminal, what it does not prove is said beside it. */
 export async function showOffers<T extends SearchResponse>(

@@ -7,7 +7,7 @@ import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { costLines, firstOfferLines, withPayment } from '../../view/index.ts';
-import { limitOf, searchRequestOf, showOffers, titleOf, understood } from './index.ts';
+import { limitOf, paidSearch, searchRequestOf, showOffers, titleOf, understood } from './index.ts';
 import type * as spec from './spec.ts';
 
 /**
@@ -41,10 +41,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
     });
   }
   const flights = await session.flights();
-  const { value, payment } = await flights.search(request, {
-    signal,
-    onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
-  });
+  const { value, payment } = await paidSearch(context, flights, request);
   if (options.ndjson) {
     const { streamOffers } = await import('./updates.ts');
     return streamOffers(context, flights, { first: value, payment, request, wait: options.wait });

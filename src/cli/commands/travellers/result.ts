@@ -21,3 +21,5 @@ export const travellersShow = published(
 export const travellersRemove = published(z.strictObject({ name: z.string(), removed: z.literal(true) }), {
   plan: plan({}),
 });
+
+export type ListedTraveller = z.infer<typeof traveller>;

@@ -12,6 +12,7 @@ import {
   travellerState,
 } from '../../travellers/index.ts';
 import { nextLines, printPlan, quoted } from '../../view/index.ts';
+import type { ListedTraveller } from './result.ts';
 import type * as spec from './spec.ts';
 
 const listed = (traveller: SavedTraveller, nowMs: number): ListedTraveller => ({
@@ -84,12 +85,6 @@ export const travellersRemove: Run<typeof spec.travellersRemove> = async (contex
   );
   return 0;
 };
-
-/** A saved traveller without anything personal beyond the name that was chosen for it. */
-interface ListedTraveller extends TravellerState {
-  readonly name: string;
-  readonly saved_at: string;
-}
 
 const passportText = ({ passport, missing }: TravellerState, paint: Paint): string => {
   if (passport === 'valid') return 'valid';

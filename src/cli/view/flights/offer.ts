@@ -142,29 +142,36 @@ export const fareFields = (fare: KnownFare): readonly (readonly [string, string]
 const bagsText = (count: number | null, kind: string): string =>
   count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
 
+/** The fares that a lowcost carrier sells on a flight, or why they are not known. */
+export function fareMenuLines(...given: Parameters<typeof fareMenuParts>): string[] {
+  const { heading, fares, foot } = fareMenuParts(...given);
+  return [...heading, ...fares, ...(fares.length > 0 ? ['', ...foot] : foot)];
+}
+
 /**
- * The fares that a lowcost carrier sells on a flight, or why they are not known. `numbers` are what a person may type
- * for a fare, by its offer id; without them the fare's own number in the menu is shown.
+ * The same in its parts: `fares` has a line for each fare. `numbers` are what a person may type for a fare, by its offer
+ * id; without them the fare's own number in the menu is shown.
  */
-export function fareMenuLines(
+export function fareMenuParts(
   menu: FareMenu,
   numbers: Readonly<Record<string, string>>,
   nowMs: number,
   screen: Screen,
-): string[] {
+): { readonly heading: string[]; readonly fares: string[]; readonly foot: string[] } {
   const { paint } = screen;
   const moment = (at: string | null) => (at === null ? '–' : `${utcTime(at)} (${fromNow(at, nowMs)})`);
-  if (menu.status === 'pending') {
-    return [`${paint.bold('Fares')}  ${paint.accent('still being looked up; nothing was charged')}`];
-  }
+  const none = (said: string, foot: string[] = []) => ({
+    heading: [`${paint.bold('Fares')}  ${said}`],
+    fares: [],
+    foot,
+  });
+  if (menu.status === 'pending') return none(paint.accent('still being looked up; nothing was charged'));
   if (menu.status === 'failed') {
-    return [
-      `${paint.bold('Fares')}  ${paint.bad('could not be looked up')}`,
-      `       ${paint.dim(`tried ${moment(menu.checked_at)}; can be tried again ${moment(menu.expires_at)}`)}`,
-    ];
+    const said = `tried ${moment(menu.checked_at)}; can be tried again ${moment(menu.expires_at)}`;
+    return none(paint.bad('could not be looked up'), [`       ${paint.dim(said)}`]);
   }
-  if (menu.fares.length === 0) return [`${paint.bold('Fares')}  none are sold on this flight now`];
-  const table = tableLines(
+  if (menu.fares.length === 0) return none('none are sold on this flight now');
+  const [heading = '', ...fares] = tableLines(
     [
       { title: '#', align: 'right' },
       { title: 'Fare', cuts: true },
@@ -178,7 +185,11 @@ export function fareMenuLines(
     paint.dim,
     screen.width,
   );
-  return [...table, '', paint.dim(`These fares can be locked until ${moment(menu.expires_at)}.`)];
+  return {
+    heading: [heading],
+    fares,
+    foot: [paint.dim(`These fares can be locked until ${moment(menu.expires_at)}.`)],
+  };
 }
 
 function fareCells(fare: MenuFare, numbers: Readonly<Record<string, string>>, { paint, width }: Screen): string[] {

@@ -13,17 +13,22 @@ import {
 import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
 import { shortened } from '../index.ts';
 
-/** Where the money of an intent is. `ended` stages stay as they are. */
-export type MoneyStage =
-  | 'unpaid'
-  | 'expired'
-  | 'ticketing'
-  | 'capturing'
+/** The places where the money of an intent can be, with the colour and the words of each. */
+const STAGES = {
+  unpaid: ['accent', 'not paid yet'],
+  expired: ['warn', 'expired'],
+  ticketing: ['accent', 'funded, ticketing'],
+  capturing: ['accent', 'ticketed, capturing'],
   /** Paid, and a person at the operator decides how it goes on. */
-  | 'review'
-  | 'refunding'
-  | 'captured'
-  | 'refunded';
+  review: ['warn', 'funded, in review by the operator'],
+  refunding: ['warn', 'refunding'],
+  captured: ['good', 'booked'],
+  refunded: ['warn', 'refunded'],
+} as const;
+
+export type MoneyStage = keyof typeof STAGES;
+
+const stageText = (stage: MoneyStage, paint: Paint): string => paint[STAGES[stage][0]](STAGES[stage][1]);
 
 export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
   if (intent.status === 'booked') return 'captured';
@@ -45,27 +50,6 @@ export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
 export const isRefundOpen = ({ refund_request: request }: Intent): boolean =>
   request != null && request.state !== 'rejected' && request.state !== 'paid';
 
-export function stageText(stage: MoneyStage, paint: Paint): string {
-  switch (stage) {
-    case 'unpaid':
-      return paint.accent('not paid yet');
-    case 'expired':
-      return paint.warn('expired');
-    case 'ticketing':
-      return paint.accent('funded, ticketing');
-    case 'capturing':
-      return paint.accent('ticketed, capturing');
-    case 'review':
-      return paint.warn('funded, in review by the operator');
-    case 'refunding':
-      return paint.warn('refunding');
-    case 'captured':
-      return paint.good('booked');
-    case 'refunded':
-      return paint.warn('refunded');
-  }
-}
-
 /** The way of the money, a line a step: done, under way, or still to come, with amounts, times and transactions. */
 export function statusLines(
   intent: Intent,
@@ -77,7 +61,7 @@ export function statusLines(
   const { paint } = screen;
   const stage = moneyStage(intent, nowMs);
   const steps = [
-    createdStep(intent),
+    { mark: 'done', name: 'created', text: 'offer locked, escrow opened', at: intent.created_at } as const,
     ...stepsOf(intent, stage, nowMs, fundedBy),
     ...changedSteps(intent),
     ...refundSteps(intent, stage),
@@ -125,7 +109,7 @@ export const USUAL_BOOKING_MS = 10 * 60_000;
 /** An explanation that a person decides, and that nobody needs to do anything. */
 export function reviewText(intent: Intent, nowMs: number): string {
   const since = intent.operator_review_since ?? '';
-  const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
+  const amount = usdc(intent.escrow.amount);
   if (intent.refund_reason === 'database_behind')
     return `The service was put back to an earlier state, and the operator was told ${fromNow(since, nowMs)}. The chain shows that the ${amount} have left the escrow: they have paid for your ticket or gone back to ${intent.refund_wallet} (farelock wallet history). Nothing is charged again.`;
   return `The operator was told ${fromNow(since, nowMs)} and decides how the booking continues. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can stop watching and check again at any time.`;
@@ -160,13 +144,6 @@ interface Step {
   readonly transaction?: string | null;
 }
 
-const createdStep = (intent: Intent): Step => ({
-  mark: 'done',
-  name: 'created',
-  text: 'offer locked, escrow opened',
-  at: intent.created_at,
-});
-
 /** When the last step before this one that has a time was done. */
 const timeBefore = (steps: readonly Step[], index: number): string | null =>
   steps
@@ -175,7 +152,7 @@ const timeBefore = (steps: readonly Step[], index: number): string | null =>
     .find((step) => step.at)?.at ?? null;
 
 function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: string | null): Step[] {
-  const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
+  const amount = usdc(intent.escrow.amount);
   const escrow = intent.escrow.address;
   if (stage === 'unpaid' || stage === 'expired') {
     const until =
@@ -229,9 +206,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
       // It was booked, and given up later: what comes back is what the fare's rule leaves, not what was paid.
       if (intent.captured_at !== null) {
         if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
-        const what = intent.cancelled_by === 'airline' ? 'the whole price' : 'what the fare rule gives back';
-        const text = `${what}, to ${intent.refund_wallet}`;
-        return [funded, ticketed, captured, { ...back, text }];
+        return [funded, ticketed, captured, { ...back, text: `${ruleText(intent)}, to ${intent.refund_wallet}` }];
       }
       const reason = intent.refund_reason ?? 'the booking failed';
       if (stage === 'refunding' && reason === 'refund_account_missing') {
@@ -253,39 +228,22 @@ function refundSteps(intent: Intent, stage: MoneyStage): Step[] {
   const { refund_request: request, refund_wallet, refund_rejection_reason: reason } = intent;
   // Other deployments leave it out. A pay-out ends the intent, whose own line says it then.
   if (request == null || (stage !== 'captured' && request.state !== 'paid')) return [];
-  const amount =
-    request.payout_amount === null
-      ? intent.cancelled_by === 'airline'
-        ? 'the whole price'
-        : 'what the fare rule gives back'
-      : `${formatUsdc(BigInt(request.payout_amount))} USDC`;
-  const asked: Step = { mark: 'done', name: 'refund', text: 'requested', at: request.requested_at };
-  const decided = { at: request.decided_at };
-  switch (request.state) {
-    case 'received':
-      return [asked, { mark: 'now', name: 'review', text: 'an operator will review it' }];
-    case 'claimed':
-      return [asked, { mark: 'now', name: 'review', text: 'an operator is reviewing it' }];
-    case 'approved':
-      return [asked, { mark: 'now', name: 'approved', text: `${amount} to ${refund_wallet}`, ...decided }];
-    case 'rejected':
-      return [
-        asked,
-        { mark: 'failed', name: 'rejected', text: reason ?? 'the e-mail to the lead passenger says why', ...decided },
-      ];
-    case 'paid':
-      return [
-        asked,
-        {
-          mark: 'done',
-          name: 'paid out',
-          text: `${amount} to ${refund_wallet}`,
-          ...decided,
-          transaction: request.payout_tx_hash,
-        },
-      ];
-  }
+  const amount = request.payout_amount === null ? ruleText(intent) : usdc(request.payout_amount);
+  const at = request.decided_at;
+  const paidOut = `${amount} to ${refund_wallet}`;
+  const steps: Record<typeof request.state, Step> = {
+    received: { mark: 'now', name: 'review', text: 'an operator will review it' },
+    claimed: { mark: 'now', name: 'review', text: 'an operator is reviewing it' },
+    approved: { mark: 'now', name: 'approved', text: paidOut, at },
+    rejected: { mark: 'failed', name: 'rejected', text: reason ?? 'the e-mail to the lead passenger says why', at },
+    paid: { mark: 'done', name: 'paid out', text: paidOut, at, transaction: request.payout_tx_hash },
+  };
+  return [{ mark: 'done', name: 'refund', text: 'requested', at: request.requested_at }, steps[request.state]];
 }
+
+/** The amount of a refund that is not decided yet, in words. */
+const ruleText = (intent: Intent): string =>
+  intent.cancelled_by === 'airline' ? 'the whole price' : 'what the fare rule gives back';
 
 const NAME_WIDTH = 10;
 
