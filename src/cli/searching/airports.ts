@@ -1,7 +1,7 @@
 import { type FoundAirport, isMistake, type NamedAirport } from '../../kernel/domain/airports.ts';
 import { areaOfCity, metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { findPlaces } from '../../kernel/domain/places.ts';
-import { problem } from '../../kernel/problems.ts';
+import { type ProblemOptions, problem } from '../../kernel/problems.ts';
 import { counted, harmless } from '../../terminal/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { quoted } from '../view/index.ts';
@@ -60,15 +60,17 @@ export async function airportCode(
   return iata;
 }
 
-const unknown = (flag: string, text: string) =>
+const named = (airport: NamedAirport): string => `${airport.iata} ${placeOf(airport)}`;
+
+const unknown = (flag: string, text: string, how?: ProblemOptions) =>
   problem('usage', {
     message: `${flag} ${text}: no airport has that name.`,
     fix: 'Give its three-letter code, such as LIS, or look it up.',
-    next: ['farelock airports'],
+    ...(how ?? { next: ['farelock airports'] }),
   });
 
 function ambiguous(flag: string, text: string, best: readonly FoundAirport[], isCity: boolean) {
-  const listed = best.slice(0, MOST_CHOICES).map(({ airport }) => `${airport.iata} ${placeOf(airport)}`);
+  const listed = best.slice(0, MOST_CHOICES).map(({ airport }) => named(airport));
   return problem('usage', {
     message: `${flag} ${text}: that matches ${counted(best.length, 'airport')}.`,
     fix: `Give one of ${listed.join('; ')}${isCity ? `, or add --yes or --max-payment to search them all` : ''}.`,
@@ -77,14 +79,11 @@ function ambiguous(flag: string, text: string, best: readonly FoundAirport[], is
   });
 }
 
-/** A typo that nobody can be asked about. */
+/** A typo, where no person can be asked about it. */
 function guessed(flag: string, text: string, best: readonly FoundAirport[]) {
   const near = best.slice(0, MOST_GUESSES).map(({ airport }) => airport);
-  return problem('usage', {
-    message: `${flag} ${text}: no airport has that name.`,
-    fix: `Did you mean ${near.map((airport) => `${airport.iata} ${placeOf(airport)}`).join('; ')}?`,
-    detail: { given: text, meant: near.map(({ iata }) => iata) },
-  });
+  const fix = `Did you mean ${near.map(named).join('; ')}?`;
+  return unknown(flag, text, { fix, detail: { given: text, meant: near.map(({ iata }) => iata) } });
 }
 
 /** `Heathrow, London (GB)` */

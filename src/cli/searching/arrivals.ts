@@ -69,24 +69,26 @@ function cutOff(signal: AbortSignal): ArrivalsEnd | null {
   return { kind: isProblem(signal.reason, 'timed_out') ? 'timed_out' : 'interrupted' };
 }
 
-interface Gathering {
-  /** The whole first answer, without a limit. */
-  readonly first: SearchResponse;
-  readonly request: SearchRequestInput;
-  readonly title: SearchTitle;
-  readonly limit: number;
-}
-
 /**
  * Waits for the slower offers and puts them where the service would have put them: sorted, grouped and limited
- * together with the first ones. `list` has what landed until the end, whatever it was.
+ * together with the first ones. `list` has what landed until the end, whatever it was. On a terminal the list itself is
+ * redrawn in place as offers land, a line an itinerary: provisional, so on stderr, and gone before the result is printed.
+ * Elsewhere a line or a spinner shows that it waits.
  */
 export async function gatherOffers(
   context: CommandContext,
   flights: FlightsClient,
-  { first, request, title, limit }: Gathering,
+  given: {
+    /** The whole first answer, without a limit. */
+    readonly first: SearchResponse;
+    readonly request: SearchRequestInput;
+    readonly title: SearchTitle;
+    readonly limit: number;
+  },
 ): Promise<{ list: SearchResponse; ended: ArrivalsEnd }> {
-  const quoting = showQuoting(context, title);
+  const { first, request, title, limit } = given;
+  const { terminal, streams } = context;
+  const sign = canDrawLive(context) ? openLiveSign(context) : null;
   const asked = { sort: request.sort ?? 'price', grouped: title.grouped };
   const arrived: Offer[] = [];
   const { poll_after_ms: _pause, ...answer } = first;
@@ -94,55 +96,24 @@ export async function gatherOffers(
     const offers = withArrivals<Offer>(first.offers, arrived, asked);
     return { ...answer, status, offers: offers.slice(0, limit), total_offers: offers.length };
   };
-  quoting.show(listNow('enriching'), 0);
+  const show = () => {
+    const text = `Still quoting lowcost…${arrived.length > 0 ? ` ${arrived.length} more so far` : ''}`;
+    if (sign === null) return terminal.phase(streams.stderr.isTTY ? text : 'Waiting for slower offers');
+    const screen = { paint: terminal.asideScreen.paint, width: screenWidth(streams.stderr) };
+    const lines = listLines(harmlessDocument(compact(listNow('enriching'))), title, screen);
+    sign.show(fitted(lines, (streams.stderr.rows ?? 24) - 3, screen.paint.dim), text);
+  };
+  show();
   try {
     const ended = await followArrivals(context, flights, first, (offers) => {
       arrived.push(...offers);
-      quoting.show(listNow('enriching'), arrived.length);
+      show();
     });
     return { list: listNow(ended.kind === 'complete' ? 'complete' : 'enriching'), ended };
   } finally {
-    await quoting.stop();
+    if (sign === null) terminal.settle();
+    else await sign.stop();
   }
-}
-
-/** The sign of life while slower sellers quote. */
-interface Quoting {
-  /** The list as it is now, and how many offers have landed since the first answer. */
-  show(list: SearchResponse, landed: number): void;
-  stop(): Promise<void>;
-}
-
-/**
- * On a terminal the list itself, a line an itinerary, which is redrawn in place as offers land: provisional, so on
- * stderr, and gone before the result is printed. Elsewhere a line or a spinner.
- */
-function showQuoting(context: CommandContext, title: SearchTitle): Quoting {
-  const { terminal, streams } = context;
-  if (canDrawLive(context)) return liveQuoting(context, title);
-  return {
-    show(_list, landed) {
-      terminal.phase(streams.stderr.isTTY ? quotingText(landed) : 'Waiting for slower offers');
-    },
-    stop: async () => terminal.settle(),
-  };
-}
-
-const quotingText = (landed: number): string => `Still quoting lowcost…${landed > 0 ? ` ${landed} more so far` : ''}`;
-
-function liveQuoting(context: CommandContext, title: SearchTitle): Quoting {
-  const { terminal, streams } = context;
-  const { paint } = terminal.asideScreen;
-  const sign = openLiveSign(context);
-  return {
-    show(response, landed) {
-      const screen = { paint, width: screenWidth(streams.stderr) };
-      const room = (streams.stderr.rows ?? 24) - 3;
-      const lines = listLines(harmlessDocument(compact(response)), title, screen);
-      sign.show(fitted(lines, room, paint.dim), quotingText(landed));
-    },
-    stop: () => sign.stop(),
-  };
 }
 
 /** A line for each direction of an itinerary: its fare families unfold when the list is final. */

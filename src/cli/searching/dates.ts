@@ -141,7 +141,7 @@ function partsOf(text: string, needsYear: boolean): DateParts[] {
   const [, one, mark, two, last] = numbers;
   const dayFirst = { day: Number(one), month: Number(two), year: yearOf(last, needsYear) };
   const monthFirst = { day: Number(two), month: Number(one), year: yearOf(last, needsYear) };
-  // Who writes dots writes the day first.
+  // Dots mean that the day comes first.
   if (mark === '.') return [dayFirst];
   return dayFirst.month > 12 && monthFirst.month <= 12 ? [monthFirst] : [dayFirst, monthFirst];
 }

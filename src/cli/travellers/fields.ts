@@ -79,7 +79,7 @@ export async function openTyped(
       try {
         await store.keepTyped(id, passengers, Date.parse(expires_at));
       } catch (error) {
-        // What is typed is worth more than its copy: a full disk stops nobody.
+        // A full disk must not stop the booking.
         if (!isTold)
           terminal.note(`Could not be saved here: ${error instanceof Error ? error.message : String(error)}`);
         isTold = true;
@@ -88,7 +88,7 @@ export async function openTyped(
   };
 }
 
-/** `Ana Silva and Bo Li`; who has no name yet is left out. */
+/** `Ana Silva and Bo Li`; passengers without a name yet are left out. */
 export function typedText(typed: readonly TravellerFields[]): string {
   const names = typed
     .map(({ given_name, family_name }) => harmless([given_name, family_name].filter(Boolean).join(' ')))
@@ -102,7 +102,7 @@ const LANGUAGES =
   'ko ky lb lo lt lv mk ml mn mr ms mt my nb ne nl pa pl ps pt ro ru si sk sl so sq sr sv sw ta te tg th ti tk to tr ' +
   'uk ur uz vi zh zh-Hant zu';
 
-/** What people say, and the lists of names do not. */
+/** Names in use that the lists of Node do not have. */
 const ALSO: Readonly<Record<string, string>> = {
   america: 'US',
   britain: 'GB',

@@ -121,7 +121,6 @@ async function askPassengers(
 
 const MOST_BYTES = 1_048_576;
 
-/** The name of a file in a message. */
 export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
 
 /**

@@ -22,7 +22,7 @@ import {
   moneyStage,
   reviewLines,
   reviewText,
-  statusLines,
+  statusView,
   USUAL_BOOKING_MS,
 } from '../../view/flights/index.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/index.ts';
@@ -180,12 +180,7 @@ async function finish(
   await besides(context, store.keepTyped(intent.intent_id, [], 0));
   const funding = payment ?? (await fundingPayment(store, intent));
   const linked = linkedOf(context);
-  terminal.result(withPayment(intent, payment), {
-    lines: (shown, screen) =>
-      statusLines(shown, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
-        linked(text, transaction, funding?.network ?? ''),
-      ),
-  });
+  terminal.result(withPayment(intent, payment), statusView(context, funding, linked));
   if (intent.status === 'refunded') {
     terminal.aside(['', 'The booking did not go through; the money was sent back.', ...nextLines('farelock search …')]);
     return 8;
@@ -198,7 +193,7 @@ async function finish(
   return 0;
 }
 
-/** A person decides, and may take hours: nobody is kept waiting for it. */
+/** A person decides, and may take hours: the command does not wait for it. */
 export const inReview = ({ clock }: CommandContext, intent: Intent) =>
   problem('booking_in_review', {
     message: reviewText(intent, clock.now()),

@@ -53,7 +53,6 @@ async function readAccounts(session: Session, owner: Address, intent: Intent | n
   };
 }
 
-/** Wallet, treasury, vault and supply before and after a journey, and what the difference was for. */
 function trailLines(
   before: Account,
   after: Account,
@@ -86,7 +85,6 @@ function trailLines(
   ];
 }
 
-/** How the escrow ended, by the cluster's own account of it. */
 function escrowEndLines(escrow: EscrowAccount | null, intent: Intent, paint: Paint): string[] {
   if (!escrow) return [`Escrow ${intent.escrow.address}: no longer on the cluster.`];
   const seconds = (value: bigint) => (value === 0n ? null : utcTime(new Date(Number(value) * 1000).toISOString()));
@@ -114,7 +112,7 @@ const TRAVELLER: Passenger = {
   phone_number: '+351912345678',
 };
 
-/** The whole journey on the embedded stack, told as it goes: a home of its own unless FARELOCK_HOME names one. */
+/** Plays the whole journey on the embedded stack, in a home of its own unless FARELOCK_HOME names one. */
 export const demo: Run<typeof spec.demo> = async (outer) => {
   const named = outer.environment.FARELOCK_HOME;
   const home = named || mkdtempSync(join(tmpdir(), 'farelock-demo-'));
@@ -288,7 +286,6 @@ async function escrowOf(session: Session, intent: Intent) {
 const feesOf = (before: Account, after: Account, intent: Intent): bigint =>
   (before.wallet ?? 0n) - (after.wallet ?? 0n) - (intent.status === 'booked' ? BigInt(intent.escrow.amount) : 0n);
 
-/** The trail as plain JSON. */
 const plain = <T>(trail: T): { [name in keyof T]: unknown } =>
   JSON.parse(
     JSON.stringify(trail, (_name, inner: unknown) =>

@@ -215,7 +215,6 @@ export function listLeft(walk: Walk): { readonly lines: readonly string[]; reado
 const rowOf = (rows: readonly ListRow[], offerId: string): ListRow | undefined =>
   rows.find(({ fares }) => fares.some((fare) => fare.offerId === offerId));
 
-/** The flights, bags and rules of the marked fare. */
 const detailsIn =
   (walk: Walk, rows: readonly ListRow[]) =>
   (offerId: string): string[] => {
@@ -324,7 +323,6 @@ function foundOf({ trip }: Walk): Found {
 
 type Arrangement = ReturnType<typeof asFound>;
 
-/** In the order that the key goes through. */
 const SORTS = { price: 'price', duration: 'duration', departure: 'departure', emissions: 'CO2' } as const;
 
 /** The itineraries that suit, sorted, each with the first of its fares that does. */
@@ -351,7 +349,6 @@ function suits({ offer }: ListRow, fare: NumberedFare, asked: Arrangement): bool
     .every((word) => text.includes(word));
 }
 
-/** Without case and accents. */
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
 /** What a list is sorted by: of the fare that is shown, which may not be the cheapest. */

@@ -22,7 +22,7 @@ import {
 import { quoted } from '../../view/index.ts';
 import { agrees, bookingCommand, type Party, type Step, said, type Walk } from './walk.ts';
 
-/** Who flies: saved travellers are offered, others are asked for and may be saved. */
+/** Offers saved travellers as passengers; asks for others, and offers to save them. */
 export const passengersStep: Step = async (walk) => {
   const { trip, context } = walk;
   const intent = trip.intent;
@@ -73,7 +73,6 @@ interface Member {
   readonly fields: TravellerFields;
 }
 
-/** The passengers that were typed before an interruption, if they are wanted. */
 async function askKept({ ask }: Walk, kept: TravellerFields[]): Promise<TravellerFields[] | 'back'> {
   if (kept.length === 0) return [];
   const answer = await ask.choose({
@@ -148,7 +147,7 @@ async function askTyped(
   keep: (fields: TravellerFields) => Promise<void>,
 ): Promise<Member | 'back'> {
   const wanted = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
-  // Somebody who was typed to the end was asked already whether to save them.
+  // A passenger who was typed to the end has answered already whether to be saved.
   if (wanted.every((field) => known[field] !== undefined)) {
     return { name: null, fields: passengerFrom(known, rules) };
   }

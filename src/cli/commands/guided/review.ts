@@ -1,15 +1,23 @@
+import { DAY_MS } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { fieldLines, fromNow, harmlessDocument, utcTime, wrap } from '../../../terminal/index.ts';
+import { fieldLines, fromNow, harmless, harmlessDocument, utcTime, wrap } from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { agreementTo, type BookingAgreed, reviewOf, typedAmount, verifyIntent } from '../../paying/index.ts';
-import { shortOf } from '../../session/index.ts';
+import { notesOf, shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
-import { createdIntentLines, isRefundedElsewhere, type Review, reviewLines, usdc } from '../../view/flights/index.ts';
+import {
+  createdIntentLines,
+  isRefundedElsewhere,
+  moneyStage,
+  type Review,
+  reviewLines,
+  usdc,
+} from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
-import { bookAgreed, checkUnchanged } from '../book/index.ts';
-import { loadCreate } from '../intent/index.ts';
+import { book, bookAgreed, checkUnchanged } from '../book/index.ts';
+import { intentsNow, loadCreate } from '../intent/index.ts';
 import { loadRun } from '../order/index.ts';
 import {
   agrees,
@@ -89,7 +97,6 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
 
 const untilText = ({ context: { clock } }: Walk, intent: Intent): string => fromNow(intent.expires_at, clock.now());
 
-/** True when the time to book a locked fare is over. */
 export const hasRunOut = ({ context: { clock } }: Pick<Walk, 'context'>, intent: Intent): boolean =>
   Date.parse(intent.expires_at) <= clock.now();
 
@@ -130,7 +137,7 @@ export const reviewStep: Step = async (walk) => {
   }
   try {
     await checkUnchanged(context, await context.session.flights(), intent);
-    return await book(walk, intent, party, { kind: 'booking', amount, isTyped: mustType });
+    return await pay(walk, intent, party, { kind: 'booking', amount, isTyped: mustType });
   } catch (error) {
     if (!isFareGone(error)) throw error;
     // It was refused before it was paid.
@@ -141,7 +148,7 @@ export const reviewStep: Step = async (walk) => {
   }
 };
 
-/** Held against the chain before anybody is asked, and once more before it is paid. @throws Problem `escrow_mismatch` */
+/** Checks the escrow on chain before the question; it is checked once more before it is paid. @throws Problem `escrow_mismatch` */
 async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
   context.terminal.phase('Checking the escrow');
   const checks = await verifyIntent(context.session, intent);
@@ -202,7 +209,7 @@ function later({ context: { terminal } }: Walk, intent: Intent, party: Party): E
   return 0;
 }
 
-async function book(walk: Walk, intent: Intent, party: Party, agreed: BookingAgreed): Promise<ExitCode> {
+async function pay(walk: Walk, intent: Intent, party: Party, agreed: BookingAgreed): Promise<ExitCode> {
   const { context, trip } = walk;
   const { intent_id: intentId } = intent;
   trip.booking = { intent, isBooked: false };
@@ -267,3 +274,77 @@ async function goOnWithoutLock(
   // Of a fare that an earlier run has locked, only what was locked is known.
   return trip.from && trip.to && trip.depart ? 'search' : 'from';
 }
+
+const MOST_OFFERED = 5;
+/** A lock lasts hours at most: what was made before has ended a day ago. */
+const MADE_MS = 3 * DAY_MS;
+const MOST_LOOKED_AT = 50;
+
+interface Unfinished {
+  readonly intent: Intent;
+  readonly route: string;
+  readonly isUnderWay: boolean;
+}
+
+/** Offers to go on with unfinished journeys first: a fare that is locked and not paid, a booking that is under way. */
+export const resumeStep: Step = async (walk) => {
+  const { context, ask, trip } = walk;
+  const unfinished = await unfinishedOf(walk);
+  if (unfinished.length === 0) return 'from';
+  const answer = await ask.choose<Unfinished | null>({
+    message: 'Continue where you left off?',
+    lines: [
+      ...unfinished.map((one) => ({ name: unfinishedText(one, context.clock.now()), value: one })),
+      { name: 'Start a new search', value: null },
+    ],
+  });
+  if (answer.kind === 'back') return 'back';
+  if (answer.value === null) return 'from';
+  const { intent, route, isUnderWay } = answer.value;
+  said(walk, 'Continuing', intent.intent_id, `farelock status ${quoted(intent.intent_id)}`);
+  if (!isUnderWay) {
+    trip.intent = intent;
+    trip.journey = route;
+    trip.offer = null;
+    trip.adults = intent.passenger_count;
+    return 'passengers';
+  }
+  trip.booking = { intent, isBooked: false };
+  const code = await book(context, { intentId: intent.intent_id, wait: true });
+  return code === 0 ? showOrder(walk, intent) : code;
+};
+
+async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
+  const { session, clock } = context;
+  const store = await session.store();
+  const noted = await store.noted({
+    baseUrl: session.baseUrl,
+    open: true,
+    sinceMs: clock.now() - MADE_MS,
+    limit: MOST_LOOKED_AT,
+  });
+  const open = noted.filter((one) => {
+    const { status, expires_at: expiresAt } = notesOf(one);
+    // An older one was never paid, or has ended by now.
+    return status === 'active' && Date.parse(expiresAt ?? '') > clock.now() - DAY_MS;
+  });
+  if (open.length === 0) return [];
+  await session.work();
+  const unfinished: Unfinished[] = [];
+  for await (const [remembered, intent] of intentsNow(context, open)) {
+    const stage = moneyStage(intent, clock.now());
+    if (!['unpaid', 'ticketing', 'capturing', 'review', 'refunding'].includes(stage)) continue;
+    const { route, departure_date: date } = notesOf(remembered);
+    const journey = route === undefined ? intent.intent_id : `${route.replace('-', ' → ')}  ${date ?? ''}`;
+    unfinished.push({ intent, route: journey, isUnderWay: stage !== 'unpaid' });
+    if (unfinished.length === MOST_OFFERED) break;
+  }
+  return unfinished;
+}
+
+const unfinishedText = ({ intent, route, isUnderWay }: Unfinished, nowMs: number): string =>
+  harmless(
+    isUnderWay
+      ? `${route}  ${usdc(intent.escrow.amount)}  paid, being booked`
+      : `${route}  ${usdc(intent.escrow.amount)}  lock ends ${fromNow(intent.expires_at, nowMs)}`,
+  );

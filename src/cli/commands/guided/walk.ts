@@ -36,7 +36,7 @@ export interface Searched {
 
 export type Found = Remembered<Searched>;
 
-/** Who flies; `travellers` are the names of saved ones, null for somebody who is not saved. */
+/** The people who fly; `travellers` are the names of saved ones, null for one who is not saved. */
 export interface Party {
   readonly passengers: readonly Passenger[];
   readonly travellers: readonly (string | null)[];
@@ -56,7 +56,6 @@ export class Trip {
   /** The itinerary, and the fare of the list that was chosen with it. */
   offer: Offer | null = null;
   marked: string | null = null;
-  /** The fare. */
   offerId: string | null = null;
   intent: Intent | null = null;
   party: Party | null = null;
@@ -80,7 +79,6 @@ export const asFound = () => ({
 });
 
 export interface Walk {
-  /** Its terminal is the transcript's. */
   readonly context: CommandContext;
   readonly ask: StepPrompts;
   readonly trip: Trip;
@@ -198,7 +196,6 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
     tell: (lines) => settling(() => terminal.tell(lines)),
   };
   return {
-    /** The terminal, whose lines are written down. */
     terminal: kept,
     /** The command that would have done the same, to copy: never wrapped, and once where several steps make one command. */
     same(command: string): void {
@@ -224,9 +221,7 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
   };
 }
 
-/** The command lines that do the same as the steps. What is not known yet stands in angle brackets. */
-
-/** A command that does the same as a step, with the options that it is told by. */
+/** A command that does the same as a step, with the options of its command line. */
 export interface SameCommand {
   readonly name: string;
   readonly line: string;
@@ -247,11 +242,11 @@ export function searchCommand({ from, to, depart, back, adults }: Trip): string 
 /** @param offer its id, or its number of the last list */
 export const lockCommand = (offer: string): string => `farelock intent create ${quoted(offer)}`;
 
-/** With the names that travellers were saved under; whoever is not saved stands in a file. */
+/** Names saved travellers; the others are in a file. */
 export const bookingCommand = (intentId: string, party: Party | null): string =>
   `farelock book ${quoted(intentId)} ${savedTravellers(party) ?? '--passengers passengers.json'}`;
 
-/** The same after a walk that was cut off: whoever is not saved is asked for, as no file was written. */
+/** The same after a walk that was cut off: no file was written, so the command asks for travellers who are not saved. */
 export const bookingCommandNow = (intentId: string, party: Party | null): string =>
   ['farelock book', quoted(intentId), savedTravellers(party) ?? []].flat().join(' ');
 

@@ -75,28 +75,21 @@ export async function existingIntent(
   error: Problem,
 ): Promise<{ readonly own: Intent | null; readonly problem: Problem }> {
   const id = error.detail?.intent_id;
-  const common = { ...(error.detail && { detail: error.detail }), cause: error };
   const isKnown = typeof id === 'string' && (await (await session.store()).intent(id)) !== undefined;
   const intent = isKnown ? await (await session.flights()).intent(id, { signal }) : null;
-  if (intent && isOwn(await standingOf(session, intent))) {
-    return {
-      own: intent,
-      problem: problem('intent_already_exists', {
-        ...common,
+  const own = intent && isOwn(await standingOf(session, intent)) ? intent : null;
+  const how = own
+    ? {
         message: error.message,
         fix: 'Book that one, or let it expire.',
-        next: [`farelock intent show ${quoted(intent.intent_id)}`],
-      }),
-    };
-  }
-  return {
-    own: null,
-    problem: problem('intent_already_exists', {
-      ...common,
-      message: 'This wallet has already locked this offer, but not from here.',
-      fix: 'Do not pay that one: somebody else may have created it. Wait up to 30 minutes until it expires, or choose another offer. Nothing was charged.',
-    }),
-  };
+        next: [`farelock intent show ${quoted(own.intent_id)}`],
+      }
+    : {
+        message: 'This wallet has already locked this offer, but not from here.',
+        fix: 'Do not pay that one: somebody else may have created it. Wait up to 30 minutes until it expires, or choose another offer. Nothing was charged.',
+      };
+  const detail = error.detail && { detail: error.detail };
+  return { own, problem: problem('intent_already_exists', { ...how, ...detail, cause: error }) };
 }
 
 /** A fare of a lowcost offer can be locked while its menu is fresh: says how to open it. */

@@ -1,12 +1,12 @@
 import type { NotedIntent } from '../../../client/journal/index.ts';
-import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, isOwn, NOT_FROM_HERE, showFromChain, standingOf } from '../../paying/index.ts';
-import { noteIntent, notesOf } from '../../session/index.ts';
-import type { CommandContext, Run } from '../../spec/index.ts';
+import { notesOf } from '../../session/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { intentLines, moneyStage } from '../../view/flights/index.ts';
 import { bookCommand, nextLines } from '../../view/index.ts';
+import { intentsNow } from './index.ts';
 import type { ListedIntent } from './result.ts';
 import type * as spec from './spec.ts';
 
@@ -38,7 +38,9 @@ export const intentList: Run<typeof spec.intentList> = async (context, { limit }
   const { terminal, session } = context;
   await session.work();
   const store = await session.store();
-  await refresh(context);
+  const open = await store.noted({ baseUrl: session.baseUrl, open: true, limit: MOST_REFRESHED });
+  // Their notes are what the list shows.
+  for await (const _refreshed of intentsNow(context, open));
   const noted = await store.noted({ baseUrl: session.baseUrl, limit });
   terminal.result({ intents: noted.map(listed) }, intentsView);
   if (noted.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
@@ -58,20 +60,6 @@ function listed(noted: NotedIntent): ListedIntent {
     created_at: noted.createdAt,
     expires_at: expires_at ?? null,
   };
-}
-
-async function refresh({ session, signal }: CommandContext): Promise<void> {
-  const store = await session.store();
-  const open = await store.noted({ baseUrl: session.baseUrl, open: true, limit: MOST_REFRESHED });
-  const flights = await session.flights();
-  for (const { intentId } of open) {
-    try {
-      await noteIntent(store, await flights.intent(intentId, { signal }));
-    } catch (error) {
-      // A service that has forgotten an intent does not hide the others.
-      if (!isProblem(error, 'intent_not_found')) throw error;
-    }
-  }
 }
 
 const intentsView: View<{ intents: ListedIntent[] }> = {

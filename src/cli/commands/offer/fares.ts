@@ -100,7 +100,6 @@ function comparedFare(
   };
 }
 
-/** The cheapest checked bag of the services, and the fare with it. */
 export function bagFor(
   fare: Pick<ComparedFare, 'total_amount_decimal' | 'total_currency'>,
   services: readonly AvailableService[],

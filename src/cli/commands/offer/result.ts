@@ -39,5 +39,5 @@ export const offer = published(paid(wire.offerDetailsResponse), {
   plan: z.union([paidPlan({ request: offerDetailsRequest }), paidPlan({ offer_ids: z.array(z.string()) })]),
 });
 
-export type FareComparison = z.infer<typeof comparison>;
+export type FareComparison = Omit<z.infer<typeof comparison>, 'paid_amount' | 'payments'>;
 export type ComparedFare = FareComparison['fares'][number];

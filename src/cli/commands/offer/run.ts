@@ -1,8 +1,8 @@
-import type { OfferDetailsResponse } from '../../../wire/flights/index.ts';
+import type { FareMenu } from '../../../wire/flights/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { fareMenuLines, offerLines } from '../../view/flights/index.ts';
+import { offerLines } from '../../view/flights/index.ts';
 import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
@@ -27,41 +27,27 @@ export const offer: Run<typeof spec.offer> = async (context, options) => {
       else terminal.phase(phase === 'paying' ? 'Paying for the offer' : 'Reading the offer');
     },
   });
-  if (value.fare_menu === undefined) {
-    terminal.result(withPayment(value, payment), {
-      lines: (details, screen) => offerLines(details, clock.now(), screen),
-    });
-    terminal.aside([
-      '',
-      ...costLines(payment, linkedOf(context)),
-      ...(isLockable(value.offer)
-        ? nextLines(`farelock intent create ${quoted(shortOf(context, offerId))}`)
-        : ['Next: choose another offer: only offers in USD can be locked']),
-    ]);
-    return 0;
-  }
-  const { fares } = value.fare_menu;
-  const numbers = await session.recentOffers.rememberMenu(value.offer, fares);
+  const { fare_menu: menu } = value;
+  const numbers = menu ? await session.recentOffers.rememberMenu(value.offer, menu.fares) : {};
   terminal.result(withPayment(value, payment), {
-    lines: (details, screen) => [
-      ...offerLines(details, clock.now(), screen),
-      '',
-      ...(details.fare_menu ? fareMenuLines(details.fare_menu, numbers, clock.now(), screen) : []),
-    ],
+    lines: (details, screen) => offerLines(details, numbers, clock.now(), screen),
   });
-  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...afterMenu(context, value, offerId, numbers)]);
+  const lock = nextLines(`farelock intent create ${quoted(shortOf(context, offerId))}`);
+  const only = ['Next: choose another offer: only offers in USD can be locked'];
+  const next = menu ? afterMenu(context, menu, offerId, numbers) : isLockable(value.offer) ? lock : only;
+  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next]);
   return 0;
 };
 
 function afterMenu(
   context: CommandContext,
-  { fare_menu: menu }: OfferDetailsResponse,
+  menu: FareMenu,
   offerId: string,
   numbers: Readonly<Record<string, string>>,
 ): string[] {
-  if (menu?.status === 'pending') return nextLines(`farelock offer ${quoted(shortOf(context, offerId))}`);
-  if (menu?.status === 'failed') return ['Next: choose another offer, or try this one again later'];
-  const [first, second] = menu?.fares ?? [];
+  if (menu.status === 'pending') return nextLines(`farelock offer ${quoted(shortOf(context, offerId))}`);
+  if (menu.status === 'failed') return ['Next: choose another offer, or try this one again later'];
+  const [first, second] = menu.fares;
   if (!first) return ['Next: choose another offer'];
   const number = numbers[(second ?? first).offer_id];
   const byNumber = context.streams.stdout.isTTY && number !== undefined;

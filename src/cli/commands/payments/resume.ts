@@ -139,15 +139,12 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
 }
 
 async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
-  const [{ offerDetailsOf }, { offerLines, fareMenuLines }] = await Promise.all([loadNormalise(), loadOffer()]);
+  const [{ offerDetailsOf }, { offerLines }] = await Promise.all([loadNormalise(), loadOffer()]);
   const details = offerDetailsOf(body);
   const { offer, fare_menu: menu } = details;
   const numbers = menu ? await session.recentOffers.rememberMenu(offer, menu.fares) : {};
   return {
-    lines: (screen) => [
-      ...offerLines(details, clock.now(), screen),
-      ...(menu ? ['', ...fareMenuLines(menu, numbers, clock.now(), screen)] : []),
-    ],
+    lines: (screen) => offerLines(details, numbers, clock.now(), screen),
     next: `farelock intent create ${quoted(menu?.fares[0]?.offer_id ?? offer.offer_id)}`,
   };
 }

@@ -13,7 +13,6 @@ import { limitOf, openSearchMemory, searchRequestOf, showOffers, type WaitingOpt
 import { type Ended, searchMany, searchPrice } from './many.ts';
 import type { AnyAirportDocument } from './result.ts';
 
-/** From an airport of a city to another one. */
 interface Route {
   readonly origin_iata: string;
   readonly destination_iata: string;

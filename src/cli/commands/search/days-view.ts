@@ -3,7 +3,6 @@ import { requestLines } from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
 import type { DayPrice, DaysDocument } from './result.ts';
 
-/** A journey that a price is wanted for; one way where it has no return. */
 export type JourneyDays = Pick<DayPrice, 'depart_date' | 'return_date'>;
 
 export const keyOf = ({ depart_date, return_date }: JourneyDays): string => `${depart_date} ${return_date ?? ''}`;
@@ -12,7 +11,6 @@ export const keyOf = ({ depart_date, return_date }: JourneyDays): string => `${d
 export const dayAt = (days: readonly DayPrice[], depart: string, back: string | undefined): DayPrice | undefined =>
   days.find((day) => day.depart_date === depart && (back === undefined || day.return_date === back));
 
-/** The request, for the line above the prices. */
 interface DaysTitle {
   readonly adults: number;
   readonly cabin: string;
@@ -162,7 +160,6 @@ const BAR_LABEL = 8;
 const GAPS = 5;
 const MOST_BAR = 72;
 
-/** A line for each day, as long as its price. */
 function barLines(document: DaysDocument, { paint, width }: Screen): string[] {
   const { departures, days, depart_date, cheapest } = document;
   const prices = pricesIn(days);

@@ -17,7 +17,7 @@ export type SearchOptions = OptionsOf<typeof spec.search>;
 const SHOWN = 20;
 
 /**
- * The request that the options mean. Who waits for slower offers asks for the whole answer, for one of them may bring
+ * The request of the options. A search that waits for slower offers asks for the whole answer, as one of them may bring
  * an itinerary into the list that the first answer would have cut off; the list is limited when it is complete.
  * @param options with codes of airports and dates as YYYY-MM-DD
  * @throws Problem `usage` where they do not go together
@@ -79,8 +79,8 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
 }
 
 /**
- * With what people type turned into what a service takes: names of airports into codes, dates into YYYY-MM-DD. What has
- * two readings is asked about. The names are loaded for those alone who give one.
+ * Turns names of airports into codes and dates into YYYY-MM-DD; asks about a text with two readings. The names are
+ * loaded only where one is given.
  * @param takesCities true where the code of a city may stay: any of its airports
  * @throws Problem `usage`
  */
@@ -102,7 +102,6 @@ async function codeOf(context: CommandContext, flag: string, text: string, takes
   return airportCode(context, flag, text, takesCities);
 }
 
-/** Searches once, and pays for it. */
 export const paidSearch = ({ terminal, signal }: CommandContext, flights: FlightsClient, request: SearchRequestInput) =>
   flights.search(request, {
     signal,

@@ -48,7 +48,6 @@ export type Results<Cell, Kept> = ReadonlyMap<Cell, Result<Kept>>;
 
 type Result<Kept> = (Remembered<Kept> & { readonly status: 'kept' }) | Gap;
 
-/** A search without an answer. */
 export type Gap =
   | { readonly status: 'failed'; readonly error: { readonly code: ProblemCode; readonly message: string } }
   | { readonly status: 'not_searched'; readonly reason?: string };
@@ -240,7 +239,6 @@ export async function searchPrice(context: CommandContext, request: SearchReques
   }
 }
 
-/** The price of several searches, atomic USDC. */
 interface SearchesCost {
   readonly searches: number;
   /** Of one, now. */
@@ -289,7 +287,6 @@ function costText(cost: SearchesCost, maxPayment: bigint | undefined): string {
     : `${head}, at most ${atMost} if the price rises`;
 }
 
-/** The facts of a dry run of several searches. */
 const costFacts = (cost: SearchesCost, maxPayment: bigint | undefined) => ({
   searches: cost.searches,
   price: formatUsdc(cost.price),

@@ -1,4 +1,3 @@
-import type { View } from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
 import {
@@ -19,7 +18,7 @@ import {
   isRefundOpen,
   type MoneyStage,
   moneyStage,
-  statusLines,
+  statusView,
 } from '../../view/flights/index.ts';
 import { nextLines, quoted } from '../../view/index.ts';
 import type * as spec from './spec.ts';
@@ -42,13 +41,7 @@ export const status: Run<typeof spec.status> = async (context, { intentId, watch
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
   const funding = isShown ? await fundingPayment(await session.store(), intent) : null;
-  const linked = linkedOf(context);
-  const view: View<Intent> = {
-    lines: (shown, screen) =>
-      statusLines(shown, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
-        linked(text, transaction, funding?.network ?? ''),
-      ),
-  };
+  const view = statusView(context, funding, linkedOf(context));
   if (!watch) {
     terminal.result(intent, view);
     await sayNext(context, intent);

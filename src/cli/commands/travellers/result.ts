@@ -21,5 +21,3 @@ export const travellersShow = published(
 export const travellersRemove = published(z.strictObject({ name: z.string(), removed: z.literal(true) }), {
   plan: plan({}),
 });
-
-export type ListedTraveller = z.infer<typeof traveller>;

@@ -12,14 +12,16 @@ import {
   travellerState,
 } from '../../travellers/index.ts';
 import { nextLines, printPlan, quoted } from '../../view/index.ts';
-import type { ListedTraveller } from './result.ts';
 import type * as spec from './spec.ts';
 
-const listed = (traveller: SavedTraveller, nowMs: number): ListedTraveller => ({
+const listed = (traveller: SavedTraveller, nowMs: number) => ({
   name: traveller.name,
   ...travellerState(traveller, instant(nowMs).slice(0, 10)),
   saved_at: traveller.savedAt,
 });
+
+/** A saved traveller without anything personal beyond the name that was chosen for it. */
+type ListedTraveller = ReturnType<typeof listed>;
 
 const opened = async ({ session }: CommandContext) => (await session.store()).travellers();
 

@@ -2,7 +2,6 @@ export * from './fares.ts';
 export * from './offer.ts';
 export * from './refund.ts';
 export * from './refund-desk.ts';
-export * from './review.ts';
 export {
   incompleteText,
   listLines,

@@ -1,4 +1,5 @@
 import type { KnownOrder } from '../../../client/base/index.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
 import {
   counted,
   dayName,
@@ -6,6 +7,8 @@ import {
   fieldLines,
   fromNow,
   fromTo,
+  harmless,
+  harmlessDocument,
   hoursAndMinutes,
   localMinutes,
   padEnd,
@@ -13,8 +16,17 @@ import {
   tableLines,
   textWidth,
   utcTime,
+  wrap,
 } from '../../../terminal/index.ts';
-import type { Conditions, FareMenu, MenuFare, OfferDetailsResponse, Slice } from '../../../wire/flights/index.ts';
+import type {
+  Conditions,
+  FareMenu,
+  Intent,
+  MenuFare,
+  OfferDetailsResponse,
+  Passenger,
+  Slice,
+} from '../../../wire/flights/index.ts';
 import type { KnownFare } from '../../session/index.ts';
 import { money } from '../index.ts';
 
@@ -52,7 +64,9 @@ export function sliceLines(slice: Slice, { paint }: Screen): string[] {
 
 /** One offer in full: its flights, its fare and conditions, what its price is made of, and what can be added. */
 export function offerLines(
-  { offer, available_services: services }: OfferDetailsResponse,
+  { offer, available_services: services, fare_menu: menu }: OfferDetailsResponse,
+  /** What a person may type for a fare of its menu, by offer id. */
+  numbers: Readonly<Record<string, string>>,
   nowMs: number,
   screen: Screen,
 ): string[] {
@@ -102,6 +116,10 @@ export function offerLines(
   if (lines.some((line) => line.includes('–') && !/\d–\d/.test(line))) {
     lines.push('', paint.dim('– not disclosed by the airline: unknown, not no.'));
   }
+  if (menu) {
+    const { heading, fares, foot } = fareMenuParts(menu, numbers, nowMs, screen);
+    lines.push('', ...heading, ...fares, ...(fares.length > 0 ? ['', ...foot] : foot));
+  }
   return lines;
 }
 
@@ -142,14 +160,8 @@ export const fareFields = (fare: KnownFare): readonly (readonly [string, string]
 const bagsText = (count: number | null, kind: string): string =>
   count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
 
-/** The fares that a lowcost carrier sells on a flight, or why they are not known. */
-export function fareMenuLines(...given: Parameters<typeof fareMenuParts>): string[] {
-  const { heading, fares, foot } = fareMenuParts(...given);
-  return [...heading, ...fares, ...(fares.length > 0 ? ['', ...foot] : foot)];
-}
-
 /**
- * The same in its parts: `fares` has a line for each fare. `numbers` are what a person may type for a fare, by its offer
+ * The fares that a lowcost carrier sells on a flight, a line for each, or why they are not known. `numbers` are what a person may type for a fare, by its offer
  * id; without them the fare's own number in the menu is shown.
  */
 export function fareMenuParts(
@@ -210,7 +222,7 @@ function fareCells(fare: MenuFare, numbers: Readonly<Record<string, string>>, { 
   ];
 }
 
-/** The airline order: the booking reference first, for it is what one came for. */
+/** The airline order, with the booking reference first. */
 export function orderLines(order: KnownOrder, screen: Screen): string[] {
   const { paint } = screen;
   return [
@@ -242,3 +254,68 @@ const label = (type: string): string => {
   const words = type.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
+
+/** What is about to be paid. */
+export interface Review {
+  readonly intent: Intent;
+  /** null: neither a search nor an offer of this home showed it. */
+  readonly fare: KnownFare | null;
+  readonly passengers: readonly Passenger[];
+  /** The wallet that pays; null: there is none yet. */
+  readonly wallet: string | null;
+  /** What a person should know first, a line each. */
+  readonly warnings: readonly string[];
+}
+
+/** What is bought, for whom, what it costs, where the money goes and comes back to, and until when. */
+export function reviewLines(
+  { intent, fare: kept, passengers, wallet, warnings }: Review,
+  nowMs: number,
+  screen: Screen,
+): string[] {
+  const { paint } = screen;
+  const fare = harmlessDocument(kept);
+  const flights = fare?.slices.flatMap((slice) => sliceLines(slice, screen)) ?? [
+    `The flights were not searched from here: farelock offer ${intent.offer_id} shows them for 0.01 USDC.`,
+  ];
+  return [
+    ...flights,
+    ...fieldLines(
+      [
+        ...(fare ? fareFields(fare) : []),
+        ...passengers.map((passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const),
+        ['Price', `${paint.bold(`${formatUsdc(BigInt(intent.escrow.amount))} USDC`)}${partsText(intent, fare)}`],
+        ['Paid into', `the escrow ${intent.escrow.address}, until the ticket is issued`],
+        ['Refunds to', refundText(intent, wallet)],
+        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+      ],
+      paint.dim,
+      screen.width,
+    ),
+    ...warnings.flatMap((line) => wrap(line, screen.width)),
+  ];
+}
+
+/** `Ms Ana Silva, born 4 Mar 1990` */
+const passengerText = ({ title, given_name, family_name, born_on }: Passenger): string =>
+  harmless(
+    `${title.charAt(0).toUpperCase()}${title.slice(1)} ${given_name} ${family_name}, born ${dayName(born_on).slice(4)}`,
+  );
+
+/** What the price is made of, where it is the one that was shown. */
+function partsText(intent: Intent, fare: KnownFare | null): string {
+  const people = intent.passenger_count === 1 ? '' : ` for ${intent.passenger_count} passengers`;
+  if (!fare?.base_amount_decimal || !fare.tax_amount_decimal) return `${people}, all included`;
+  const isSame = money(fare.total_amount_decimal) === formatUsdc(BigInt(intent.escrow.amount));
+  if (!isSame) return `${people}, all included`;
+  return `${people}: base ${money(fare.base_amount_decimal)}, tax ${money(fare.tax_amount_decimal)}`;
+}
+
+/** True when a refund would go to somebody else than who pays. */
+export const isRefundedElsewhere = ({ intent, wallet }: Pick<Review, 'intent' | 'wallet'>): boolean =>
+  wallet !== null && intent.refund_wallet !== wallet;
+
+const refundText = (intent: Intent, wallet: string | null): string =>
+  isRefundedElsewhere({ intent, wallet })
+    ? `! ${intent.refund_wallet}, which is not the wallet that pays`
+    : `${intent.refund_wallet}${wallet === null ? '' : ', your wallet'}`;

@@ -40,7 +40,6 @@ const RULES = {
   cancelled_by_airline: 'cancelled by the airline: nothing is kept',
 } as const;
 
-/** Everything about a case. */
 export function caseLines(one: RefundCase, nowMs: number, screen: Screen): string[] {
   const { paint, width } = screen;
   return [
@@ -120,14 +119,12 @@ function payoutFields({ decision, refund_rule: rule, captured_amount }: RefundCa
 const quoted = (text: string | null, width: number): string[] =>
   text === null ? ['  –'] : wrap(text, width - 4).map((line) => `  ${line}`);
 
-/** What an approval would move. */
 export const approvalLines = (plan: RefundPlan, { width }: Pick<Screen, 'width'>): string[] => [
   'It would:',
   ...stepLines(plan.steps, width),
   `The treasury holds ${usdc(plan.treasury_amount)}.`,
 ];
 
-/** The mail that a rejection sends. */
 export function mailLines(
   mail: { readonly subject: string; readonly text: string } | null,
   { paint, width }: Screen,
@@ -145,7 +142,6 @@ export function mailLines(
   ];
 }
 
-/** What became of a case, in one line: `✓ …`. */
 export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'noted' | 'decided'): string {
   const journey = `${routeText(one)}, ${dayAndMonth(one.journey_date)}`;
   if (done === 'claimed') return `${journey}: the case is yours`;
@@ -243,7 +239,7 @@ function ruleText({ refund_rule: { kind, penalty_amount } }: RefundCaseSummary):
   return penalty_amount === 0 ? 'free' : `${amountText(penalty_amount)} penalty`;
 }
 
-/** Who has it, behind how it stands where that is no longer open. */
+/** The holder of a case, behind its status where that is no longer open. */
 function holderText({ status, claimed_by }: RefundCaseSummary, _nowMs: number, paint: Paint): string {
   if (status === 'received') return claimed_by ?? 'nobody';
   const said = status === 'stuck' ? paint.bad(status) : status;

@@ -88,31 +88,23 @@ function shared<Column extends Journey | Sold>(
 /** The cells in which every text of a column would stand in full. */
 function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cells<Journey | Sold> {
   const slices = offers.flatMap((offer) => offer.slices);
-  const widest = (texts: readonly string[], heading: string) => Math.max(heading.length, ...texts.map(textWidth));
+  const widest = <T>(all: readonly T[], text: (one: T) => string, heading: string) =>
+    Math.max(heading.length, ...all.map((one) => textWidth(text(one))));
   const currency = mainCurrency(offers);
-  const sellers = fares.map(sellerText).filter((text) => text !== '');
+  const isSold = fares.some((fare) => sellerText(fare) !== '');
   return {
     arrow: offers.some((offer) => offer.slices.length > 1) ? 1 : 0,
-    times: widest(slices.map(timesOf(offers)), 'Local times'),
+    times: widest(slices, timesOf(offers), 'Local times'),
     bar: Number.POSITIVE_INFINITY,
-    duration: widest(slices.map(durationText), 'Time'),
-    stops: widest(
-      slices.map((slice) => stopsText(slice)),
-      'Stops  ',
-    ),
-    airline: widest(slices.map(airlineText), 'Airline '),
-    flights: widest(slices.map(flightsText), 'Flights'),
-    co2: widest(offers.map(co2Text), 'CO2'),
+    duration: widest(slices, durationText, 'Time'),
+    stops: widest(slices, (slice) => stopsText(slice), 'Stops  '),
+    airline: widest(slices, airlineText, 'Airline '),
+    flights: widest(slices, flightsText, 'Flights'),
+    co2: widest(offers, co2Text, 'CO2'),
     number: Math.max(...fares.map((fare) => fare.number.length)),
-    brand: widest(
-      fares.map((fare) => fare.brand ?? '–'),
-      'Fare',
-    ),
-    price: widest(
-      fares.map((fare) => priceText(fare, currency)),
-      'Price ',
-    ),
-    seller: sellers.length > 0 ? widest(sellers, 'Seller ') : 0,
+    brand: widest(fares, (fare) => fare.brand ?? '–', 'Fare'),
+    price: widest(fares, (fare) => priceText(fare, currency), 'Price '),
+    seller: isSold ? widest(fares, sellerText, 'Seller ') : 0,
   };
 }
 
@@ -170,7 +162,7 @@ export function airlineText(slice: Slice): string {
 export const co2Text = (offer: Offer): string =>
   offer.total_emissions_kg === null ? '–' : `${Math.round(offer.total_emissions_kg)} kg`;
 
-/** Who sells the fare, where that is not an airline that flies it. */
+/** The seller of the fare, where that is not an airline that flies it. */
 export const sellerText = (fare: Fare): string => (fare.isAirlines ? '' : `via ${fare.seller}`);
 
 export const flightsText = (slice: Slice): string => slice.segments.map((segment) => segment.flight_number).join(' ');

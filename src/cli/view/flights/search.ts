@@ -31,7 +31,6 @@ import {
   widthsFor,
 } from './search-columns.ts';
 
-/** The request, for the line above the offers. */
 export interface SearchTitle {
   readonly from: string;
   readonly to: string;
@@ -94,7 +93,6 @@ const isUnknown = ({ brand, bags, refundable, changeable }: Fare): boolean =>
 
 const NOTHING_FOUND = 'No offers match.';
 
-/** The list alone, without what is said under it. */
 export const listLines = (response: SearchResponse, title: SearchTitle, screen: Screen): string[] =>
   response.offers.length === 0 ? [NOTHING_FOUND] : joined(listParts(response, title, screen));
 
@@ -148,14 +146,13 @@ export function listParts(
 }
 
 function titleLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
-  const what = title.grouped ? ['itinerary', 'itineraries'] : ['fare', 'fares'];
+  const { total_offers: total, offers } = response;
+  const count = (many: number) => (title.grouped ? counted(many, 'itinerary', 'itineraries') : counted(many, 'fare'));
   const facts = [
     counted(title.adults, 'adult'),
     title.cabin.replaceAll('_', ' '),
-    response.total_offers > response.offers.length
-      ? `${response.offers.length} of ${counted(response.total_offers, what[0] ?? '', what[1])}`
-      : counted(response.offers.length, what[0] ?? '', what[1]),
-    `${mainCurrency(response.offers)}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
+    total > offers.length ? `${offers.length} of ${count(total)}` : count(offers.length),
+    `${mainCurrency(offers)}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
   ];
   return requestLines(title, facts, screen);
 }
@@ -418,7 +415,7 @@ export function axisText(scale: Scale, cells: number): string {
   return text.join('').slice(0, cells);
 }
 
-/** The offers that `1` and `1.2` on the screen stand for, so that nobody needs to copy an id. */
+/** The offers of `1` and `1.2` on the screen, to be typed in place of an id. */
 export const numberedOffers = (response: SearchResponse, grouped: boolean): Record<string, string> =>
   Object.fromEntries(
     rowsOf(response.offers, grouped).flatMap(({ fares }) => fares.map(({ number, offerId }) => [number, offerId])),

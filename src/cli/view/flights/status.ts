@@ -1,3 +1,5 @@
+import type { PaymentReceipt } from '../../../client/base/index.ts';
+import type { Clock } from '../../../kernel/clock.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import {
   counted,
@@ -8,10 +10,11 @@ import {
   type Screen,
   textWidth,
   utcTime,
+  type View,
   wrap,
 } from '../../../terminal/index.ts';
 import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
-import { shortened } from '../index.ts';
+import { type Linked, shortened } from '../index.ts';
 
 /** The places where the money of an intent can be, with the colour and the words of each. */
 const STAGES = {
@@ -77,6 +80,18 @@ export function statusLines(
       : [...heldUpLines(intent, stage, screen), ...overdueLines(intent, stage, nowMs, screen)]),
   ];
 }
+
+/** The same as a view, with the transactions as links. */
+export const statusView = (
+  { clock }: { readonly clock: Clock },
+  funding: Pick<PaymentReceipt, 'transaction' | 'network'> | null,
+  linked: Linked,
+): View<Intent> => ({
+  lines: (intent, screen) =>
+    statusLines(intent, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
+      linked(text, transaction, funding?.network ?? ''),
+    ),
+});
 
 /** The airline changed, or cancelled, what it had sold. */
 function changedSteps(intent: Intent): Step[] {

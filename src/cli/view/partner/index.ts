@@ -145,7 +145,6 @@ export function orderLines(order: ShownOrder, { paint, width }: Screen): string[
   ];
 }
 
-/** Where an order may go from here. */
 function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }: Screen): string[] {
   if (allowedStatuses === undefined) return [];
   if (allowedStatuses.length === 0) return ['', paint.dim(`${status} is final.`)];
