@@ -10,6 +10,7 @@ import { harmless, type Prompts, type StepAnswer, type StepPrompts } from '../..
 import type { Intent } from '../../wire/flights/index.ts';
 import { dayChoices, readDate, whichDay } from '../searching/index.ts';
 import type { CommandContext } from '../spec/index.ts';
+import names from './country-names.json' with { type: 'json' };
 
 /** What a typed field of a passenger says, in the form that is booked. */
 export type TypedField =
@@ -96,34 +97,11 @@ export function typedText(typed: readonly TravellerFields[]): string {
   return names.length === 0 ? 'the passengers' : names.join(' and ');
 }
 
-/** Languages that are spoken where passports are given out; the names come with Node (Unicode CLDR). */
-const LANGUAGES =
-  'en af am ar az be bg bn bs ca cs cy da de el es et eu fa fi fil fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ' +
-  'ko ky lb lo lt lv mk ml mn mr ms mt my nb ne nl pa pl ps pt ro ru si sk sl so sq sr sv sw ta te tg th ti tk to tr ' +
-  'uk ur uz vi zh zh-Hant zu';
-
-/** Names in use that the lists of Node do not have. */
-const ALSO: Readonly<Record<string, string>> = {
-  america: 'US',
-  britain: 'GB',
-  burma: 'MM',
-  'cape verde': 'CV',
-  'czech republic': 'CZ',
-  'east timor': 'TL',
-  england: 'GB',
-  'great britain': 'GB',
-  'ivory coast': 'CI',
-  macedonia: 'MK',
-  'northern ireland': 'GB',
-  'republic of ireland': 'IE',
-  'russian federation': 'RU',
-  scotland: 'GB',
-  swaziland: 'SZ',
-  turkey: 'TR',
-  'united states of america': 'US',
-  vatican: 'VA',
-  wales: 'GB',
-};
+/**
+ * `languages`: those spoken where passports are given out; their names of countries come with Node (Unicode CLDR).
+ * `also`: names in use that those lists do not have.
+ */
+const { languages, also }: { languages: string; also: Readonly<Record<string, string>> } = names;
 
 /**
  * The code of a country: from its alpha-2 or alpha-3 code in any case, which stays the one that was given, or from its
@@ -134,16 +112,16 @@ export function countryNamed(text: string): string | null {
   if (isCountry(code)) return code;
   const wanted = folded(text);
   if (wanted === '') return null;
-  const known = ALSO[wanted] ?? codeIn('en', wanted) ?? codeIn('en', wanted, 'short');
+  const known = also[wanted] ?? codeIn('en', wanted) ?? codeIn('en', wanted, 'short');
   if (known !== null) return known;
-  const found = new Set(LANGUAGES.split(' ').flatMap((language) => codeIn(language, wanted) ?? []));
+  const found = new Set(languages.split(' ').flatMap((language) => codeIn(language, wanted) ?? []));
   const [only] = found;
   return found.size === 1 && only !== undefined ? only : null;
 }
 
 function codeIn(language: string, wanted: string, style: 'long' | 'short' = 'long'): string | null {
-  const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'none', style });
-  return alpha2Codes().find((code) => folded(names.of(code) ?? '') === wanted) ?? null;
+  const regions = new Intl.DisplayNames([language], { type: 'region', fallback: 'none', style });
+  return alpha2Codes().find((code) => folded(regions.of(code) ?? '') === wanted) ?? null;
 }
 
 /** Without case, punctuation or accents; the vowel signs of other scripts stay. */

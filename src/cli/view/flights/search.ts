@@ -96,36 +96,27 @@ const NOTHING_FOUND = 'No offers match.';
 export const listLines = (response: SearchResponse, title: SearchTitle, screen: Screen): string[] =>
   response.offers.length === 0 ? [NOTHING_FOUND] : joined(listParts(response, title, screen));
 
-/** The list in its parts: what was asked, the headings of the columns, and the lines of each itinerary. */
-interface ListParts {
-  readonly above: readonly string[];
-  readonly headings: readonly string[];
-  readonly itineraries: readonly (readonly string[])[];
-  /** True when a dash stands somewhere for what the airline has not disclosed. */
-  readonly hasUnknown: boolean;
-}
-
-const joined = ({ above, headings, itineraries }: ListParts): string[] => [
+const joined = ({ above, headings, itineraries }: ReturnType<typeof listParts>): string[] => [
   ...above,
   '',
   ...headings,
   ...itineraries.flat(),
 ];
 
+/**
+ * The list in its parts: what was asked, the headings of the columns, the lines of each itinerary, and whether a dash
+ * stands somewhere for what the airline has not disclosed.
+ */
 export function listParts(
   response: SearchResponse,
   title: SearchTitle,
   screen: Screen,
   rows: readonly ListRow[] = rowsOf(response.offers, title.grouped),
-): ListParts {
+) {
   const { paint } = screen;
+  const above = titleLines(response, title, screen);
   if (isSpoken(paint)) {
-    return {
-      above: titleLines(response, title, screen),
-      headings: [],
-      itineraries: spokenItineraries(rows),
-      hasUnknown: false,
-    };
+    return { above, headings: [], itineraries: spokenItineraries(rows), hasUnknown: false };
   }
   const offers = rows.map(({ offer }) => offer);
   const fares = rows.flatMap((row) => row.fares);
@@ -138,7 +129,7 @@ export function listParts(
     paint,
   };
   return {
-    above: titleLines(response, title, screen),
+    above,
     headings: headingLines(drawing).map(paint.dim),
     itineraries: rows.map((row) => itineraryLines(row, drawing)),
     hasUnknown: fares.some(isUnknown) || (widths.co2 > 0 && offers.some((offer) => offer.total_emissions_kg === null)),
@@ -173,19 +164,14 @@ export function requestLines(
 
 interface Drawing {
   readonly widths: Widths;
-  readonly timelines: Timelines;
+  readonly timelines: ReturnType<typeof timelinesOf>;
   readonly times: (slice: Slice) => string;
   readonly currency: string;
   readonly paint: Paint;
 }
 
 /** Both directions on the clock of one day, so that one scale and one axis serve them all. */
-interface Timelines {
-  readonly scale: Scale;
-  of(slice: Slice, direction: number): Timeline;
-}
-
-function timelinesOf(offers: readonly Offer[]): Timelines {
+function timelinesOf(offers: readonly Offer[]) {
   const firstDays = [0, 1].map((direction) => {
     const days = offers.flatMap((offer) => offer.slices[direction]?.departing_at.slice(0, 10) ?? []);
     return days.toSorted()[0] ?? '1970-01-01';
@@ -356,15 +342,12 @@ export function timelineOf(slice: Slice): Timeline {
   return { start: localMinutes(slice.departing_at), parts };
 }
 
-interface Scale {
-  readonly from: number;
-  readonly to: number;
-}
+type Scale = ReturnType<typeof scaleOf>;
 
 const endOf = (timeline: Timeline): number => timeline.parts.reduce((at, part) => at + part.minutes, timeline.start);
 
 /** The whole hours that hold every timeline. */
-export function scaleOf(timelines: readonly Timeline[]): Scale {
+export function scaleOf(timelines: readonly Timeline[]): { readonly from: number; readonly to: number } {
   const from = Math.floor(Math.min(...timelines.map((timeline) => timeline.start)) / 60) * 60;
   const to = Math.ceil(Math.max(...timelines.map(endOf)) / 60) * 60;
   return { from, to: Math.max(to, from + 60) };
