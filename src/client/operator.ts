@@ -1,28 +1,9 @@
 import type { Fetch } from '../kernel/http.ts';
-import type {
-  ApproveRequest,
-  AuditQuery,
-  AuditTrail,
-  IssuedKey,
-  KeysQuery,
-  OperatorKey,
-  OperatorKeys,
-  QueueQueryInput,
-  RefundCase,
-  RefundPlan,
-  RefundQueue,
-  RejectionPlan,
-  ResolveRequest,
-  Stuck,
-  StuckEvidence,
-  StuckItem,
-  StuckPlan,
-  Switches,
-  SwitchesRequest,
-} from '../wire/flights/index.ts';
+import type * as flights from '../wire/flights/index.ts';
+import type * as partner from '../wire/partner/index.ts';
 import { ask, type CallOptions, problemOf, segmentOf } from './base/index.ts';
 
-interface OperatorClientPorts {
+interface DeskPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
   /** `flk_op_…` */
@@ -31,65 +12,104 @@ interface OperatorClientPorts {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A decision about a case; see the operator API's schema. */
-export type Approval = Partial<Omit<ApproveRequest, 'dry_run'>>;
-
-/** A decision about something that is stuck. */
-export type Verdict = Omit<ResolveRequest, 'dry_run'>;
-
-/** The operator API, typed. Throws the Problems that the service answers with. */
-export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }: OperatorClientPorts) {
-  async function call<T>(path: string, options: CallOptions, body?: object): Promise<T> {
-    const method = body === undefined ? ('GET' as const) : ('POST' as const);
+/** Calls of an operators' desk: GET, or POST with a body. Throws the Problems that the service answers with. */
+const deskCalls =
+  ({ baseUrl, fetch, key, timeoutMs = 30_000 }: DeskPorts) =>
+  async <T>(path: string, options: CallOptions, body?: object): Promise<T> => {
     const headers = { Authorization: `Bearer ${key}` };
-    const sent = { baseUrl, fetch, method, path: `/operator${path}`, headers };
-    const answer = await ask(body === undefined ? sent : { ...sent, body }, { timeoutMs, signal: options.signal });
+    const sent = { baseUrl, fetch, path: `/operator${path}`, headers };
+    const call = body === undefined ? { ...sent, method: 'GET' as const } : { ...sent, method: 'POST' as const, body };
+    const answer = await ask(call, { timeoutMs, signal: options.signal });
     if (answer.status >= 300) throw problemOf(answer);
     return answer.body as T;
-  }
-  const queryOf = (query: object): string => {
-    const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, String(value)]],
-    );
-    const search = new URLSearchParams(given).toString();
-    return search && `?${search}`;
   };
+
+function queryOf(query: object): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const search = new URLSearchParams(given).toString();
+  return search && `?${search}`;
+}
+
+/** A decision about a case; see the operator API's schema. */
+export type Approval = Partial<Omit<flights.ApproveRequest, 'dry_run'>>;
+
+/** A decision about something that is stuck. */
+export type Verdict = Omit<flights.ResolveRequest, 'dry_run'>;
+
+export type OperatorClient = ReturnType<typeof createOperatorClient>;
+
+/** The flight service's operator API, typed. */
+export function createOperatorClient(ports: DeskPorts) {
+  const call = deskCalls(ports);
   const waiting = (id: string, act = '') => `/stuck/${segmentOf(id)}${act}`;
   const at = (id: string, act = '') => `/refund-requests/${segmentOf(id)}${act}`;
 
   return {
-    queue: (query: QueueQueryInput, options: CallOptions = {}) =>
-      call<RefundQueue>(`/refund-requests${queryOf(query)}`, options),
-    show: (id: string, options: CallOptions = {}) => call<RefundCase>(at(id), options),
-    claim: (id: string, options: CallOptions = {}) => call<RefundCase>(at(id, '/claim'), options, {}),
+    queue: (query: flights.QueueQueryInput, options: CallOptions = {}) =>
+      call<flights.RefundQueue>(`/refund-requests${queryOf(query)}`, options),
+    show: (id: string, options: CallOptions = {}) => call<flights.RefundCase>(at(id), options),
+    claim: (id: string, options: CallOptions = {}) => call<flights.RefundCase>(at(id, '/claim'), options, {}),
     release: (id: string, force: boolean, options: CallOptions = {}) =>
-      call<RefundCase>(at(id, '/release'), options, { force }),
-    note: (id: string, text: string, options: CallOptions = {}) => call<RefundCase>(at(id, '/note'), options, { text }),
+      call<flights.RefundCase>(at(id, '/release'), options, { force }),
+    note: (id: string, text: string, options: CallOptions = {}) =>
+      call<flights.RefundCase>(at(id, '/note'), options, { text }),
     plan: (id: string, approval: Approval, options: CallOptions = {}) =>
-      call<RefundPlan>(at(id, '/approve'), options, { ...approval, dry_run: true }),
+      call<flights.RefundPlan>(at(id, '/approve'), options, { ...approval, dry_run: true }),
     approve: (id: string, approval: Approval, options: CallOptions = {}) =>
-      call<RefundCase>(at(id, '/approve'), options, approval),
+      call<flights.RefundCase>(at(id, '/approve'), options, approval),
     planRejection: (id: string, reason: string, options: CallOptions = {}) =>
-      call<RejectionPlan>(at(id, '/reject'), options, { reason, dry_run: true }),
+      call<flights.RejectionPlan>(at(id, '/reject'), options, { reason, dry_run: true }),
     reject: (id: string, reason: string, options: CallOptions = {}) =>
-      call<RefundCase>(at(id, '/reject'), options, { reason }),
-    stuck: (options: CallOptions = {}) => call<Stuck>('/stuck', options),
-    stuckItem: (id: string, options: CallOptions = {}) => call<StuckItem>(waiting(id), options),
-    stuckEvidence: (id: string, options: CallOptions = {}) => call<StuckEvidence>(waiting(id, '/evidence'), options),
+      call<flights.RefundCase>(at(id, '/reject'), options, { reason }),
+    stuck: (options: CallOptions = {}) => call<flights.Stuck>('/stuck', options),
+    stuckItem: (id: string, options: CallOptions = {}) => call<flights.StuckItem>(waiting(id), options),
+    stuckEvidence: (id: string, options: CallOptions = {}) =>
+      call<flights.StuckEvidence>(waiting(id, '/evidence'), options),
     planResolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>
-      call<StuckPlan>(waiting(id, '/resolve'), options, { ...verdict, dry_run: true }),
+      call<flights.StuckPlan>(waiting(id, '/resolve'), options, { ...verdict, dry_run: true }),
     resolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>
-      call<StuckItem>(waiting(id, '/resolve'), options, verdict),
-    switches: (options: CallOptions = {}) => call<Switches>('/switches', options),
-    turn: (wanted: SwitchesRequest, options: CallOptions = {}) => call<Switches>('/switches', options, wanted),
-    audit: (query: Partial<AuditQuery>, options: CallOptions = {}) =>
-      call<AuditTrail>(`/audit${queryOf(query)}`, options),
-    keys: (query: Partial<KeysQuery>, options: CallOptions = {}) =>
-      call<OperatorKeys>(`/keys${queryOf(query)}`, options),
-    issueKey: (name: string, options: CallOptions = {}) => call<IssuedKey>('/keys', options, { name }),
+      call<flights.StuckItem>(waiting(id, '/resolve'), options, verdict),
+    switches: (options: CallOptions = {}) => call<flights.Switches>('/switches', options),
+    turn: (wanted: flights.SwitchesRequest, options: CallOptions = {}) =>
+      call<flights.Switches>('/switches', options, wanted),
+    audit: (query: Partial<flights.AuditQuery>, options: CallOptions = {}) =>
+      call<flights.AuditTrail>(`/audit${queryOf(query)}`, options),
+    keys: (query: Partial<flights.KeysQuery>, options: CallOptions = {}) =>
+      call<flights.OperatorKeys>(`/keys${queryOf(query)}`, options),
+    issueKey: (name: string, options: CallOptions = {}) => call<flights.IssuedKey>('/keys', options, { name }),
     revokeKey: (keyId: string, options: CallOptions = {}) =>
-      call<OperatorKey>(`/keys/${segmentOf(keyId)}/revoke`, options, {}),
+      call<flights.OperatorKey>(`/keys/${segmentOf(keyId)}/revoke`, options, {}),
   };
 }
 
-export type OperatorClient = ReturnType<typeof createOperatorClient>;
+export type PartnerDesk = ReturnType<typeof createPartnerDesk>;
+
+/** The operators' desk for partners: keys, customer tokens, attestations. */
+export function createPartnerDesk(ports: DeskPorts) {
+  const call = deskCalls(ports);
+  const at = (keyId: string, act: string) => `/partner-keys/${segmentOf(keyId)}/${act}`;
+
+  return {
+    partners: (options: CallOptions = {}) => call<partner.PartnerRecords>('/partners', options),
+    keys: (options: CallOptions = {}) => call<partner.PartnerKeys>('/partner-keys', options),
+    issueKey: (partnerId: string, name: string, options: CallOptions = {}) =>
+      call<partner.IssuedPartnerKey>('/partner-keys', options, { partner_id: partnerId, name }),
+    revokeKey: (keyId: string, options: CallOptions = {}) => call<partner.PartnerKey>(at(keyId, 'revoke'), options, {}),
+    /** The old key goes on for `overlapHours`, so that nothing is cut off while the new one is put in place. */
+    rotateKey: (keyId: string, overlapHours: number, options: CallOptions = {}) =>
+      call<partner.IssuedPartnerKey>(at(keyId, 'rotate'), options, { overlap_hours: overlapHours }),
+    attestations: (options: CallOptions = {}) => call<partner.AttestationRecords>('/attestations', options),
+    /** With the customer data that it is about; the look is in the audit trail. */
+    attestation: (attestationId: string, options: CallOptions = {}) =>
+      call<partner.OpenedAttestation>(`/attestations/${segmentOf(attestationId)}`, options),
+    decideAttestation: (attestationId: string, decision: partner.DecideAttestation, options: CallOptions = {}) =>
+      call<partner.AttestationRecord>(`/attestations/${segmentOf(attestationId)}/decide`, options, decision),
+    customerToken: (customerId: string, ttlMinutes: number | undefined, options: CallOptions = {}) =>
+      call<partner.CustomerToken>('/customer-tokens', options, {
+        customer_id: customerId,
+        ...(ttlMinutes === undefined ? {} : { ttl_minutes: ttlMinutes }),
+      }),
+  };
+}

@@ -1,25 +1,14 @@
 import type { Fetch } from '../kernel/http.ts';
-import { isProblem, problem } from '../kernel/problems.ts';
-import type {
-  AcceptTermsRequest,
-  AcceptTermsResponse,
-  AddCustomerRequirementRequest,
-  AddCustomerRequirementResponse,
-  CreateOrderRequest,
-  CreateOrderResponse,
-  GetAvailablePartnersRequest,
-  GetAvailablePartnersResponse,
-  GetOnboardingRequirementsResponse,
-  GetOrderDetailsResponse,
-  GetOrdersRequest,
-  GetOrdersResponse,
-  Order,
-  SubmitCustomerDataResponse,
-  UpdateOrderRequest,
-  UpdateOrderResponse,
-} from '../wire/partner/index.ts';
-import { ask, type CallOptions, type HttpAnswer, isRecord } from './base/index.ts';
-import { connectProblemOf } from './connect.ts';
+import {
+  isProblem,
+  isProblemCode,
+  type Problem,
+  type ProblemCode,
+  type ProblemOptions,
+  problem,
+} from '../kernel/problems.ts';
+import type * as wire from '../wire/partner/index.ts';
+import { ask, type CallOptions, type HttpAnswer, isRecord, messageOf, retryAfterOf } from './base/index.ts';
 
 interface PartnerClientPorts {
   readonly baseUrl: string;
@@ -64,10 +53,8 @@ export function createPartnerClient(ports: PartnerClientPorts) {
       ...(options.ifMatch === undefined ? {} : { 'If-Match': `"${options.ifMatch.replace(/^"|"$/g, '')}"` }),
     };
     const path = `/${serviceName}.core.v1.${service}.Service/${operation}`;
-    const answer: HttpAnswer = await ask(
-      { baseUrl, fetch, method: 'POST', path, headers, body },
-      { timeoutMs, signal: options.signal },
-    );
+    const call = { baseUrl, fetch, method: 'POST' as const, path, headers, body };
+    const answer = await ask(call, { timeoutMs, signal: options.signal });
     if (answer.status !== 200) throw connectProblemOf(answer);
     if (!isRecord(answer.body)) throw problem('unexpected_answer');
     // The wire's types are the service's own; what another deployment leaves out is read as absent by the views.
@@ -75,15 +62,15 @@ export function createPartnerClient(ports: PartnerClientPorts) {
   }
 
   return {
-    async orders(request: Partial<GetOrdersRequest>, options: CallOptions = {}): Promise<GetOrdersResponse> {
-      const page = await call<Partial<GetOrdersResponse>>('partner', 'GetOrders', request, options);
+    async orders(request: Partial<wire.GetOrdersRequest>, options: CallOptions = {}): Promise<wire.GetOrdersResponse> {
+      const page = await call<Partial<wire.GetOrdersResponse>>('partner', 'GetOrders', request, options);
       // ProtoJSON leaves out what is empty.
       const orders = page.orders ?? [];
       return { ...page, orders, totalCount: page.totalCount ?? orders.length };
     },
     order: async (orderId: string, options: CallOptions & { includeHistory?: boolean } = {}) =>
       withOrder(
-        await call<GetOrderDetailsResponse>(
+        await call<wire.GetOrderDetailsResponse>(
           'partner',
           'GetOrderDetails',
           { orderId, ...(options.includeHistory ? { includeHistory: true } : {}) },
@@ -91,7 +78,7 @@ export function createPartnerClient(ports: PartnerClientPorts) {
         ),
       ),
     /** With its history, where the service keeps one: another deployment may refuse to be asked. */
-    async orderWithHistory(orderId: string, options: CallOptions = {}): Promise<GetOrderDetailsResponse> {
+    async orderWithHistory(orderId: string, options: CallOptions = {}): Promise<wire.GetOrderDetailsResponse> {
       try {
         return await this.order(orderId, { ...options, includeHistory: true });
       } catch (error) {
@@ -99,49 +86,116 @@ export function createPartnerClient(ports: PartnerClientPorts) {
         return this.order(orderId, options);
       }
     },
-    updateOrder: async (request: UpdateOrderRequest, options: WriteOptions = {}) =>
-      withOrder(await call<UpdateOrderResponse>('partner', 'UpdateOrder', request, options)),
-    addRequirement: (request: AddCustomerRequirementRequest, options: WriteOptions = {}) =>
-      call<AddCustomerRequirementResponse>('partner', 'AddCustomerRequirement', request, options),
+    updateOrder: async (request: wire.UpdateOrderRequest, options: WriteOptions = {}) =>
+      withOrder(await call<wire.UpdateOrderResponse>('partner', 'UpdateOrder', request, options)),
+    addRequirement: (request: wire.AddCustomerRequirementRequest, options: WriteOptions = {}) =>
+      call<wire.AddCustomerRequirementResponse>('partner', 'AddCustomerRequirement', request, options),
     async offers(
-      request: GetAvailablePartnersRequest,
+      request: wire.GetAvailablePartnersRequest,
       options: CallOptions = {},
-    ): Promise<GetAvailablePartnersResponse> {
-      const found = await call<Partial<GetAvailablePartnersResponse>>(
-        'customer',
-        'GetAvailablePartners',
-        request,
-        options,
-      );
+    ): Promise<wire.GetAvailablePartnersResponse> {
+      type Found = Partial<wire.GetAvailablePartnersResponse>;
+      const found = await call<Found>('customer', 'GetAvailablePartners', request, options);
       return { partners: found.partners ?? [] };
     },
-    createOrder: (request: CreateOrderRequest, options: WriteOptions = {}) =>
-      call<CreateOrderResponse>('customer', 'CreateOrder', request, options, true),
-    async requirements(options: CallOptions = {}): Promise<GetOnboardingRequirementsResponse> {
-      const found = await call<Partial<GetOnboardingRequirementsResponse>>(
-        'customer',
-        'GetOnboardingRequirements',
-        {},
-        options,
-        true,
-      );
+    createOrder: (request: wire.CreateOrderRequest, options: WriteOptions = {}) =>
+      call<wire.CreateOrderResponse>('customer', 'CreateOrder', request, options, true),
+    async requirements(options: CallOptions = {}): Promise<wire.GetOnboardingRequirementsResponse> {
+      type Found = Partial<wire.GetOnboardingRequirementsResponse>;
+      const found = await call<Found>('customer', 'GetOnboardingRequirements', {}, options, true);
       return {
         requirements: found.requirements ?? [],
         complianceStatus: found.complianceStatus ?? 'COMPLIANCE_STATUS_PENDING',
       };
     },
     submitData: (request: object, options: WriteOptions = {}) =>
-      call<SubmitCustomerDataResponse>('customer', 'SubmitCustomerData', request, options, true),
-    acceptTerms: (request: AcceptTermsRequest, options: WriteOptions = {}) =>
-      call<AcceptTermsResponse>('customer', 'AcceptTerms', request, options, true),
+      call<wire.SubmitCustomerDataResponse>('customer', 'SubmitCustomerData', request, options, true),
+    acceptTerms: (request: wire.AcceptTermsRequest, options: WriteOptions = {}) =>
+      call<wire.AcceptTermsResponse>('customer', 'AcceptTerms', request, options, true),
   };
 }
 
 /** @throws Problem `unexpected_answer` for an answer without the order that it is about */
-function withOrder<T extends { readonly order: Order }>(answer: T): T {
+function withOrder<T extends { readonly order: wire.Order }>(answer: T): T {
   const order: unknown = answer.order;
   if (isRecord(order) && typeof order.id === 'string' && typeof order.status === 'string') return answer;
   throw problem('unexpected_answer', { message: 'The service answered without the order.' });
 }
 
 export type PartnerClient = ReturnType<typeof createPartnerClient>;
+
+/** For an answer without a reason of ours: what Connect's code says, which other deployments share. */
+const BY_CODE: Readonly<Record<string, ProblemCode>> = {
+  invalid_argument: 'invalid_request',
+  out_of_range: 'invalid_request',
+  failed_precondition: 'partner_refused',
+  unauthenticated: 'partner_key_invalid',
+  permission_denied: 'partner_key_invalid',
+  not_found: 'not_found',
+  already_exists: 'conflict',
+  aborted: 'conflict',
+  unimplemented: 'unknown_procedure',
+  resource_exhausted: 'upstream_rate_limited',
+  deadline_exceeded: 'timed_out',
+  unavailable: 'not_ready',
+  canceled: 'not_ready',
+  internal: 'internal_error',
+  unknown: 'internal_error',
+  data_loss: 'internal_error',
+} satisfies Record<wire.ConnectCode, ProblemCode> & Record<string, ProblemCode>;
+
+/** Words that fit a partner service, where the catalogue's are another service's. */
+const WORDS: Partial<Record<ProblemCode, { message?: string; fix: string }>> = {
+  order_not_found: { message: 'There is no such order.', fix: 'Look it up: farelock partner orders list.' },
+  not_found: { message: 'Nothing was found.', fix: 'Check the id, and that it belongs to your partner account.' },
+  upstream_rate_limited: { message: 'Too many requests.', fix: 'Try again in a moment.' },
+};
+
+const BY_STATUS: Readonly<Record<number, wire.ConnectCode>> = {
+  400: 'invalid_argument',
+  401: 'unauthenticated',
+  403: 'permission_denied',
+  404: 'not_found',
+  409: 'aborted',
+  422: 'failed_precondition',
+  429: 'resource_exhausted',
+  500: 'internal',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+/**
+ * Translates an error of Connect's into a Problem (CONTRACT, section 10): `detail.reason` where it is a code of
+ * ours, else one by Connect's code, else by the status. `detail` and `Retry-After` are kept.
+ */
+export function connectProblemOf(answer: HttpAnswer): Problem {
+  const body = isRecord(answer.body) ? answer.body : {};
+  const { reason, ...facts } = isRecord(body.detail) ? body.detail : {};
+  const text = typeof body.message === 'string' && body.message !== '' ? body.message : null;
+  const common: ProblemOptions = {
+    ...retryAfterOf(answer),
+    ...(Object.keys(facts).length > 0 ? { detail: facts } : {}),
+  };
+  if (isProblemCode(reason)) {
+    const words = reason === 'invalid_status_transition' ? allowedWords(facts) : {};
+    return problem(reason, { ...common, ...messageOf(reason, text), ...WORDS[reason], ...words });
+  }
+  const said = typeof body.code === 'string' ? body.code : (BY_STATUS[answer.status] ?? '');
+  const code = Object.hasOwn(BY_CODE, said) ? BY_CODE[said] : undefined;
+  return problem(code ?? 'unexpected_answer', {
+    ...common,
+    ...(code === undefined ? {} : WORDS[code]),
+    ...(text ? { message: text } : code ? {} : { message: `The service answered ${answer.status}.` }),
+    detail: { ...facts, status: answer.status, ...(said ? { connect_code: said } : {}) },
+  });
+}
+
+/** Where the order may go, in words: the list itself stays in `detail`. */
+function allowedWords({ from, to, allowed }: Record<string, unknown>): ProblemOptions {
+  if (!Array.isArray(allowed) || typeof from !== 'string') return {};
+  return {
+    ...(typeof to === 'string' ? { message: `The order cannot go from ${from} to ${to}.` } : {}),
+    fix: allowed.length === 0 ? `${from} is final.` : `From ${from} it can go to ${allowed.join(', ')}.`,
+  };
+}

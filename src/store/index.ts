@@ -1,4 +1,3 @@
-export * from './identity.ts';
 export {
   type Leased,
   LeaseLost,
@@ -16,5 +15,4 @@ export * from './open.ts';
 export * from './queue.ts';
 export * from './remove.ts';
 export * from './retry.ts';
-export * from './trouble.ts';
 export * from './watch.ts';

@@ -7,13 +7,13 @@ import { REGAINED } from './base/index.ts';
  * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes
  * holders that were overtaken powerless (DESIGN, section 6).
  */
-export interface LeaseTerms {
-  readonly table: string;
-  readonly key: string;
+export interface LeaseTerms<Table extends string = string, Column extends string = string> {
+  readonly table: Table;
+  readonly key: Column;
   /** Which rows are work, in the very words of the index: a database uses it for nothing else. */
   readonly open: RawBuilder<SqlBool>;
   readonly leaseMs: number;
-  /** Work that takes longer hangs: its lease is renewed no more, and somebody else may do it. */
+  /** Work that takes longer hangs: its lease is renewed no more, and another holder may do it. */
   readonly mostMs: number;
 }
 
@@ -22,13 +22,11 @@ export type LeasedTables<Name extends string> = Readonly<
   Record<Name, { readonly fence: unknown; readonly lease_until_ms: unknown }>
 >;
 
-/** The same terms, as the owner of a table declares them: held to its columns. */
-export interface Leased<Tables extends LeasedTables<Name>, Name extends string> extends LeaseTerms {
-  readonly table: Name;
-  readonly key: keyof Tables[Name] & string;
-}
+/** The same terms, as the owner of a table declares them: bound to its columns. */
+export interface Leased<Tables extends LeasedTables<Name>, Name extends string>
+  extends LeaseTerms<Name, keyof Tables[Name] & string> {}
 
-/** A row of work. Whoever was given it by a claim holds it under this fence. */
+/** A row of work. Its holder has it under this fence. */
 interface LeasedRow {
   readonly fence: number;
   readonly lease_until_ms: number;
@@ -46,12 +44,12 @@ export interface LeasePorts {
   readonly log: Log;
 }
 
-/** Somebody else took the row over; whatever was under way is theirs now. */
+/** Another holder took the row over, and the work under way with it. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** Whoever was overtaken has nothing more to do. */
+/** A holder that was overtaken has nothing more to do. */
 export async function unlessLost(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -76,13 +74,13 @@ export function leaseTime(on: Writer, clock: Clock): LeaseTime {
 const isShared = (on: Writer, clock: Clock): boolean =>
   clock === systemClock && !(on.getExecutor().adapter instanceof SqliteAdapter);
 
-/** As it was when the statement came: one moment for all of its rows. */
+/** The start of the statement: one moment for all of its rows. */
 const SERVER_MS = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
 /** A slower answer says too little about the clock. */
 const QUICK_MS = 1_000;
 
-/** How far the clock of a database server is ahead of this one (milliseconds); null where there is none, or for a slow answer. */
+/** Measures how far a database server's clock is ahead of ours (ms); null without a server, or for a slow answer. */
 export async function serverAheadMs(on: Writer, clock: Clock): Promise<number | null> {
   if (!isShared(on, clock)) return null;
   const askedMs = clock.now();
@@ -92,8 +90,8 @@ export async function serverAheadMs(on: Writer, clock: Clock): Promise<number | 
 }
 
 /**
- * True when nobody holds a row. A lease that ends later than any holder could have asked for was written before the
- * clock was set back.
+ * True for a free row. A lease that ends later than any holder could have asked for was written before the clock was
+ * set back.
  */
 export const leaseIsOver = (time: LeaseTime, leaseMs: number) =>
   sql<SqlBool>`(lease_until_ms <= ${time()} or lease_until_ms > ${time(leaseMs)})`;
@@ -112,11 +110,18 @@ const assignments = (change: object): RawBuilder<unknown> =>
 
 const keyOf = (leased: LeaseTerms, row: object): string => String((row as Record<string, unknown>)[leased.key]);
 
+/** The row, while it is work and held under its fence. */
+const isHeld = (leased: LeaseTerms, row: LeasedRow) =>
+  sql<SqlBool>`${sql.ref(leased.key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${leased.open}`;
+
+const lost = (leased: LeaseTerms, row: LeasedRow) =>
+  new LeaseLost(`${leased.table} ${keyOf(leased, row)} was taken over`);
+
 /**
- * Takes the row of a key, where it is work and nobody holds it: the lease keeps others away, and the fence that it
- * raises makes older holders powerless.
- * @param change what else is written with it
- * Whoever holds it writes before acting, and waits for the disk then: a failure of the power before that frees the row.
+ * Takes the row of a key, where it is work and free: the lease keeps others away, and the fence that it raises makes
+ * older holders powerless. The holder writes before it acts, and waits for the disk then: a power cut before that frees
+ * the row.
+ * @param change is written with it
  */
 export async function takeRow<Tables extends LeasedTables<Name>, Name extends string>(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
@@ -132,20 +137,16 @@ export async function takeRow<Tables extends LeasedTables<Name>, Name extends st
   return rows[0] ?? null;
 }
 
-/**
- * Writes to a row that is held, under its fence.
- * @throws LeaseLost when it was overtaken, or is work no more
- */
+/** Writes to a row that is held. @throws LeaseLost when it was overtaken, or is work no more */
 export async function writeRow<Tables extends LeasedTables<Name>, Name extends string>(
   on: Writer,
   leased: Leased<Tables, Name>,
   row: LeasedRow,
   change: Change<RowOf<Tables, Name>>,
 ): Promise<RowOf<Tables, Name>> {
-  const { table, key, open } = leased;
-  const { rows } = await sql<RowOf<Tables, Name>>`update ${sql.table(table)} set ${assignments(change)}
-    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} returning *`.execute(on);
-  if (!rows[0]) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
+  const { rows } = await sql<RowOf<Tables, Name>>`update ${sql.table(leased.table)} set ${assignments(change)}
+    where ${isHeld(leased, row)} returning *`.execute(on);
+  if (!rows[0]) throw lost(leased, row);
   return rows[0];
 }
 
@@ -157,24 +158,22 @@ export async function markRow<Tables extends LeasedTables<Name>, Name extends st
   change: Change<RowOf<Tables, Name>>,
   how: typeof REGAINED | '' = '',
 ): Promise<void> {
-  const { table, key, open } = leased;
-  const { numAffectedRows } = await sql`update ${sql.table(table)} set ${assignments(change)}
-    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} ${sql.raw(how)}`.execute(on);
-  if (!numAffectedRows) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
+  const { numAffectedRows } = await sql`update ${sql.table(leased.table)} set ${assignments(change)}
+    where ${isHeld(leased, row)} ${sql.raw(how)}`.execute(on);
+  if (!numAffectedRows) throw lost(leased, row);
 }
 
 /** @throws LeaseLost when the row was overtaken: before an act that no fence in a database can stop */
 export async function checkHeld(on: Writer, leased: LeaseTerms, row: LeasedRow): Promise<void> {
-  const { table, key } = leased;
-  const { rows } = await sql<{ fence: number }>`select fence from ${sql.table(table)}
-    where ${sql.ref(key)} = ${keyOf(leased, row)}`.execute(on);
-  if (rows[0]?.fence !== row.fence) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
+  const { rows } = await sql<{ fence: number }>`select fence from ${sql.table(leased.table)}
+    where ${sql.ref(leased.key)} = ${keyOf(leased, row)}`.execute(on);
+  if (rows[0]?.fence !== row.fence) throw lost(leased, row);
 }
 
 /**
  * Runs `work` while the lease of a row is renewed, so that it may take longer than one lease, and a crash costs only
  * one. Once the row was overtaken, or given back, there is nothing to renew. Without a lease the fence keeps the row
- * right; only somebody else may then do the same work.
+ * right; only another holder may then do the same work.
  */
 export async function whileHeld<T>(
   { store, clock, log }: LeasePorts,
@@ -182,24 +181,18 @@ export async function whileHeld<T>(
   row: LeasedRow,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { table, key, open, leaseMs, mostMs } = leased;
+  const { table, leaseMs, mostMs } = leased;
   const done = new AbortController();
   const untilMs = clock.now() + mostMs;
   let isReported = false;
   const failed = (error: unknown) => {
-    if (!isReported)
-      log('warn', 'lease_not_renewed', {
-        table,
-        row: keyOf(leased, row),
-        error_name: error instanceof Error ? error.name : typeof error,
-      });
+    const error_name = error instanceof Error ? error.name : typeof error;
+    if (!isReported) log('warn', 'lease_not_renewed', { table, row: keyOf(leased, row), error_name });
     isReported = true;
   };
-  const renew = async () => {
-    await sql`update ${sql.table(table)} set lease_until_ms = ${leaseTime(store, clock)(leaseMs)}
-      where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and lease_until_ms > 0
-        and ${open} ${sql.raw(REGAINED)}`.execute(store);
-  };
+  const renew = () =>
+    sql`update ${sql.table(table)} set lease_until_ms = ${leaseTime(store, clock)(leaseMs)}
+      where ${isHeld(leased, row)} and lease_until_ms > 0 ${sql.raw(REGAINED)}`.execute(store);
   const renewing = (async () => {
     for (;;) {
       await clock.sleep(leaseMs / 4, done.signal);

@@ -3,7 +3,6 @@ import { isProblem } from '../kernel/problems.ts';
 import {
   type Change,
   checkHeld,
-  type Leased,
   type LeasedTables,
   LeaseLost,
   type LeasePorts,
@@ -23,7 +22,8 @@ import { checkRetryPolicy, isGivenUp, type RetryPolicy, retryDelayMs } from './r
  * Rows of work, and when they are due. Each kind has a partial index over its open rows alone, by when they are due:
  * asking what is due costs the same however many are done, or wait.
  */
-export interface QueueTerms extends LeaseTerms {
+export interface QueueTerms<Table extends string = string, Column extends string = string>
+  extends LeaseTerms<Table, Column> {
   /** The column that says when a row is due (epoch ms). */
   readonly due: 'due_at_ms' | 'next_at_ms';
   /** How far ahead a row is ever put: one that lies further was written before the clock was set back. */
@@ -37,10 +37,9 @@ export interface QueueTerms extends LeaseTerms {
   readonly begun?: string;
 }
 
-/** The same terms, as the owner of a table declares them: held to its columns. */
+/** The same terms, as the owner of a table declares them: bound to its columns. */
 export interface Queue<Tables extends LeasedTables<Name>, Name extends string>
-  extends Omit<QueueTerms, keyof Leased<Tables, Name>>,
-    Leased<Tables, Name> {}
+  extends QueueTerms<Name, keyof Tables[Name] & string> {}
 
 /** Work that only a person finishes is never due. */
 export const NEVER_MS = Number.MAX_SAFE_INTEGER;
@@ -57,8 +56,8 @@ const isAstray = ({ due, farthestMs }: QueueTerms, nowMs: number) =>
 const ANY = sql<SqlBool>`1 = 1`;
 
 /**
- * The key of the row that is to be taken next, as a subquery: due, or astray, and held by nobody. Whoever takes it
- * says `leaseIsOver` once more in the update itself.
+ * The key of the row to take next, as a subquery: due, or astray, and free. The update that takes it checks
+ * `leaseIsOver` once more.
  * @param which only some of the rows
  */
 export function nextInQueue(
@@ -73,7 +72,7 @@ export function nextInQueue(
   return sql<string>`coalesce(${first(isDue(queue, nowMs))}, ${first(isAstray(queue, nowMs))})`;
 }
 
-/** When the first row can be taken (epoch ms): it is due then, and nobody holds it any more. Null when none is open. */
+/** When the first row can be taken (epoch ms): it is due then, and free. Null when none is open. */
 export async function queueDueAtMs(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
   queue: QueueTerms,
@@ -115,7 +114,7 @@ interface Failure {
 /** What is written with a failure: columns, what belongs to the same transaction, and one line of the log. */
 interface Aftermath<Tables, Row> {
   readonly change?: Change<Row>;
-  /** How long whoever refused asked us to wait, where the error does not say so itself. */
+  /** The pause that was asked for, where the error does not carry it. */
   readonly atLeastMs?: number | null;
   readonly also?: ((tx: Transaction<Tables>) => Promise<unknown>) | undefined;
   log(): void;
@@ -134,24 +133,20 @@ export interface QueueRun {
   readonly dueAtMs: number | null;
 }
 
-interface QueuePorts<Tables> extends LeasePorts {
-  readonly store: Kysely<Tables>;
-}
-
 const codeOf = (error: unknown): string =>
   isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
 
-/** How long whoever refused asked us to wait. */
+/** The pause that the refusal asks for. */
 const askedMs = (error: unknown): number =>
   isProblem(error) && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0;
 
 /**
  * Takes rows of a queue, keeps them while they are worked on, and puts off or gives up those that fail. Any number of
- * processes may do so at once: a row has one holder, and whoever was overtaken writes nothing more.
+ * processes may do so at once: a row has one holder, and a holder that was overtaken writes nothing more.
  * @throws RangeError for a queue whose policy puts rows further ahead than it knows of
  */
 export function openQueue<Tables extends LeasedTables<Name>, Name extends string>(
-  ports: QueuePorts<Tables>,
+  ports: LeasePorts & { readonly store: Kysely<Tables> },
   queue: Queue<Tables, Name>,
 ) {
   type Row = RowOf<Tables, Name>;
@@ -183,7 +178,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     writeRow(on, queue, row, { ...change, lease_until_ms: 0 } as Change<Row>);
 
   /**
-   * Puts a failed row off by the policy, or by what whoever refused asked for, if that is longer; or says that it is
+   * Puts a failed row off by the policy, or for the pause that was asked for if that is longer; or says that it is
    * given up, for the aftermath to write. A row that was overtaken stays as it is.
    */
   async function postpone(

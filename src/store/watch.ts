@@ -2,31 +2,31 @@ import { randomInt } from 'node:crypto';
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import type { Problem } from '../kernel/problems.ts';
-import { STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
-import type { OnTrouble } from './libsql/index.ts';
-import { storeTrouble } from './trouble.ts';
+import { type Problem, problem } from '../kernel/problems.ts';
+import { publicTrouble, STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
+import { isDatabaseAway } from './postgres/index.ts';
 
-/** Watches over the files of one process: what failed is logged with the file's name, and remembered for a while. */
-export interface StorageWatch {
-  readonly onTrouble: OnTrouble;
-  /** The last trouble, in the words for this machine. */
-  last(): Problem | null;
-  /**
-   * Checks that data can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
-   * within a second of one that went well, share an answer. @returns why not, as a code
-   */
-  writeTrouble(): Promise<string | null>;
-}
+/**
+ * The problem behind a storage error, in words for anybody, or null: storage that fails, or a database that is away.
+ * It says nothing of the request, which may be sent again.
+ */
+export const storeTrouble = (error: unknown): Problem | null =>
+  publicTrouble(error) ??
+  (isDatabaseAway(error) ? problem('not_ready', { retryAfter: STORAGE_RETRY_S, cause: error }) : null);
+
+export type StorageWatch = ReturnType<typeof watchStorage>;
 
 const SAME_S = 60;
 const GOOD_FOR_MS = 1_000;
 
-/** @param probes write something small to each place that counts */
+/**
+ * Watches over the files of one process: what failed is logged with the file's name, and remembered for a while.
+ * @param probes write something small to each place that counts
+ */
 export function watchStorage(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   probes: () => readonly (() => Promise<unknown>)[],
-): StorageWatch {
+) {
   let last: { readonly problem: Problem; readonly atMs: number } | null = null;
   let logged = { what: '', atMs: 0 };
   let probing: Promise<string | null> | null = null;
@@ -56,8 +56,13 @@ export function watchStorage(
 
   return {
     onTrouble,
-    last: () => last?.problem ?? null,
-    writeTrouble() {
+    /** The last trouble, in the words for this machine. */
+    last: (): Problem | null => last?.problem ?? null,
+    /**
+     * Checks that data can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
+     * within a second of one that went well, share an answer. @returns why not, as a code
+     */
+    writeTrouble(): Promise<string | null> {
       if (within(goodAtMs, GOOD_FOR_MS)) return Promise.resolve(null);
       probing ??= probe().finally(() => {
         probing = null;

@@ -3,7 +3,7 @@ import { nextStepsOf } from '../../src/cli/interruption/next-steps.ts';
 import { asCharged } from '../../src/cli/interruption/told.ts';
 import { typedNamesOf } from '../../src/cli/interruption/typed-names.ts';
 import { problemLines } from '../../src/cli/view/problem.ts';
-import type { PaymentRecord } from '../../src/client/journal/store.ts';
+import type { PaymentRecord } from '../../src/client/journal/index.ts';
 import { PROBLEMS, type ProblemCode, problem } from '../../src/kernel/problems.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectProblemOf } from '../../src/client/connect.ts';
-import { createPartnerClient } from '../../src/client/partner.ts';
+import { connectProblemOf, createPartnerClient } from '../../src/client/partner.ts';
 import { type HttpRequest, json } from '../../src/kernel/http.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
 

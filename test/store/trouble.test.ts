@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isDatabaseAway } from '../../src/store/postgres/refusal.ts';
-import { storeTrouble } from '../../src/store/trouble.ts';
+import { storeTrouble } from '../../src/store/watch.ts';
 
 const said = (code: string): Error => Object.assign(new Error('sorry, too many clients already'), { code });
 

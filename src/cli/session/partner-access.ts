@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createOperatorClient,
+  createPartnerDesk,
   loadPartner,
-  loadPartnerDesk,
   type OperatorClient,
   type PartnerClient,
   type PartnerDesk,
@@ -101,13 +101,12 @@ export async function openPartnerDesk(given: PartnerAccessGiven): Promise<Partne
 }
 
 async function deskAt({ environment, profile, timeoutMs }: PartnerAccessGiven, place: Place): Promise<PartnerDesk> {
-  const { createPartnerDesk } = await loadPartnerDesk();
-  const operatorKey =
+  const key =
     environment.FARELOCK_OPERATOR_KEY?.trim() ||
     (profile.operatorKeyFile !== null && readKeyFile(profile.operatorKeyFile)) ||
     (place.operatorKeyFile && readOwnKeyFile(await place.operatorKeyFile()));
-  if (!operatorKey) throw problem('no_operator_key');
-  return createPartnerDesk({ baseUrl: place.baseUrl, fetch: place.fetch, timeoutMs, operatorKey });
+  if (!key) throw problem('no_operator_key');
+  return createPartnerDesk({ baseUrl: place.baseUrl, fetch: place.fetch, timeoutMs, key });
 }
 
 /** --partner, FARELOCK_API_KEY, the profile's file; embedded the sandbox bank's. @throws Problem `no_api_key` */

@@ -1,8 +1,18 @@
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { intentIdIn, intentOf, supportCodeIn } from './normalise.ts';
-import { isRecord } from './transport.ts';
-import type { IntentTerms, IntentToRemember } from './types.ts';
+import {
+  createdIntentOf,
+  intentIdIn,
+  intentOf,
+  offerDetailsOf,
+  orderOf,
+  queuedOf,
+  receivedOf,
+  searchOf,
+  supportCodeIn,
+} from './normalise.ts';
+import { type HttpAnswer, isRecord } from './transport.ts';
+import type { AnswerRules, IntentTerms, IntentToRemember } from './types.ts';
 
 /** The one place that says which escrows this home has agreed to pay. */
 export interface Agreement {
@@ -39,12 +49,14 @@ export function disagreements(intent: Intent, agreement: Agreement): string[] {
     wrong.push(`It is for the offer ${intent.offer_id}, not for ${terms.offerId}`);
   }
   if (terms.escrow === null) return wrong;
-  if (terms.escrow.amount !== escrow.amount) wrong.push('Its amount has changed since it was created');
-  const { program = escrow.program_id } = terms.escrow;
-  if (program !== escrow.program_id) wrong.push('Its program has changed since it was created');
-  if (terms.escrow.mint !== escrow.mint) wrong.push('Its coin has changed since it was created');
-  if (terms.escrow.address !== escrow.address) wrong.push('Its escrow has changed since it was created');
-  return wrong;
+  const { amount, program = escrow.program_id, mint, address } = terms.escrow;
+  const changed = [
+    ...(amount === escrow.amount ? [] : ['amount']),
+    ...(program === escrow.program_id ? [] : ['program']),
+    ...(mint === escrow.mint ? [] : ['coin']),
+    ...(address === escrow.address ? [] : ['escrow']),
+  ];
+  return [...wrong, ...changed.map((part) => `Its ${part} has changed since it was created`)];
 }
 
 /** @throws Problem `terms_not_agreed` */
@@ -61,8 +73,8 @@ export const notAgreed = (intent: Intent, wrong: readonly string[]): Problem =>
   });
 
 /**
- * Keeps the only copy of an intent's support code, and the terms that were agreed to, when it is created. The
- * refund wallet is the one that was asked for, not the one that the service says.
+ * Keeps the only copy of an intent's support code, and the agreed terms, when it is created. The refund wallet is the
+ * requested one, not the one that the service names.
  */
 export function intentToRemember(body: unknown, request: unknown, baseUrl: string): IntentToRemember | null {
   const supportCode = supportCodeIn(body);
@@ -87,7 +99,41 @@ function escrowIn(body: unknown): IntentTerms['escrow'] {
     const { address, mint, amount, program_id: program } = intentOf(body).escrow;
     return { address, mint, amount, ...(program !== '' && { program }) };
   } catch {
-    // Its support code is worth more than its escrow: the booking holds against the chain what is not known here.
+    // Its support code is worth more than its escrow: the booking checks on chain what is not known here.
     return null;
+  }
+}
+
+/** Answers of POST /air/offer-details that cost nothing: the menu is still pending, or its check failed. */
+const menuAnswers = {
+  /** Still being opened: the payment waits for the real answer. */
+  isPending: (answer: HttpAnswer): boolean => answer.status === 202,
+  /** It came to nothing: the payment was not taken, and ends. */
+  isFree(answer: HttpAnswer): boolean {
+    const menu = isRecord(answer.body) ? answer.body.fare_menu : undefined;
+    return answer.status === 200 && isRecord(menu) && menu.status === 'failed';
+  },
+} as const;
+
+/** Rules for the answer of a paid call, by its method and path: also when it is sent again later. */
+export function answerRules(
+  { resource, body: request }: { readonly resource: string; readonly body: unknown },
+  baseUrl: string,
+): AnswerRules {
+  switch (resource) {
+    case 'POST /air/search':
+      return { read: searchOf };
+    case 'POST /air/offer-details':
+      return { read: offerDetailsOf, ...menuAnswers };
+    case 'POST /air/intents':
+      // The answer holds the only copy of the support code.
+      return { read: createdIntentOf, remember: (body) => intentToRemember(body, request, baseUrl) };
+    case 'POST /air/book':
+      // The intent shows the outcome too.
+      return { read: queuedOf, keepsAnswer: false };
+    case 'POST /air/refund-requests':
+      return { read: receivedOf };
+    default:
+      return { read: resource.startsWith('GET /air/orders/') ? orderOf : (body) => body };
   }
 }

@@ -1,5 +1,4 @@
 export * from './agreed.ts';
-export * from './answer-rules.ts';
 export * from './escrow-terms.ts';
 export * from './normalise.ts';
 export * from './spending.ts';
@@ -7,7 +6,7 @@ export * from './transport.ts';
 export * from './trusted-program.ts';
 export * from './types.ts';
 
-export const loadAnswerRules = () => import('./answer-rules.ts');
+export const loadAnswerRules = () => import('./agreed.ts');
 export const loadEscrowTerms = () => import('./escrow-terms.ts');
 export const loadNormalise = () => import('./normalise.ts');
 export const loadTrustedProgram = () => import('./trusted-program.ts');

@@ -1,17 +1,7 @@
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type {
-  Affiliate,
-  AffiliateCredit,
-  BookResponse,
-  CreatedIntent,
-  Health,
-  Intent,
-  OfferDetailsResponse,
-  RefundRequestResponse,
-  SearchResponse,
-  SearchUpdatesResponse,
-} from '../../wire/flights/index.ts';
+import type * as flights from '../../wire/flights/index.ts';
+import fields from './answer-fields.json' with { type: 'json' };
 import { isRecord } from './transport.ts';
 import type { KnownOrder } from './types.ts';
 
@@ -38,28 +28,23 @@ function opened(body: unknown, envelope: string): Wire {
   return plain(isRecord(inner) ? { ...body, ...inner } : body);
 }
 
-export function searchOf(body: unknown): SearchResponse {
-  const wire = opened(body, 'search');
-  const { offers } = wire;
-  if (!Array.isArray(offers)) throw unexpected('offers');
-  return as({
-    ...completed(wire, { request_id: '', status: 'complete', total_offers: offers.length }),
-    offers: offers.map(offerOf),
-  });
+export function searchOf(body: unknown): flights.SearchResponse {
+  const search = offersOf(body);
+  return as(completed(search, { request_id: '', status: 'complete', total_offers: search.offers.length }));
 }
 
-export function searchUpdatesOf(body: unknown, searchId: string, cursor: string): SearchUpdatesResponse {
-  const wire = opened(body, 'search');
-  const { offers } = wire;
-  if (!Array.isArray(offers)) throw unexpected('offers');
-  return as({
-    ...completed(wire, { search_id: searchId, cursor }),
-    status: text(wire.status, 'status'),
-    offers: offers.map(offerOf),
-  });
+export function searchUpdatesOf(body: unknown, searchId: string, cursor: string): flights.SearchUpdatesResponse {
+  const search = completed(offersOf(body), { search_id: searchId, cursor });
+  return as({ ...search, status: text(search.status, 'status') });
 }
 
-export function offerDetailsOf(body: unknown): OfferDetailsResponse {
+function offersOf(body: unknown) {
+  const search = opened(body, 'search');
+  if (!Array.isArray(search.offers)) throw unexpected('offers');
+  return { ...search, offers: search.offers.map(offerOf) };
+}
+
+export function offerDetailsOf(body: unknown): flights.OfferDetailsResponse {
   const wire = opened(body, 'offer_details');
   return as({ available_services: [], ...wire, offer: offerOf(wire.offer ?? wire) });
 }
@@ -71,7 +56,7 @@ function offerOf(value: unknown): Wire {
   return value.offer_id === id ? value : { ...value, offer_id: id };
 }
 
-export function intentOf(body: unknown): Intent {
+export function intentOf(body: unknown): flights.Intent {
   const wire = opened(body, 'intent');
   const status = text(wire.status, 'status');
   const { id: _, intent: __, ...rest } = wire;
@@ -134,7 +119,7 @@ function atomicOf(value: unknown): number {
   return amount;
 }
 
-export function createdIntentOf(body: unknown): CreatedIntent {
+export function createdIntentOf(body: unknown): flights.CreatedIntent {
   const code = supportCodeIn(body);
   if (code === null) throw unexpected('customer_support_code');
   return { ...intentOf(body), customer_support_code: code };
@@ -148,7 +133,7 @@ export function supportCodeIn(body: unknown): string | null {
   return typeof code === 'string' && code !== '' ? code : null;
 }
 
-export function bookOf(body: unknown, intentId: string): BookResponse {
+export function bookOf(body: unknown, intentId: string): flights.BookResponse {
   const wire = opened(body, 'intent');
   const booking = isRecord(wire.booking) ? wire.booking : {};
   return as({
@@ -211,22 +196,22 @@ export function receivedOf(body: unknown): void {
   if (!isOne) throw unexpected('requested_at');
 }
 
-export function refundRequestOf(body: unknown, intentId: string): RefundRequestResponse {
+export function refundRequestOf(body: unknown, intentId: string): flights.RefundRequestResponse {
   const wire = opened(body, 'refund_request');
   return as({ intent_id: intentId, status: 'received', requested_at: wire.requested_at ?? wire.created_at ?? '' });
 }
 
-export function healthOf(body: unknown): Health {
+export function healthOf(body: unknown): flights.Health {
   if (!isRecord(body)) throw unexpected('an object');
   return as({ service: '', version: '', time: '', ...body, status: text(body.status, 'status') });
 }
 
-export function affiliateOf(body: unknown): Affiliate {
+export function affiliateOf(body: unknown): flights.Affiliate {
   const wire = opened(body, 'affiliate');
   return as({ ...wire, code: text(wire.code, 'code'), wallet: text(wire.wallet, 'wallet') });
 }
 
-export function affiliateCreditOf(body: unknown): AffiliateCredit {
+export function affiliateCreditOf(body: unknown): flights.AffiliateCredit {
   const wire = opened(body, 'affiliate');
   return as({
     ...completed(wire, { bookings_count: 0, owed_amount: 0, owed_amount_decimal: '0.00' }),
@@ -268,58 +253,10 @@ function plain(value: unknown): unknown {
   return read === null ? value : Object.fromEntries(read);
 }
 
-const NUMBERS: ReadonlySet<string> = new Set([
-  'stops',
-  'technical_stops',
-  'checked_bags_included',
-  'carry_on_bags_included',
-  'total_emissions_kg',
-  'fare_options_count',
-  'maximum_weight_kg',
-  'maximum_quantity',
-  'fare_index',
-  'passenger_count',
-  'total_offers',
-  'poll_after_ms',
-]);
-
-const FLAGS: ReadonlySet<string> = new Set([
-  'change_allowed',
-  'refund_allowed',
-  'refundable',
-  'changeable',
-  'identity_documents_required',
-  'requires_instant_payment',
-]);
-
+const NUMBERS: ReadonlySet<string> = new Set(fields.numbers);
+const FLAGS: ReadonlySet<string> = new Set(fields.flags);
 /** Fields that may be undisclosed, or not there yet. */
-const OPTIONAL: ReadonlySet<string> = new Set([
-  'operating_flight_number',
-  'aircraft_name',
-  'origin_terminal',
-  'destination_terminal',
-  'fare_basis_code',
-  'fare_brand_name',
-  'cabin_class_marketing_name',
-  'base_amount_decimal',
-  'tax_amount_decimal',
-  'change_penalty_amount',
-  'change_penalty_currency',
-  'refund_penalty_amount',
-  'refund_penalty_currency',
-  'baggage_type',
-  'booking_reference',
-  'order_id',
-  'airline_order_id',
-  'booking_requested_at',
-  'ticketed_at',
-  'captured_at',
-  'capture_tx_hash',
-  'refund_reason',
-  'refunded_at',
-  'refund_tx_hash',
-  'refund_wallet',
-]);
+const OPTIONAL: ReadonlySet<string> = new Set(fields.optional);
 
 const isDecimal = (name: string): boolean => /(_decimal|_penalty_amount)$/.test(name);
 

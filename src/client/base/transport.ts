@@ -1,6 +1,12 @@
 import { type Fetch, type HttpHeaders, headerOf, lowerCase } from '../../kernel/http.ts';
-import type { ProblemOptions } from '../../kernel/problems.ts';
-import { isProblem, isProblemCode, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
+import {
+  isProblem,
+  isProblemCode,
+  type Problem,
+  type ProblemCode,
+  type ProblemOptions,
+  problem,
+} from '../../kernel/problems.ts';
 
 export interface Call {
   readonly fetch: Fetch;
@@ -118,27 +124,30 @@ const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
  */
 export function problemOf(answer: HttpAnswer): Problem {
   const body = isRecord(answer.body) ? answer.body : {};
-  const error = isRecord(body.error) ? body.error : body;
-  const code = error.code;
-  const text = typeof error.message === 'string' ? error.message : null;
-  const retryAfter = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
+  const { code, message, ...error } = isRecord(body.error) ? body.error : body;
+  const text = typeof message === 'string' ? message : null;
   const detail = isRecord(error.detail) ? error.detail : undefined;
-  const common: ProblemOptions = {
-    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
-    ...(detail ? { detail } : {}),
-  };
-  if (isProblemCode(code)) {
-    const known = problem(code);
-    // The service's message ends with the fix, which a Problem carries apart.
-    const message = text?.endsWith(` ${known.fix}`) ? text.slice(0, -known.fix.length - 1) : text;
-    return problem(code, { ...common, ...(message ? { message } : {}) });
-  }
+  const common: ProblemOptions = { ...retryAfterOf(answer), ...(detail ? { detail } : {}) };
+  if (isProblemCode(code)) return problem(code, { ...common, ...messageOf(code, text) });
   const name = typeof code === 'string' ? `${code}: ` : '';
   return problem(BY_STATUS[answer.status] ?? 'unexpected_answer', {
     ...common,
     message: `The service answered ${answer.status}${text || name ? `: ${name}${text ?? ''}` : '.'}`,
     detail: { ...detail, status: answer.status, ...(typeof code === 'string' ? { service_code: code } : {}) },
   });
+}
+
+/** `Retry-After` in seconds, where an answer has it. */
+export function retryAfterOf(answer: HttpAnswer): { readonly retryAfter?: number } {
+  const retryAfter = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
+  return Number.isFinite(retryAfter) ? { retryAfter } : {};
+}
+
+/** The service's message without the fix at its end, which a Problem carries apart. */
+export function messageOf(code: ProblemCode, text: string | null): { readonly message?: string } {
+  const fix = ` ${problem(code).fix}`;
+  const message = text?.endsWith(fix) ? text.slice(0, -fix.length) : text;
+  return message ? { message } : {};
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -1,21 +1,4 @@
-import type {
-  Affiliate,
-  AffiliateCredit,
-  BookResponse,
-  CreatedIntent,
-  CreateIntentRequest,
-  Health,
-  Intent,
-  OfferDetailsResponse,
-  Order,
-  Passenger,
-  RefundRequest,
-  RefundRequestResponse,
-  SearchRequestInput,
-  SearchResponse,
-  SearchUpdatesRequest,
-  SearchUpdatesResponse,
-} from '../../wire/flights/index.ts';
+import type * as flights from '../../wire/flights/index.ts';
 import type { HttpAnswer } from './transport.ts';
 
 /** The payment for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
@@ -33,7 +16,10 @@ export interface Paid<T> {
 }
 
 /** An order as far as it is known: other deployments send less. The service never sends the status `unknown`. */
-export type KnownOrder = Omit<Order, 'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'> & {
+export type KnownOrder = Omit<
+  flights.Order,
+  'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'
+> & {
   readonly status: string;
   readonly passenger_count: number | null;
   readonly total_amount_decimal: string | null;
@@ -54,36 +40,39 @@ export interface CallOptions {
  * (`network_unreachable`, `timed_out`, `unexpected_answer`).
  */
 export interface FlightsClient {
-  health(options?: CallOptions): Promise<Health>;
-  search(request: SearchRequestInput, options?: CallOptions): Promise<Paid<SearchResponse>>;
+  health(options?: CallOptions): Promise<flights.Health>;
+  search(request: flights.SearchRequestInput, options?: CallOptions): Promise<Paid<flights.SearchResponse>>;
   /** The offers that landed after `cursor`. Free. */
-  searchUpdates(request: SearchUpdatesRequest, options?: CallOptions): Promise<SearchUpdatesResponse>;
+  searchUpdates(request: flights.SearchUpdatesRequest, options?: CallOptions): Promise<flights.SearchUpdatesResponse>;
   /**
    * A fare menu that is still being opened is asked for again, as often as the service says, until it is there or the
    * client's timeout has passed; it is then given as it is, pending and not paid.
    */
-  offerDetails(offerId: string, options?: CallOptions): Promise<Paid<OfferDetailsResponse>>;
-  createIntent(request: CreateIntentRequest, options?: CallOptions): Promise<Paid<CreatedIntent>>;
+  offerDetails(offerId: string, options?: CallOptions): Promise<Paid<flights.OfferDetailsResponse>>;
+  createIntent(request: flights.CreateIntentRequest, options?: CallOptions): Promise<Paid<flights.CreatedIntent>>;
   /** With the support code, the words of an operator that rejected a refund too. */
-  intent(intentId: string, options?: CallOptions & { readonly supportCode?: string | undefined }): Promise<Intent>;
+  intent(
+    intentId: string,
+    options?: CallOptions & { readonly supportCode?: string | undefined },
+  ): Promise<flights.Intent>;
   /**
    * Checks the escrow on chain, and against what was agreed to here, before it pays it (DESIGN, section 5).
    * `refundWallet`: the one that the person has named for this booking.
    */
   book(
-    intent: Intent,
-    passengers: readonly Passenger[],
+    intent: flights.Intent,
+    passengers: readonly flights.Passenger[],
     options?: CallOptions & { readonly refundWallet?: string | undefined },
-  ): Promise<Paid<BookResponse>>;
+  ): Promise<Paid<flights.BookResponse>>;
   order(orderId: string, supportCode: string, options?: CallOptions): Promise<Paid<KnownOrder>>;
   requestRefund(
-    request: RefundRequest,
+    request: flights.RefundRequest,
     identity: { readonly supportCode: string; readonly familyName: string },
     options?: CallOptions,
-  ): Promise<Paid<RefundRequestResponse>>;
+  ): Promise<Paid<flights.RefundRequestResponse>>;
   /** The affiliate code of a wallet: a new one, or the one that it has. Free. */
-  createAffiliate(wallet: string, options?: CallOptions): Promise<Affiliate>;
-  affiliate(code: string, options?: CallOptions): Promise<AffiliateCredit>;
+  createAffiliate(wallet: string, options?: CallOptions): Promise<flights.Affiliate>;
+  affiliate(code: string, options?: CallOptions): Promise<flights.AffiliateCredit>;
 }
 
 /** Rules for reading and keeping an answer. */

@@ -1,13 +1,12 @@
-export { clientMigrations } from './store-schema.ts';
 export type {
-  ClientStore,
-  NotedIntent,
   OpenPayment,
   PaymentJournal,
   PaymentRecord,
   RequestIdentity,
   SignedPayment,
-} from './store-types.ts';
+} from './payments-store.ts';
+export type { ClientStore, NotedIntent } from './store.ts';
+export { clientMigrations } from './store-schema.ts';
 export type { SavedTraveller, TravellerFields } from './travellers.ts';
 
 export const loadStore = () => import('./store.ts');

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type InferResult, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { canonicalJson } from '../../kernel/json.ts';
@@ -8,31 +8,55 @@ import type { Secrets } from '../../kernel/secrets.ts';
 import { regained } from '../../store/base/index.ts';
 import { type IntentToRemember, overBudget } from '../base/index.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
-import type {
-  NewPayment,
-  OpenPayment,
-  PaymentRecord,
+
+/** Identifies a request: the same identity, the same payment. */
+export interface RequestIdentity {
+  readonly baseUrl: string;
+  readonly resource: string;
+  readonly body: unknown;
+  /** Headers that decide the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly wallet: string;
+}
+
+export interface NewPayment {
+  readonly identity: RequestIdentity;
+  /** The PAYMENT-SIGNATURE header. */
+  readonly payload: string;
+  readonly amount: bigint;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly network: string;
+  readonly lastValidBlockHeight: bigint;
+  /** It can't land before this slot; null where that was not kept. */
+  readonly signedAtSlot: bigint | null;
+  /**
+   * Everything that was signed in the last `windowMs`, this payment included, stays within `limit` (atomic). Checked in
+   * the transaction that writes the payment.
+   */
+  readonly budget?: { readonly limit: bigint; readonly windowMs: number } | undefined;
+}
+
+/** The answer that a payment bought. */
+interface KeptAnswer {
+  readonly body: unknown;
+  /** The settling transaction, as the service reported it. */
+  readonly transaction: string | null;
+  /** false: it is kept as it came, and never paid for again. */
+  readonly isReadable: boolean;
+}
+
+export type PaymentsStore = ReturnType<typeof createPaymentsStore>;
+
+/** The payer's journal: a payment is on the disk before it leaves. */
+export type PaymentJournal = Pick<
   PaymentsStore,
-  RequestIdentity,
-  SignedPayment,
-} from './store-types.ts';
-
-/** Answers as the journal keeps them: compressed, for a search is long, and sealed, for some hold a support code. */
-
-const answerPlace = (paymentId: string) => `payments.answer_sealed.${paymentId}`;
-
-const sealedAnswer = (secrets: Secrets, paymentId: string, body: unknown): string =>
-  secrets.encrypt(
-    answerPlace(paymentId),
-    deflateRawSync(JSON.stringify(body ?? null), { level: 1 }).toString('base64'),
-  );
-
-const openedAnswer = (secrets: Secrets, paymentId: string, sealed: string): unknown =>
-  JSON.parse(inflateRawSync(Buffer.from(secrets.decrypt(answerPlace(paymentId), sealed), 'base64')).toString('utf8'));
+  'open' | 'write' | 'spent' | 'resent' | 'note' | 'answered' | 'shown' | 'close'
+>;
 
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 
-/** An answer that nobody has asked for again in a week is of no use any more. */
+/** An answer that was not asked for again in a week is of no use any more. */
 const KEPT_MS = 7 * DAY_MS;
 
 /** Far more than are ever signed into one escrow. */
@@ -47,20 +71,20 @@ interface PaymentsPorts {
 }
 
 /** The journal of payments in the client's own database. `keepIntent` joins the step that closes a payment. */
-export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
+export function createPaymentsStore(ports: PaymentsPorts) {
   const { db, secrets, clock, ids, keepIntent } = ports;
-  const rowOf = (id: string) => db.selectFrom('payments').selectAll().where('payment_id', '=', id).executeTakeFirst();
-
   return {
-    async open(identity) {
-      const row = await db
-        .selectFrom('payments')
-        .selectAll()
-        .where('live_key', '=', keyOf(secrets, identity))
-        .executeTakeFirst();
+    /** The payment of this request that was neither given up, nor answered and shown. */
+    async open(identity: RequestIdentity): Promise<OpenPayment | undefined> {
+      const key = keyOf(secrets, identity);
+      const row = await db.selectFrom('payments').selectAll().where('live_key', '=', key).executeTakeFirst();
       return row && openFrom(secrets, row);
     },
-    async write(payment) {
+    /**
+     * null when another process has just opened one for the same request: that one is to be sent.
+     * @throws Problem `daily_limit_reached`: nothing is written then, so nothing may be sent.
+     */
+    async write(payment: NewPayment): Promise<OpenPayment | null> {
       const { budget, identity } = payment;
       const id = ids.next('pay');
       // The write lock is taken first: two processes can't both find room for the last payment of the day.
@@ -74,12 +98,25 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
       });
       return row ? openFrom(secrets, row) : null;
     },
-    spent: (wallet, network, windowMs) => spentSince(db, wallet, network, clock.now() - windowMs),
-    resent: (id) => change(db, clock, id, {}),
-    async note(id, state, errorCode) {
-      await change(db, clock, id, { state, error_code: errorCode });
-    },
-    async answered(id, { body, transaction, isReadable, intent, isKept }) {
+    /** Atomic units that the wallet has signed on the network in the last `windowMs`, whatever became of them. */
+    spent: (wallet: string, network: string, windowMs: number): Promise<bigint> =>
+      spentSince(db, wallet, network, clock.now() - windowMs),
+    /**
+     * Called before a payment is sent again. Another process may have signed it a moment ago and still wait for the
+     * disk: this waits for the same disk.
+     */
+    resent: (id: string): Promise<void> => change(db, clock, id, {}),
+    note: (id: string, state: 'sent' | 'refused', errorCode: string | null): Promise<void> =>
+      change(db, clock, id, { state, error_code: errorCode }),
+    /**
+     * Keeps an answer until it was shown, and remembers an intent that it created with it.
+     * @param answer `isKept` false: nothing of it is worth keeping, or no caller waits for it
+     */
+    async answered(
+      id: string,
+      answer: KeptAnswer & { readonly intent: IntentToRemember | null; readonly isKept: boolean },
+    ): Promise<void> {
+      const { body, transaction, isReadable, intent, isKept } = answer;
       const sealed = isKept ? sealedAnswer(secrets, id, body) : null;
       await db.transaction().execute(async (tx) => {
         if (intent) await keepIntent(tx, intent);
@@ -97,41 +134,33 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
           .execute();
       });
     },
-    async shown(ids) {
+    /** Ends payments whose answers have reached the person; one that can't be read stays as it is. */
+    async shown(ids: readonly string[]): Promise<void> {
       // A power cut may bring it back: then the same answer is shown once more.
       if (ids.length > 0) await forget(regained(db)).where('payment_id', 'in', ids).execute();
     },
-    async close(id, state, errorCode) {
-      await change(db, clock, id, { state, live_key: null, error_code: errorCode });
+    close: (id: string, state: 'refused' | 'abandoned', errorCode: string | null): Promise<void> =>
+      change(db, clock, id, { state, live_key: null, error_code: errorCode }),
+    /** Newest first. */
+    async payments(limit = 100): Promise<PaymentRecord[]> {
+      return (await newest(db, limit).where('created_at_ms', '>', 0).execute()).map(recordFrom);
     },
-    async payments(limit = 100) {
-      const rows = await shownRows(db)
-        .where('created_at_ms', '>', 0)
-        .orderBy('created_at_ms', 'desc')
-        .orderBy('payment_id', 'desc')
-        .limit(limit)
-        .execute();
-      return rows.map(recordFrom);
+    /** Those to an address, newest first. */
+    async paymentsTo(address: string): Promise<PaymentRecord[]> {
+      return (await newest(db, MOST_TO_ONE).where('pay_to', '=', address).execute()).map(recordFrom);
     },
-    async paymentsTo(address) {
-      const rows = await shownRows(db)
-        .where('pay_to', '=', address)
-        .orderBy('created_at_ms', 'desc')
-        .orderBy('payment_id', 'desc')
-        .limit(MOST_TO_ONE)
-        .execute();
-      return rows.map(recordFrom);
-    },
-    async paymentOf(transaction) {
+    /** The one that a transaction of the cluster settled. */
+    async paymentOf(transaction: string): Promise<PaymentRecord | undefined> {
       const row = await shownRows(db).where('transaction', '=', transaction).limit(1).executeTakeFirst();
       return row && recordFrom(row);
     },
-    async payment(id) {
+    async payment(id: string): Promise<PaymentRecord | undefined> {
       const row = await shownRows(db).where('payment_id', '=', id).executeTakeFirst();
       return row && recordFrom(row);
     },
-    async signedPayment(id) {
-      const row = await rowOf(id);
+    /** A payment with the bytes that were signed for it. */
+    async signedPayment(id: string): Promise<SignedPayment | undefined> {
+      const row = await db.selectFrom('payments').selectAll().where('payment_id', '=', id).executeTakeFirst();
       return row && signedFrom(secrets, row);
     },
   };
@@ -141,32 +170,38 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
 const shownRows = (db: Database) =>
   db
     .selectFrom('payments')
-    .select([
-      'payment_id',
-      'state',
-      'live_key',
-      'host',
-      'resource',
-      'wallet',
-      'amount',
-      'asset',
-      'pay_to',
-      'network',
-      'transaction',
-      'error_code',
-      'created_at_ms',
-      'updated_at_ms',
-    ])
+    .select(['payment_id', 'state', 'live_key', 'host', 'resource', 'wallet', 'amount', 'asset', 'pay_to', 'network'])
+    .select(['transaction', 'error_code', 'created_at_ms', 'updated_at_ms'])
     .select(sql<number>`answer_sealed is not null`.as('answer_kept'));
 
-type ShownRow = Pick<
-  Selectable<ClientPaymentTable>,
-  Exclude<keyof ClientPaymentTable, `${string}_sealed` | 'base_url' | 'last_valid_block_height' | 'signed_at_slot'>
-> & { readonly answer_kept: number };
+const newest = (db: Database, limit: number) =>
+  shownRows(db).orderBy('created_at_ms', 'desc').orderBy('payment_id', 'desc').limit(limit);
+
+type ShownRow = InferResult<ReturnType<typeof shownRows>>[number];
 
 const keyOf = (secrets: Secrets, identity: RequestIdentity) => secrets.hmac('payment journal', canonicalJson(identity));
 
 const place = (column: string, id: string) => `payments.${column}.${id}`;
+
+/** Answers are compressed, for a search is long, and sealed, for some hold a support code. */
+const sealedAnswer = (secrets: Secrets, id: string, body: unknown): string =>
+  secrets.encrypt(
+    place('answer_sealed', id),
+    deflateRawSync(JSON.stringify(body ?? null), { level: 1 }).toString('base64'),
+  );
+
+function openedAnswer(secrets: Secrets, id: string, sealed: string): unknown {
+  const packed = Buffer.from(secrets.decrypt(place('answer_sealed', id), sealed), 'base64');
+  return JSON.parse(inflateRawSync(packed).toString('utf8'));
+}
+
+export interface OpenPayment extends Pick<NewPayment, 'payload' | 'amount' | 'asset' | 'network' | 'signedAtSlot'> {
+  readonly id: string;
+  readonly lastValidBlockHeight: bigint;
+  readonly createdAtMs: number;
+  /** The service has answered, and the answer was not shown yet; absent while there is none. */
+  readonly answer?: KeptAnswer | undefined;
+}
 
 const openFrom = (secrets: Secrets, row: Selectable<ClientPaymentTable>): OpenPayment => ({
   id: row.payment_id,
@@ -255,19 +290,25 @@ const insert = (on: Database, { secrets, clock }: PaymentsPorts, payment: NewPay
     .executeTakeFirst();
 };
 
-function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>): SignedPayment {
+/** A payment of the journal with what was signed for it. */
+export type SignedPayment = ReturnType<typeof signedFrom>;
+
+function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>) {
   const opened = (column: 'body_sealed' | 'headers_sealed', sealed: string): unknown =>
     JSON.parse(secrets.decrypt(place(column, row.payment_id), sealed));
+  const { headers_sealed: headers } = row;
   return {
     record: recordFrom({ ...row, answer_kept: row.answer_sealed === null ? 0 : 1 }),
     payment: openFrom(secrets, row),
+    /** It has no answer yet. */
     isOpen: isOpen(row),
+    /** The request that it pays. */
     request: {
       baseUrl: row.base_url,
       resource: row.resource,
       body: opened('body_sealed', row.body_sealed),
-      headers:
-        row.headers_sealed === null ? null : (opened('headers_sealed', row.headers_sealed) as Record<string, string>),
+      /** null in a payment that an older version has written. */
+      headers: headers === null ? null : (opened('headers_sealed', headers) as Readonly<Record<string, string>>),
     },
   };
 }
@@ -275,14 +316,20 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>): Sign
 const isOpen = ({ live_key, state }: Pick<ShownRow, 'live_key' | 'state'>): boolean =>
   live_key !== null && state !== 'answered';
 
-const recordFrom = (row: ShownRow): PaymentRecord => ({
+/** A payment as `farelock payments` shows it. */
+export type PaymentRecord = Readonly<ReturnType<typeof recordFrom>>;
+
+const recordFrom = (row: ShownRow) => ({
   payment_id: row.payment_id,
   state: row.state,
+  /** Not answered yet: the same command, or `payments resume`, sends it again. */
   open: isOpen(row),
+  /** Answered and not shown yet: the same command, or `payments resume`, shows it without paying. */
   answer_kept: row.answer_kept === 1,
   host: row.host,
   resource: row.resource,
   wallet: row.wallet,
+  /** Decimal USDC. */
   amount: formatUsdc(BigInt(row.amount)),
   asset: row.asset,
   pay_to: row.pay_to,

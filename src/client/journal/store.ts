@@ -9,101 +9,88 @@ import { markOnce, openDatabase, RING_PURPOSE } from '../../store/index.ts';
 import type { IntentTerms, IntentToRemember, RememberedIntent } from '../base/index.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
-import type { ClientStore, NotedIntent } from './store-types.ts';
-
-export type {
-  ClientStore,
-  KeptAnswer,
-  NewAnswer,
-  NewPayment,
-  NotedIntent,
-  OpenPayment,
-  PaymentJournal,
-  PaymentRecord,
-  PaymentState,
-  PaymentsStore,
-  RequestIdentity,
-  SignedPayment,
-  SpendingBudget,
-} from './store-types.ts';
+import type { TravellerFields } from './travellers.ts';
 
 /** The mark of the key ring that seals the rows. */
 const KEY_RING = 'key_ring';
+
+interface Ports {
+  readonly db: Kysely<ClientTables>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+export type ClientStore = Awaited<ReturnType<typeof openClientStore>>;
 
 /**
  * Opens the client's own database (a private file under FARELOCK_HOME).
  * @throws Problem `database_of_another_home`: its rows were sealed with another key ring; `database_newer`; of storage
  */
-export async function openClientStore(ports: {
-  readonly path: string;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}): Promise<ClientStore> {
-  const { secrets, clock, ids } = ports;
-  const db: Kysely<ClientTables> = await openDatabase(ports.path, clientMigrations);
+export async function openClientStore({ path, ...rest }: Omit<Ports, 'db'> & { readonly path: string }) {
+  const { secrets, clock } = rest;
+  const db: Kysely<ClientTables> = await openDatabase(path, clientMigrations);
+  const ports: Ports = { db, ...rest };
   const ring = secrets.hmac(RING_PURPOSE, '');
   if ((await markOnce(db, KEY_RING, ring)) !== ring) {
     await db.destroy();
     throw problem('database_of_another_home', {
-      message: `${ports.path} was sealed with another key ring than keys/client.json.`,
+      message: `${path} was sealed with another key ring than keys/client.json.`,
       fix: 'Put keys/client.json back from a backup: without it support codes and travellers cannot be read.',
       next: ['farelock doctor'],
     });
   }
   const keepIntent = async (on: Kysely<ClientTables> | Transaction<ClientTables>, intent: IntentToRemember) => {
+    const row = rowOf(secrets, intent, clock.now());
     await on
       .insertInto('intents')
-      .values(rowOf(secrets, intent, clock.now()))
+      .values(row)
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   };
-
-  const typed = createTypedStore({ db, secrets, clock });
   return {
-    ...createPaymentsStore({ db, secrets, clock, ids, keepIntent }),
-    keepTyped: typed.keepTyped,
-    typed: typed.typed,
-    async remember(intent) {
-      await typed.forgetEnded();
+    ...createPaymentsStore({ ...ports, keepIntent }),
+    ...typedPassengers(ports),
+    ...notedIntents(ports),
+    /** Keeps the support code of an intent, sealed. Remembering again changes nothing. */
+    async remember(intent: IntentToRemember): Promise<void> {
+      await forgetEnded(ports);
       await keepIntent(db, intent);
     },
-    async rememberLead(intentId, familyName) {
+    /** Keeps the lead passenger's family name, sealed: a refund request needs it. */
+    async rememberLead(intentId: string, familyName: string): Promise<void> {
+      const sealed = secrets.encrypt(place('lead_family_name_sealed', intentId), familyName);
       // The payment that comes next takes it to the disk.
-      await regained(db)
-        .updateTable('intents')
-        .set({ lead_family_name_sealed: secrets.encrypt(leadPlace(intentId), familyName) })
-        .where('intent_id', '=', intentId)
-        .execute();
+      await updateIntent(regained(db), intentId).set({ lead_family_name_sealed: sealed }).execute();
     },
-    async leadOf(intentId) {
-      const row = await db
-        .selectFrom('intents')
-        .select('lead_family_name_sealed')
-        .where('intent_id', '=', intentId)
-        .executeTakeFirst();
-      const sealed = row?.lead_family_name_sealed ?? null;
-      return sealed === null ? null : secrets.decrypt(leadPlace(intentId), sealed);
-    },
-    async describe(intentId, summary) {
-      await db
-        .updateTable('intents')
+    leadOf: (intentId: string): Promise<string | null> => openedOf(ports, intentId, 'lead_family_name_sealed'),
+    async describe(intentId: string, summary: unknown): Promise<void> {
+      await updateIntent(db, intentId)
         .set({ summary: JSON.stringify(summary) })
-        .where('intent_id', '=', intentId)
         .execute();
     },
-    ...createNotedIntents({ db, secrets }),
-    async intent(intentId) {
+    async intent(intentId: string): Promise<RememberedIntent | undefined> {
       const row = await db.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
       return row && rememberedFrom(secrets, row);
     },
-    travellers: async () => (await import('./travellers.ts')).createTravellers({ db, secrets, clock, ids }),
+    /** Saved travellers. */
+    travellers: async () => (await import('./travellers.ts')).createTravellers(ports),
     shut: () => db.destroy(),
   };
 }
 
-const leadPlace = (intentId: string) => `intents.lead_family_name_sealed.${intentId}`;
-const codePlace = (intentId: string) => `intents.support_code_sealed.${intentId}`;
+type Sealed = 'lead_family_name_sealed' | 'support_code_sealed' | 'terms_sealed' | 'typed_sealed';
+
+const place = (column: Sealed, intentId: string) => `intents.${column}.${intentId}`;
+
+const updateIntent = (db: Kysely<ClientTables>, intentId: string) =>
+  db.updateTable('intents').where('intent_id', '=', intentId);
+
+async function openedOf({ db, secrets }: Ports, intentId: string, column: Sealed): Promise<string | null> {
+  const row = await db.selectFrom('intents').select(column).where('intent_id', '=', intentId).executeTakeFirst();
+  const sealed = row?.[column] ?? null;
+  return sealed === null ? null : secrets.decrypt(place(column, intentId), sealed);
+}
 
 const rowOf = (
   secrets: Secrets,
@@ -112,92 +99,68 @@ const rowOf = (
 ): Insertable<ClientTables['intents']> => ({
   intent_id: intentId,
   base_url: baseUrl,
-  support_code_sealed: secrets.encrypt(codePlace(intentId), supportCode),
+  support_code_sealed: secrets.encrypt(place('support_code_sealed', intentId), supportCode),
   lead_family_name_sealed: null,
   summary: null,
-  terms_sealed: terms === null ? null : secrets.encrypt(termsPlace(intentId), JSON.stringify(terms)),
+  terms_sealed: terms === null ? null : secrets.encrypt(place('terms_sealed', intentId), JSON.stringify(terms)),
   escrow_address: terms?.escrow?.address ?? '',
   created_at_ms: nowMs,
 });
 
 const rememberedFrom = (secrets: Secrets, row: Selectable<ClientTables['intents']>): RememberedIntent => ({
-  intentId: row.intent_id,
-  baseUrl: row.base_url,
-  supportCode: secrets.decrypt(codePlace(row.intent_id), row.support_code_sealed),
-  summary: row.summary === null ? null : JSON.parse(row.summary),
-  terms:
-    row.terms_sealed === null
-      ? null
-      : (JSON.parse(secrets.decrypt(termsPlace(row.intent_id), row.terms_sealed)) as IntentTerms),
-  createdAt: instant(row.created_at_ms),
+  ...notedFrom(row),
+  supportCode: secrets.decrypt(place('support_code_sealed', row.intent_id), row.support_code_sealed),
+  terms: termsIn(secrets, row),
 });
 
-const place = (intentId: string) => `intents.typed_sealed.${intentId}`;
+const termsIn = (
+  secrets: Secrets,
+  { intent_id: id, terms_sealed: sealed }: Pick<Selectable<ClientTables['intents']>, 'intent_id' | 'terms_sealed'>,
+): IntentTerms | null =>
+  sealed === null ? null : (JSON.parse(secrets.decrypt(place('terms_sealed', id), sealed)) as IntentTerms);
+
+/** What was typed for a lock that has ended is of no use any more. */
+const forgetEnded = ({ db, clock }: Ports) =>
+  db
+    .updateTable('intents')
+    .set({ typed_sealed: null, typed_until_ms: null })
+    .where('typed_until_ms', '<=', clock.now())
+    .execute();
 
 /** Passengers as a person has typed them, sealed, for as long as their lock lives. */
-function createTypedStore({
-  db,
-  secrets,
-  clock,
-}: {
-  readonly db: Kysely<ClientTables>;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-}): Pick<ClientStore, 'keepTyped' | 'typed'> & { forgetEnded(): Promise<void> } {
-  /** What was typed for a lock that has ended is of no use any more. */
-  const forgetEnded = async () => {
-    await db
-      .updateTable('intents')
-      .set({ typed_sealed: null, typed_until_ms: null })
-      .where('typed_until_ms', '<=', clock.now())
-      .execute();
-  };
-  return {
-    forgetEnded,
-    async keepTyped(intentId, typed, untilMs) {
-      await forgetEnded();
-      const kept = db.updateTable('intents').where('intent_id', '=', intentId);
-      if (typed.length === 0) {
-        const nothing = { typed_sealed: null, typed_until_ms: null };
-        // A row that stays what it is would be written, and waited for.
-        await kept.set(nothing).where('typed_sealed', 'is not', null).execute();
-        return;
-      }
-      const sealed = secrets.encrypt(place(intentId), JSON.stringify(typed));
-      await kept.set({ typed_sealed: sealed, typed_until_ms: untilMs }).execute();
-    },
-    async typed(intentId) {
-      await forgetEnded();
-      const row = await db
-        .selectFrom('intents')
-        .select('typed_sealed')
-        .where('intent_id', '=', intentId)
-        .executeTakeFirst();
-      const sealed = row?.typed_sealed ?? null;
-      return sealed === null ? [] : JSON.parse(secrets.decrypt(place(intentId), sealed));
-    },
-  };
-}
+const typedPassengers = (ports: Ports) => ({
+  /** An empty list forgets them. Of an intent that was made elsewhere nothing is kept. */
+  async keepTyped(intentId: string, typed: readonly TravellerFields[], untilMs: number): Promise<void> {
+    await forgetEnded(ports);
+    const kept = updateIntent(ports.db, intentId);
+    if (typed.length === 0) {
+      const nothing = { typed_sealed: null, typed_until_ms: null };
+      // A row that stays what it is would be written, and waited for.
+      await kept.set(nothing).where('typed_sealed', 'is not', null).execute();
+      return;
+    }
+    const sealed = ports.secrets.encrypt(place('typed_sealed', intentId), JSON.stringify(typed));
+    await kept.set({ typed_sealed: sealed, typed_until_ms: untilMs }).execute();
+  },
+  async typed(intentId: string): Promise<TravellerFields[]> {
+    await forgetEnded(ports);
+    return JSON.parse((await openedOf(ports, intentId, 'typed_sealed')) ?? '[]');
+  },
+});
 
-const termsPlace = (intentId: string) => `intents.terms_sealed.${intentId}`;
-
-/** Opened at a time, of those that an older version has written. */
+/** Rows that are opened at once, of those that an older version has written. */
 const BITE = 200;
 
 /** In the words of the indexes over them (store-schema.ts). */
-const ORDER = sql<string>`json_extract(summary, '$.order_id')`;
-
-const OFFER = sql<string>`json_extract(summary, '$.offer_id')`;
+const COLUMNS = {
+  order: sql<string>`json_extract(summary, '$.order_id')`,
+  offer: sql<string>`json_extract(summary, '$.offer_id')`,
+  escrow: sql<string>`escrow_address`,
+};
 const IS_OPEN = sql<SqlBool>`coalesce(json_extract(summary, '$.status'), '') not in ('booked', 'refunded')`;
 
-/** Looks for intents by what is written down in clear: nothing sealed is opened that is not asked for. */
-function createNotedIntents({
-  db,
-  secrets,
-}: {
-  readonly db: Kysely<ClientTables>;
-  readonly secrets: Secrets;
-}): Pick<ClientStore, 'noted' | 'notedOf' | 'notedPaidOut'> {
+/** Looks for intents by what is written down in clear: nothing else is opened. */
+function notedIntents({ db, secrets }: Ports) {
   const all = () => db.selectFrom('intents').select(['intent_id', 'base_url', 'summary', 'created_at_ms']);
 
   /** Intents of older versions have their escrow in their sealed terms alone: it is written beside them once. */
@@ -211,41 +174,47 @@ function createNotedIntents({
         .execute();
       if (rows.length === 0) return;
       await db.transaction().execute(async (tx) => {
-        for (const { intent_id: id, terms_sealed: sealed } of rows) {
-          const terms = sealed === null ? null : (JSON.parse(secrets.decrypt(termsPlace(id), sealed)) as IntentTerms);
-          await tx
-            .updateTable('intents')
-            .set({ escrow_address: terms?.escrow?.address ?? '' })
-            .where('intent_id', '=', id)
-            .execute();
+        for (const row of rows) {
+          const escrow_address = termsIn(secrets, row)?.escrow?.address ?? '';
+          await updateIntent(tx, row.intent_id).set({ escrow_address }).execute();
         }
       });
     }
   }
 
   return {
-    async noted({ baseUrl, limit, open = false, sinceMs = 0 }) {
+    /** The newest of a service, as lists show them; `open`: neither booked nor refunded when last seen. */
+    async noted(query: {
+      readonly baseUrl: string;
+      readonly limit: number;
+      readonly open?: boolean;
+      readonly sinceMs?: number;
+    }): Promise<NotedIntent[]> {
       const rows = await all()
-        .where('base_url', '=', baseUrl)
-        .where('created_at_ms', '>=', sinceMs)
-        .$if(open, (query) => query.where(IS_OPEN))
+        .where('base_url', '=', query.baseUrl)
+        .where('created_at_ms', '>=', query.sinceMs ?? 0)
+        .$if(query.open ?? false, (those) => those.where(IS_OPEN))
         .orderBy('created_at_ms', 'desc')
         .orderBy('intent_id', 'desc')
-        .limit(limit)
+        .limit(query.limit)
         .execute();
       return rows.map(notedFrom);
     },
-    async notedOf(what) {
+    /** The newest that has one of these. */
+    async notedOf(what: {
+      readonly by: keyof typeof COLUMNS;
+      readonly is: readonly string[];
+    }): Promise<NotedIntent | undefined> {
       if (what.by === 'escrow') await noteEscrows();
-      const column = { order: ORDER, offer: OFFER, escrow: sql<string>`escrow_address` }[what.by];
       const row = await all()
-        .where(sql<SqlBool>`${column} in (${sql.join(what.is)})`)
+        .where(sql<SqlBool>`${COLUMNS[what.by]} in (${sql.join(what.is)})`)
         .orderBy('created_at_ms', 'desc')
         .limit(1)
         .executeTakeFirst();
       return row && notedFrom(row);
     },
-    async notedPaidOut(memos) {
+    /** The intents that pay-outs on chain were made for, by their memos. */
+    async notedPaidOut(memos: readonly string[]): Promise<ReadonlyMap<string, NotedIntent>> {
       const wanted = new Set(memos);
       const found = new Map<string, NotedIntent>();
       for (let last = ''; found.size < wanted.size; ) {
@@ -262,12 +231,12 @@ function createNotedIntents({
   };
 }
 
-const notedFrom = (row: {
-  readonly intent_id: string;
-  readonly base_url: string;
-  readonly summary: string | null;
-  readonly created_at_ms: number;
-}): NotedIntent => ({
+/** An intent without what is sealed of it. */
+export type NotedIntent = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'summary' | 'createdAt'>;
+
+const notedFrom = (
+  row: Pick<Selectable<ClientTables['intents']>, 'intent_id' | 'base_url' | 'summary' | 'created_at_ms'>,
+): NotedIntent => ({
   intentId: row.intent_id,
   baseUrl: row.base_url,
   summary: row.summary === null ? null : JSON.parse(row.summary),

@@ -18,21 +18,6 @@ export interface SavedTraveller {
   readonly savedAt: string;
 }
 
-/** Travellers in the client's own database: the name and each field sealed on its own, bound to its row and column. */
-export interface TravellersStore {
-  /** By name. @throws Problem `traveller_unreadable` */
-  all(): Promise<SavedTraveller[]>;
-  /** Case and accents of a name count for nothing. @throws Problem `traveller_unreadable` */
-  find(name: string): Promise<SavedTraveller | undefined>;
-  /**
-   * Keeps a traveller; `replaces` says whether one of that name may be written over.
-   * @throws Problem `traveller_exists`
-   */
-  keep(name: string, fields: TravellerFields, options: { readonly replaces: boolean }): Promise<void>;
-  /** Removes a traveller so that nothing of them is left in the file; false when there was none. */
-  remove(name: string): Promise<boolean>;
-}
-
 const FIELDS: readonly PassengerField[] = [...BASE_FIELDS, ...DOCUMENT_FIELDS];
 
 interface Ports {
@@ -42,48 +27,48 @@ interface Ports {
   readonly ids: Ids;
 }
 
-export function createTravellers(ports: Ports): TravellersStore {
+/** Travellers in the client's own database: the name and each field sealed on its own, bound to its row and column. */
+export function createTravellers(ports: Ports) {
   const { db, secrets } = ports;
   return {
-    async all() {
+    /** By name. @throws Problem `traveller_unreadable` */
+    async all(): Promise<SavedTraveller[]> {
       const rows = await db.selectFrom('travellers').selectAll().execute();
       return rows.map((row) => opened(secrets, row)).sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
-    async find(name) {
-      const row = await db
-        .selectFrom('travellers')
-        .selectAll()
-        .where('name_key', '=', keyOf(secrets, name))
-        .executeTakeFirst();
+    /** Ignores case and accents of the name. @throws Problem `traveller_unreadable` */
+    async find(name: string): Promise<SavedTraveller | undefined> {
+      const key = keyOf(secrets, name);
+      const row = await db.selectFrom('travellers').selectAll().where('name_key', '=', key).executeTakeFirst();
       return row && opened(secrets, row);
     },
-    // The traveller's earlier fields are gone from the file too.
-    keep: (name, fields, { replaces }) => erasing(db, () => write(ports, name, fields, replaces)),
-    async remove(name) {
-      let removed = 0;
+    /**
+     * Keeps a traveller; `replaces`: one of that name may be written over, and is gone from the file too.
+     * @throws Problem `traveller_exists`
+     */
+    keep: (name: string, fields: TravellerFields, { replaces }: { readonly replaces: boolean }): Promise<void> =>
+      erasing(db, () => write(ports, name, fields, replaces)),
+    /** Removes a traveller so that nothing of them is left in the file; false when there was none. */
+    async remove(name: string): Promise<boolean> {
+      let isRemoved = false;
       await erasing(db, async () => {
-        const gone = await db
-          .deleteFrom('travellers')
-          .where('name_key', '=', keyOf(secrets, name))
-          .returning('traveller_id')
-          .execute();
-        removed = gone.length;
+        isRemoved = await deleted(db, keyOf(secrets, name));
       });
-      return removed > 0;
+      return isRemoved;
     },
   };
+}
+
+async function deleted(db: Kysely<ClientTables>, key: string): Promise<boolean> {
+  const gone = await db.deleteFrom('travellers').where('name_key', '=', key).returning('traveller_id').execute();
+  return gone.length > 0;
 }
 
 const write = ({ db, secrets, clock, ids }: Ports, name: string, fields: TravellerFields, replaces: boolean) =>
   db.transaction().execute(async (tx) => {
     const id = ids.next('trv');
-    const before = await tx
-      .deleteFrom('travellers')
-      .where('name_key', '=', keyOf(secrets, name))
-      .returning('traveller_id')
-      .execute();
     // Thrown inside the transaction: what was deleted is there again.
-    if (before.length > 0 && !replaces) {
+    if ((await deleted(tx, keyOf(secrets, name))) && !replaces) {
       throw problem('traveller_exists', { message: `There is already a traveller ${name}.`, detail: { name } });
     }
     await tx
@@ -104,22 +89,11 @@ const place = (column: string, id: string) => `travellers.${column}.${id}`;
 const columnOf = (field: PassengerField): SealedField => `${field}_sealed`;
 
 function sealedFields(secrets: Secrets, id: string, fields: TravellerFields): SealedFields {
-  const sealed = (field: PassengerField): string | null => {
-    const clear = fields[field];
-    return clear === undefined ? null : secrets.encrypt(place(columnOf(field), id), clear);
-  };
-  return {
-    given_name_sealed: sealed('given_name'),
-    family_name_sealed: sealed('family_name'),
-    born_on_sealed: sealed('born_on'),
-    title_sealed: sealed('title'),
-    gender_sealed: sealed('gender'),
-    email_sealed: sealed('email'),
-    phone_number_sealed: sealed('phone_number'),
-    nationality_sealed: sealed('nationality'),
-    passport_number_sealed: sealed('passport_number'),
-    passport_expiry_sealed: sealed('passport_expiry'),
-  };
+  const sealed = FIELDS.map((field): [SealedField, string | null] => {
+    const [column, clear] = [columnOf(field), fields[field]];
+    return [column, clear === undefined ? null : secrets.encrypt(place(column, id), clear)];
+  });
+  return Object.fromEntries(sealed) as SealedFields;
 }
 
 function opened(secrets: Secrets, row: Selectable<SavedTravellerTable>): SavedTraveller {

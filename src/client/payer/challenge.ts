@@ -3,7 +3,7 @@ import { headerOf } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type HttpAnswer, isRecord } from '../base/index.ts';
 
-/** A challenge that this payer is able to sign: every field was looked at. */
+/** A challenge that this payer can sign: every field was checked. */
 export interface Challenge {
   readonly amount: bigint;
   readonly asset: Address;
@@ -33,12 +33,12 @@ const MOST_MEMO_BYTES = 256;
 const ESCROW_PROGRAM = 'FARELOCK-ESCROW-PROGRAM';
 
 /**
- * Reads a 402. Nothing of it is trusted: a service that is not what it seems could name another coin, another network
- * or the wallet itself.
+ * Reads a 402 and trusts nothing of it: a false service could name another coin, another network or the wallet itself.
  * @throws Problem `challenge_refused`
  */
 export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Challenge {
-  const required = requiredOf(answer);
+  const required = challengeOf(answer);
+  if (!required) throw refused('it cannot be read');
   if (required.x402Version !== 2) throw refused('it is not x402 version 2');
   const offers = Array.isArray(required.accepts) ? required.accepts.filter(isRecord) : [];
   const exact = offers.filter((one) => one.scheme === 'exact');
@@ -64,20 +64,20 @@ export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Chall
   };
 }
 
-/** The header is the challenge; the body, equal to it here, stands in where a proxy has dropped the header. */
-function requiredOf(answer: HttpAnswer): Record<string, unknown> {
-  const header = headerOf(answer, 'PAYMENT-REQUIRED');
-  const value: unknown = header === null ? answer.body : decoded(header);
-  if (!isRecord(value)) throw refused('it cannot be read');
-  return value;
+/** The JSON of a header in base64; null where there is none, or it can't be read. */
+export function headerJson(answer: HttpAnswer, name: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(headerOf(answer, name) ?? '', 'base64').toString('utf8'));
+  } catch {
+    return null;
+  }
 }
 
-function decoded(header: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-  } catch {
-    return undefined;
-  }
+/** The challenge of a 402: its header, or the equal body where a proxy has dropped the header; null for no challenge. */
+export function challengeOf(answer: HttpAnswer): Record<string, unknown> | null {
+  const isInHeader = headerOf(answer, 'PAYMENT-REQUIRED') !== null;
+  const value = isInHeader ? headerJson(answer, 'PAYMENT-REQUIRED') : answer.body;
+  return isRecord(value) ? value : null;
 }
 
 function amountOf(value: unknown): bigint {
@@ -89,7 +89,7 @@ function amountOf(value: unknown): bigint {
 
 function addressOf(value: unknown, name: string, wallet: string): Address {
   if (typeof value !== 'string' || !isAddress(value)) throw refused(`its ${name} is not a Solana address`);
-  // A fee payer that is the wallet would make it sign as more than the payer; paying oneself buys nothing.
+  // With the wallet as fee payer it would sign for more than the payment; paying oneself buys nothing.
   if (value === wallet) throw refused(`its ${name} is this wallet`);
   return value;
 }

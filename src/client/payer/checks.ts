@@ -1,19 +1,105 @@
 import type { Address } from '@solana/kit';
-import type { Clock } from '../../kernel/clock.ts';
-import { DAY_MS } from '../../kernel/clock.ts';
+import { type Clock, DAY_MS } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { type Agreement, checkProgram, checkTerms, loadEscrowTerms, type ProgramTrust } from '../base/index.ts';
+import {
+  type Agreement,
+  BUDGET_WINDOW_MS,
+  type Call,
+  checkProgram,
+  checkTerms,
+  loadEscrowTerms,
+  mayBePaid,
+  type PaymentRequest,
+  type ProgramTrust,
+  refusal,
+  type SpendingPolicy,
+} from '../base/index.ts';
+import type { ClientStore, RequestIdentity } from '../journal/index.ts';
 import type { Challenge } from './challenge.ts';
-import type { TokenAccounts } from './transaction.ts';
+import { type TokenAccounts, tokenAccountsOf } from './transaction.ts';
+
+/** A call that was answered with a challenge. */
+export interface Payable extends Call {
+  /** The intent that a booking pays; absent for every other call. */
+  readonly booking?: Intent;
+  /** The refund wallet that the person has named for the booking. */
+  readonly refundWallet?: string | undefined;
+}
+
+interface JudgePorts {
+  readonly journal: () => Promise<Pick<ClientStore, 'spent' | 'intent'>>;
+  readonly policy: SpendingPolicy;
+  readonly trust: ProgramTrust;
+  readonly clock: Clock;
+}
+
+/** The identity of a call that a wallet pays for. */
+export const identityOf = (exchange: Payable, wallet: string): RequestIdentity => ({
+  baseUrl: exchange.baseUrl,
+  resource: `${exchange.method} ${exchange.path}`,
+  body: exchange.body ?? null,
+  headers: exchange.headers ?? {},
+  wallet,
+});
 
 /**
- * Says before anything is signed that the wallet does not hold enough, or that the payee can't receive.
+ * Every check that can stop a payment, in the order in which they stop it; a dry run makes the same ones. The journal
+ * checks the daily limit once more when the payment is written, for another process may be quicker.
+ * @param wallet null: there is none yet, so that its money is not looked at
+ * @returns a payment that may be signed, at once or when a person says so; without a wallet no token accounts
+ * @throws Problem `program_not_trusted`, `host_not_allowed`, `terms_not_agreed`, `escrow_mismatch`,
+ * `daily_limit_reached`, `payment_above_cap`, `payment_declined`, `insufficient_funds`
+ */
+export async function judge(
+  ports: JudgePorts,
+  exchange: Payable,
+  cluster: Cluster,
+  challenge: Challenge,
+  wallet: Address | null,
+) {
+  const { policy, clock } = ports;
+  const { booking, refundWallet } = exchange;
+  const journal = await ports.journal();
+  // Also before a search or a lock is paid: a fare that nobody should book is not worth its fee.
+  if (challenge.escrowProgram !== null) await checkProgram(cluster, challenge.escrowProgram, ports.trust);
+  const warning =
+    booking &&
+    (await checkEscrow(
+      cluster,
+      booking,
+      challenge,
+      clock,
+      { wallet, terms: (await journal.intent(booking.intent_id))?.terms ?? null, named: refundWallet ?? null },
+      ports.trust,
+    ));
+  const { amount, asset, payTo, network } = challenge;
+  const request: PaymentRequest = {
+    resource: `${exchange.method} ${exchange.path}`,
+    host: new URL(exchange.baseUrl).host,
+    amount,
+    asset,
+    payTo,
+    network,
+    kind: booking ? 'booking' : 'call',
+    ...(warning !== undefined && { warning }),
+  };
+  const isCounted = wallet !== null && policy.limits.perDay !== null;
+  const spending = { ...request, ...(isCounted && { spent: await journal.spent(wallet, network, BUDGET_WINDOW_MS) }) };
+  const verdict = mayBePaid(spending, policy);
+  if (verdict.act === 'refuse') throw refusal(spending, policy, verdict.why);
+  const accounts = wallet === null ? null : await tokenAccountsOf(wallet, challenge);
+  if (wallet !== null && accounts !== null) await checkFunds(cluster, wallet, challenge, accounts);
+  return { request, verdict, accounts };
+}
+
+/**
+ * Refuses before anything is signed where the wallet holds too little, or the payee can't receive.
  * @throws Problem `insufficient_funds` with what is missing, `challenge_refused`.
  */
-export async function checkFunds(
+async function checkFunds(
   cluster: Cluster,
   wallet: Address,
   challenge: Challenge,
@@ -55,7 +141,7 @@ const LONGEST_HOLD_MS = 30 * DAY_MS;
  *   promises can't be checked.
  * @throws Problem `terms_not_agreed`, `challenge_refused`, `program_not_trusted`, `escrow_mismatch`
  */
-export async function checkEscrow(
+async function checkEscrow(
   cluster: Cluster,
   intent: Intent,
   challenge: Challenge,

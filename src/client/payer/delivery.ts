@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { headerOf } from '../../kernel/http.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import {
   isProblem,
@@ -23,6 +22,7 @@ import {
   problemOf,
 } from '../base/index.ts';
 import type { OpenPayment, PaymentJournal } from '../journal/index.ts';
+import { challengeOf, headerJson } from './challenge.ts';
 
 export interface PaidAnswer {
   readonly body: unknown;
@@ -144,7 +144,7 @@ async function accept(
   return stale ? null : { body, payment: receiptOf(open, settled) };
 }
 
-/** Why an answer can't be read; null where it can. */
+/** The reason why an answer can't be read; null where it can. */
 export function unreadableIn({ read }: Pick<AnswerRules, 'read'>, body: unknown): Error | null {
   try {
     read(body);
@@ -231,18 +231,11 @@ const withResume = (error: Problem, { id }: OpenPayment): Problem =>
     cause: error,
   });
 
-/** Reads the settling transaction from the answer; null when it reports none. */
+/** The settling transaction that an answer reports; null for none, or a header that can't be read. */
 function settlementOf(answer: HttpAnswer): string | null {
-  const header = headerOf(answer, 'PAYMENT-RESPONSE');
-  if (header === null) return null;
-  try {
-    const response: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-    if (!isRecord(response) || response.success !== true) return null;
-    return typeof response.transaction === 'string' ? response.transaction : null;
-  } catch {
-    // An answer is an answer, also with a header that can't be read: only the receipt is poorer.
-    return null;
-  }
+  const response = headerJson(answer, 'PAYMENT-RESPONSE');
+  if (!isRecord(response) || response.success !== true) return null;
+  return typeof response.transaction === 'string' ? response.transaction : null;
 }
 
 export const receiptOf = (
@@ -328,6 +321,12 @@ function ownCode({ status, body }: HttpAnswer): ProblemCode | null {
   return kind.status === status ? body.code : null;
 }
 
+/** The reason that a challenge gives. */
+const errorOf = (answer: HttpAnswer): string => {
+  const said = challengeOf(answer)?.error;
+  return typeof said === 'string' ? said : '';
+};
+
 /** x402's own form, in the header or in the body. */
 const isChallenge = (answer: HttpAnswer): boolean => {
   const challenge = challengeOf(answer);
@@ -335,28 +334,14 @@ const isChallenge = (answer: HttpAnswer): boolean => {
 };
 
 /** A challenge for a call that came without its payment: something on the way has taken the header out. */
-function isUnseen(answer: HttpAnswer): boolean {
-  const said = challengeOf(answer)?.error;
-  return typeof said === 'string' && /^payment_required\b|\bheader is (required|missing)\b/i.test(said);
-}
-
-function challengeOf(answer: HttpAnswer): Record<string, unknown> | null {
-  const header = headerOf(answer, 'PAYMENT-REQUIRED');
-  if (header === null) return isRecord(answer.body) ? answer.body : null;
-  try {
-    const challenge: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-    return isRecord(challenge) ? challenge : null;
-  } catch {
-    // A header that can't be read is no challenge.
-    return null;
-  }
-}
+const isUnseen = (answer: HttpAnswer): boolean =>
+  /^payment_required\b|\bheader is (required|missing)\b/i.test(errorOf(answer));
 
 /** Translates an answer to a signed payment into a Problem. */
 function paidProblemOf(answer: HttpAnswer): Problem {
   if (answer.status === 402) return challengeProblem(answer);
   const error = problemOf(answer);
-  if (ownCode(answer) !== null || answer.status >= 500 || isRecord(errorIn(answer))) return error;
+  if (ownCode(answer) !== null || answer.status >= 500 || isOfOthers(answer)) return error;
   // By its status alone it would be called a refusal of ours.
   const { message, detail, retryAfter } = error;
   return problem('unexpected_answer', {
@@ -367,13 +352,12 @@ function paidProblemOf(answer: HttpAnswer): Problem {
 }
 
 /** The form of other deployments: `{ error: { code } }` with a code of the catalogue. */
-const errorIn = ({ body }: HttpAnswer): unknown =>
-  isRecord(body) && isRecord(body.error) && isProblemCode(body.error.code) ? body.error : null;
+const isOfOthers = ({ body }: HttpAnswer): boolean =>
+  isRecord(body) && isRecord(body.error) && isProblemCode(body.error.code);
 
 /** Reads why the payment was refused from the new challenge: `payment_verification_failed: <reason>`. */
 function challengeProblem(answer: HttpAnswer): Problem {
-  const said = challengeOf(answer)?.error;
-  const text = typeof said === 'string' ? said : '';
+  const text = errorOf(answer);
   if (!isChallenge(answer)) {
     return problem('unexpected_answer', {
       message: `The service answered 402 without a payment challenge${text ? `: ${text}` : ''}.`,

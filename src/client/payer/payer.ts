@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
-import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster, Signer } from '../../solana/index.ts';
@@ -18,8 +17,8 @@ import {
 } from '../base/index.ts';
 import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/index.ts';
 import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
+import { identityOf, judge, type Payable } from './checks.ts';
 import { answerUnreadable, type DeliveryPorts, deliver, type PaidAnswer, receiptOf, unreadableIn } from './delivery.ts';
-import { judge, type Payable } from './judge.ts';
 import { signPayment, type TokenAccounts } from './transaction.ts';
 
 /** A call that may have to be paid. */
@@ -40,7 +39,16 @@ export interface Payer {
   send(exchange: PaidExchange, patience: Patience, options: CallOptions): Promise<PaidAnswer>;
 }
 
-export interface PayerPorts extends SigningPorts, Pick<DeliveryPorts, 'neverLanded' | 'warn'> {}
+export interface PayerPorts extends Pick<DeliveryPorts, 'cluster' | 'clock' | 'neverLanded' | 'warn'> {
+  readonly signer: () => Promise<Signer>;
+  readonly journal: () => Promise<PaymentJournal & Pick<ClientStore, 'remember' | 'intent'>>;
+  readonly policy: SpendingPolicy;
+  readonly trust: ProgramTrust;
+  /** CAIP-2, of the profile; default: of its cluster. */
+  readonly network?: string | undefined;
+  /** Default: of its cluster. */
+  readonly usdcMint?: string | undefined;
+}
 
 /** A round ends without an answer where a payment was given up, or another process signed first. */
 const MOST_ROUNDS = 4;
@@ -59,13 +67,7 @@ async function send(
   const { freshForMs } = exchange;
   const { address: wallet } = await ports.signer();
   const journal = await ports.journal();
-  const identity: RequestIdentity = {
-    baseUrl: exchange.baseUrl,
-    resource: `${exchange.method} ${exchange.path}`,
-    body: exchange.body ?? null,
-    headers: exchange.headers ?? {},
-    wallet,
-  };
+  const identity = identityOf(exchange, wallet);
   const isStale = (open: OpenPayment) => freshForMs !== undefined && clock.now() - open.createdAtMs > freshForMs;
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const live = await journal.open(identity);
@@ -94,7 +96,7 @@ async function send(
   throw problem('payment_pending', { message: 'The call could not be paid for now.', retryAfter: 60 });
 }
 
-/** An answer that nobody has seen; null where there is none, or it is of no use any more. */
+/** An answer that was not shown yet; null where there is none, or it is of no use any more. */
 async function keptAnswer(
   journal: PaymentJournal,
   exchange: PaidExchange,
@@ -116,20 +118,7 @@ async function keptAnswer(
   return { body, payment: receiptOf(open, transaction), isKept: true };
 }
 
-interface SigningPorts {
-  readonly cluster: () => Promise<Cluster>;
-  readonly signer: () => Promise<Signer>;
-  readonly journal: () => Promise<PaymentJournal & Pick<ClientStore, 'remember' | 'intent'>>;
-  readonly policy: SpendingPolicy;
-  readonly trust: ProgramTrust;
-  /** CAIP-2, of the profile; default: of its cluster. */
-  readonly network?: string | undefined;
-  /** Default: of its cluster. */
-  readonly usdcMint?: string | undefined;
-  readonly clock: Clock;
-}
-
-/** A challenge that somebody thought about for longer is fetched anew before it is signed: it may be stale. */
+/** After a longer question the challenge may be stale, and is fetched again. */
 const STALE_CHALLENGE_MS = 30_000;
 
 /**
@@ -139,7 +128,7 @@ const STALE_CHALLENGE_MS = 30_000;
  * @returns null when another process has just signed for the same request
  */
 async function sign(
-  ports: SigningPorts,
+  ports: PayerPorts,
   exchange: Payable,
   identity: RequestIdentity,
   first: HttpAnswer,
@@ -170,7 +159,7 @@ interface Agreed {
 
 /** The challenge that the policy accepts, and that a person has agreed to where the policy asks for one. */
 async function agreed(
-  ports: SigningPorts,
+  ports: PayerPorts,
   exchange: Payable,
   cluster: Cluster,
   acceptable: Acceptable & { readonly wallet: Address },
@@ -200,7 +189,7 @@ const isCovered = (request: PaymentRequest, said: PaymentRequest): boolean =>
   request.amount <= said.amount && request.payTo === said.payTo && request.warning === said.warning;
 
 async function signed(
-  ports: SigningPorts,
+  ports: PayerPorts,
   identity: RequestIdentity,
   { challenge, accounts }: Agreed,
   signer: Signer,

@@ -1,12 +1,12 @@
 import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/index.ts';
 import { ask, type ProgramTrust, problemOf, type SpendingPolicy } from '../base/index.ts';
 import type { ClientStore, OpenPayment } from '../journal/index.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
-import { judge } from './judge.ts';
+import { identityOf, judge } from './checks.ts';
 import type { PaidExchange, Payer } from './payer.ts';
 
 /** A planned payment: everything that would be signed, and whether it would be. */
@@ -102,7 +102,6 @@ async function decisionOf(
   challenge: Challenge,
   wallet: Address | null,
 ): Promise<Pick<PaymentPlan, 'decision' | 'reason'>> {
-  const refuse = ({ code, message }: Problem) => ({ decision: 'refuse' as const, reason: { code, message } });
   try {
     const live = wallet === null ? undefined : await livePayment(ports, exchange, wallet);
     if (live) return { decision: live.answer ? 'kept' : 'resend', reason: null };
@@ -112,19 +111,13 @@ async function decisionOf(
     const { code, message } = problem(warning === undefined ? 'payment_above_cap' : 'escrow_mismatch');
     return { decision: 'ask', reason: { code, message: warning ?? message } };
   } catch (error) {
-    if (isProblem(error)) return refuse(error);
-    throw error;
+    if (!isProblem(error)) throw error;
+    return { decision: 'refuse', reason: { code: error.code, message: error.message } };
   }
 }
 
 async function livePayment(ports: PlannerPorts, exchange: PaidExchange, wallet: string): Promise<OpenPayment | null> {
-  const live = await (await ports.journal()).open({
-    baseUrl: exchange.baseUrl,
-    resource: `${exchange.method} ${exchange.path}`,
-    body: exchange.body ?? null,
-    headers: exchange.headers ?? {},
-    wallet,
-  });
+  const live = await (await ports.journal()).open(identityOf(exchange, wallet));
   const { freshForMs = Number.POSITIVE_INFINITY } = exchange;
   const isStale = live?.answer?.isReadable && ports.clock.now() - live.createdAtMs > freshForMs;
   return live && !isStale ? live : null;

@@ -1,33 +1,29 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import { REGAINED } from '../base/index.ts';
 import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, troubleWith } from './file.ts';
-import {
-  createGroupCommit,
-  createTurns,
-  type GroupCommit,
-  type KeptStatements,
-  keepStatements,
-  type Member,
-  type Ran,
-  type Turns,
-} from './group-commit.ts';
 import { type JournalDisk, journalDisk } from './journal-disk.ts';
 
-/** The one connection of a file. */
+/** The one connection of a file, and what waits for its next commit. */
 interface Line {
-  readonly turns: Turns;
-  readonly statements: KeptStatements;
-  readonly commits: GroupCommit;
+  readonly database: SqliteDatabase;
   readonly disk: JournalDisk;
+  readonly statements: ReturnType<typeof keepStatements>;
+  /** Waits for the connection. @returns passes the turn on; further calls do nothing */
+  readonly takeTurn: () => Promise<() => void>;
+  /** Tries again for as long as another process writes. */
   readonly patiently: <T>(work: () => T) => Promise<T>;
+  waiting: Waiting[];
+  open: Group | null;
+  isPlanned: boolean;
 }
 
 /**
  * Kysely's driver over one libsql connection, which its users take in turns.
  *
- * A transaction takes the write lock when it begins: read-then-write is then free of races and of deadlock. Who finds
- * the lock taken waits without holding the thread, since the holder may be another connection of this very process.
- * The same statement is tried again rather than a new one: libsql leaves a statement that found the database busy
- * half-run, and a half-run statement pins an old snapshot of the whole connection.
+ * A transaction takes the write lock when it begins: read-then-write is then free of races and of deadlock. A caller
+ * that finds the lock taken waits without holding the thread, since the holder may be another connection of this very
+ * process. The same statement is tried again rather than a new one: libsql leaves a statement that found the database
+ * busy half-run, and a half-run statement pins an old snapshot of the whole connection.
  */
 export function libsqlDriver(
   database: SqliteDatabase,
@@ -46,15 +42,16 @@ export function libsqlDriver(
       }
     }
   };
-  // Who has to wait for the disk does so beside this thread (journal-disk.ts).
+  // Commits wait for the disk beside this thread (journal-disk.ts).
   database.exec('pragma synchronous = normal');
   const disk = journalDisk(database, path, (error) => troubleWith(path, error, telling));
-  const turns = createTurns();
-  const commits = createGroupCommit({ database, disk, turns, patiently });
-  const line: Line = { turns, statements: keepStatements(database), commits, disk, patiently };
+  const line: Line = {
+    ...{ database, disk, patiently, statements: keepStatements(database), takeTurn: createTurns() },
+    ...{ waiting: [], open: null, isPlanned: false },
+  };
   return {
     init: async () => undefined,
-    acquireConnection: async () => new Caller(line, await turns.take()),
+    acquireConnection: async () => new Caller(line, await line.takeTurn()),
     beginTransaction: (connection) => (connection as Caller).begin(),
     commitTransaction: (connection) => (connection as Caller).commit(),
     rollbackTransaction: (connection) => (connection as Caller).rollBack(),
@@ -86,49 +83,48 @@ class Caller implements DatabaseConnection {
   }
 
   private async carriedOut(sql: string, parameters: readonly unknown[]): Promise<Ran> {
-    const { statements, commits, disk, patiently } = this.line;
+    const { line } = this;
     try {
       await this.takeTurn();
       // To read a statement SQLite reads the schema, which may be locked too.
-      const statement = await patiently(() => statements.of(sql));
+      const statement = await line.patiently(() => line.statements.of(sql));
       const { member } = this;
-      if (member) return await patiently(() => member.run(statement, parameters));
+      if (member) return await line.patiently(() => member.run(statement, parameters));
       if (statement.isRead) {
         await this.untilCommitted();
-        const ran = await patiently(() => statement.run(parameters));
-        // Nobody is shown what a failure of the power could still take.
-        const onDisk = disk.ofWhatWasRead();
+        const ran = await line.patiently(() => statement.run(parameters));
+        // Shows nothing that a power cut could still take.
+        const onDisk = line.disk.ofWhatWasRead();
         this.release();
         await onDisk;
         return ran;
       }
-      const written = commits.write(statement, parameters);
+      const written = write(line, statement, parameters);
       this.release();
       return await written;
     } catch (error) {
-      statements.drop(sql);
+      line.statements.drop(sql);
       this.member?.failed(error);
       throw error;
     }
   }
 
   private async takeTurn(): Promise<void> {
-    this.turn ??= await this.line.turns.take();
+    this.turn ??= await this.line.takeTurn();
   }
 
-  /** Nobody acts on what may still be undone. */
+  /** Readers wait until nothing uncommitted is to be seen: it may still be undone. */
   private async untilCommitted(): Promise<void> {
-    const { commits } = this.line;
-    for (let underWay = commits.underWay(); underWay !== null; underWay = commits.underWay()) {
+    for (let { open } = this.line; open !== null; open = this.line.open) {
       this.release();
-      await underWay;
+      await open.ended;
       await this.takeTurn();
     }
   }
 
   async begin(): Promise<void> {
     await this.takeTurn();
-    this.member = await this.line.commits.begin();
+    this.member = await begin(this.line);
   }
 
   async commit(): Promise<void> {
@@ -144,3 +140,256 @@ class Caller implements DatabaseConnection {
     this.turn = null;
   }
 }
+
+const SLICE_MS = 8;
+
+/**
+ * Turns at one connection, in the order in which they were asked for.
+ *
+ * Statements run on the thread that everything runs on, and awaiting one gives nobody else a turn. So a caller that
+ * takes the connection once a slice of time is used up lets sockets and timers come first: a sweep of many rows stops
+ * no request.
+ */
+function createTurns(): Line['takeTurn'] {
+  let last: Promise<void> = Promise.resolve();
+  let beganMs: number | null = null;
+  const nextTurn = () => {
+    beganMs = null;
+  };
+  const breathe = (): Promise<void> | undefined => {
+    const nowMs = performance.now();
+    if (beganMs !== null)
+      return nowMs - beganMs > SLICE_MS ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+    beganMs = nowMs;
+    setImmediate(nextTurn);
+    return undefined;
+  };
+  return async () => {
+    const before = last;
+    const { done, end } = ending();
+    last = done;
+    await before;
+    await breathe();
+    return end;
+  };
+}
+
+/** A promise, and what fulfils it. */
+function ending() {
+  let end: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { done, end };
+}
+
+/** More than the services have; lists of values make texts that differ by their lengths. */
+const MOST_KEPT = 400;
+
+/** Prepares each statement once, and keeps those that were used last. */
+function keepStatements(database: Pick<SqliteDatabase, 'prepare'>) {
+  const kept = new Map<string, KeptStatement>();
+  return {
+    of(sql: string): KeptStatement {
+      const known = kept.get(sql);
+      if (known && kept.size < MOST_KEPT) return known;
+      const statement = known ?? prepared(database, sql);
+      kept.delete(sql);
+      kept.set(sql, statement);
+      if (kept.size > MOST_KEPT) for (const oldest of [...kept.keys()].slice(0, MOST_KEPT / 4)) kept.delete(oldest);
+      return statement;
+    },
+    /** Forgets a statement that failed: libsql may have left it half-run. */
+    drop: (sql: string) => void kept.delete(sql),
+  };
+}
+
+type KeptStatement = ReturnType<typeof prepared>;
+
+interface Ran {
+  readonly rows: unknown[];
+  /** null for a statement that gives rows. */
+  readonly changes: number | null;
+  readonly lastInsertRowid: number | bigint;
+}
+
+function prepared(database: Pick<SqliteDatabase, 'prepare'>, sql: string) {
+  const statement = database.prepare(sql);
+  const { reader } = statement;
+  return {
+    isRead: /^\s*(?:select|pragma|explain)\b/i.test(sql),
+    /** A power cut may take what it wrote. */
+    isRegained: sql.endsWith(REGAINED),
+    run(parameters: readonly unknown[]): Ran {
+      if (reader) return { rows: statement.all(...parameters), changes: null, lastInsertRowid: 0 };
+      return { rows: [], ...statement.run(...parameters) };
+    },
+  };
+}
+
+interface Told {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+interface Waiting {
+  readonly statement: KeptStatement;
+  readonly parameters: readonly unknown[];
+  resolve(ran: Ran): void;
+  reject(error: unknown): void;
+}
+
+/** Transactions that are committed together. */
+interface Group {
+  readonly ended: Promise<void>;
+  end(): void;
+  /** Those that have come to their ends. */
+  readonly done: Told[];
+  /** Something was written that has to reach the disk. */
+  isDirty: boolean;
+}
+
+// Commits what several callers write at the same moment together: they wait for the disk once.
+//
+// A statement on its own waits for the end of this turn of the event loop, and is carried out with the others that came
+// by then. A transaction runs at once, as a savepoint of the open one where there is one. No write is acknowledged
+// before it is on the disk; a commit that fails fails all who were in it. A rollback undoes nothing of the others.
+
+/** Carries out a statement that is no part of a transaction. */
+const write = (line: Line, statement: KeptStatement, parameters: readonly unknown[]): Promise<Ran> =>
+  new Promise((resolve, reject) => {
+    line.waiting.push({ statement, parameters, resolve, reject });
+    plan(line);
+  });
+
+/** Begins a transaction, for the caller that has the turn. */
+async function begin(line: Line): Promise<Member> {
+  if (line.open) {
+    line.database.exec('savepoint member');
+    return memberOf(line, line.open, false);
+  }
+  await undo(line);
+  await line.patiently(() => void line.database.exec('begin immediate'));
+  const { done: ended, end } = ending();
+  line.open = { ended, end, done: [], isDirty: false };
+  return memberOf(line, line.open, true);
+}
+
+type Member = ReturnType<typeof memberOf>;
+
+/** A transaction of one caller. */
+function memberOf(line: Line, group: Group, isFirst: boolean) {
+  const { database } = line;
+  return {
+    run(statement: KeptStatement, parameters: readonly unknown[]): Ran {
+      const ran = statement.run(parameters);
+      group.isDirty ||= mustLast(statement, ran);
+      return ran;
+    },
+    /** Passes the turn, and returns when the transaction is committed and on the disk. */
+    async commit(pass: () => void): Promise<void> {
+      if (line.open !== group) throw new Error('the transaction was rolled back');
+      if (!isFirst) database.exec('release member');
+      const committed = new Promise<void>((resolve, reject) => group.done.push({ resolve, reject }));
+      plan(line);
+      pass();
+      await committed;
+    },
+    async rollBack(): Promise<void> {
+      if (!database.inTransaction || line.open !== group) return;
+      if (!isFirst) return void database.exec('rollback to member; release member');
+      await undo(line);
+      end(line, group);
+    },
+    /** After a full disk or an I/O error SQLite has rolled back by itself, whoever it was of. */
+    failed(error: unknown): void {
+      if (line.open !== group || database.inTransaction) return;
+      end(line, group);
+      for (const { reject } of group.done) reject(error);
+    },
+  };
+}
+
+/** Commits at the end of this turn of the event loop. */
+function plan(line: Line): void {
+  if (line.isPlanned) return;
+  line.isPlanned = true;
+  setImmediate(() => {
+    line.isPlanned = false;
+    void carryOut(line);
+  });
+}
+
+async function carryOut(line: Line): Promise<void> {
+  const pass = await line.takeTurn();
+  try {
+    const due = line.waiting;
+    line.waiting = [];
+    const [first] = due;
+    if (!line.open && first && due.length === 1) await alone(line, first);
+    else if (line.open || first) await together(line, due);
+  } finally {
+    pass();
+  }
+}
+
+/** One statement is a transaction by itself. */
+async function alone(line: Line, { statement, parameters, resolve, reject }: Waiting): Promise<void> {
+  try {
+    const ran = await line.patiently(() => statement.run(parameters));
+    if (mustLast(statement, ran)) line.disk.sync().then(() => resolve(ran), reject);
+    else resolve(ran);
+  } catch (error) {
+    reject(error);
+  }
+}
+
+/** Several, and the transactions that are open. */
+async function together(line: Line, due: readonly Waiting[]): Promise<void> {
+  const { database, patiently, disk, open: group } = line;
+  const told: Told[] = [...(group?.done ?? [])];
+  let isDirty = group?.isDirty === true;
+  try {
+    if (!group) await patiently(() => void database.exec('begin immediate'));
+    for (const { statement, parameters, resolve, reject } of due) {
+      try {
+        const ran = statement.run(parameters);
+        isDirty ||= mustLast(statement, ran);
+        told.push({ resolve: () => resolve(ran), reject });
+      } catch (error) {
+        if (!database.inTransaction) throw error;
+        reject(error);
+      }
+    }
+    await patiently(() => void database.exec('commit'));
+  } catch (error) {
+    // The first error is the one that says why.
+    await undo(line).catch(() => undefined);
+    if (group) end(line, group);
+    for (const { reject } of [...told, ...due]) reject(error);
+    return;
+  }
+  if (group) end(line, group);
+  const onDisk = (isDirty ? disk.sync() : disk.ofWhatWasRead()) ?? Promise.resolve();
+  onDisk.then(
+    () => {
+      for (const { resolve } of told) resolve();
+    },
+    (error) => {
+      for (const { reject } of told) reject(error);
+    },
+  );
+}
+
+async function undo({ database, patiently }: Line): Promise<void> {
+  if (database.inTransaction) await patiently(() => void database.exec('rollback'));
+}
+
+function end(line: Line, group: Group): void {
+  line.open = null;
+  group.end();
+}
+
+/** It changed something, and a power cut must not take it. */
+const mustLast = ({ isRead, isRegained }: KeptStatement, { rows, changes }: Ran): boolean =>
+  !isRead && !isRegained && (changes === null ? rows.length > 0 : changes > 0);

@@ -37,13 +37,12 @@ export type OnTrouble = (trouble: Problem) => void;
  * @throws Problem of storage, here and from every statement; with `waitMs` 0 a lock stays SQLite's own error
  */
 export function openSqlite(path: string, options: FileOptions = {}): SqliteDatabase {
-  const { waitMs = BUSY_TIMEOUT_MS } = options;
+  const { waitMs = BUSY_TIMEOUT_MS, ...atOpening } = options;
   const telling = tellingOf(path, options);
-  const { waitMs: _, ...atOpening } = options;
   const database = tellingOf(
     path,
     atOpening,
-  )(() => {
+  )((): SqliteDatabase => {
     makeFolder(dirname(path));
     const opened: SqliteDatabase = new Sqlite(path, { timeout: waitMs });
     try {
@@ -62,19 +61,23 @@ export function openSqlite(path: string, options: FileOptions = {}): SqliteDatab
       return database.inTransaction;
     },
     exec: (sql) => telling(() => database.exec(sql)),
-    prepare: (sql) =>
-      tellingStatement(
-        telling(() => database.prepare(sql)),
-        telling,
-      ),
+    prepare(sql) {
+      const statement = telling(() => database.prepare(sql));
+      return {
+        reader: statement.reader,
+        all: (...parameters) => telling(() => statement.all(...parameters)),
+        get: (...parameters) => telling(() => statement.get(...parameters)),
+        run: (...parameters) => telling(() => statement.run(...parameters)),
+        iterate: (...parameters) => telling(() => statement.iterate(...parameters)),
+      };
+    },
     close: () => database.close(),
   };
 }
 
-type Telling = <T>(work: () => T) => T;
-
-function tellingOf(path: string, { waitMs, ...rest }: FileOptions): Telling {
-  return (work) => {
+const tellingOf =
+  (path: string, { waitMs, ...rest }: FileOptions) =>
+  <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
@@ -83,7 +86,6 @@ function tellingOf(path: string, { waitMs, ...rest }: FileOptions): Telling {
       throw troubleWith(path, error, rest);
     }
   };
-}
 
 /** Reports an error as a problem that names the file; any other error stays as it is. */
 export function troubleWith(
@@ -96,14 +98,6 @@ export function troubleWith(
   onTrouble?.(trouble);
   return thrownAs(trouble);
 }
-
-const tellingStatement = (statement: SqliteStatement, telling: Telling): SqliteStatement => ({
-  reader: statement.reader,
-  all: (...parameters) => telling(() => statement.all(...parameters)),
-  get: (...parameters) => telling(() => statement.get(...parameters)),
-  run: (...parameters) => telling(() => statement.run(...parameters)),
-  iterate: (...parameters) => telling(() => statement.iterate(...parameters)),
-});
 
 /** How long a writer waits for its turn. */
 export const BUSY_TIMEOUT_MS = 15_000;

@@ -1,23 +1,12 @@
 import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import type { SqliteDatabase } from './file.ts';
 
+export type JournalDisk = ReturnType<typeof journalDisk>;
+
 /**
  * Brings SQLite's write-ahead journal to the disk beside the thread that everything runs on, once for all who have
  * committed meanwhile. SQLite itself (`synchronous = normal`) writes a commit into the journal, where no kill takes it
  * and every process sees it, and waits for the disk only where it moves the journal into the file.
- */
-export interface JournalDisk {
-  /** Comes back when everything that is committed now is on the disk. */
-  sync(): Promise<void>;
-  /**
-   * The same for what was read: null when it is on the disk. Another process may have committed it and died, or may still
-   * wait: who acts on it first would outlive what he acted on.
-   */
-  ofWhatWasRead(): Promise<void> | null;
-  close(): Promise<void>;
-}
-
-/**
  * @param database a connection to it: its journal stays the same file for as long as somebody has it open
  * @param inWords makes an error of the system one for the database's users
  */
@@ -25,7 +14,7 @@ export function journalDisk(
   database: Pick<SqliteDatabase, 'prepare'>,
   path: string,
   inWords: (error: unknown) => unknown,
-): JournalDisk {
+) {
   let file: number | null = null;
   /** The system reports a write that it could not carry out once, and takes it for clean from then on. */
   let lost: unknown = null;
@@ -53,22 +42,27 @@ export function journalDisk(
     return begun;
   };
 
-  const sync = () => {
+  const sync = (): Promise<void> => {
     if (!running) return start();
     next ??= running.then(start, start);
     return next;
   };
 
   return {
+    /** Returns when everything that is committed now is on the disk. */
     sync,
-    ofWhatWasRead() {
+    /**
+     * The same for what was read; null when it is on the disk. Another process may have committed it and died, or may
+     * still wait: an act on it would outlive its cause.
+     */
+    ofWhatWasRead(): Promise<void> | null {
       if (!others.areNew()) return next ?? running;
       const done = sync();
       done.catch(others.forget);
       return done;
     },
-    async close() {
-      // Whoever waits for it is told of its failure.
+    async close(): Promise<void> {
+      // Its failure goes to those who wait for it.
       await (next ?? running)?.catch(() => undefined);
       if (file !== null) closeSync(file);
       file = null;
@@ -77,8 +71,8 @@ export function journalDisk(
 }
 
 /**
- * Notices what other connections, of whatever process, have committed. What lies in the journal at the start is of others,
- * too: of one that was killed, perhaps before the disk had it.
+ * Notices commits of other connections, in any process. What lies in the journal at the start counts as theirs: a
+ * process may have been killed before the disk had it.
  */
 function commitsOfOthers(database: Pick<SqliteDatabase, 'prepare'>, journal: string) {
   const version = database.prepare('pragma data_version');

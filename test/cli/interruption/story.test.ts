@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Known, type Stage, storyOf, told } from '../../../src/cli/interruption/story.ts';
-import type { PaymentRecord } from '../../../src/client/journal/store.ts';
+import type { PaymentRecord } from '../../../src/client/journal/index.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Intent } from '../../../src/wire/flights/index.ts';
 

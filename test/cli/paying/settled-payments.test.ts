@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PaymentRecord } from '../../../src/client/journal/store.ts';
+import type { PaymentRecord } from '../../../src/client/journal/index.ts';
 import { type ClientTables, clientMigrations } from '../../../src/client/journal/store-schema.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import type { Offer, OfferDetailsResponse } from '../../../src/wire/flights/index.ts';

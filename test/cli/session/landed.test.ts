@@ -1,7 +1,7 @@
 import { getTransferInstruction } from '@solana-program/token';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasNeverLanded } from '../../../src/cli/session/landed.ts';
-import type { ClientStore, SignedPayment } from '../../../src/client/journal/store.ts';
+import type { ClientStore, SignedPayment } from '../../../src/client/journal/index.ts';
 import { signPayment } from '../../../src/client/payer/transaction.ts';
 import { type Fetch, HttpResponse } from '../../../src/kernel/http.ts';
 import { DEVNET_USDC } from '../../../src/solana/cluster.ts';

@@ -1,5 +1,5 @@
+import { createPartnerDesk, type PartnerDesk } from '../../../src/client/operator.ts';
 import { createPartnerClient, type PartnerClient } from '../../../src/client/partner.ts';
-import { createPartnerDesk, type PartnerDesk } from '../../../src/client/partner-desk.ts';
 import { isProblem, type Problem, type ProblemCode } from '../../../src/kernel/problems.ts';
 import { createComputer } from '../world/computer.ts';
 import { network, type Reached } from '../world/network.ts';
@@ -75,7 +75,7 @@ export function createPerson(
         apiKey: async () => given.apiKey,
         customerToken: async () => given.token ?? '',
       });
-      const desk = createPartnerDesk({ baseUrl: BASE_URL, fetch, operatorKey: stage.template.operatorKey });
+      const desk = createPartnerDesk({ baseUrl: BASE_URL, fetch, key: stage.template.operatorKey });
       return { value: await run({ client, desk }) };
     })().catch((error: unknown) => {
       if (isProblem(error)) return error;

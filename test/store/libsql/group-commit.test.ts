@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import Sqlite from 'libsql';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { regained } from '../../../src/store/base/regained.ts';
+import { regained } from '../../../src/store/base/index.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 
 /** What is written at the same moment is committed together, and nobody is told before it is on the disk. */
