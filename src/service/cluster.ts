@@ -7,9 +7,8 @@ import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
 import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from '../solana/embedded/index.ts';
-import type { Cluster, ClusterSettings, Faucet } from '../solana/index.ts';
+import { type Cluster, type ClusterSettings, type Faucet, loadRpcOpen } from '../solana/index.ts';
 import type { PubSub } from '../solana/pubsub/index.ts';
-import { loadRpcOpen } from '../solana/rpc/index.ts';
 import type { OnTrouble } from '../store/libsql/index.ts';
 import type { ServiceOptions } from './types.ts';
 

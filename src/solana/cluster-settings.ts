@@ -3,9 +3,8 @@ import { type Problem, problem } from '../kernel/problems.ts';
 import { quoted } from '../kernel/shell-word.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
 import { MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
-import { GENESIS_HASHES, networkOfGenesis, rpcUrl } from './monikers.ts';
 
-/** Everything that a person or an operator can say about a cluster. A service, a profile and `cluster` take the same. */
+/** The settings of a cluster, the same for a service, a profile and `cluster`. */
 export interface ClusterSettings {
   /** Addresses of the JSON-RPC of one cluster, the preferred one first. None: the embedded cluster. */
   readonly rpcUrls: readonly string[];
@@ -27,7 +26,7 @@ export interface ClusterSettings {
   readonly upgradeAuthorities: readonly Address[];
 }
 
-/** The embedded cluster's, without a word from anybody. */
+/** The defaults: the embedded cluster's. */
 export const EMBEDDED_CLUSTER: ClusterSettings = {
   rpcUrls: [],
   webSocketUrl: null,
@@ -40,7 +39,7 @@ export const EMBEDDED_CLUSTER: ClusterSettings = {
   upgradeAuthorities: [],
 };
 
-/** The settings that the name of a public cluster stands for; null for a name that is none. */
+/** The settings of a public cluster by its name; null for any other name. */
 export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | null {
   if (moniker === 'embedded') return {};
   const url = moniker.includes('/') ? null : rpcUrl(moniker);
@@ -83,10 +82,7 @@ export function checkMint(network: SolanaNetwork | null, mint: Address | null): 
 export function networkHeldTo(
   address: string,
   found: string,
-  {
-    network,
-    genesis,
-  }: { readonly network?: SolanaNetwork | null | undefined; readonly genesis?: string | null | undefined },
+  { network, genesis }: Partial<Pick<ClusterSettings, 'network' | 'genesis'>>,
 ): SolanaNetwork {
   const { host } = new URL(address);
   if (genesis && genesis !== found) {
@@ -116,3 +112,34 @@ export const nameOf = (network: string): string =>
   Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
 
 const invalid = (message: string): Problem => problem('cluster_settings_invalid', { message });
+
+/** Genesis hashes of the public clusters; a CAIP-2 id is the first 32 characters. */
+export const GENESIS_HASHES = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSGkY3zQawwpjk2NsNY',
+} as const;
+
+/** The Solana CLI's monikers; it takes the first letters too. */
+const MONIKERS = {
+  'https://api.mainnet-beta.solana.com': ['mainnet', 'mainnet-beta', 'm'],
+  'https://api.devnet.solana.com': ['devnet', 'd'],
+  'https://api.testnet.solana.com': ['testnet', 't'],
+  'http://127.0.0.1:8899': ['localhost', 'localnet', 'l'],
+};
+
+/** The RPC address of a moniker; a URL is returned as it is; else null. */
+export function rpcUrl(monikerOrUrl: string): string | null {
+  const known = Object.entries(MONIKERS).find(([, names]) => names.includes(monikerOrUrl));
+  if (known) return known[0];
+  return /^https?:\/\//.test(monikerOrUrl) && URL.canParse(monikerOrUrl) ? monikerOrUrl : null;
+}
+
+/** The addresses or monikers of a list that commas or line ends divide. */
+export const rpcNames = (list: string): string[] => list.split(/[\s,]+/).filter(Boolean);
+
+/** The network whose first block hashes to `genesisHash`; null for a private cluster. */
+export function networkOfGenesis(genesisHash: string): SolanaNetwork | null {
+  const known = Object.entries(GENESIS_HASHES).find(([, hash]) => hash === genesisHash);
+  return known ? SOLANA_NETWORKS[known[0] as keyof typeof SOLANA_NETWORKS] : null;
+}

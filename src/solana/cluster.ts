@@ -1,5 +1,10 @@
 import type { Address, Signature } from '@solana/kit';
 
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
+export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111' as Address;
+export const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
+export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
+
 /** Circle's devnet USDC mint; the embedded cluster carries it too. */
 export const DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 export const MAINNET_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address;
@@ -26,7 +31,7 @@ export interface ChainAccount {
 
 /**
  * The status of a signature. `err` is null when it succeeded, else the runtime's error in JSON-RPC form. Nothing
- * below `confirmed` exists: what is only processed can vanish with its fork, a failure as much as a success.
+ * below `confirmed` exists: a processed transaction can vanish with its fork, a failure as much as a success.
  */
 export interface SignatureStatus {
   readonly slot: bigint;
@@ -48,7 +53,7 @@ export interface PriorityFee {
   readonly mostLamports: bigint;
 }
 
-/** What a transaction is found by in the history of an account that it names. */
+/** Finds a transaction in the history of an account that it names. */
 export type Trace = { readonly signature: Signature } | { readonly memo: string };
 
 export interface ChainTransaction {
@@ -62,19 +67,19 @@ export interface ChainTransaction {
   readonly transaction: Uint8Array;
 }
 
-/** Since when the history of an account has to be whole. */
+/** The start of the part of an account's history that has to be whole. */
 export interface HistorySince {
   readonly account: Address;
-  /** Seconds since the epoch: before what is looked for can have landed. */
+  /** Seconds since the epoch: earlier than the transaction can have landed. */
   readonly sinceS: number;
-  /** The slot before which it can't have landed; null where nobody wrote that down. */
+  /** The slot before which it can't have landed; null where it was not written down. */
   readonly sinceSlot?: bigint | null;
 }
 
 /**
  * A Solana cluster, as far as Farelock needs one. Two implementations: `embedded/` (a ledger file executed by
- * LiteSVM) and `rpc/` (a real cluster). All reads are at `confirmed` at least. An answer that is older than one that was
- * given before is none.
+ * LiteSVM) and `rpc/` (a real cluster). All reads are at `confirmed` at least. An answer that is older than an earlier
+ * one does not count.
  *
  * Raises Problems: `transaction_failed` (the cluster refused; `detail.error`, `detail.logs`) and `cluster_failed`
  * (no answer, or one that says nothing about what happened: the outcome of a send is then unknown).
@@ -83,14 +88,14 @@ export interface Cluster {
   readonly network: SolanaNetwork;
   /** The mint of the coin that is paid with here. */
   readonly usdcMint: Address;
-  /** What is signed with it can't land before `slot`. */
+  /** A transaction that is signed with it can't land before `slot`. */
   latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
   blockHeight(): Promise<bigint>;
-  /** Blocks that nobody can take back. */
+  /** Of blocks that can't be taken back. */
   finalizedBlockHeight(): Promise<bigint>;
-  /** Seconds since the epoch, by the cluster's own clock: what a program sees. */
+  /** Seconds since the epoch, by the clock that programs see. */
   unixTime(): Promise<number>;
-  /** In the order asked; null where there is no account. `finalized`: as nobody can take it back. */
+  /** In the order asked; null where there is no account. `finalized`: a state that can't be taken back. */
   accounts(addresses: readonly Address[], how?: { readonly finalized?: boolean }): Promise<(ChainAccount | null)[]>;
   /** Atomic units; null when the token account does not exist. */
   tokenBalance(tokenAccount: Address): Promise<bigint | null>;
@@ -112,11 +117,11 @@ export interface Cluster {
   isAbsent(trace: Trace, from: HistorySince): Promise<boolean>;
   /** Transactions that bear a memo, done or failed, among the newest that name `account`. */
   signaturesWithMemo(memo: string, account: Address): Promise<Signature[]>;
-  /** The bid for a transaction that writes these accounts; absent where nobody bids. */
+  /** The bid for a transaction that writes these accounts; absent on a cluster without bids. */
   readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
   /**
-   * For how many blocks past a transaction's last valid one it is not believed that the transaction never landed: as
-   * long as the node behind it may have lost its memory.
+   * Blocks past a transaction's last valid one before its absence is believed: as long as a node may have lost its
+   * memory.
    */
   readonly doubtBlocks: bigint;
   /** Frees files and sockets. */

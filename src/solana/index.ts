@@ -5,14 +5,12 @@ export {
   type Faucet,
   SOLANA_NETWORKS,
   type SolanaNetwork,
+  SYSTEM_PROGRAM,
 } from './cluster.ts';
 export * from './cluster-settings.ts';
-export { verifyEd25519 } from './ed25519.ts';
 export { createKeypairFile, readKeypair, readKeypairSeed, readOwnKeypair } from './keypair.ts';
 export * from './landing.ts';
 export * from './loader.ts';
-export * from './monikers.ts';
-export * from './priced.ts';
 export * from './signer.ts';
 export {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -22,9 +20,18 @@ export {
   MEMO_PROGRAM,
   TOKEN_PROGRAM,
 } from './token.ts';
-export { buildTransaction, computeBudget, isSignatureText, memoStands, signatureOf } from './transaction.ts';
+export {
+  buildTransaction,
+  computeBudget,
+  isSignatureText,
+  memoStands,
+  signAlone,
+  signatureOf,
+  signPriced,
+} from './transaction.ts';
 
 export const loadKeypair = () => import('./keypair.ts');
 export const loadLanding = () => import('./landing.ts');
-export const loadPriced = () => import('./priced.ts');
+export const loadPriced = () => import('./transaction.ts');
 export const loadToken = () => import('./token.ts');
+export const loadRpcOpen = () => import('./rpc/index.ts');

@@ -4,8 +4,7 @@ import { readBounded, readOpen } from '../kernel/bounded-file.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { quoted } from '../kernel/shell-word.ts';
 import { storageProblem, writeOnce } from '../kernel/storage.ts';
-import { ed25519Key } from './ed25519.ts';
-import { type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
+import { ed25519Key, type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
 
 export type { Signer } from './signer.ts';
 

@@ -1,27 +1,19 @@
-import {
-  AccountRole,
-  type Address,
-  getAddressDecoder,
-  getAddressEncoder,
-  getProgramDerivedAddress,
-  type Instruction,
-} from '@solana/kit';
-import type { ChainAccount, Cluster } from './cluster.ts';
+import { AccountRole, type Address, getAddressEncoder, getProgramDerivedAddress, type Instruction } from '@solana/kit';
+import { type ChainAccount, CLOCK_SYSVAR, type Cluster, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from './cluster.ts';
+import { addressAt, viewOf } from './token.ts';
 
 /**
  * The upgradeable loader (version 3), as far as a program is deployed with it. Its instructions are written here rather
  * than by @solana-program/loader-v3, whose "no new authority" names the loader itself, which then becomes the authority.
  * Accounts and instructions: solana-loader-v3-interface, a 32-bit tag and the fields behind it, little-endian.
  */
-const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
-/** Loaders whose programs nobody can change. */
+
+/** Loaders whose programs can't be changed. */
 const FINAL_LOADERS: ReadonlySet<Address> = new Set([
   'BPFLoader2111111111111111111111111111111111' as Address,
   'BPFLoader1111111111111111111111111111111111' as Address,
 ]);
-const SYSTEM = '11111111111111111111111111111111' as Address;
 const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111' as Address;
-const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 
 /** Bytes before the code: tag and authority; tag, slot and authority. */
 export const BUFFER_HEAD = 37;
@@ -43,19 +35,18 @@ export async function takesVersionOf(elf: Uint8Array, cluster: Pick<Cluster, 'ac
 }
 
 const TAG = { buffer: 1, program: 2, programData: 3 } as const;
-const { READONLY, WRITABLE, READONLY_SIGNER, WRITABLE_SIGNER } = AccountRole;
 
-type Meta = readonly [address: Address, role: AccountRole];
+const account = (role: AccountRole) => (address: Address) => ({ address, role });
+const readonly = account(AccountRole.READONLY);
+const writable = account(AccountRole.WRITABLE);
+const signer = account(AccountRole.READONLY_SIGNER);
+const payer = account(AccountRole.WRITABLE_SIGNER);
 
 const instruction = (
   programAddress: Address,
-  accounts: readonly Meta[],
+  accounts: readonly ReturnType<typeof writable>[],
   ...fields: readonly (number | bigint | Uint8Array)[]
-): Instruction => ({
-  programAddress,
-  accounts: accounts.map(([address, role]) => ({ address, role })),
-  data: packed(fields),
-});
+): Instruction => ({ programAddress, accounts, data: packed(fields) });
 
 /** Numbers are 32 bits wide, bigints 64. */
 function packed(fields: readonly (number | bigint | Uint8Array)[]): Uint8Array {
@@ -79,8 +70,8 @@ export async function programDataOf(program: Address): Promise<Address> {
 }
 
 /**
- * Creates a buffer and names its authority. Both belong into one transaction: a buffer that nobody has initialised can
- * be taken by anybody. Signers: payer and buffer.
+ * Creates a buffer and names its authority. Both belong into one transaction: a buffer that is not initialised can be
+ * taken by anybody. Signers: payer and buffer.
  */
 export const createBuffer = (to: {
   readonly payer: Address;
@@ -90,29 +81,12 @@ export const createBuffer = (to: {
   readonly size: number;
 }): Instruction[] => [
   createAccount(to.payer, to.buffer, to.lamports, BUFFER_HEAD + to.size),
-  instruction(
-    UPGRADEABLE_LOADER,
-    [
-      [to.buffer, WRITABLE],
-      [to.authority, READONLY],
-    ],
-    0,
-  ),
+  instruction(UPGRADEABLE_LOADER, [writable(to.buffer), readonly(to.authority)], 0),
 ];
 
 /** Signer: the authority. */
 export const writeBuffer = (buffer: Address, authority: Address, at: number, bytes: Uint8Array): Instruction =>
-  instruction(
-    UPGRADEABLE_LOADER,
-    [
-      [buffer, WRITABLE],
-      [authority, READONLY_SIGNER],
-    ],
-    1,
-    at,
-    BigInt(bytes.length),
-    bytes,
-  );
+  instruction(UPGRADEABLE_LOADER, [writable(buffer), signer(authority)], 1, at, BigInt(bytes.length), bytes);
 
 /** Makes the program from a buffer, whose rent goes back to the payer first. Signers: payer, program, authority. */
 export const deployProgram = (to: {
@@ -124,24 +98,14 @@ export const deployProgram = (to: {
   /** Of the program's own account. */
   readonly lamports: bigint;
   readonly size: number;
-}): Instruction[] => [
-  createAccount(to.payer, to.program, to.lamports, PROGRAM_SIZE),
-  instruction(
-    UPGRADEABLE_LOADER,
-    [
-      [to.payer, WRITABLE_SIGNER],
-      [to.programData, WRITABLE],
-      [to.program, WRITABLE],
-      [to.buffer, WRITABLE],
-      [RENT_SYSVAR, READONLY],
-      [CLOCK_SYSVAR, READONLY],
-      [SYSTEM, READONLY],
-      [to.authority, READONLY_SIGNER],
-    ],
-    2,
-    BigInt(to.size),
-  ),
-];
+}): Instruction[] => {
+  const written = [to.programData, to.program, to.buffer].map(writable);
+  const read = [RENT_SYSVAR, CLOCK_SYSVAR, SYSTEM_PROGRAM].map(readonly);
+  return [
+    createAccount(to.payer, to.program, to.lamports, PROGRAM_SIZE),
+    instruction(UPGRADEABLE_LOADER, [payer(to.payer), ...written, ...read, signer(to.authority)], 2, BigInt(to.size)),
+  ];
+};
 
 /** Puts the code of a buffer in place of a program's; what the buffer held goes to `spill`. Signer: the authority. */
 export const upgradeProgram = (to: {
@@ -150,85 +114,45 @@ export const upgradeProgram = (to: {
   readonly buffer: Address;
   readonly spill: Address;
   readonly authority: Address;
-}): Instruction =>
-  instruction(
+}): Instruction => {
+  const written = [to.programData, to.program, to.buffer, to.spill].map(writable);
+  return instruction(
     UPGRADEABLE_LOADER,
-    [
-      [to.programData, WRITABLE],
-      [to.program, WRITABLE],
-      [to.buffer, WRITABLE],
-      [to.spill, WRITABLE],
-      [RENT_SYSVAR, READONLY],
-      [CLOCK_SYSVAR, READONLY],
-      [to.authority, READONLY_SIGNER],
-    ],
+    [...written, readonly(RENT_SYSVAR), readonly(CLOCK_SYSVAR), signer(to.authority)],
     3,
   );
+};
 
 /** Gives up the right to change a program, for good. Two accounts and no third one: that is "nobody". */
 export const giveUpAuthority = (programData: Address, authority: Address): Instruction =>
-  instruction(
-    UPGRADEABLE_LOADER,
-    [
-      [programData, WRITABLE],
-      [authority, READONLY_SIGNER],
-    ],
-    4,
-  );
+  instruction(UPGRADEABLE_LOADER, [writable(programData), signer(authority)], 4);
 
 /** Closes a buffer; what it holds goes to `to`. Signer: the authority. */
 export const closeBuffer = (buffer: Address, to: Address, authority: Address): Instruction =>
-  instruction(
-    UPGRADEABLE_LOADER,
-    [
-      [buffer, WRITABLE],
-      [to, WRITABLE],
-      [authority, READONLY_SIGNER],
-    ],
-    5,
-  );
+  instruction(UPGRADEABLE_LOADER, [writable(buffer), writable(to), signer(authority)], 5);
 
-const createAccount = (payer: Address, account: Address, lamports: bigint, size: number): Instruction =>
-  instruction(
-    SYSTEM,
-    [
-      [payer, WRITABLE_SIGNER],
-      [account, WRITABLE_SIGNER],
-    ],
-    0,
-    lamports,
-    BigInt(size),
-    new Uint8Array(getAddressEncoder().encode(UPGRADEABLE_LOADER)),
-  );
+function createAccount(from: Address, created: Address, lamports: bigint, size: number): Instruction {
+  const owner = new Uint8Array(getAddressEncoder().encode(UPGRADEABLE_LOADER));
+  return instruction(SYSTEM_PROGRAM, [payer(from), payer(created)], 0, lamports, BigInt(size), owner);
+}
 
 /** A buffer with code that is not deployed yet; null for any other account. */
-export function readBuffer(
-  account: ChainAccount | null | undefined,
-): { readonly authority: Address | null; readonly code: Uint8Array } | null {
+export function readBuffer(account: ChainAccount | null | undefined) {
   if (!isLoaders(account, TAG.buffer, BUFFER_HEAD)) return null;
   return { authority: authorityAt(account.data, 4), code: account.data.subarray(BUFFER_HEAD) };
 }
 
-/** A program as its accounts say. */
-interface DeployedProgram {
-  /** Behind the program's own bytes there may be zeros. */
-  readonly code: Uint8Array;
-  /** Of the last deploy or upgrade; 0 where the loader does not say. */
-  readonly slot: bigint;
-  /** null: nobody can change it. */
-  readonly authority: Address | null;
-}
-
-/** Reads a program and the account of its code, as `programDataOf` names it; null where they are no program. */
-export function readProgram(
-  program: ChainAccount | null | undefined,
-  programData: ChainAccount | null | undefined,
-): DeployedProgram | null {
+/**
+ * Reads a program and the account of its code, as `programDataOf` names it; null where they are no program.
+ * @returns `code`, perhaps with zeros behind it; `slot` of the last deploy or upgrade, 0 where the loader does not say;
+ *   `authority` null: it can't be changed
+ */
+export function readProgram(program: ChainAccount | null | undefined, programData: ChainAccount | null | undefined) {
   if (!program?.executable) return null;
   if (FINAL_LOADERS.has(program.owner)) return { code: program.data, slot: 0n, authority: null };
   if (!isLoaders(program, TAG.program, PROGRAM_SIZE)) return null;
   if (!isLoaders(programData, TAG.programData, PROGRAM_DATA_HEAD)) return null;
-  if (getAddressDecoder().decode(program.data, 4) !== programData.address) return null;
+  if (addressAt(program.data, 4) !== programData.address) return null;
   return {
     code: programData.data.subarray(PROGRAM_DATA_HEAD),
     slot: viewOf(programData.data).getBigUint64(4, true),
@@ -245,7 +169,4 @@ function isLoaders(account: ChainAccount | null | undefined, tag: number, size: 
 }
 
 /** One byte says whether there is an authority; the bytes of an earlier one stay behind it. */
-const authorityAt = (data: Uint8Array, at: number): Address | null =>
-  data[at] === 1 ? getAddressDecoder().decode(data, at + 1) : null;
-
-const viewOf = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
+const authorityAt = (data: Uint8Array, at: number): Address | null => (data[at] === 1 ? addressAt(data, at + 1) : null);

@@ -1,12 +1,13 @@
 import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
 import bs58 from 'bs58';
+import type { ChainAccount } from './cluster.ts';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address;
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
 export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 
-/** The token account of `owner` for `mint` that everybody can derive. */
+/** The token account of `owner` for `mint`, by its derivation. */
 export async function associatedTokenAddress(owner: Address, mint: Address): Promise<Address> {
   const bytes = getAddressEncoder();
   const [address] = await getProgramDerivedAddress({
@@ -16,33 +17,22 @@ export async function associatedTokenAddress(owner: Address, mint: Address): Pro
   return address;
 }
 
-interface TokenAccount {
-  readonly mint: Address;
-  readonly owner: Address;
-  /** Atomic units. */
-  readonly amount: bigint;
-  readonly state: 'initialized' | 'frozen';
-  readonly delegate: Address | null;
-  readonly delegatedAmount: bigint;
-  readonly closeAuthority: Address | null;
-  /** Rent reserve of a wrapped-SOL account, else null. */
-  readonly nativeReserve: bigint | null;
-}
-
 const TOKEN_ACCOUNT_SIZE = 165;
 export const MINT_SIZE = 82;
 
 /** null when the bytes are not an initialised token account of the SPL token program. */
-export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
+export function decodeTokenAccount(data: Uint8Array) {
   const state = data[108];
   if (data.length !== TOKEN_ACCOUNT_SIZE || (state !== 1 && state !== 2)) return null;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const view = viewOf(data);
   return {
     mint: addressAt(data, 0),
     owner: addressAt(data, 32),
+    /** Atomic units. */
     amount: view.getBigUint64(64, true),
     delegate: view.getUint32(72, true) === 1 ? addressAt(data, 76) : null,
     state: state === 1 ? 'initialized' : 'frozen',
+    /** Rent reserve of a wrapped-SOL account, else null. */
     nativeReserve: view.getUint32(109, true) === 1 ? view.getBigUint64(113, true) : null,
     delegatedAmount: view.getBigUint64(121, true),
     closeAuthority: view.getUint32(129, true) === 1 ? addressAt(data, 133) : null,
@@ -50,39 +40,32 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
 }
 
 /** The amount of what is known to be a token account, without the rest of it. */
-export const tokenAmountOf = (data: Uint8Array): bigint =>
-  new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(64, true);
+export const tokenAmountOf = (data: Uint8Array): bigint => viewOf(data).getBigUint64(64, true);
 
-interface Mint {
-  readonly mintAuthority: Address | null;
-  /** Atomic units. */
-  readonly supply: bigint;
-  readonly decimals: number;
-  readonly freezeAuthority: Address | null;
-}
+/** The amount in a token account of the SPL token program; null for any other account, or none. */
+export const tokenBalanceIn = (account: Owned | null | undefined): bigint | null =>
+  account?.owner === TOKEN_PROGRAM ? (decodeTokenAccount(account.data)?.amount ?? null) : null;
 
 /** null when the bytes are not an initialised mint of the SPL token program. */
-export function decodeMint(data: Uint8Array): Mint | null {
+export function decodeMint(data: Uint8Array) {
   if (data.length !== MINT_SIZE || data[45] !== 1) return null;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const view = viewOf(data);
   return {
     mintAuthority: view.getUint32(0, true) === 1 ? addressAt(data, 4) : null,
+    /** Atomic units. */
     supply: view.getBigUint64(36, true),
     decimals: data[44] ?? 0,
     freezeAuthority: view.getUint32(46, true) === 1 ? addressAt(data, 50) : null,
   };
 }
 
-/** What Token-2022 writes behind the fields of a token account, before its extensions. */
+/** Token-2022 writes the kind behind the fields of a token account, before its extensions. */
 const [MINT_KIND, ACCOUNT_KIND] = [1, 2];
 
-interface Owned {
-  readonly owner: Address;
-  readonly data: Uint8Array;
-}
+type Owned = Pick<ChainAccount, 'owner' | 'data'>;
 
 /** A token account of either token program; null for anything else. */
-export function tokenAccountOf({ owner, data }: Owned): TokenAccount | null {
+export function tokenAccountOf({ owner, data }: Owned) {
   if (owner === TOKEN_PROGRAM) return decodeTokenAccount(data);
   const isOne = data.length === TOKEN_ACCOUNT_SIZE || data[TOKEN_ACCOUNT_SIZE] === ACCOUNT_KIND;
   if (owner !== TOKEN_2022_PROGRAM || !isOne) return null;
@@ -90,13 +73,13 @@ export function tokenAccountOf({ owner, data }: Owned): TokenAccount | null {
 }
 
 /** A mint of either token program; null for anything else. */
-export function mintOf({ owner, data }: Owned): Mint | null {
+export function mintOf({ owner, data }: Owned) {
   if (owner === TOKEN_PROGRAM) return decodeMint(data);
   const isOne = data.length === MINT_SIZE || data[TOKEN_ACCOUNT_SIZE] === MINT_KIND;
   return owner === TOKEN_2022_PROGRAM && isOne ? decodeMint(data.subarray(0, MINT_SIZE)) : null;
 }
 
-/** The 82 bytes of a mint that nobody can freeze. */
+/** The 82 bytes of a mint without a freeze authority. */
 export function encodeMint(mint: { authority: Address; decimals: number; supply: bigint }): Uint8Array {
   const data = new Uint8Array(MINT_SIZE);
   const view = new DataView(data.buffer);
@@ -108,5 +91,7 @@ export function encodeMint(mint: { authority: Address; decimals: number; supply:
   return data;
 }
 
-const addressAt = (data: Uint8Array, offset: number): Address =>
+export const viewOf = (data: Uint8Array): DataView => new DataView(data.buffer, data.byteOffset, data.byteLength);
+
+export const addressAt = (data: Uint8Array, offset: number): Address =>
   bs58.encode(data.subarray(offset, offset + 32)) as Address;

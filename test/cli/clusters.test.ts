@@ -8,7 +8,7 @@ import { carryOut } from '../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
-import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
+import { GENESIS_HASHES } from '../../src/solana/cluster-settings.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { openSqlite } from '../../src/store/libsql/file.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problem } from '../../src/kernel/problems.ts';
-import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
+import { GENESIS_HASHES } from '../../src/solana/cluster-settings.ts';
 import type { Intent, Offer } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 

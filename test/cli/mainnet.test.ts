@@ -7,7 +7,7 @@ import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { problem } from '../../src/kernel/problems.ts';
-import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
+import { GENESIS_HASHES } from '../../src/solana/cluster-settings.ts';
 import { runningClock } from '../flights/world.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
 import { type MemoryRun, runInMemory, temporaryHome } from './memory.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { escrowElf } from '../../src/escrow/elf.ts';
+import { networkOfGenesis } from '../../src/solana/cluster-settings.ts';
 import { programDataOf } from '../../src/solana/loader.ts';
-import { networkOfGenesis } from '../../src/solana/monikers.ts';
 import { BIN, farelockIn, type Runner, serveIn } from './farelock.ts';
 import { asked, openProxy, ran } from './stage.ts';
 

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { readOwnKeypair } from '../../src/solana/keypair.ts';
-import { openRpcCluster } from '../../src/solana/rpc/open.ts';
+import { openRpcCluster } from '../../src/solana/rpc/index.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';

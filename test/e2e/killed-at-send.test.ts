@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { payoutMemo } from '../../src/kernel/domain/payout-memo.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
-import { openRpcCluster } from '../../src/solana/rpc/open.ts';
+import { openRpcCluster } from '../../src/solana/rpc/index.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';

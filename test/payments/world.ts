@@ -11,7 +11,8 @@ import { createPaywall, type PaywallPorts, type RecoveringPaywall } from '../../
 import type { Answer, PaidCall, Payment, PaymentTerms } from '../../src/payments/terms.ts';
 import { openStore } from '../../src/service/home.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
-import { type GenesisProgram, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
+import type { GenesisProgram } from '../../src/solana/embedded/genesis.ts';
+import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { webOf } from '../web.ts';

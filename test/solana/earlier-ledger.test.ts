@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Address, createSolanaRpc, type Signature } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
-import { openRpcCluster } from '../../src/solana/rpc/open.ts';
+import { openRpcCluster } from '../../src/solana/rpc/index.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
 

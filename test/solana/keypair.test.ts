@@ -15,8 +15,8 @@ import { toClientSvmSigner } from '@x402/svm';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isProblem, type Problem } from '../../src/kernel/problems.ts';
-import { verifyEd25519 } from '../../src/solana/ed25519.ts';
 import { createKeypairFile, readKeypair } from '../../src/solana/keypair.ts';
+import { verifyEd25519 } from '../../src/solana/signer.ts';
 
 let folder: string;
 const at = (name: string) => join(folder, name);

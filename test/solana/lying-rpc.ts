@@ -2,7 +2,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../src/solana/cluster.ts';
 import type { EmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
-import { openRpcCluster } from '../../src/solana/rpc/open.ts';
+import { openRpcCluster } from '../../src/solana/rpc/index.ts';
 import { signatureOf } from '../../src/solana/transaction.ts';
 import { webOf } from '../web.ts';
 

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isProblem } from '../../src/kernel/problems.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
 import { parseTransaction } from '../../src/solana/embedded/parse.ts';
-import { signPriced } from '../../src/solana/priced.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { MEMO_PROGRAM } from '../../src/solana/token.ts';
-import { buildTransaction, signatureOf } from '../../src/solana/transaction.ts';
+import { buildTransaction, signatureOf, signPriced } from '../../src/solana/transaction.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
 import { type Lie, openLyingCluster, said, sentSignature, told, troubled } from './lying-rpc.ts';
 

@@ -16,8 +16,7 @@ import type {
   ServiceOptions,
   TakingCaps,
 } from '../../service/index.ts';
-import { type Cluster, type ClusterSettings, SOLANA_NETWORKS } from '../../solana/index.ts';
-import { loadRpcOpen } from '../../solana/rpc/index.ts';
+import { type Cluster, type ClusterSettings, loadRpcOpen, SOLANA_NETWORKS } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type Environment, type Profile, secret } from '../settings/index.ts';
 import { scenarioNamed } from './scenarios.ts';

@@ -1,17 +1,13 @@
-import {
-  AccountRole,
-  type Address,
-  appendTransactionMessageInstructions,
-  type Blockhash,
-  compileTransaction,
-  createTransactionMessage,
-  getTransactionEncoder,
-  type Instruction,
-  setTransactionMessageFeePayer,
-  setTransactionMessageLifetimeUsingBlockhash,
-} from '@solana/kit';
+import { AccountRole, type Address, type Instruction } from '@solana/kit';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
-import { associatedTokenAddress, computeBudget, MEMO_PROGRAM, type Signer, TOKEN_PROGRAM } from '../../solana/index.ts';
+import {
+  associatedTokenAddress,
+  computeBudget,
+  MEMO_PROGRAM,
+  type Signer,
+  signAlone,
+  TOKEN_PROGRAM,
+} from '../../solana/index.ts';
 
 /** The limit of x402's own client: a transfer and a memo need about half of it. */
 const COMPUTE_UNITS = 20_000;
@@ -56,17 +52,9 @@ export async function signPayment(
   order: PaymentOrder,
   lifetime: { readonly blockhash: string; readonly lastValidBlockHeight: bigint },
 ): Promise<string> {
-  const message = appendTransactionMessageInstructions(
-    await paymentInstructions(payer.address, order),
-    setTransactionMessageLifetimeUsingBlockhash(
-      { ...lifetime, blockhash: lifetime.blockhash as Blockhash },
-      setTransactionMessageFeePayer(order.feePayer, createTransactionMessage({ version: 0 })),
-    ),
-  );
-  const compiled = compileTransaction(message);
-  const signature = payer.sign(new Uint8Array(compiled.messageBytes));
-  const signatures = { ...compiled.signatures, [payer.address]: signature };
-  return Buffer.from(getTransactionEncoder().encode({ ...compiled, signatures })).toString('base64');
+  const instructions = await paymentInstructions(payer.address, order);
+  const wire = signAlone(payer, order.feePayer, { instructions, blockhash: lifetime });
+  return Buffer.from(wire).toString('base64');
 }
 
 async function paymentInstructions(payer: Address, order: PaymentOrder): Promise<Instruction[]> {

@@ -7,18 +7,15 @@ import type {
   LiteSvm,
   TransactionMetadata,
 } from 'litesvm/dist/internal.js';
-import type { ChainAccount } from '../cluster.ts';
+import { type ChainAccount, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../cluster.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
 import type { InnerInstructions } from './meta.ts';
 import { nonceSwap } from './nonce.ts';
 import { isWritable, type ParsedTransaction } from './parse.ts';
-import { epochOf, type LedgerTime } from './slot-clock.ts';
-import { MOVING_SYSVARS } from './sysvars.ts';
+import errors from './runtime-errors.json' with { type: 'json' };
+import { epochOf, type LedgerTime, MOVING_SYSVARS, SYSVAR_OWNER } from './slot-clock.ts';
 
-export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111' as Address;
-const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
-const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 
 export interface Execution {
   readonly err: RuntimeError | null;
@@ -38,19 +35,14 @@ interface ReadAccount {
 }
 
 /** Runs transactions over accounts that the ledger hands in. It keeps no state of its own between them. */
-export interface Executor {
-  /** Executes; the payer is charged for a failure too. */
-  execute(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution;
-  /** The same, and a successful run is undone. */
-  simulate(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution;
-}
+export type Executor = Awaited<ReturnType<typeof openExecutor>>;
 
 /**
  * Loads LiteSVM and builds a bare virtual machine. Its internal module is imported rather than its front, which
  * would build a machine with every SPL program compiled (20 ms and more) and bring a second copy of kit; here a
  * program is compiled when a transaction first names it (1 ms).
  */
-export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promise<Executor> {
+export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import('litesvm/dist/internal.js');
   const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());
 
@@ -104,7 +96,8 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promis
     nonceSwap(hashOf(time.slot), transaction.blockhash);
 
   return {
-    execute(transaction, read, time) {
+    /** Executes; the payer is charged for a failure too. */
+    execute(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution {
       prepare(transaction, read, time);
       const swap = swapFor(transaction, time);
       const result = send(machine, transaction);
@@ -122,7 +115,8 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promis
         }),
       };
     },
-    simulate(transaction, read, time) {
+    /** The same, and a successful run is undone. */
+    simulate(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution {
       const swap = swapFor(transaction, time);
       const before = prepare(transaction, read, time).map((account) => account && swap(account));
       const result = simulate(machine, transaction);
@@ -143,12 +137,12 @@ const SLOTLESS: ReadonlySet<string> = new Set([
   TOKEN_PROGRAM,
   ASSOCIATED_TOKEN_PROGRAM,
   MEMO_PROGRAM,
-  'ComputeBudget111111111111111111111111111111',
+  COMPUTE_BUDGET_PROGRAM,
 ]);
 
 /**
- * Checks whether a transaction may look at the hashes of the slots before it: 662 of them, which take 3 ms to make. What
- * it can run is among its accounts, and lookup tables and nonces go by them.
+ * True for a transaction that may look at the hashes of the slots before it: 662 of them, which take 3 ms to make. The
+ * programs that it can run are among its accounts, and lookup tables and nonces go by the hashes.
  */
 const mayReadSlots = ({ accountKeys, lookups }: ParsedTransaction, loaded: readonly (ChainAccount | null)[]): boolean =>
   lookups.length > 0 ||
@@ -215,28 +209,24 @@ function report(meta: TransactionMetadata): Omit<Execution, 'err' | 'accountsAft
   return {
     logs: meta.logs(),
     unitsConsumed: Number(meta.computeUnitsConsumed()),
-    innerInstructions: meta.innerInstructions().flatMap((inner, index) =>
-      inner.length === 0
-        ? []
-        : [
-            {
-              index,
-              instructions: inner.map((one) => {
-                const instruction = one.instruction();
-                return {
-                  programIdIndex: instruction.programIdIndex(),
-                  accounts: [...instruction.accounts()],
-                  data: bs58.encode(instruction.data()),
-                  stackHeight: one.stackHeight(),
-                };
-              }),
-            },
-          ],
-    ),
+    innerInstructions: meta
+      .innerInstructions()
+      .map((inner, index) => ({ index, instructions: inner.map(innerInstruction) }))
+      .filter(({ instructions }) => instructions.length > 0),
     returnData:
       returned.data().length === 0
         ? null
         : { programId: bs58.encode(returned.programId()), data: Buffer.from(returned.data()).toString('base64') },
+  };
+}
+
+function innerInstruction(inner: ReturnType<TransactionMetadata['innerInstructions']>[number][number]) {
+  const instruction = inner.instruction();
+  return {
+    programIdIndex: instruction.programIdIndex(),
+    accounts: [...instruction.accounts()],
+    data: bs58.encode(instruction.data()),
+    stackHeight: inner.stackHeight(),
   };
 }
 
@@ -248,8 +238,9 @@ type RuntimeError = string | { readonly [kind: string]: unknown };
 
 type LiteSvmError = ReturnType<FailedTransactionMetadata['err']>;
 
+/** The names are in the order of LiteSVM's enumerations, which are ambient and have none at run time. */
 function runtimeError(error: LiteSvmError): RuntimeError {
-  if (typeof error === 'number') return TRANSACTION_ERRORS[error] ?? 'ClusterMaintenance';
+  if (typeof error === 'number') return errors.transaction[error] ?? 'ClusterMaintenance';
   if ('err' in error) return { InstructionError: [error.index, instructionError(error.err())] };
   if ('accountIndex' in error) {
     // LiteSVM's two errors that name an account differ in their class alone.
@@ -262,101 +253,6 @@ function runtimeError(error: LiteSvmError): RuntimeError {
 type LiteSvmInstructionError = ReturnType<Extract<LiteSvmError, { err(): unknown }>['err']>;
 
 function instructionError(error: LiteSvmInstructionError): RuntimeError {
-  if (typeof error === 'number') return INSTRUCTION_ERRORS[error] ?? 'GenericError';
+  if (typeof error === 'number') return errors.instruction[error] ?? 'GenericError';
   return 'code' in error ? { Custom: error.code } : { BorshIoError: error.msg };
 }
-
-// In the order of LiteSVM's enumerations, which are ambient and have no names at run time.
-const TRANSACTION_ERRORS = [
-  'AccountInUse',
-  'AccountLoadedTwice',
-  'AccountNotFound',
-  'ProgramAccountNotFound',
-  'InsufficientFundsForFee',
-  'InvalidAccountForFee',
-  'AlreadyProcessed',
-  'BlockhashNotFound',
-  'CallChainTooDeep',
-  'MissingSignatureForFee',
-  'InvalidAccountIndex',
-  'SignatureFailure',
-  'InvalidProgramForExecution',
-  'SanitizeFailure',
-  'ClusterMaintenance',
-  'AccountBorrowOutstanding',
-  'WouldExceedMaxBlockCostLimit',
-  'UnsupportedVersion',
-  'InvalidWritableAccount',
-  'WouldExceedMaxAccountCostLimit',
-  'WouldExceedAccountDataBlockLimit',
-  'TooManyAccountLocks',
-  'AddressLookupTableNotFound',
-  'InvalidAddressLookupTableOwner',
-  'InvalidAddressLookupTableData',
-  'InvalidAddressLookupTableIndex',
-  'InvalidRentPayingAccount',
-  'WouldExceedMaxVoteCostLimit',
-  'WouldExceedAccountDataTotalLimit',
-  'MaxLoadedAccountsDataSizeExceeded',
-  'ResanitizationNeeded',
-  'InvalidLoadedAccountsDataSizeLimit',
-  'UnbalancedTransaction',
-  'ProgramCacheHitMaxLimit',
-  'CommitCancelled',
-];
-
-const INSTRUCTION_ERRORS = [
-  'GenericError',
-  'InvalidArgument',
-  'InvalidInstructionData',
-  'InvalidAccountData',
-  'AccountDataTooSmall',
-  'InsufficientFunds',
-  'IncorrectProgramId',
-  'MissingRequiredSignature',
-  'AccountAlreadyInitialized',
-  'UninitializedAccount',
-  'UnbalancedInstruction',
-  'ModifiedProgramId',
-  'ExternalAccountLamportSpend',
-  'ExternalAccountDataModified',
-  'ReadonlyLamportChange',
-  'ReadonlyDataModified',
-  'DuplicateAccountIndex',
-  'ExecutableModified',
-  'RentEpochModified',
-  'NotEnoughAccountKeys',
-  'AccountDataSizeChanged',
-  'AccountNotExecutable',
-  'AccountBorrowFailed',
-  'AccountBorrowOutstanding',
-  'DuplicateAccountOutOfSync',
-  'InvalidError',
-  'ExecutableDataModified',
-  'ExecutableLamportChange',
-  'ExecutableAccountNotRentExempt',
-  'UnsupportedProgramId',
-  'CallDepth',
-  'MissingAccount',
-  'ReentrancyNotAllowed',
-  'MaxSeedLengthExceeded',
-  'InvalidSeeds',
-  'InvalidRealloc',
-  'ComputationalBudgetExceeded',
-  'PrivilegeEscalation',
-  'ProgramEnvironmentSetupFailure',
-  'ProgramFailedToComplete',
-  'ProgramFailedToCompile',
-  'Immutable',
-  'IncorrectAuthority',
-  'AccountNotRentExempt',
-  'InvalidAccountOwner',
-  'ArithmeticOverflow',
-  'UnsupportedSysvar',
-  'IllegalOwner',
-  'MaxAccountsDataAllocationsExceeded',
-  'MaxAccountsExceeded',
-  'MaxInstructionTraceLengthExceeded',
-  'BuiltinProgramsMustConsumeComputeUnits',
-  'BorshIoError',
-];

@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
-import { type ChainAccount, DEVNET_USDC } from '../cluster.ts';
+import { type ChainAccount, CLOCK_SYSVAR, DEVNET_USDC, SYSTEM_PROGRAM } from '../cluster.ts';
 import { SBPF_V3_FEATURE } from '../loader.ts';
 import { signerFromSeed } from '../signer.ts';
 import { encodeMint, MINT_SIZE, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
 import { minimumRent } from '../transaction.ts';
-import { chainAccount, NATIVE_LOADER, programDataAddress, SYSTEM_PROGRAM } from './executor.ts';
+import { chainAccount, NATIVE_LOADER, programDataAddress } from './executor.ts';
 import { ensureVersion, LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
 import { LOOKUP_TABLE_PROGRAM } from './parse.ts';
-import { CLOCK_SYSVAR, MOVING_SYSVARS } from './sysvars.ts';
+import { MOVING_SYSVARS } from './slot-clock.ts';
 
 /** A program that is on the ledger from its first slot; nothing sent to the ledger can change it. */
 export interface GenesisProgram {
@@ -24,14 +24,14 @@ export interface GenesisProgram {
   readonly replaces?: readonly string[];
 }
 
+// Below 2^53, so that every client can show it.
 const FAUCET_LAMPORTS = 9_000_000n * 1_000_000_000n;
 
-// Below 2^53, so that every client can show it.
 const BPF_LOADER = 'BPFLoader2111111111111111111111111111111111' as Address;
 
 /**
- * Makes the ledger where there is none, puts programs on it that it lacks, and replaces earlier versions of them. Two processes may do so at once:
- * the write lock makes them take turns, and the second finds the work done.
+ * Makes the ledger where there is none, puts programs on it that it lacks, and replaces earlier versions of them. Two
+ * processes may do so at once: the write lock makes them take turns, and the second finds the work done.
  */
 export async function ensureGenesis(
   file: LedgerFile,
@@ -92,12 +92,9 @@ function createLedger(file: LedgerFile, clock: Clock, builtins: readonly ChainAc
   file.putAccounts([usdc, plain(faucet, FAUCET_LAMPORTS)], 0);
 }
 
-const programAccount = (address: Address, elf: Uint8Array): ChainAccount => ({
-  address,
-  lamports: minimumRent(elf.length),
-  owner: BPF_LOADER,
-  data: elf,
-  executable: true,
+const programAccount = (address: Address, data: Uint8Array): ChainAccount => ({
+  ...plain(address, minimumRent(data.length)),
+  ...{ owner: BPF_LOADER, data, executable: true },
 });
 
 const plain = (address: Address, lamports: bigint): ChainAccount => ({
@@ -114,10 +111,9 @@ async function builtinAccounts(): Promise<ChainAccount[]> {
   const machine = new LiteSvm();
   machine.withNativeMints();
   const owned = (owner: Address) =>
-    machine.getProgramAccounts(bs58.decode(owner)).map((one) => {
-      const address = bs58.encode(one.address) as Address;
-      return chainAccount(address, one.account());
-    });
+    machine
+      .getProgramAccounts(bs58.decode(owner))
+      .map((one) => chainAccount(bs58.encode(one.address) as Address, one.account()));
   const at = (address: string) => {
     const account = machine.getAccount(bs58.decode(address));
     return account ? [chainAccount(address as Address, account)] : [];

@@ -1,5 +1,4 @@
-export { SYSTEM_PROGRAM } from './executor.ts';
-export * from './fee.ts';
+export { SYSTEM_PROGRAM } from '../cluster.ts';
 export type { GenesisProgram } from './genesis.ts';
 export type { LedgerReading } from './inspect.ts';
 export * from './ledger.ts';

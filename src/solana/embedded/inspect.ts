@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
+import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { openForReading } from '../../store/libsql/index.ts';
-import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
-import { watchChanges } from './changes.ts';
-import { type LedgerTime, ledgerIdOf, openSlotClock } from './slot-clock.ts';
+import { tokenBalanceIn } from '../token.ts';
+import { type LedgerTime, ledgerIdOf, openSlotClock, watchChanges } from './slot-clock.ts';
 
 /** The embedded cluster's file as it lies there, read and nothing more. */
 export interface LedgerReading {
@@ -35,7 +35,7 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
     if (!row) return null;
     const account = (address: string) =>
       database.prepare('select lamports, owner, data from accounts where address = ?').get(address) as
-        | { lamports: string; owner: string; data: Uint8Array }
+        | { lamports: string; owner: Address; data: Uint8Array }
         | undefined;
     const counted = database.prepare('select coalesce(max(seq), 0) as n from transactions').get() as { n: number };
     return read({
@@ -49,10 +49,7 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
         const found = account(address);
         return found === undefined ? null : BigInt(found.lamports);
       },
-      tokens: (address) => {
-        const found = account(address);
-        return found?.owner === TOKEN_PROGRAM ? (decodeTokenAccount(found.data)?.amount ?? null) : null;
-      },
+      tokens: (address) => tokenBalanceIn(account(address)),
     });
   } finally {
     database.close();

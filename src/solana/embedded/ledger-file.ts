@@ -1,23 +1,10 @@
 import type { Address } from '@solana/kit';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import {
-  type JournalDisk,
-  journalDisk,
-  type OnTrouble,
-  openSqlite,
-  type SqliteDatabase,
-  troubleWith,
-} from '../../store/libsql/index.ts';
+import { journalDisk, type OnTrouble, openSqlite, type SqliteDatabase, troubleWith } from '../../store/libsql/index.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { tokenAccountOf } from '../token.ts';
-import { type Changes, watchChanges } from './changes.ts';
-import {
-  type LandedTransaction,
-  type RowBytes,
-  type Statement,
-  type TransactionRows,
-  transactionRows,
-} from './ledger-transactions.ts';
+import { type LandedTransaction, type Queries, type RowBytes, transactionRows } from './ledger-transactions.ts';
+import { type Changes, watchChanges } from './slot-clock.ts';
 
 /** Every transaction names the same few accounts, of which the programs are large. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -40,7 +27,7 @@ export const LEDGER_TABLES = [
      address text not null, seq integer not null, primary key (address, seq)) without rowid`,
 ] as const;
 
-/** By whom accounts are found, in order of their addresses: a page of them is read without the rest. */
+/** Indexes in order of the addresses: a page of accounts is read without the rest. */
 const LEDGER_INDEXES = [
   'create index accounts_owned on accounts (owner, address)',
   'create index accounts_of_holder on accounts (token_owner, address) where token_owner is not null',
@@ -50,7 +37,7 @@ const LEDGER_INDEXES = [
 /** The indexes of ledgers before version 1. */
 const OLD_INDEXES = ['accounts_by_owner', 'accounts_by_token_owner', 'accounts_by_mint'] as const;
 
-/** What makes a ledger of each version of the one before; the file's `user_version` says where it is. */
+/** Statements that bring a ledger to each next version; the file's `user_version` says where it is. */
 const VERSIONS: readonly (readonly string[])[] = [
   [
     ...OLD_INDEXES.map((name) => `drop index if exists ${name}`),
@@ -71,11 +58,14 @@ export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' |
   });
 }
 
-/** Which accounts: those of a program, of a token account's holder, or of a mint. */
+/** Filters accounts by program, token owner or mint. */
 export interface AccountsWanted {
   readonly by: 'owner' | 'token_owner' | 'mint';
   readonly is: Address;
 }
+
+/** An account, and the slot in which it was last written. */
+type StoredAccount = ChainAccount & { readonly slot: number };
 
 interface AccountRow {
   address: string;
@@ -87,48 +77,20 @@ interface AccountRow {
 }
 
 /** The ledger's rows. Everything is synchronous: nothing else of this process runs inside a transaction. */
-export interface LedgerFile extends TransactionRows {
-  readonly database: SqliteDatabase;
-  readonly changes: Changes;
-  account(address: Address): (ChainAccount & { readonly slot: number }) | null;
-  /** In which slot an account was last written, without its data. */
-  slotOf(address: Address): number | null;
-  /** A page of accounts in order of their addresses, those behind `after`. */
-  accountsPage(wanted: AccountsWanted, after: string, limit: number): ChainAccount[];
-  putAccounts(accounts: readonly ChainAccount[], slot: number): void;
-  removeAccount(address: Address): void;
-  /** A page of what every account holds, in order of their addresses. */
-  lamportsPage(after: string, limit: number): { readonly address: Address; readonly lamports: bigint }[];
-  /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
-  write<T>(work: () => T): T;
-  /**
-   * Runs `work`, which only reads, on one state of the ledger, whatever others write meanwhile. It may be run twice:
-   * without a transaction first, which is enough where every account is at hand.
-   */
-  snapshot<T>(work: () => T): T;
-  /** From now on, writes wait for the disk beside this thread. */
-  readonly disk: JournalDisk;
-  /** From now on a write comes back before it is on the disk. */
-  waitBeside(): void;
-  close(): Promise<void>;
-}
+export type LedgerFile = ReturnType<typeof openLedgerFile>;
 
 /**
  * @param onTrouble called for trouble with the file
  * @throws Problem `cluster_failed`, here and from everything that reads or writes: a ledger that cannot be read or
  *   written is a cluster that does not answer, and leaves open what became of a transaction. Its cause is the trouble.
  */
-export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile {
+export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
   const telling = { onTrouble, thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }) };
   const database = openSqlite(path, telling);
   const disk = journalDisk(database, path, (error) => troubleWith(path, error, telling));
   const changes = watchChanges(database);
-  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
-  const statement: Statement = (sql) => {
-    const known = prepared.get(sql) ?? database.prepare(sql);
-    prepared.set(sql, known);
-    return known;
-  };
+  const queries = queriesOf(database);
+  const { run, one, all } = queries;
   const within = <T>(begin: string, work: () => T): T => {
     database.exec(begin);
     try {
@@ -143,72 +105,95 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
     }
   };
   const accounts = createAccountCache(changes, (address) => {
-    const row = statement('select * from accounts where address = ?').get(address);
-    return row ? accountFrom(row as AccountRow) : null;
+    const row = one<AccountRow>('select * from accounts where address = ?', address);
+    return row ? accountFrom(row) : null;
   });
-  const transactions = transactionRows(statement);
-  const absences = rememberAbsences(changes, transactions.transaction);
+  const { addTransaction, ...transactions } = transactionRows(queries);
+  const absences = rememberAbsences(changes, transactions.landed);
   return {
     database,
     changes,
     account: accounts.get,
-    slotOf: (address) => accounts.get(address)?.slot ?? null,
-    accountsPage: ({ by, is }, after, limit) =>
-      (
-        statement(`select * from accounts where ${by} = ? and address > ? order by address limit ?`).all(
-          is,
-          after,
-          limit,
-        ) as AccountRow[]
-      ).map(accountFrom),
-    putAccounts(changed, slot) {
+    /** In which slot an account was last written, without its data. */
+    slotOf: (address: Address): number | null => accounts.get(address)?.slot ?? null,
+    putAccounts(changed: readonly ChainAccount[], slot: number): void {
       if (changed.length === 0) return;
-      statement(
+      run(
         `insert into accounts (address, lamports, owner, data, executable, slot, mint, token_owner)
          values ${changed.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
          on conflict (address) do update set lamports = excluded.lamports, owner = excluded.owner,
            data = excluded.data, executable = excluded.executable, slot = excluded.slot,
            mint = excluded.mint, token_owner = excluded.token_owner`,
-      ).run(...changed.flatMap((account) => columnsOf(account, slot)));
+        ...changed.flatMap((account) => columnsOf(account, slot)),
+      );
       for (const account of changed) accounts.put(account.address, { ...account, slot });
     },
-    removeAccount(address) {
-      statement('delete from accounts where address = ?').run(address);
+    removeAccount(address: Address): void {
+      run('delete from accounts where address = ?', address);
       accounts.put(address, null);
     },
-    ...transactions,
-    // Whoever tries a transaction out lands it next: that it is not there is asked once.
-    transaction: absences.of,
-    addTransaction(landed, parsed) {
+    addTransaction(...[landed, parsed]: Parameters<typeof addTransaction>): LandedTransaction {
       absences.end(landed.signature);
-      return transactions.addTransaction(landed, parsed);
+      return addTransaction(landed, parsed);
     },
-    lamportsPage: (after, limit) =>
-      (
-        statement('select address, lamports from accounts where address > ? order by address limit ?').all(
-          after,
-          limit,
-        ) as Pick<AccountRow, 'address' | 'lamports'>[]
-      ).map(({ address, lamports }) => ({ address: address as Address, lamports: BigInt(lamports) })),
-    write: (work) => within('begin immediate', work),
-    snapshot(work) {
+    /** Reads that anybody may make. */
+    reads: {
+      ...transactions,
+      // A transaction that is tried out lands next: its absence is asked for once.
+      landed: absences.of,
+      /** A page of accounts in order of their addresses, those behind `after`. */
+      accountsPage({ by, is }: AccountsWanted, after: string, limit: number): ChainAccount[] {
+        const sql = `select * from accounts where ${by} = ? and address > ? order by address limit ?`;
+        return all<AccountRow>(sql, is, after, limit).map(accountFrom);
+      },
+      /** A page of what every account holds, in order of their addresses. */
+      lamportsPage(after: string, limit: number): Pick<ChainAccount, 'address' | 'lamports'>[] {
+        const sql = 'select address, lamports from accounts where address > ? order by address limit ?';
+        const rows = all<Pick<AccountRow, 'address' | 'lamports'>>(sql, after, limit);
+        return rows.map(({ address, lamports }) => ({ address: address as Address, lamports: BigInt(lamports) }));
+      },
+    },
+    /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
+    write: <T>(work: () => T): T => within('begin immediate', work),
+    /**
+     * Runs `work`, which only reads, on one state of the ledger, whatever others write meanwhile. It may be run twice:
+     * without a transaction first, which is enough where every account is at hand.
+     */
+    snapshot<T>(work: () => T): T {
       const before = accounts.misses();
       const result = changes.within(work);
       return accounts.misses() === before ? result : within('begin', work);
     },
+    /** From `waitBeside` on, writes wait for the disk beside this thread. */
     disk,
+    /** From now on a write returns before it is on the disk. */
     waitBeside: () => void database.exec('pragma synchronous = normal'),
-    async close() {
+    async close(): Promise<void> {
       await disk.close();
       database.close();
     },
   };
 }
 
+/** Prepares each statement once. */
+function queriesOf(database: SqliteDatabase): Queries {
+  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+  const statement = (sql: string) => {
+    const known = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, known);
+    return known;
+  };
+  return {
+    run: (sql, ...values) => statement(sql).run(...values),
+    one: <Row>(sql: string, ...values: unknown[]) => statement(sql).get(...values) as Row | undefined,
+    all: <Row>(sql: string, ...values: unknown[]) => statement(sql).all(...values) as Row[],
+  };
+}
+
 const MOST_ABSENT = 1_000;
 
-/** Remembers that a transaction is not there, for as long as nobody else changes the file. */
-function rememberAbsences(changes: Pick<Changes, 'seenWithin'>, read: TransactionRows['transaction']) {
+/** Remembers that a transaction is not there, until others change the file. */
+function rememberAbsences(changes: Pick<Changes, 'seenWithin'>, read: (signature: string) => LandedTransaction | null) {
   const absent = new Map<string, number>();
   return {
     of(signature: string): LandedTransaction | null {
@@ -225,20 +210,13 @@ function rememberAbsences(changes: Pick<Changes, 'seenWithin'>, read: Transactio
 }
 
 function columnsOf(account: ChainAccount, slot: number): unknown[] {
+  const { address, lamports, owner, data, executable } = account;
   const token = tokenAccountOf(account);
-  return [
-    account.address,
-    String(account.lamports),
-    account.owner,
-    Buffer.from(account.data),
-    account.executable ? 1 : 0,
-    slot,
-    token?.mint ?? null,
-    token?.owner ?? null,
-  ];
+  const columns = [address, String(lamports), owner, Buffer.from(data), executable ? 1 : 0, slot];
+  return [...columns, token?.mint ?? null, token?.owner ?? null];
 }
 
-const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } => ({
+const accountFrom = (row: AccountRow): StoredAccount => ({
   address: row.address as Address,
   lamports: BigInt(row.lamports),
   owner: row.owner as Address,
@@ -247,9 +225,7 @@ const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } 
   slot: row.slot,
 });
 
-type StoredAccount = ChainAccount & { readonly slot: number };
-
-/** Accounts as they were read or written last, for as long as nobody else changes the file. */
+/** Accounts as they were read or written last, until others change the file. */
 function createAccountCache(changes: Pick<Changes, 'seen'>, read: (address: Address) => StoredAccount | null) {
   const known = new Map<Address, StoredAccount | null>();
   let bytes = 0;

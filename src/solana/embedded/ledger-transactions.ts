@@ -4,33 +4,6 @@ import { memosOf, type StoredMeta } from './meta.ts';
 import { advanceIn } from './nonce.ts';
 import { isWritable, NONE_LOADED, type ParsedTransaction, parseTransaction, withLoaded } from './parse.ts';
 
-/** Prepares a statement, once. */
-export type Statement = (sql: string) => ReturnType<SqliteDatabase['prepare']>;
-
-/** A place in the history of an address. */
-interface HistoryRange {
-  readonly beforeSeq: number;
-  readonly untilSeq: number;
-  readonly limit: number;
-}
-
-/** A transaction that landed, without what it did. */
-interface Landing {
-  readonly seq: number;
-  readonly signature: Signature;
-  readonly slot: number;
-  /** Seconds since the epoch. */
-  readonly blockTime: number;
-  readonly err: unknown;
-  readonly wire: Uint8Array;
-  /** Its memos: `[length] text`, joined by semicolons; null without one. */
-  readonly memo: string | null;
-}
-
-export interface LandedTransaction extends Landing {
-  readonly meta: StoredMeta;
-}
-
 /** A blob as the driver hands it out: `get` makes a Buffer of it, `all` an ArrayBuffer. */
 export type RowBytes = Uint8Array | ArrayBuffer;
 
@@ -46,96 +19,87 @@ interface TransactionRow {
   meta: string;
 }
 
-type LandingRow = Omit<TransactionRow, 'meta'>;
-
-/** The transactions of a ledger. */
-export interface TransactionRows {
-  transaction(signature: string): LandedTransaction | null;
-  /** The result of a transaction, without its effects. */
-  landing(signature: string): Landing | null;
-  addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): LandedTransaction;
-  /** The latest transactions that name an address, newest first, without what they did. */
-  transactionsNaming(address: string, range: HistoryRange): Landing[];
-  /** Transactions that landed behind a place in the order, oldest first. */
-  transactionsAfter(seq: number, limit: number): LandedTransaction[];
-  /** A page of the transactions of a slot, in their order, those behind `afterSeq`. */
-  transactionsOfSlot(slot: number, afterSeq: number, limit: number): LandedTransaction[];
-  /** Transactions that have landed: all of them, or those up to the end of a slot. */
-  transactionCount(upToSlot?: number): number;
+/** The queries of a file, each prepared once. */
+export interface Queries {
+  run(sql: string, ...values: unknown[]): ReturnType<ReturnType<SqliteDatabase['prepare']>['run']>;
+  one<Row>(sql: string, ...values: unknown[]): Row | undefined;
+  all<Row>(sql: string, ...values: unknown[]): Row[];
 }
 
-export const transactionRows = (statement: Statement): TransactionRows => ({
-  transaction(signature) {
-    const row = statement('select * from transactions where signature = ?').get(signature);
-    return row ? transactionFrom(row as TransactionRow) : null;
+const LANDING = 't.seq, signature, slot, block_time, err, wire, memo';
+
+/** The transactions of a ledger. */
+export const transactionRows = ({ run, one, all }: Queries) => ({
+  landed(signature: string): LandedTransaction | null {
+    const row = one<TransactionRow>('select * from transactions where signature = ?', signature);
+    return row ? transactionFrom(row) : null;
   },
-  landing(signature) {
-    const row = statement(
-      'select seq, signature, slot, block_time, err, wire, memo from transactions where signature = ?',
-    ).get(signature);
-    return row ? landingFrom(row as LandingRow) : null;
+  /** The result of a transaction, without its effects. */
+  landing(signature: string): Landing | null {
+    const row = one<TransactionRow>(`select ${LANDING} from transactions t where signature = ?`, signature);
+    return row ? landingFrom(row) : null;
   },
-  addTransaction(landed, parsed) {
+  addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): LandedTransaction {
     const memo = memosOf(parsed);
-    const { lastInsertRowid } = statement(
+    const { lastInsertRowid } = run(
       'insert into transactions (signature, slot, block_time, err, wire, memo, meta) values (?, ?, ?, ?, ?, ?, ?)',
-    ).run(
-      landed.signature,
-      landed.slot,
-      landed.blockTime,
-      landed.err === null ? null : JSON.stringify(landed.err),
-      Buffer.from(landed.wire),
-      memo,
-      JSON.stringify(landed.meta),
+      ...[landed.signature, landed.slot, landed.blockTime, landed.err === null ? null : JSON.stringify(landed.err)],
+      ...[Buffer.from(landed.wire), memo, JSON.stringify(landed.meta)],
     );
     const seq = Number(lastInsertRowid);
     const names = parsed.accountKeys.map(() => '(?, ?)').join(', ');
-    statement(`insert into transaction_accounts (address, seq) values ${names}`).run(
-      ...parsed.accountKeys.flatMap((address) => [address, seq]),
-    );
+    const values = parsed.accountKeys.flatMap((address) => [address, seq]);
+    run(`insert into transaction_accounts (address, seq) values ${names}`, ...values);
     return { ...landed, seq, memo: memo || null };
   },
-  transactionsNaming: (address, { beforeSeq, untilSeq, limit }) =>
-    (
-      statement(
-        `select t.seq, signature, slot, block_time, err, wire, memo
-         from transaction_accounts a join transactions t on t.seq = a.seq
-         where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`,
-      ).all(address, beforeSeq, untilSeq, limit) as LandingRow[]
-    ).map(landingFrom),
-  transactionsAfter: (seq, limit) =>
-    (
-      statement('select * from transactions where seq > ? order by seq limit ?').all(seq, limit) as TransactionRow[]
-    ).map(transactionFrom),
-  transactionsOfSlot: (slot, afterSeq, limit) =>
-    (
-      statement('select * from transactions where slot = ? and seq > ? order by seq limit ?').all(
-        slot,
-        afterSeq,
-        limit,
-      ) as TransactionRow[]
-    ).map(transactionFrom),
-  // None is ever taken away: the last number is how many there are.
-  transactionCount(upToSlot) {
+  /** The latest transactions that name an address, newest first, without what they did. */
+  transactionsNaming(
+    address: string,
+    range: { readonly beforeSeq: number; readonly untilSeq: number; readonly limit: number },
+  ): Landing[] {
+    const sql = `select ${LANDING} from transaction_accounts a join transactions t on t.seq = a.seq
+      where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`;
+    return all<TransactionRow>(sql, address, range.beforeSeq, range.untilSeq, range.limit).map(landingFrom);
+  },
+  /** Transactions that landed behind a place in the order, oldest first. */
+  transactionsAfter: (seq: number, limit: number): LandedTransaction[] =>
+    all<TransactionRow>('select * from transactions where seq > ? order by seq limit ?', seq, limit).map(
+      transactionFrom,
+    ),
+  /** A page of the transactions of a slot, in their order, those behind `afterSeq`. */
+  transactionsOfSlot(slot: number, afterSeq: number, limit: number): LandedTransaction[] {
+    const sql = 'select * from transactions where slot = ? and seq > ? order by seq limit ?';
+    return all<TransactionRow>(sql, slot, afterSeq, limit).map(transactionFrom);
+  },
+  /** Transactions that have landed: all of them, or those up to the end of a slot. None is ever taken away. */
+  transactionCount(upToSlot?: number): number {
+    const ofSlot = 'select seq as n from transactions where slot <= ? order by slot desc, seq desc limit 1';
     const row =
       upToSlot === undefined
-        ? statement('select max(seq) as n from transactions').get()
-        : statement('select seq as n from transactions where slot <= ? order by slot desc, seq desc limit 1').get(
-            upToSlot,
-          );
-    return (row as { n: number | null } | undefined)?.n ?? 0;
+        ? one<{ n: number | null }>('select max(seq) as n from transactions')
+        : one<{ n: number | null }>(ofSlot, upToSlot);
+    return row?.n ?? 0;
   },
 });
 
-function landingFrom(row: LandingRow): Landing {
-  const wire = new Uint8Array(row.wire);
+/** A transaction that landed, without what it did. */
+type Landing = ReturnType<typeof landingFrom>;
+
+export interface LandedTransaction extends Readonly<Landing> {
+  readonly meta: StoredMeta;
+}
+
+function landingFrom(row: Omit<TransactionRow, 'meta'>) {
+  const wire: Uint8Array = new Uint8Array(row.wire);
   return {
     seq: row.seq,
     signature: row.signature as Signature,
     slot: row.slot,
+    /** Seconds since the epoch. */
     blockTime: row.block_time,
     err: row.err === null ? null : (JSON.parse(row.err) as unknown),
     wire,
+    /** Its memos: `[length] text`, joined by semicolons; null without one. */
     memo: (row.memo ?? memosOf(parseTransaction(wire))) || null,
   };
 }

@@ -3,14 +3,12 @@ import { once } from '../../kernel/once.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { type Execution, type Executor, openExecutor } from './executor.ts';
-import { feeOf } from './fee.ts';
 import type { LedgerFile } from './ledger-file.ts';
 import type { LandedTransaction } from './ledger-transactions.ts';
-import { lamportsOf, tokenBalancesOf } from './meta.ts';
+import { feeOf, lamportsOf, tokenBalancesOf } from './meta.ts';
 import { advanced } from './nonce.ts';
 import { isWritable, lookedUp, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
-import { BLOCKHASH_SLOTS, type LedgerTime, type SlotClock } from './slot-clock.ts';
-import { createSysvars } from './sysvars.ts';
+import { BLOCKHASH_SLOTS, createSysvars, type LedgerTime, type SlotClock, SYSVAR_OWNER } from './slot-clock.ts';
 
 interface SimulationReport extends Execution {
   readonly transaction: ParsedTransaction;
@@ -21,40 +19,10 @@ interface SimulationReport extends Execution {
 }
 
 /** The ledger as the embedded cluster and its JSON-RPC use it. Reads are synchronous and never load the executor. */
-export interface EmbeddedLedger {
-  /** The time now; see SlotClock. */
-  now(): LedgerTime;
-  peek(): LedgerTime;
-  latest(): { readonly blockhash: string; readonly lastValidBlockHeight: number; readonly slot: number };
-  isBlockhashValid(blockhash: string): boolean;
-  timeOfSlot(slot: number): number;
-  account(address: Address): ChainAccount | null;
-  accountsPage: LedgerFile['accountsPage'];
-  landed(signature: string): LandedTransaction | null;
-  landing: LedgerFile['landing'];
-  transactionsNaming: LedgerFile['transactionsNaming'];
-  transactionsAfter: LedgerFile['transactionsAfter'];
-  transactionsOfSlot: LedgerFile['transactionsOfSlot'];
-  lamportsPage: LedgerFile['lamportsPage'];
-  /** Transactions that have landed: all of them, or those up to the end of a slot. */
-  transactionCount(upToSlot?: number): number;
-  /** Waits for what was read: a failure of the power must not take what somebody was told. */
-  onDisk(): Promise<void> | null;
-  blockhash(slot: number): string;
-  /**
-   * Executes and keeps a transaction. With `skipPreflight` one that fails lands too and pays its fee, as on a real
-   * cluster; otherwise it is refused and leaves nothing. Known bytes are answered as they were the first time.
-   * @throws Problem `transaction_failed` when nothing landed.
-   */
-  submit(wire: Uint8Array, options?: { readonly skipPreflight?: boolean }): Promise<LandedTransaction>;
-  /** @throws Problem `transaction_failed` when the bytes are no transaction, or a signature is wrong and asked for. */
-  tryOut(
-    wire: Uint8Array,
-    options?: { readonly verifySignatures?: boolean; readonly replaceBlockhash?: boolean },
-  ): Promise<SimulationReport>;
-}
+export type EmbeddedLedger = ReturnType<typeof createLedger>;
 
-export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger {
+export function createLedger(file: LedgerFile, clock: SlotClock) {
+  const { landed } = file.reads;
   const executor = once(() => openExecutor(clock.hash));
   const sysvars = createSysvars(clock);
   const account = (address: Address) => {
@@ -69,7 +37,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
   };
 
   const land = (machine: Executor, parsed: ParsedTransaction, skipPreflight: boolean) => {
-    const known = file.transaction(parsed.signature);
+    const known = landed(parsed.signature);
     if (known) return known;
     const time = clock.advance();
     const nonce = advanced(parsed, read, clock.hash(time.slot));
@@ -95,31 +63,39 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
   const landings = createLandings(file);
 
   return {
-    now: () => clock.advance(),
-    peek: () => clock.peek(),
-    latest,
-    isBlockhashValid: (blockhash) => clock.slotOfBlockhash(blockhash, clock.advance().slot) !== null,
-    timeOfSlot: (slot) => clock.timeOfSlot(slot),
+    ...file.reads,
     account,
-    accountsPage: file.accountsPage,
-    landed: (signature) => file.transaction(signature),
-    landing: file.landing,
-    transactionsNaming: file.transactionsNaming,
-    transactionsAfter: file.transactionsAfter,
-    transactionsOfSlot: file.transactionsOfSlot,
-    lamportsPage: file.lamportsPage,
-    transactionCount: file.transactionCount,
+    /** The time now; see SlotClock. */
+    now: clock.advance,
+    peek: clock.peek,
+    timeOfSlot: clock.timeOfSlot,
+    blockhash: clock.blockhash,
+    latest,
+    isBlockhashValid: (blockhash: string): boolean => clock.slotOfBlockhash(blockhash, clock.advance().slot) !== null,
+    /** Waits for what was read: a power cut must not take what was answered. */
     onDisk: () => file.disk.ofWhatWasRead(),
-    blockhash: (slot) => clock.blockhash(slot),
 
-    async submit(wire, { skipPreflight = false } = {}) {
+    /**
+     * Executes and keeps a transaction. With `skipPreflight` one that fails lands too and pays its fee, as on a real
+     * cluster; otherwise it is refused and leaves nothing. Known bytes are answered as they were the first time.
+     * @throws Problem `transaction_failed` when nothing landed.
+     */
+    async submit(
+      wire: Uint8Array,
+      { skipPreflight = false }: { readonly skipPreflight?: boolean } = {},
+    ): Promise<LandedTransaction> {
       const transaction = parseTransaction(wire);
       requireSignatures(transaction);
       const machine = await executor();
       return landings.add(() => land(machine, transaction, skipPreflight));
     },
 
-    async tryOut(wire, { verifySignatures = false, replaceBlockhash = false } = {}) {
+    /** @throws Problem `transaction_failed` when the bytes are no transaction, or a signature is wrong and asked for. */
+    async tryOut(
+      wire: Uint8Array,
+      options: { readonly verifySignatures?: boolean; readonly replaceBlockhash?: boolean } = {},
+    ): Promise<SimulationReport> {
+      const { verifySignatures = false, replaceBlockhash = false } = options;
       const parsed = parseTransaction(wire);
       if (verifySignatures) requireSignatures(parsed);
       const machine = await executor();
@@ -142,7 +118,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
           returnData: null,
           accountsAfter: transaction.accountKeys.map(read),
         });
-        const execution = file.transaction(transaction.signature)
+        const execution = landed(transaction.signature)
           ? fail('AlreadyProcessed')
           : isAlive()
             ? machine.simulate(transaction, read, time)
@@ -153,8 +129,6 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     },
   };
 }
-
-const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111';
 
 type ReadAccount = (address: Address) => ChainAccount | null;
 
@@ -222,7 +196,7 @@ interface Waiting {
 
 /**
  * Lands the transactions that were sent at the same moment in one write, one after the other: they wait for the disk
- * once, and nobody is told of anything before it. One that is refused leaves nothing, and refuses no other.
+ * once, and are answered after that. A refused one leaves nothing, and refuses no other.
  */
 function createLandings(file: Pick<LedgerFile, 'write' | 'disk'>) {
   let waiting: Waiting[] = [];
@@ -230,13 +204,13 @@ function createLandings(file: Pick<LedgerFile, 'write' | 'disk'>) {
   function landAll(): void {
     const due = waiting;
     waiting = [];
-    const landed: { tell(): void; reject(error: unknown): void }[] = [];
+    const done: { tell(): void; reject(error: unknown): void }[] = [];
     try {
       file.write(() => {
         for (const one of due) {
           try {
             const result = one.land();
-            landed.push({ tell: () => one.resolve(result), reject: one.reject });
+            done.push({ tell: () => one.resolve(result), reject: one.reject });
           } catch (error) {
             // It is refused before anything of it is written. Any other error is the file's.
             if (!isProblem(error, 'transaction_failed')) throw error;
@@ -250,10 +224,10 @@ function createLandings(file: Pick<LedgerFile, 'write' | 'disk'>) {
     }
     file.disk.sync().then(
       () => {
-        for (const { tell } of landed) tell();
+        for (const { tell } of done) tell();
       },
       (error) => {
-        for (const { reject } of landed) reject(error);
+        for (const { reject } of done) reject(error);
       },
     );
   }

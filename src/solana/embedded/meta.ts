@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
-import type { ChainAccount } from '../cluster.ts';
-import { MEMO_PROGRAM, mintOf, tokenAccountOf } from '../token.ts';
+import { type ChainAccount, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../cluster.ts';
+import { MEMO_PROGRAM, mintOf, tokenAccountOf, viewOf } from '../token.ts';
 import type { LoadedAddresses, ParsedMessage } from './parse.ts';
 
 export interface InnerInstructions {
@@ -65,3 +65,41 @@ export const memosOf = ({ accountKeys, instructions }: Pick<ParsedMessage, 'acco
     .filter(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM)
     .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`)
     .join('; ');
+
+const LAMPORTS_PER_SIGNATURE = 5000n;
+
+/** Programs of the runtime itself: an instruction of theirs counts for little (SIMD-0170). */
+const BUILTINS: ReadonlySet<string> = new Set([
+  COMPUTE_BUDGET_PROGRAM,
+  SYSTEM_PROGRAM,
+  'Vote111111111111111111111111111111111111111',
+  UPGRADEABLE_LOADER,
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+]);
+const PRECOMPILES = new Set([
+  'Ed25519SigVerify111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+  'Secp256r1SigVerify1111111111111111111111111',
+]);
+const MOST_UNITS = 1_400_000n;
+
+/** The fee of a transaction, lamports: per signature, plus the priority that it bids for. */
+export function feeOf(message: Pick<ParsedMessage, 'header' | 'accountKeys' | 'instructions'>): bigint {
+  let signatures = BigInt(message.header.numRequiredSignatures);
+  let defaultUnits = 0n;
+  let units: bigint | undefined;
+  let microLamportsPerUnit = 0n;
+  for (const { programIdIndex, data } of message.instructions) {
+    const program = message.accountKeys[programIdIndex] ?? '';
+    if (PRECOMPILES.has(program)) signatures += BigInt(data[0] ?? 0);
+    else defaultUnits += BUILTINS.has(program) ? 3_000n : 200_000n;
+    if (program !== COMPUTE_BUDGET_PROGRAM) continue;
+    const view = viewOf(data);
+    if (data[0] === 2 && data.length >= 5) units = BigInt(view.getUint32(1, true));
+    if (data[0] === 3 && data.length >= 9) microLamportsPerUnit = view.getBigUint64(1, true);
+  }
+  const wanted = units ?? defaultUnits;
+  const limit = wanted < MOST_UNITS ? wanted : MOST_UNITS;
+  return signatures * LAMPORTS_PER_SIGNATURE + (limit * microLamportsPerUnit + 999_999n) / 1_000_000n;
+}

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
-import type { ChainAccount } from '../cluster.ts';
+import { type ChainAccount, SYSTEM_PROGRAM } from '../cluster.ts';
+import { addressAt, viewOf } from '../token.ts';
 import { isWritable, type ParsedTransaction } from './parse.ts';
 
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 const NONCE_BYTES = 80;
 const AUTHORITY_AT = 8;
 const NONCE_AT = 40;
@@ -12,20 +12,13 @@ const ADVANCE = 4;
 
 type ReadAccount = (address: Address) => ChainAccount | null;
 
-interface Nonce {
-  readonly authority: Address;
-  /** What a transaction carries in place of a blockhash. */
-  readonly value: Address;
-  readonly lamportsPerSignature: bigint;
-}
-
-/** null for an account that holds no nonce. */
-export function decodeNonce({ owner, data }: Pick<ChainAccount, 'owner' | 'data'>): Nonce | null {
+/** Reads a nonce, whose `value` a transaction carries in place of a blockhash; null for any other account. */
+export function decodeNonce({ owner, data }: Pick<ChainAccount, 'owner' | 'data'>) {
   if (owner !== SYSTEM_PROGRAM || data.length !== NONCE_BYTES) return null;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const view = viewOf(data);
   if (view.getUint32(0, true) !== 1 || view.getUint32(4, true) !== 1) return null;
-  const at = (offset: number) => bs58.encode(data.subarray(offset, offset + 32)) as Address;
-  return { authority: at(AUTHORITY_AT), value: at(NONCE_AT), lamportsPerSignature: view.getBigUint64(72, true) };
+  const [authority, value] = [addressAt(data, AUTHORITY_AT), addressAt(data, NONCE_AT)];
+  return { authority, value, lamportsPerSignature: view.getBigUint64(72, true) };
 }
 
 /** The nonce that an account gets while `blockhash` is the latest. */

@@ -2,11 +2,12 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Address, Instruction, Signature } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
+import { once } from '../../kernel/once.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
 import { type ChainTransaction, type Cluster, DEVNET_USDC, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
-import { associatedTokenAddress, decodeTokenAccount, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
+import { associatedTokenAddress, MEMO_PROGRAM, tokenBalanceIn } from '../token.ts';
 import { buildTransaction, memoStands, minimumRent } from '../transaction.ts';
 import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
@@ -18,15 +19,12 @@ import { identityOf, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 /** Transactions of an account that are read at once. */
 const HISTORY_PAGE = 500;
 
-export type { GenesisProgram } from './genesis.ts';
-export type { EmbeddedLedger } from './ledger.ts';
-
 export interface EmbeddedCluster extends Cluster, Faucet {
   /** The ledger itself, for the JSON-RPC facade. */
   readonly ledger: EmbeddedLedger;
   /** Tells this ledger from every other one. */
   readonly ledgerId: string;
-  /** The one validator, for whoever asks who leads. */
+  /** The one validator, which leads every slot. */
   readonly identity: Address;
   /** Writes to the file, to see whether that works. */
   probe(): void;
@@ -62,12 +60,6 @@ export async function openEmbeddedCluster(options: {
   };
   const ledger = createLedger(file, openSlotClock(file, keys.seed, options.clock));
 
-  let faucetKey: Signer | undefined;
-  const openFaucetKey = () => {
-    faucetKey ??= signerFromSeed(keys.faucet_seed);
-    return faucetKey;
-  };
-
   const told = async <T>(read: () => T): Promise<T> => {
     const result = read();
     await ledger.onDisk();
@@ -85,11 +77,7 @@ export async function openEmbeddedCluster(options: {
     finalizedBlockHeight: async () => BigInt(ledger.now().slot),
     unixTime: async () => ledger.now().unixTime,
     accounts: (addresses) => told(() => file.snapshot(() => addresses.map(ledger.account))),
-    tokenBalance: async (tokenAccount) => {
-      const account = await told(() => ledger.account(tokenAccount));
-      if (account?.owner !== TOKEN_PROGRAM) return null;
-      return decodeTokenAccount(account.data)?.amount ?? null;
-    },
+    tokenBalance: async (tokenAccount) => tokenBalanceIn(await told(() => ledger.account(tokenAccount))),
     minimumRent: async (dataLength) => minimumRent(dataLength),
     async simulate(wire, { verifySignatures = false } = {}) {
       try {
@@ -128,7 +116,10 @@ export async function openEmbeddedCluster(options: {
   };
   return {
     ...cluster,
-    ...createFaucet(cluster, openFaucetKey),
+    ...createFaucet(
+      cluster,
+      once(async () => signerFromSeed(keys.faucet_seed)),
+    ),
     ledger,
     ledgerId: ledgerIdOf(keys.seed),
     identity: identityOf(keys.seed),
@@ -158,7 +149,7 @@ const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({
 });
 
 /** Airdrops are transactions like any other, signed by the faucet's key: they appear in the history. */
-function createFaucet(cluster: Pick<Cluster, 'latestBlockhash' | 'send'>, faucetKey: () => Signer): Faucet {
+function createFaucet(cluster: Pick<Cluster, 'latestBlockhash' | 'send'>, faucetKey: () => Promise<Signer>): Faucet {
   const send = async (key: Signer, ...instructions: Instruction[]) => {
     const blockhash = await cluster.latestBlockhash();
     // Two equal airdrops in one slot would else be one transaction, which lands once.
@@ -169,7 +160,7 @@ function createFaucet(cluster: Pick<Cluster, 'latestBlockhash' | 'send'>, faucet
   return {
     async airdropSol(to, lamports) {
       const { getTransferSolInstruction } = await import('@solana-program/system');
-      const key = faucetKey();
+      const key = await faucetKey();
       return send(key, getTransferSolInstruction({ source: key, destination: to, amount: lamports }));
     },
     async airdropUsdc(owner, amount) {
@@ -177,7 +168,7 @@ function createFaucet(cluster: Pick<Cluster, 'latestBlockhash' | 'send'>, faucet
         '@solana-program/token'
       );
       const ata = await associatedTokenAddress(owner, DEVNET_USDC);
-      const key = faucetKey();
+      const key = await faucetKey();
       return send(
         key,
         getCreateAssociatedTokenIdempotentInstruction({ payer: key, ata, owner, mint: DEVNET_USDC }),

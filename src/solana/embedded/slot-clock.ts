@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
-import type { LedgerFile } from './ledger-file.ts';
+import type { SqliteDatabase } from '../../store/libsql/index.ts';
+import { CLOCK_SYSVAR } from '../cluster.ts';
 
 export const SLOT_MS = 400;
 /** A blockhash is good for this many slots, as on a real cluster. */
 export const BLOCKHASH_SLOTS = 150;
-/** Hashes of slots that are not made anew each time: the recent ones are asked for again and again. */
+/** Caches the hashes of recent slots. */
 const MOST_HASHES_KEPT = 2_000;
 export const SLOTS_PER_EPOCH = 432_000;
 
@@ -17,7 +18,7 @@ export const epochOf = (slot: number): bigint => BigInt(Math.floor(slot / SLOTS_
 export const ledgerIdOf = (seed: Uint8Array): string =>
   createHash('sha256').update('ledger id').update(seed).digest('hex').slice(0, 32);
 
-/** The address of the one validator. Nobody has its key: it signs nothing. */
+/** The address of the one validator. There is no key: it signs nothing. */
 export const identityOf = (seed: Uint8Array): Address =>
   bs58.encode(createHash('sha256').update('validator').update(seed).digest()) as Address;
 
@@ -27,25 +28,7 @@ export interface LedgerTime {
   readonly unixTime: number;
 }
 
-/**
- * The ledger's time. It follows the machine's clock and never goes back: after the machine's clock was set back it
- * runs on at half speed until that clock has caught up, so that blockhashes still change and expire. Every time
- * that was told to anybody is written down first: a transaction once said to be expired can never land, whichever
- * process is asked and whatever clock it has. A failure of the power may take the last of them, but only together with
- * a clock that is set back after it would that be seen: no time waits for the disk by itself.
- */
-export interface SlotClock {
-  /** The time now, kept. Takes the write lock when the slot or the second has changed. */
-  advance(): LedgerTime;
-  /** The time now, not kept: for what only describes an answer. */
-  peek(): LedgerTime;
-  blockhash(slot: number): string;
-  /** The same, 32 bytes. */
-  hash(slot: number): Uint8Array;
-  /** The slot of a blockhash that is still good at `slot`, else null. */
-  slotOfBlockhash(blockhash: string, slot: number): number | null;
-  timeOfSlot(slot: number): number;
-}
+export type SlotClock = ReturnType<typeof openSlotClock>;
 
 interface TimeRow {
   genesis_ms: number;
@@ -53,11 +36,19 @@ interface TimeRow {
   ledger_ms: number;
 }
 
-export function openSlotClock(
-  { database, changes }: Pick<LedgerFile, 'database' | 'changes'>,
-  seed: Uint8Array,
-  clock: Clock,
-): SlotClock {
+interface WatchedFile {
+  readonly database: Pick<SqliteDatabase, 'prepare'>;
+  readonly changes: Changes;
+}
+
+/**
+ * The ledger's time. It follows the machine's clock and never goes back: after the machine's clock was set back it
+ * runs on at half speed until that clock has caught up, so that blockhashes still change and expire. Every time is
+ * written down before it is given out: a transaction once said to be expired can never land, whichever process is asked
+ * and whatever clock it has. A power cut may take the last times, but that shows only together with a clock that is set
+ * back after it: no time waits for the disk by itself.
+ */
+export function openSlotClock({ database, changes }: WatchedFile, seed: Uint8Array, clock: Clock) {
   const read = database.prepare('select genesis_ms, wall_ms, ledger_ms from ledger');
   const keep = database.prepare('update ledger set wall_ms = ?, ledger_ms = ? where ledger_ms <= ?');
   let known: { readonly row: TimeRow; readonly seen: number } | null = null;
@@ -97,21 +88,124 @@ export function openSlotClock(
     return createHash('sha256').update(seed).update(slotBytes).digest();
   };
   return {
-    advance() {
+    /** The time now, kept. Takes the write lock when the slot or the second has changed. */
+    advance(): LedgerTime {
       const { time, wallMs, ledgerMs, changed } = now();
       if (changed) write(wallMs, ledgerMs);
       return time;
     },
+    /** The time now, not kept: for what only describes an answer. */
     peek: () => now().time,
-    blockhash: (slot) => bs58.encode(hashOf(slot)),
+    blockhash: (slot: number) => bs58.encode(hashOf(slot)),
+    /** The same, 32 bytes. */
     hash: hashOf,
-    slotOfBlockhash(blockhash, slot) {
+    /** The slot of a blockhash that is still good at `slot`, else null. */
+    slotOfBlockhash(blockhash: string, slot: number): number | null {
       const wanted = bs58.decode(blockhash);
       for (let candidate = slot; candidate >= Math.max(0, slot - BLOCKHASH_SLOTS); candidate--) {
         if (hashOf(candidate).equals(wanted)) return candidate;
       }
       return null;
     },
-    timeOfSlot: (slot) => Math.floor((rowNow().genesis_ms + slot * SLOT_MS) / 1000),
+    timeOfSlot: (slot: number) => Math.floor((rowNow().genesis_ms + slot * SLOT_MS) / 1000),
+  };
+}
+
+export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
+const SLOT_HASHES_SYSVAR = 'SysvarS1otHashes111111111111111111111111111' as Address;
+const RECENT_BLOCKHASHES_SYSVAR = 'SysvarRecentB1ockHashes11111111111111111111' as Address;
+
+/** Those that change with every slot, and that the runtime does not keep by itself. */
+export const MOVING_SYSVARS: readonly Address[] = [SLOT_HASHES_SYSVAR, RECENT_BLOCKHASHES_SYSVAR];
+
+const MOST_SLOT_HASHES = 512;
+const ENTRY_BYTES = 40;
+const LAMPORTS_PER_SIGNATURE = 5000n;
+
+/** The data of the sysvars that move with the clock, as programs and clients read it; null for any other account. */
+export function createSysvars(clock: Pick<SlotClock, 'hash'>) {
+  return (address: Address, time: LedgerTime): Uint8Array | null => {
+    switch (address) {
+      case CLOCK_SYSVAR:
+        return clockData(time);
+      case SLOT_HASHES_SYSVAR:
+        return slotHashes(clock, time.slot);
+      case RECENT_BLOCKHASHES_SYSVAR:
+        return recentBlockhashes(clock, time.slot);
+      default:
+        return null;
+    }
+  };
+}
+
+/** The hashes of the slots before this one, newest first. */
+function slotHashes(clock: Pick<SlotClock, 'hash'>, slot: number): Uint8Array {
+  const data = Buffer.alloc(8 + MOST_SLOT_HASHES * ENTRY_BYTES);
+  const count = Math.min(MOST_SLOT_HASHES, slot);
+  data.writeBigUInt64LE(BigInt(count), 0);
+  for (let index = 0; index < count; index++) {
+    const at = 8 + index * ENTRY_BYTES;
+    data.writeBigUInt64LE(BigInt(slot - 1 - index), at);
+    data.set(clock.hash(slot - 1 - index), at + 8);
+  }
+  return new Uint8Array(data);
+}
+
+/** The blockhashes that are good, newest first, each with what a signature costs. */
+function recentBlockhashes(clock: Pick<SlotClock, 'hash'>, slot: number): Uint8Array {
+  const data = Buffer.alloc(8 + BLOCKHASH_SLOTS * ENTRY_BYTES);
+  const count = Math.min(BLOCKHASH_SLOTS, slot + 1);
+  data.writeBigUInt64LE(BigInt(count), 0);
+  for (let index = 0; index < count; index++) {
+    const at = 8 + index * ENTRY_BYTES;
+    data.set(clock.hash(slot - index), at);
+    data.writeBigUInt64LE(LAMPORTS_PER_SIGNATURE, at + 32);
+  }
+  return new Uint8Array(data);
+}
+
+function clockData({ slot, unixTime }: LedgerTime): Uint8Array {
+  const data = Buffer.alloc(40);
+  data.writeBigUInt64LE(BigInt(slot), 0);
+  data.writeBigUInt64LE(epochOf(slot), 16);
+  data.writeBigUInt64LE(epochOf(slot) + 1n, 24);
+  data.writeBigInt64LE(BigInt(unixTime), 32);
+  return new Uint8Array(data);
+}
+
+export type Changes = ReturnType<typeof watchChanges>;
+
+/** Counts the changes of a file by others, and rollbacks here: what was read at the same count is still right. */
+export function watchChanges(database: Pick<SqliteDatabase, 'prepare'>) {
+  // Differs from the last one when another connection, of whatever process, has committed in between.
+  const asked = database.prepare('pragma data_version');
+  let count = 0;
+  let version: number | null = null;
+  let isWithin = false;
+  const look = () => {
+    const { data_version } = asked.get() as { data_version: number };
+    if (data_version !== version) count += 1;
+    version = data_version;
+  };
+  return {
+    seen(): number {
+      if (!isWithin) look();
+      return count;
+    },
+    /** The count inside `within`, where it costs nothing; null outside. */
+    seenWithin: () => (isWithin ? count : null),
+    /** Looks once, and runs `work` at that count: inside a transaction nothing of others is seen before its end. */
+    within<T>(work: () => T): T {
+      look();
+      isWithin = true;
+      try {
+        return work();
+      } finally {
+        isWithin = false;
+      }
+    },
+    rolledBack: () => {
+      count += 1;
+    },
   };
 }

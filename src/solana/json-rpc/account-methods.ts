@@ -4,21 +4,24 @@ import type { ChainAccount } from '../cluster.ts';
 import type { AccountsWanted, EmbeddedLedger } from '../embedded/index.ts';
 import { mintOf as decodedMint, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, tokenAccountOf, tokenAmountOf } from '../token.ts';
 import { minimumRent } from '../transaction.ts';
-import { createMeter } from './cost.ts';
+import { createMeter, eachPage, type Turns } from './cost.ts';
 import { decimalsOf, encodeAccount, uiAmount } from './encode-account.ts';
 import {
   type AccountConfig,
   accountConfig,
   accountEncoding,
   addressParam,
+  answered,
   config,
-  contextOf,
   dataSlice,
   integerParam,
-} from './params.ts';
-import { matcherOf, programFilters } from './program-filters.ts';
-import type { Turns } from './turns.ts';
-import { invalidParams, type Method, method } from './wire.ts';
+  invalidParams,
+  type Method,
+  matcherOf,
+  method,
+  minContextSlot,
+  programFilters,
+} from './wire.ts';
 
 const MOST_ACCOUNTS = 100;
 const MOST_LARGEST = 20;
@@ -30,21 +33,16 @@ const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ progra
 });
 const programConfig = z
   .looseObject({
-    encoding: accountEncoding.nullish(),
-    dataSlice: dataSlice.nullish(),
-    minContextSlot: integerParam.nullish(),
-    withContext: z.boolean().nullish(),
-    filters: programFilters,
+    ...{ encoding: accountEncoding, dataSlice, minContextSlot },
+    ...{ withContext: z.boolean().nullish(), filters: programFilters },
   })
   .optional();
 
 /** Accounts and tokens. */
 export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<string, Method> {
-  const scan = createScan(ledger, turns);
-  const answer = (options: { minContextSlot?: number | null | undefined } | undefined, value: unknown) => ({
-    context: contextOf(ledger, options),
-    value,
-  });
+  const scan: Scan = (wanted, look) =>
+    eachPage(turns, PAGE, (last) => ledger.accountsPage(wanted, last?.address ?? '', PAGE), look);
+  const answer = (options: Parameters<typeof answered>[1], value: unknown) => answered(ledger, options, value);
   const shown = (account: ChainAccount | null, options: AccountConfig) =>
     account && encodeAccount(ledger, account, options);
 
@@ -121,7 +119,7 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
   };
 }
 
-/** Tells which token accounts a filter lets through. @throws JsonRpcError for a mint or a program that is none */
+/** Returns the check of a filter. @throws JsonRpcError for an unknown mint or program */
 function matching(ledger: EmbeddedLedger, filter: z.infer<typeof tokenFilter>): (account: ChainAccount) => boolean {
   if ('mint' in filter) {
     if (!ledger.account(filter.mint)) throw invalidParams('could not find mint');
@@ -160,20 +158,6 @@ function mintOf(ledger: EmbeddedLedger, address: Address) {
 }
 
 type Scan = (wanted: AccountsWanted, look: (account: ChainAccount) => void) => Promise<void>;
-
-/** Looks at accounts a page at a time, however many there are, and lets others have their turn in between. */
-const createScan =
-  (ledger: EmbeddedLedger, turns: Turns): Scan =>
-  async (wanted, look) => {
-    for (let after = ''; ; ) {
-      const page = ledger.accountsPage(wanted, after, PAGE);
-      for (const account of page) look(account);
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) return;
-      after = last.address;
-      await turns.breathe();
-    }
-  };
 
 /** The approximate size of an account in an answer: its data and the JSON around it. */
 const bytesShown = ({ data }: ChainAccount, options: AccountConfig): number =>

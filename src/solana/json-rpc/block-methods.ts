@@ -1,11 +1,23 @@
 import * as z from 'zod';
 import { type EmbeddedLedger, epochOf, type LandedTransaction, SLOT_MS, SLOTS_PER_EPOCH } from '../embedded/index.ts';
-import { createMeter } from './cost.ts';
+import { createMeter, type Turns } from './cost.ts';
 import { encodeAccounts, encodeInBlock, type TransactionEncoding } from './encode-transaction.ts';
-import { addressParam, commitment, config, contextOf, integerParam, requireConfirmed } from './params.ts';
 import { shownVersioned, transactionEncoding } from './transaction-methods.ts';
-import type { Turns } from './turns.ts';
-import { BLOCK_NOT_AVAILABLE, INVALID_PARAMS, JsonRpcError, type Method, method, toJson, WrittenJson } from './wire.ts';
+import {
+  addressParam,
+  answered,
+  BLOCK_NOT_AVAILABLE,
+  commitment,
+  config,
+  INVALID_PARAMS,
+  integerParam,
+  JsonRpcError,
+  type Method,
+  method,
+  requireConfirmed,
+  toJson,
+  WrittenJson,
+} from './wire.ts';
 
 const MOST_BLOCKS = 500_000;
 const PAGE = 20;
@@ -16,7 +28,7 @@ const MOST_SAMPLES = 720;
 const NO_BLOCKHASH = '11111111111111111111111111111111';
 
 const blockConfig = z.looseObject({
-  commitment: commitment.nullish(),
+  commitment,
   encoding: transactionEncoding.nullish(),
   transactionDetails: z.enum(['full', 'accounts', 'signatures', 'none']).nullish(),
   rewards: z.boolean().nullish(),
@@ -110,25 +122,19 @@ function encoded(landed: LandedTransaction, details: 'full' | 'accounts' | 'sign
 }
 
 function getBlockProduction(ledger: EmbeddedLedger, identity: string): Method {
-  const range = z.object({ firstSlot: integerParam, lastSlot: integerParam.nullish() });
-  return method(
-    z.tuple([
-      z
-        .looseObject({ commitment: commitment.nullish(), identity: addressParam.nullish(), range: range.nullish() })
-        .optional(),
-    ]),
-    (options) => {
-      const { slot } = ledger.now();
-      const firstSlot = options?.range?.firstSlot ?? Number(epochOf(slot)) * SLOTS_PER_EPOCH;
-      const lastSlot = options?.range?.lastSlot ?? slot;
-      if (firstSlot > lastSlot || lastSlot > slot)
-        throw new JsonRpcError(INVALID_PARAMS, `lastSlot, ${lastSlot}, is out of range; max ${slot}`);
-      const led = lastSlot - firstSlot + 1;
-      const isOther = (options?.identity ?? identity) !== identity;
-      const byIdentity = isOther ? {} : { [identity]: [led, led] };
-      return { context: contextOf(ledger), value: { byIdentity, range: { firstSlot, lastSlot } } };
-    },
-  );
+  const range = z.object({ firstSlot: integerParam, lastSlot: integerParam.nullish() }).nullish();
+  const asked = z.looseObject({ commitment, identity: addressParam.nullish(), range }).optional();
+  return method(z.tuple([asked]), (options) => {
+    const { slot } = ledger.now();
+    const firstSlot = options?.range?.firstSlot ?? Number(epochOf(slot)) * SLOTS_PER_EPOCH;
+    const lastSlot = options?.range?.lastSlot ?? slot;
+    if (firstSlot > lastSlot || lastSlot > slot)
+      throw new JsonRpcError(INVALID_PARAMS, `lastSlot, ${lastSlot}, is out of range; max ${slot}`);
+    const led = lastSlot - firstSlot + 1;
+    const isOther = (options?.identity ?? identity) !== identity;
+    const byIdentity = isOther ? {} : { [identity]: [led, led] };
+    return answered(ledger, {}, { byIdentity, range: { firstSlot, lastSlot } });
+  });
 }
 
 function slotsFrom(first: number, last: number): number[] {

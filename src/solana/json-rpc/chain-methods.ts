@@ -3,8 +3,19 @@ import * as z from 'zod';
 import { isProblem } from '../../kernel/problems.ts';
 import { type EmbeddedCluster, epochOf, feeOf, parseMessage, SLOTS_PER_EPOCH } from '../embedded/index.ts';
 import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
-import { API_VERSION, addressParam, config, contextOf, integerParam } from './params.ts';
-import { INTERNAL_ERROR, invalidParams, JsonRpcError, type Method, method } from './wire.ts';
+import {
+  API_VERSION,
+  addressParam,
+  answered,
+  config,
+  contextOf,
+  INTERNAL_ERROR,
+  integerParam,
+  invalidParams,
+  JsonRpcError,
+  type Method,
+  method,
+} from './wire.ts';
 
 const none = z.tuple([]);
 const optionsOnly = z.tuple([config]);
@@ -14,24 +25,21 @@ const MOST_AIRDROP_USDC = 1_000_000_000n * 1_000_000n;
 /** The chain itself: slots, blockhashes, fees, the faucet. */
 export function chainMethods(cluster: EmbeddedCluster, genesis: string): Record<string, Method> {
   const { ledger } = cluster;
-  const slotNow = () => ledger.now().slot;
+  const slotNow = method(optionsOnly, (options) => {
+    contextOf(ledger, options);
+    return ledger.now().slot;
+  });
 
   return {
     getHealth: method(none, () => 'ok'),
     getVersion: method(none, () => ({ 'feature-set': 0, 'solana-core': API_VERSION })),
     getGenesisHash: method(none, () => genesis),
-    getSlot: method(optionsOnly, (options) => {
-      contextOf(ledger, options);
-      return slotNow();
-    }),
-    getBlockHeight: method(optionsOnly, (options) => {
-      contextOf(ledger, options);
-      return slotNow();
-    }),
+    getSlot: slotNow,
+    getBlockHeight: slotNow,
     getTransactionCount: method(optionsOnly, () => ledger.transactionCount()),
     getEpochInfo: method(optionsOnly, (options) => {
       contextOf(ledger, options);
-      const slot = slotNow();
+      const { slot } = ledger.now();
       return {
         absoluteSlot: slot,
         blockHeight: slot,
@@ -43,11 +51,11 @@ export function chainMethods(cluster: EmbeddedCluster, genesis: string): Record<
     }),
     getLatestBlockhash: method(optionsOnly, (options) => {
       const { blockhash, lastValidBlockHeight } = ledger.latest();
-      return { context: contextOf(ledger, options), value: { blockhash, lastValidBlockHeight } };
+      return answered(ledger, options, { blockhash, lastValidBlockHeight });
     }),
     isBlockhashValid: method(z.tuple([addressParam, config]), (blockhash, options) => {
-      const value = ledger.isBlockhashValid(blockhash);
-      return { context: contextOf(ledger, options), value };
+      const isValid = ledger.isBlockhashValid(blockhash);
+      return answered(ledger, options, isValid);
     }),
     getFeeForMessage: method(z.tuple([z.base64().max(MOST_TRANSACTION_BYTES * 2), config]), (message, options) => {
       const context = contextOf(ledger, options);
@@ -63,9 +71,7 @@ export function chainMethods(cluster: EmbeddedCluster, genesis: string): Record<
       return airdrop(() => cluster.airdropSol(to, BigInt(lamports)));
     }),
     farelock_airdropUsdc: method(z.tuple([addressParam, integerParam]), (owner, amountAtomic) => {
-      if (BigInt(amountAtomic) > MOST_AIRDROP_USDC) {
-        throw invalidParams('more than the faucet gives at once');
-      }
+      if (BigInt(amountAtomic) > MOST_AIRDROP_USDC) throw invalidParams('more than the faucet gives at once');
       return airdrop(() => cluster.airdropUsdc(owner, BigInt(amountAtomic)));
     }),
   };

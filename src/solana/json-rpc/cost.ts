@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { JsonRpcError, LIMIT_EXCEEDED } from './wire.ts';
 
 /** The most that all calls of a request may cost together, in the time of a small read. */
@@ -36,7 +37,7 @@ const DEEPEST = 16;
 const limitExceeded = (message: string) => new JsonRpcError(LIMIT_EXCEEDED, message);
 
 /** True where JSON text is nested more deeply than any call of ours, its batch included. */
-export function isNestedDeeply(text: string): boolean {
+function isNestedDeeply(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const one = text.charCodeAt(at);
@@ -72,7 +73,7 @@ function costOf(call: unknown): number {
   return most + Math.floor(valuesIn(params) / VALUES_FOR_ONE);
 }
 
-/** Why a request is not answered: with the HTTP status that says whether it is worth to try it again. */
+/** A refused request, with the HTTP status that says whether it is worth retrying. */
 interface TooMuch {
   readonly status: 413 | 429;
   readonly error: JsonRpcError;
@@ -105,4 +106,99 @@ export function createMeter() {
     if (size > MOST_ANSWER_BYTES)
       throw limitExceeded('The answer is too large: narrow it with filters, a dataSlice or fewer details.');
   };
+}
+
+/** A call that runs longer than this lets others have the thread in between. */
+const SLICE_MS = 4;
+
+/** The one thread, which calls take in turns, a slice each. */
+export type Turns = ReturnType<typeof createTurns>;
+
+/**
+ * Answers calls of many requests side by side, a slice at a time, and between two slices everything else that the
+ * process does: twenty heavy batches at once slow each other down, and nothing else.
+ */
+export function createTurns() {
+  const waiting: (() => void)[] = [];
+  let isTaken = false;
+  let beganMs = 0;
+
+  const next = () => {
+    const first = waiting.shift();
+    isTaken = first !== undefined;
+    // Not at once: sockets and timers come first.
+    if (first) setImmediate(first);
+  };
+  const take = async () => {
+    await new Promise<void>((mine) => {
+      waiting.push(mine);
+      if (!isTaken) next();
+    });
+    beganMs = performance.now();
+  };
+
+  return {
+    /** Runs a call when its turn comes. */
+    async run<T>(call: () => T | Promise<T>): Promise<T> {
+      await take();
+      try {
+        return await call();
+      } finally {
+        next();
+      }
+    },
+    /** Within a call, between two steps: lets the others have their turn once the slice is used up. */
+    async breathe(): Promise<void> {
+      if (performance.now() - beganMs < SLICE_MS) return;
+      next();
+      await take();
+    },
+    /** Within a call: waits for a while, and lets the others have their turns meanwhile. */
+    async rest(ms: number): Promise<void> {
+      next();
+      await sleep(ms);
+      await take();
+    },
+  };
+}
+
+/** Reads a page at a time, and lets others have their turn in between. @param read the page behind `last` */
+export async function eachPage<T>(
+  turns: Turns,
+  size: number,
+  read: (last: T | undefined) => readonly T[],
+  look: (one: T) => void,
+): Promise<void> {
+  for (let last: T | undefined; ; ) {
+    const page = read(last);
+    for (const one of page) look(one);
+    last = page.at(-1);
+    if (page.length < size) return;
+    await turns.breathe();
+  }
+}
+
+/** A JSON-RPC request. Without an id it is a notification. */
+export interface Call {
+  readonly method: string;
+  readonly params?: unknown;
+  readonly id?: string | number | null;
+}
+
+/** Checks that parsed JSON is one request. */
+export function isCall(call: unknown): call is Call {
+  if (typeof call !== 'object' || call === null || Array.isArray(call)) return false;
+  const { jsonrpc, method, id } = call as Record<string, unknown>;
+  const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';
+  return jsonrpc === '2.0' && typeof method === 'string' && isId;
+}
+
+/** undefined where the text is no JSON. A parser takes long for thousands of levels: the text is looked through first. */
+export function parseJson(text: string): unknown {
+  if (isNestedDeeply(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,9 +2,8 @@ import { getBase58Decoder } from '@solana/kit';
 import { decimalOf } from '../../kernel/money.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { decodeLookupTable, decodeNonce, type EmbeddedLedger, LOOKUP_TABLE_PROGRAM } from '../embedded/index.ts';
-import { mintOf, TOKEN_2022_PROGRAM, tokenAccountOf } from '../token.ts';
-import type { AccountEncoding } from './params.ts';
-import { INVALID_REQUEST, JsonRpcError } from './wire.ts';
+import { mintOf, TOKEN_2022_PROGRAM, tokenAccountOf, viewOf } from '../token.ts';
+import { type AccountConfig, INVALID_REQUEST, JsonRpcError } from './wire.ts';
 
 /** An amount as the RPC writes it: exact in `amount` and `uiAmountString`, rounded in `uiAmount`. */
 export function uiAmount(amount: bigint, decimals: number) {
@@ -16,10 +15,7 @@ const MOST_BLOCK_BYTES = 128 * 1024;
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 const MOST_BASE58_BYTES = 128;
 
-interface AccountView {
-  readonly encoding?: AccountEncoding | null | undefined;
-  readonly dataSlice?: { readonly offset: number; readonly length: number } | null | undefined;
-}
+type AccountView = Pick<NonNullable<AccountConfig>, 'encoding' | 'dataSlice'>;
 
 /** An account as getAccountInfo shows it. */
 export function encodeAccount(ledger: EmbeddedLedger, account: ChainAccount, view: AccountView = {}) {
@@ -135,7 +131,7 @@ const WITHOUT_STATE: ReadonlyMap<number, string> = new Map([
 ]);
 
 function extensionsIn(data: Uint8Array): { readonly extension: string }[] {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const view = viewOf(data);
   const found: { readonly extension: string }[] = [];
   for (let at = EXTENSIONS_AT; at + 4 <= data.length; at += 4 + view.getUint16(at + 2, true)) {
     const kind = view.getUint16(at, true);

@@ -1,4 +1,4 @@
-import { type Address, getAddressDecoder, getBase58Decoder, getBase58Encoder } from '@solana/kit';
+import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
 import {
   type InnerInstructions,
   isWritable,
@@ -8,7 +8,7 @@ import {
   type TokenBalance,
   transactionOf,
 } from '../embedded/index.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, addressAt, MEMO_PROGRAM, TOKEN_PROGRAM, viewOf } from '../token.ts';
 import { uiAmount } from './encode-account.ts';
 
 export type TransactionEncoding = 'json' | 'jsonParsed' | 'base58' | 'base64' | 'binary';
@@ -28,7 +28,7 @@ export function encodeInBlock(landed: LandedTransaction, encoding: TransactionEn
   };
 }
 
-/** A landed transaction as getBlock shows it to whoever asks for accounts alone. */
+/** A landed transaction as getBlock shows its accounts alone. */
 export function encodeAccounts(landed: LandedTransaction) {
   const transaction = transactionOf(landed);
   const { err, status, fee, ...meta } = encodeMeta(landed, transaction, false);
@@ -79,7 +79,7 @@ function encodeBody(transaction: ParsedTransaction, encoding: TransactionEncodin
       instructions: instructions.map((one) => {
         const { programIdIndex, accounts, data } = one;
         return isParsed
-          ? parsedInstruction({ ...named(transaction, programIdIndex, accounts), data, stackHeight: 1 })
+          ? parsedInstruction(transaction, one, data, 1)
           : { programIdIndex, accounts, data: base58.decode(data), stackHeight: 1 };
       }),
     },
@@ -115,11 +115,7 @@ export const encodeInner = (inner: readonly InnerInstructions[], transaction: Pa
     index,
     instructions: instructions.map((one) =>
       isParsed
-        ? parsedInstruction({
-            ...named(transaction, one.programIdIndex, one.accounts),
-            data: new Uint8Array(getBase58Encoder().encode(one.data)),
-            stackHeight: one.stackHeight,
-          })
+        ? parsedInstruction(transaction, one, Uint8Array.from(getBase58Encoder().encode(one.data)), one.stackHeight)
         : one,
     ),
   }));
@@ -132,24 +128,18 @@ export const encodeTokenBalance = (balance: TokenBalance) => ({
   uiTokenAmount: uiAmount(BigInt(balance.amount), balance.decimals),
 });
 
-function named(transaction: ParsedTransaction, program: number, accounts: readonly number[]) {
-  const at = (index: number) => transaction.accountKeys[index] ?? '';
-  return { programId: at(program), accounts: accounts.map(at) };
-}
-
-interface FlatInstruction {
-  readonly programId: string;
-  readonly accounts: readonly string[];
-  readonly data: Uint8Array;
-  readonly stackHeight: number;
-}
-
 /**
  * An instruction as `jsonParsed` shows it. Those that move money or make accounts are spelled out; others keep
  * their bytes in base58, which the format allows for any program that the node cannot read.
  */
-function parsedInstruction(instruction: FlatInstruction): unknown {
-  const { programId, accounts, data, stackHeight } = instruction;
+function parsedInstruction(
+  transaction: ParsedTransaction,
+  one: { readonly programIdIndex: number; readonly accounts: readonly number[] },
+  data: Uint8Array,
+  stackHeight: number,
+): unknown {
+  const at = (index: number) => transaction.accountKeys[index] ?? '';
+  const [programId, accounts] = [at(one.programIdIndex), one.accounts.map(at)];
   const program = PROGRAMS[programId];
   const parsed = program?.read(accounts, data);
   if (program && parsed) return { program: program.name, programId, parsed, stackHeight };
@@ -221,6 +211,3 @@ function associatedToken(accounts: readonly string[], data: Uint8Array): unknown
   const [source, account, wallet, mint, systemProgram, tokenProgram] = accounts;
   return type && { type, info: { account, mint, source, systemProgram, tokenProgram, wallet } };
 }
-
-const viewOf = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
-const addressAt = (data: Uint8Array, offset: number): Address => getAddressDecoder().decode(data, offset);

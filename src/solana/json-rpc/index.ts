@@ -3,19 +3,24 @@ import * as z from 'zod';
 import { type HttpHeaders, type HttpRequest, HttpResponse, readBody } from '../../kernel/http.ts';
 import { type Log, silentLog } from '../../kernel/log.ts';
 import { storageFields } from '../../store/index.ts';
+import { GENESIS_HASHES } from '../cluster-settings.ts';
 import { type EmbeddedCluster, type EmbeddedLedger, epochOf, SLOTS_PER_EPOCH } from '../embedded/index.ts';
-import { GENESIS_HASHES } from '../monikers.ts';
 import { accountMethods } from './account-methods.ts';
 import { blockMethods } from './block-methods.ts';
 import { chainMethods } from './chain-methods.ts';
-import { createMeter, createScales } from './cost.ts';
-import { API_VERSION, addressParam, commitment, config, contextOf, integerParam } from './params.ts';
+import { createMeter, createScales, createTurns, eachPage, isCall, parseJson, type Turns } from './cost.ts';
 import { transactionMethods } from './transaction-methods.ts';
-import { createTurns, isCall, parseJson, type Turns } from './turns.ts';
 import {
+  API_VERSION,
+  addressParam,
+  answered,
+  commitment,
+  config,
+  contextOf,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   INVALID_REQUEST,
+  integerParam,
   JsonRpcError,
   METHOD_NOT_FOUND,
   type Method,
@@ -26,32 +31,9 @@ import {
   WrittenJson,
 } from './wire.ts';
 
+export { type Call, createTurns, isCall, parseJson, type Turns } from './cost.ts';
 export { encodeAccount } from './encode-account.ts';
-export {
-  type AccountConfig,
-  accountConfig,
-  accountEncoding,
-  addressParam,
-  config,
-  dataSlice,
-  signatureParam,
-} from './params.ts';
-export * from './program-filters.ts';
-export * from './turns.ts';
-export {
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  invalidParams,
-  JsonRpcError,
-  METHOD_NOT_FOUND,
-  type Method,
-  method,
-  PARSE_ERROR,
-  toJson,
-  type WrittenJson,
-  written,
-} from './wire.ts';
+export * from './wire.ts';
 
 const MOST_BODY_BYTES = 256 * 1024;
 const MOST_BATCH = 100;
@@ -59,9 +41,8 @@ const MOST_BATCH = 100;
 /**
  * The embedded cluster as a Solana JSON-RPC endpoint (https://solana.com/docs/rpc): a handler to be mounted
  * under any path. It takes what kit, web3.js and x402's own client send: single requests, batches and
- * notifications. What a request may cost is limited, and it is answered in slices: whoever else is served by the process
- * does not wait for it. `sendTransaction` answers after the transaction has
- * landed. Subscriptions are next door (`solana/pubsub`).
+ * notifications. The cost of a request is limited, and it is answered in slices: nothing else in the process waits for
+ * it. `sendTransaction` answers after the transaction has landed. Subscriptions are next door (`solana/pubsub`).
  */
 export function createJsonRpc(
   cluster: EmbeddedCluster,
@@ -126,13 +107,13 @@ export function createJsonRpc(
       return json(failure(null, weighed.error), weighed.status, retry);
     }
     try {
-      return await answered(calls, Array.isArray(body));
+      return await answerAll(calls, Array.isArray(body));
     } finally {
       weighed();
     }
   };
 
-  async function answered(calls: readonly unknown[], isBatch: boolean): Promise<HttpResponse> {
+  async function answerAll(calls: readonly unknown[], isBatch: boolean): Promise<HttpResponse> {
     const meter = createMeter();
     const answers: string[] = [];
     try {
@@ -184,34 +165,14 @@ function validatorMethods(ledger: EmbeddedLedger, turns: Turns, identity: Addres
       return Array.from({ length: limit }, () => identity);
     }),
     getLeaderSchedule: getLeaderSchedule(ledger, identity),
-    getEpochSchedule: method(none, () => ({
-      firstNormalEpoch: 0,
-      firstNormalSlot: 0,
-      leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
-      slotsPerEpoch: SLOTS_PER_EPOCH,
-      warmup: false,
-    })),
-    getInflationGovernor: method(optionsOnly, () => ({
-      foundation: 0,
-      foundationTerm: 0,
-      initial: 0,
-      taper: 0,
-      terminal: 0,
-    })),
-    getInflationRate: method(none, () => ({
-      epoch: epochOf(ledger.peek().slot),
-      foundation: 0,
-      total: 0,
-      validator: 0,
-    })),
+    getEpochSchedule: method(none, () => EPOCH_SCHEDULE),
+    getInflationGovernor: method(optionsOnly, () => NO_INFLATION),
+    getInflationRate: method(none, () => ({ epoch: epochOf(ledger.peek().slot), ...NO_INFLATION_RATE })),
     getInflationReward: method(
       z.tuple([z.array(addressParam).max(MOST_REWARDS), z.looseObject({}).optional()]),
       (addresses) => addresses.map(() => null),
     ),
-    getStakeMinimumDelegation: method(optionsOnly, (options) => ({
-      context: contextOf(ledger, options),
-      value: 1_000_000_000,
-    })),
+    getStakeMinimumDelegation: method(optionsOnly, (options) => answered(ledger, options, 1_000_000_000)),
     // Alpenglow's certificate of its first block: it has not begun here.
     getAgGenesisCert: method(none, () => null),
     getHighestSnapshotSlot: method(none, () => {
@@ -220,89 +181,62 @@ function validatorMethods(ledger: EmbeddedLedger, turns: Turns, identity: Addres
   };
 }
 
-/** Ports are null: there is no gossip, and whoever asks knows where this answer came from. */
+const NO_INFLATION = { foundation: 0, foundationTerm: 0, initial: 0, taper: 0, terminal: 0 };
+const NO_INFLATION_RATE = { foundation: 0, total: 0, validator: 0 };
+const EPOCH_SCHEDULE = {
+  ...{ firstNormalEpoch: 0, firstNormalSlot: 0, leaderScheduleSlotOffset: SLOTS_PER_EPOCH },
+  ...{ slotsPerEpoch: SLOTS_PER_EPOCH, warmup: false },
+};
+
+/** Ports are null: there is no gossip, and the caller knows where this answer came from. */
 const nodeOf = (pubkey: Address) => ({
-  pubkey,
-  featureSet: null,
-  gossip: null,
-  pubsub: null,
-  rpc: null,
-  serveRepair: null,
-  shredVersion: 0,
-  tpu: null,
-  tpuForwards: null,
-  tpuForwardsQuic: null,
-  tpuQuic: null,
-  tpuVote: null,
-  tvu: null,
+  ...{ pubkey, featureSet: null, gossip: null, pubsub: null, rpc: null, serveRepair: null, shredVersion: 0 },
+  ...{ tpu: null, tpuForwards: null, tpuForwardsQuic: null, tpuQuic: null, tpuVote: null, tvu: null },
   version: API_VERSION,
 });
 
 function getLeaderSchedule(ledger: EmbeddedLedger, identity: Address): Method {
-  const options = z.looseObject({ commitment: commitment.nullish(), identity: addressParam.nullish() });
+  const options = z.looseObject({ commitment, identity: addressParam.nullish() });
+  const params = z.tuple([z.union([integerParam.nullable(), options]).optional(), options.optional()]);
   // Three megabytes, the same in every answer: written once.
   let everySlot: WrittenJson | null = null;
-  return method(
-    z.tuple([z.union([integerParam.nullable(), options]).optional(), options.optional()]),
-    (first, second) => {
-      const { slot } = ledger.now();
-      const asked = typeof first === 'number' ? first : slot;
-      // Like any validator, it knows the schedule of this epoch and of the next one.
-      if (epochOf(asked) > epochOf(slot) + 1n) return null;
-      const wanted = (typeof first === 'object' ? first : second)?.identity ?? identity;
-      if (wanted !== identity) return {};
-      everySlot ??= new WrittenJson(JSON.stringify(Array.from({ length: SLOTS_PER_EPOCH }, (_, index) => index)));
-      return { [identity]: everySlot };
-    },
-  );
+  return method(params, (first, second) => {
+    const { slot } = ledger.now();
+    const asked = typeof first === 'number' ? first : slot;
+    // Like any validator, it knows the schedule of this epoch and of the next one.
+    if (epochOf(asked) > epochOf(slot) + 1n) return null;
+    const wanted = (typeof first === 'object' ? first : second)?.identity ?? identity;
+    if (wanted !== identity) return {};
+    everySlot ??= new WrittenJson(JSON.stringify(Array.from({ length: SLOTS_PER_EPOCH }, (_, index) => index)));
+    return { [identity]: everySlot };
+  });
 }
 
-interface Held {
-  readonly address: Address;
-  readonly lamports: bigint;
-}
+type Held = ReturnType<EmbeddedLedger['lamportsPage']>[number];
 
 function supplyMethods(ledger: EmbeddedLedger, turns: Turns): Record<string, Method> {
-  /** Looks at what every account holds, a page at a time. */
-  const scan = async (look: (held: Held) => void) => {
-    for (let after = ''; ; ) {
-      const page = ledger.lamportsPage(after, PAGE);
-      for (const held of page) look(held);
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) return;
-      after = last.address;
-      await turns.breathe();
-    }
-  };
+  /** Looks at what every account holds. */
+  const scan = (look: (held: Held) => void) =>
+    eachPage(turns, PAGE, (last) => ledger.lamportsPage(last?.address ?? '', PAGE), look);
+  const filter = z.enum(['circulating', 'nonCirculating']).nullish();
   return {
-    getSupply: method(z.tuple([z.looseObject({ commitment: commitment.nullish() }).optional()]), async () => {
+    getSupply: method(z.tuple([z.looseObject({ commitment }).optional()]), async () => {
       let total = 0n;
       await scan(({ lamports }) => {
         total += lamports;
       });
-      const value = { circulating: total, nonCirculating: 0, nonCirculatingAccounts: [], total };
-      return { context: contextOf(ledger), value };
+      return answered(ledger, {}, { circulating: total, nonCirculating: 0, nonCirculatingAccounts: [], total });
     }),
-    getLargestAccounts: method(
-      z.tuple([
-        z
-          .looseObject({
-            commitment: commitment.nullish(),
-            filter: z.enum(['circulating', 'nonCirculating']).nullish(),
-          })
-          .optional(),
-      ]),
-      async (options) => {
-        let largest: Held[] = [];
-        const isShown = options?.filter !== 'nonCirculating';
-        if (isShown)
-          await scan((held) => {
-            if (largest.length === MOST_LARGEST && held.lamports <= (largest.at(-1)?.lamports ?? 0n)) return;
-            largest = [...largest, held].sort(byMost).slice(0, MOST_LARGEST);
-          });
-        return { context: contextOf(ledger), value: largest };
-      },
-    ),
+    getLargestAccounts: method(z.tuple([z.looseObject({ commitment, filter }).optional()]), async (options) => {
+      let largest: Held[] = [];
+      const isShown = options?.filter !== 'nonCirculating';
+      if (isShown)
+        await scan((held) => {
+          if (largest.length === MOST_LARGEST && held.lamports <= (largest.at(-1)?.lamports ?? 0n)) return;
+          largest = [...largest, held].sort(byMost).slice(0, MOST_LARGEST);
+        });
+      return answered(ledger, {}, largest);
+    }),
   };
 }
 

@@ -3,25 +3,22 @@ import * as z from 'zod';
 import { isProblem } from '../../kernel/problems.ts';
 import { type EmbeddedLedger, explain, lamportsOf, tokenBalancesOf } from '../embedded/index.ts';
 import { MOST_TRANSACTION_BYTES, signatureOf } from '../transaction.ts';
-import { createMeter } from './cost.ts';
+import { createMeter, type Turns } from './cost.ts';
 import { encodeAccount } from './encode-account.ts';
 import { encodeInner, encodeReturnData, encodeTokenBalance, encodeTransaction } from './encode-transaction.ts';
 import {
-  type AccountEncoding,
   accountEncoding,
   addressParam,
   contextOf,
   integerParam,
-  signatureParam,
-} from './params.ts';
-import type { Turns } from './turns.ts';
-import {
   invalidParams,
   JsonRpcError,
   type Method,
   method,
+  minContextSlot,
   SIGNATURE_VERIFICATION_FAILED,
   SIMULATION_FAILED,
+  signatureParam,
   UNSUPPORTED_TRANSACTION_VERSION,
 } from './wire.ts';
 
@@ -41,9 +38,9 @@ const MOST_SHOWN = 64;
 /** Signatures that are read at once. */
 const PAGE = 50;
 
+const flag = z.boolean().nullish();
 const wireEncoding = z.enum(['base58', 'base64']).nullish();
 export const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
-const minContextSlot = integerParam.nullish();
 
 /** Transactions: sending, trying out, and what became of them. */
 export const transactionMethods = (ledger: EmbeddedLedger, turns: Turns): Record<string, Method> => ({
@@ -56,10 +53,7 @@ export const transactionMethods = (ledger: EmbeddedLedger, turns: Turns): Record
 
 const sendTransaction = (ledger: EmbeddedLedger) =>
   method(
-    z.tuple([
-      z.string(),
-      z.looseObject({ encoding: wireEncoding, skipPreflight: z.boolean().nullish(), minContextSlot }).optional(),
-    ]),
+    z.tuple([z.string(), z.looseObject({ encoding: wireEncoding, skipPreflight: flag, minContextSlot }).optional()]),
     async (text, options) => {
       contextOf(ledger, options);
       const wire = wireBytes(text, options?.encoding ?? 'base58');
@@ -76,36 +70,24 @@ const sendTransaction = (ledger: EmbeddedLedger) =>
     },
   );
 
+const simulationConfig = z.looseObject({
+  ...{ encoding: wireEncoding, sigVerify: flag, replaceRecentBlockhash: flag, innerInstructions: flag, minContextSlot },
+  accounts: z.object({ addresses: z.array(addressParam).max(MOST_SHOWN), encoding: accountEncoding }).nullish(),
+});
+
 const simulateTransaction = (ledger: EmbeddedLedger) =>
-  method(
-    z.tuple([
-      z.string(),
-      z
-        .looseObject({
-          encoding: wireEncoding,
-          sigVerify: z.boolean().nullish(),
-          replaceRecentBlockhash: z.boolean().nullish(),
-          innerInstructions: z.boolean().nullish(),
-          minContextSlot,
-          accounts: z
-            .object({ addresses: z.array(addressParam).max(MOST_SHOWN), encoding: accountEncoding.nullish() })
-            .nullish(),
-        })
-        .optional(),
-    ]),
-    async (text, options) => {
-      if (options?.sigVerify && options.replaceRecentBlockhash) {
-        throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
-      }
-      const context = contextOf(ledger, options);
-      const wire = wireBytes(text, options?.encoding ?? 'base58');
-      try {
-        return { context, value: await simulation(ledger, wire, options ?? {}) };
-      } catch (error) {
-        return refusal(error, wire, false);
-      }
-    },
-  );
+  method(z.tuple([z.string(), simulationConfig.optional()]), async (text, options) => {
+    if (options?.sigVerify && options.replaceRecentBlockhash) {
+      throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
+    }
+    const context = contextOf(ledger, options);
+    const wire = wireBytes(text, options?.encoding ?? 'base58');
+    try {
+      return { context, value: await simulation(ledger, wire, options ?? {}) };
+    } catch (error) {
+      return refusal(error, wire, false);
+    }
+  });
 
 const getSignatureStatuses = (ledger: EmbeddedLedger) =>
   method(z.tuple([z.array(signatureParam).max(MOST_STATUSES), z.looseObject({}).optional()]), (signatures) => ({
@@ -119,65 +101,46 @@ const getSignatureStatuses = (ledger: EmbeddedLedger) =>
     }),
   }));
 
+const signature = signatureParam.nullish();
+const historyConfig = z
+  .looseObject({
+    limit: z.int().min(1).max(MOST_SIGNATURES).nullish(),
+    ...{ before: signature, until: signature, minContextSlot },
+  })
+  .optional();
+
 const getSignaturesForAddress = (ledger: EmbeddedLedger, turns: Turns) =>
-  method(
-    z.tuple([
-      addressParam,
-      z
-        .looseObject({
-          limit: z.int().min(1).max(MOST_SIGNATURES).nullish(),
-          before: signatureParam.nullish(),
-          until: signatureParam.nullish(),
-          minContextSlot,
-        })
-        .optional(),
-    ]),
-    async (address, options) => {
-      contextOf(ledger, options);
-      const before = options?.before ? ledger.landing(options.before) : undefined;
-      if (before === null) return [];
-      const untilSeq = (options?.until ? ledger.landing(options.until)?.seq : undefined) ?? 0;
-      const limit = options?.limit ?? MOST_SIGNATURES;
-      const found: object[] = [];
-      for (let beforeSeq = before?.seq ?? Number.MAX_SAFE_INTEGER; found.length < limit; ) {
-        const page = ledger.transactionsNaming(address, {
-          beforeSeq,
-          untilSeq,
-          limit: Math.min(PAGE, limit - found.length),
-        });
-        found.push(...page.map(signatureShown));
-        beforeSeq = page.at(-1)?.seq ?? 0;
-        if (page.length < PAGE) break;
-        await turns.breathe();
-      }
-      return found;
-    },
-  );
+  method(z.tuple([addressParam, historyConfig]), async (address, options) => {
+    contextOf(ledger, options);
+    const before = options?.before ? ledger.landing(options.before) : undefined;
+    if (before === null) return [];
+    const untilSeq = (options?.until ? ledger.landing(options.until)?.seq : undefined) ?? 0;
+    const most = options?.limit ?? MOST_SIGNATURES;
+    const found: object[] = [];
+    for (let beforeSeq = before?.seq ?? Number.MAX_SAFE_INTEGER; found.length < most; ) {
+      const limit = Math.min(PAGE, most - found.length);
+      const page = ledger.transactionsNaming(address, { beforeSeq, untilSeq, limit });
+      found.push(...page.map(signatureShown));
+      beforeSeq = page.at(-1)?.seq ?? 0;
+      if (page.length < PAGE) break;
+      await turns.breathe();
+    }
+    return found;
+  });
+
+const versionedConfig = z.looseObject({
+  encoding: transactionEncoding.nullish(),
+  maxSupportedTransactionVersion: integerParam.nullish(),
+});
 
 const getTransaction = (ledger: EmbeddedLedger) =>
-  method(
-    z.tuple([
-      signatureParam,
-      z
-        .union([
-          transactionEncoding,
-          z.looseObject({
-            encoding: transactionEncoding.nullish(),
-            maxSupportedTransactionVersion: z.int().nonnegative().nullish(),
-          }),
-        ])
-        .optional(),
-    ]),
-    (signature, option) => {
-      const options = typeof option === 'string' ? { encoding: option } : (option ?? {});
-      const landed = ledger.landed(signature);
-      if (!landed) return null;
-      return shownVersioned(
-        encodeTransaction(landed, options.encoding ?? 'json'),
-        options.maxSupportedTransactionVersion,
-      );
-    },
-  );
+  method(z.tuple([signatureParam, z.union([transactionEncoding, versionedConfig]).optional()]), (signature, option) => {
+    const options = typeof option === 'string' ? { encoding: option } : (option ?? {});
+    const landed = ledger.landed(signature);
+    if (!landed) return null;
+    const shown = encodeTransaction(landed, options.encoding ?? 'json');
+    return shownVersioned(shown, options.maxSupportedTransactionVersion);
+  });
 
 /**
  * Without a version asked for, an answer has the old form, which cannot show new transactions.
@@ -195,14 +158,10 @@ export function shownVersioned<T extends { readonly version: 'legacy' | 0 }>(
   );
 }
 
-const signatureShown = (landed: ReturnType<EmbeddedLedger['transactionsNaming']>[number]) => ({
-  signature: landed.signature,
-  slot: landed.slot,
-  err: landed.err,
-  memo: landed.memo,
-  blockTime: landed.blockTime,
-  confirmationStatus: 'finalized',
-});
+function signatureShown(landed: ReturnType<EmbeddedLedger['transactionsNaming']>[number]) {
+  const { signature, slot, err, memo, blockTime } = landed;
+  return { signature, slot, err, memo, blockTime, confirmationStatus: 'finalized' };
+}
 
 function wireBytes(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   // Both encodings are longer than what they hold by less than one half.
@@ -231,22 +190,16 @@ function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): stri
     case 'InvalidAddressLookupTableIndex':
       throw invalidParams(error.message);
   }
-  // Without preflight nobody looks before it is forwarded: the caller learns from the status that it never landed.
+  // Without preflight it is forwarded unchecked: the caller learns from the status that it never landed.
   if (skipPreflight) return signatureOf(wire);
   const logs = error.detail?.logs;
   throw preflightFailure(reason, Array.isArray(logs) ? logs : []);
 }
 
 function preflightFailure(err: unknown, logs: readonly unknown[]): JsonRpcError {
-  return new JsonRpcError(SIMULATION_FAILED, `Transaction simulation failed: ${inWords(err)}`, {
-    accounts: null,
-    err,
-    innerInstructions: null,
-    logs,
-    replacementBlockhash: null,
-    returnData: null,
-    unitsConsumed: 0,
-  });
+  const nothing = { replacementBlockhash: null, returnData: null, unitsConsumed: 0 };
+  const data = { accounts: null, err, innerInstructions: null, logs, ...nothing };
+  return new JsonRpcError(SIMULATION_FAILED, `Transaction simulation failed: ${inWords(err)}`, data);
 }
 
 function inWords(err: unknown): string {
@@ -259,23 +212,13 @@ function inWords(err: unknown): string {
   return `Error processing Instruction ${index}: ${reason}`;
 }
 
-interface SimulationOptions {
-  readonly sigVerify?: boolean | null | undefined;
-  readonly replaceRecentBlockhash?: boolean | null | undefined;
-  readonly innerInstructions?: boolean | null | undefined;
-  readonly accounts?:
-    | { readonly addresses: readonly Address[]; readonly encoding?: AccountEncoding | null | undefined }
-    | null
-    | undefined;
-}
-
 /** Simulates a transaction now, in the form of simulateTransaction. */
-async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: SimulationOptions) {
+async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: z.infer<typeof simulationConfig>) {
   const report = await ledger.tryOut(wire, {
     verifySignatures: options.sigVerify ?? false,
     replaceBlockhash: options.replaceRecentBlockhash ?? false,
   });
-  const { transaction, accountsAfter } = report;
+  const { transaction, accountsAfter, replacement } = report;
   const before = transaction.accountKeys.map(ledger.account);
   const after = (address: Address) => {
     const index = transaction.accountKeys.indexOf(address);
@@ -305,13 +248,11 @@ async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: Sim
     postBalances: lamportsOf(accountsAfter).map(BigInt),
     preTokenBalances: tokenBalancesOf(before, ledger.account).map(encodeTokenBalance),
     postTokenBalances: tokenBalancesOf(accountsAfter, ledger.account).map(encodeTokenBalance),
-    ...(report.replacement
-      ? {
-          replacementBlockhash: {
-            blockhash: report.replacement.blockhash,
-            lastValidBlockHeight: report.replacement.lastValidBlockHeight,
-          },
-        }
-      : {}),
+    ...(replacement && {
+      replacementBlockhash: {
+        blockhash: replacement.blockhash,
+        lastValidBlockHeight: replacement.lastValidBlockHeight,
+      },
+    }),
   };
 }

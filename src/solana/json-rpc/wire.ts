@@ -1,4 +1,7 @@
-import type * as z from 'zod';
+import { type Address, getBase58Encoder, isAddress, type Signature } from '@solana/kit';
+import * as z from 'zod';
+import type { EmbeddedLedger } from '../embedded/index.ts';
+import { isSignatureText } from '../transaction.ts';
 
 /** An answer that is a JSON-RPC error. Codes and words are those of Agave, the reference validator. */
 export class JsonRpcError extends Error {
@@ -72,3 +75,90 @@ export function toJson(value: unknown): string {
 }
 
 const isNumber = (value: unknown): boolean => typeof value === 'number';
+
+export const addressParam = z.custom<Address>(
+  (value) => typeof value === 'string' && isAddress(value),
+  'not a base58 address of 32 bytes',
+);
+export const signatureParam = z.custom<Signature>(isSignatureText, 'not a base58 signature of 64 bytes');
+export const integerParam = z.int().nonnegative();
+
+const CURRENT = ['processed', 'confirmed', 'finalized'] as const;
+const FORMER = ['recent', 'single', 'singleGossip', 'root', 'max'] as const;
+export const commitment = z.enum([...CURRENT, ...FORMER]).nullish();
+export const minContextSlot = integerParam.nullish();
+/** The last parameter of most methods. All commitments are alike here: a landed transaction is final. */
+export const config = z.looseObject({ commitment, minContextSlot }).optional();
+type Config = z.infer<typeof config>;
+
+export const accountEncoding = z.enum(['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed']).nullish();
+export type AccountEncoding = z.infer<typeof accountEncoding>;
+export const dataSlice = z.object({ offset: integerParam, length: integerParam }).nullish();
+
+export const accountConfig = z
+  .looseObject({ commitment, minContextSlot, encoding: accountEncoding, dataSlice })
+  .optional();
+export type AccountConfig = z.infer<typeof accountConfig>;
+
+/** Blocks and what is in them are not shown below `confirmed`. @throws JsonRpcError */
+export function requireConfirmed(options?: Pick<NonNullable<Config>, 'commitment'> | null): void {
+  if (options?.commitment !== 'processed' && options?.commitment !== 'recent') return;
+  throw new JsonRpcError(INVALID_PARAMS, 'Method does not support commitment below `confirmed`');
+}
+
+/** The context of an answer. @throws JsonRpcError when the client asks for a slot that has not come yet. */
+export function contextOf(ledger: EmbeddedLedger, options?: { minContextSlot?: number | null | undefined }) {
+  const { slot } = ledger.peek();
+  if ((options?.minContextSlot ?? 0) > slot) {
+    throw new JsonRpcError(MIN_CONTEXT_SLOT_NOT_REACHED, 'Minimum context slot has not been reached', {
+      contextSlot: slot,
+    });
+  }
+  return { apiVersion: API_VERSION, slot };
+}
+
+/** An answer with its context. @throws JsonRpcError when the client asks for a slot that has not come yet. */
+export const answered = (ledger: EmbeddedLedger, options: Parameters<typeof contextOf>[1], value: unknown) => ({
+  context: contextOf(ledger, options),
+  value,
+});
+
+/** The version of Agave whose JSON-RPC this models. */
+export const API_VERSION = '3.0.0';
+
+/** 128 bytes in the longer of the two encodings. */
+const MOST_MEMCMP = 175;
+
+const programFilter = z.union([
+  z.object({ dataSize: integerParam }),
+  z.object({
+    memcmp: z.looseObject({
+      offset: integerParam,
+      bytes: z.string().max(MOST_MEMCMP),
+      encoding: z.enum(['base58', 'base64']).nullish(),
+    }),
+  }),
+]);
+/** Wanted accounts of a program: those that every filter matches. */
+export const programFilters = z.array(programFilter).max(4).nullish();
+
+/** Returns a check of an account's data against every filter. @throws JsonRpcError for a filter that cannot be read */
+export function matcherOf(filters: z.infer<typeof programFilters>): (data: Uint8Array) => boolean {
+  const matchers = (filters ?? []).map(matcher);
+  return (data) => matchers.every((matches) => matches(data));
+}
+
+function matcher(filter: z.infer<typeof programFilter>): (data: Uint8Array) => boolean {
+  if ('dataSize' in filter) return (data) => data.length === filter.dataSize;
+  const { offset, bytes, encoding } = filter.memcmp;
+  const wanted = encoding === 'base64' ? Buffer.from(bytes, 'base64') : Uint8Array.from(base58Bytes(bytes));
+  return (data) => Buffer.compare(data.subarray(offset, offset + wanted.length), wanted) === 0;
+}
+
+function base58Bytes(text: string): Iterable<number> {
+  try {
+    return getBase58Encoder().encode(text);
+  } catch {
+    throw invalidParams('memcmp bytes are not base58');
+  }
+}

@@ -1,9 +1,13 @@
+import type { Address } from '@solana/kit';
 import { type Log, silentLog } from '../../kernel/log.ts';
 import { storageFields } from '../../store/index.ts';
-import type { EmbeddedLedger, LandedTransaction } from '../embedded/index.ts';
+import { type ChainAccount, SYSTEM_PROGRAM } from '../cluster.ts';
+import { changedBy, type EmbeddedLedger, type LandedTransaction } from '../embedded/index.ts';
 import {
+  type AccountConfig,
   type Call,
   createTurns,
+  encodeAccount,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   INVALID_REQUEST,
@@ -11,39 +15,37 @@ import {
   JsonRpcError,
   PARSE_ERROR,
   parseJson,
+  type Turns,
   toJson,
+  type WrittenJson,
+  written,
 } from '../json-rpc/index.ts';
-import { createTeller, settle } from './notifications.ts';
-import { createSubscriptions, type Peer, readCall } from './subscriptions.ts';
+import {
+  createSubscriptions,
+  type Peer,
+  readCall,
+  type Subscription,
+  type Subscriptions,
+  tell,
+} from './subscriptions.ts';
 
 export type { Peer } from './subscriptions.ts';
 
-/** A connection to the subscriptions. */
-export interface Line {
-  /** Takes a message. It is answered by the peer's `send`, before this returns. */
-  receive(text: string): Promise<void>;
-  /** How many subscriptions it has. */
-  count(): number;
-  /** The peer has gone. */
-  end(): void;
-}
+export type PubSub = ReturnType<typeof createPubSub>;
 
-export interface PubSub {
-  connect(peer: Peer): Line;
-  /** Stops looking at the ledger. */
-  close(): void;
-}
+/** A connection to the subscriptions. */
+export type Line = ReturnType<PubSub['connect']>;
 
 /**
  * Solana's subscriptions (https://solana.com/docs/rpc/websocket) for the embedded cluster. All commitments are alike
- * here: what has landed is final, and is told of once.
+ * here: a landed transaction is final, and notified once.
  */
-export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { readonly log?: Log } = {}): PubSub {
+export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { readonly log?: Log } = {}) {
   const turns = createTurns();
   const subscriptions = createSubscriptions();
   const feed = createFeed(ledger, log, createTeller(ledger, subscriptions, turns));
 
-  /** @returns the answer's result. Whatever has happened already is told right behind it. */
+  /** @returns the answer's result. Events that have happened already follow right behind it. */
   const call = (peer: Peer, name: string, params: unknown): number | true => {
     const read = readCall(name, params);
     if ('end' in read) {
@@ -71,8 +73,9 @@ export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { read
   };
 
   return {
-    connect: (peer) => ({
-      receive: (text) =>
+    connect: (peer: Peer) => ({
+      /** Takes a message. It is answered by the peer's `send`, before this returns. */
+      receive: (text: string): Promise<void> =>
         turns.run(() => {
           const reply = (body: object, id: Call['id']) => peer.send(toJson({ jsonrpc: '2.0', ...body, id }));
           const request = parseJson(text);
@@ -81,32 +84,26 @@ export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { read
           // The pings of web3.js and kit are notifications, which get no answer.
           else if (request.id !== undefined) reply(answer(peer, request), request.id);
         }),
+      /** The number of its subscriptions. */
       count: () => subscriptions.of(peer),
+      /** The peer has gone. */
       end: () => subscriptions.leave(peer),
     }),
+    /** Stops looking at the ledger. */
     close: () => feed.stop(),
   };
 }
 
-/** How often the ledger is looked at, while somebody is subscribed. A look is one read of the last row's number. */
+/** The ledger is looked at so often while there are subscriptions. A look is one read of the last row's number. */
 const LOOK_MS = 25;
 
 const PAGE = 50;
 
-/** After a machine slept, nobody wants to hear of every slot since. */
+/** After a machine slept, older slots are skipped. */
 const MOST_SLOTS_AT_ONCE = 20;
 
-/** Whoever is told what has happened on the ledger, in its order. */
-interface Listener {
-  /** True where nobody wants to be told anything. */
-  isIdle(): boolean;
-  landed(transactions: readonly LandedTransaction[]): Promise<void>;
-  /** A slot has begun; the one before it is complete. */
-  slot(slot: number): Promise<void>;
-}
-
 /** Follows the ledger. Other processes write the same file, so it is the file that is watched. */
-function createFeed(ledger: EmbeddedLedger, log: Log, listener: Listener) {
+function createFeed(ledger: EmbeddedLedger, log: Log, listener: ReturnType<typeof createTeller>) {
   let timer: NodeJS.Timeout | null = null;
   let seen = 0;
   let toldSlot = 0;
@@ -148,7 +145,7 @@ function createFeed(ledger: EmbeddedLedger, log: Log, listener: Listener) {
       await tellTransactions();
       isFailing = false;
     } catch (error) {
-      // The next look may go well; nobody is told of every one that does not.
+      // The next look may go well: failures in a row are logged once.
       if (!isFailing) log('error', 'subscriptions_failed', storageFields(error));
       isFailing = true;
     } finally {
@@ -157,7 +154,7 @@ function createFeed(ledger: EmbeddedLedger, log: Log, listener: Listener) {
   };
 
   return {
-    /** Tells of everything from now on, until nobody listens. */
+    /** Notifies from now on, until no subscription is left. */
     start(): void {
       if (timer !== null) return;
       seen = ledger.transactionCount();
@@ -166,4 +163,129 @@ function createFeed(ledger: EmbeddedLedger, log: Log, listener: Listener) {
     },
     stop,
   };
+}
+
+/** Sends a transaction's outcome, once; that ends the subscription. */
+function settle(
+  subscriptions: Subscriptions,
+  subscription: Subscription,
+  { slot, err }: Pick<LandedTransaction, 'slot' | 'err'>,
+): void {
+  subscriptions.forget(subscription);
+  const { wanted } = subscription;
+  const context = { slot };
+  if (wanted.kind === 'signature' && wanted.isReceivedTold)
+    tell(subscription, written({ context, value: 'receivedSignature' }));
+  tell(subscription, written({ context, value: { err } }));
+}
+
+/** Notifies subscribers of events on the ledger, in its order. */
+function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turns: Turns) {
+  const isWanted = (...kinds: readonly ('account' | 'program' | 'logs')[]) =>
+    kinds.some((kind) => subscriptions.countOf(kind) > 0);
+
+  /** Others have their turn between two subscribers: many of them must not hold up the process. */
+  async function tellEach(those: readonly Subscription[], ...results: readonly WrittenJson[]): Promise<void> {
+    for (const one of those) {
+      for (const result of results) tell(one, result);
+      await turns.breathe();
+    }
+  }
+
+  async function tellLogs({ signature, slot, err, meta }: LandedTransaction, named: readonly Address[]): Promise<void> {
+    const those = [null, ...named].flatMap((mentions) => subscriptions.waitingFor({ kind: 'logs', mentions }));
+    if (those.length === 0) return;
+    await tellEach(those, written({ context: { slot }, value: { signature, err, logs: meta.logs } }));
+  }
+
+  async function tellAccount(address: Address, slot: number): Promise<void> {
+    const account = ledger.account(address);
+    const context = { slot };
+    const views = new Map<string, WrittenJson>();
+    /** Written once for all that want it in the same form. */
+    const inView = (form: string, view: AccountConfig, value: (shown: object) => object): WrittenJson => {
+      const key = `${form} ${JSON.stringify([view?.encoding, view?.dataSlice])}`;
+      const known = views.get(key);
+      if (known) return known;
+      const text = written({ context, value: value(shown(ledger, account ?? closed(address), view)) });
+      views.set(key, text);
+      return text;
+    };
+    for (const one of subscriptions.waitingFor({ kind: 'account', address })) {
+      if (one.wanted.kind !== 'account') continue;
+      const text = inView('account', one.wanted.view, (its) => its);
+      tell(one, text);
+      await turns.breathe();
+    }
+    // A program is not told of an account that it no longer owns.
+    if (!account) return;
+    for (const one of subscriptions.waitingFor({ kind: 'program', program: account.owner })) {
+      if (one.wanted.kind !== 'program' || !one.wanted.matches(account.data)) continue;
+      const text = inView('program', one.wanted.view, (its) => ({ pubkey: address, account: its }));
+      tell(one, text);
+      await turns.breathe();
+    }
+  }
+
+  return {
+    isIdle: subscriptions.isEmpty,
+
+    landed: (transactions: readonly LandedTransaction[]) =>
+      turns.run(async () => {
+        const changed = new Map<Address, number>();
+        for (const landed of transactions) {
+          const { signature } = landed;
+          for (const one of subscriptions.waitingFor({ kind: 'signature', signature }))
+            settle(subscriptions, one, landed);
+          if (!isWanted('account', 'program', 'logs')) continue;
+          const { named, written } = changedBy(landed);
+          if (isWanted('logs')) await tellLogs(landed, named);
+          for (const address of written) changed.set(address, landed.slot);
+          await turns.breathe();
+        }
+        if (!isWanted('account', 'program')) return;
+        for (const [address, slot] of changed) await tellAccount(address, slot);
+      }),
+
+    /** A slot has begun; the one before it is complete. */
+    slot: (slot: number) =>
+      turns.run(async () => {
+        const parent = Math.max(0, slot - 1);
+        const timestamp = Date.now();
+        const { waitingFor } = subscriptions;
+        await tellEach(waitingFor({ kind: 'slot' }), written({ parent, root: parent, slot }));
+        await tellEach(waitingFor({ kind: 'root' }), written(parent));
+        await tellEach(
+          waitingFor({ kind: 'slotsUpdates' }),
+          written({ type: 'createdBank', parent, slot, timestamp }),
+          written({ type: 'optimisticConfirmation', slot: parent, timestamp }),
+          written({ type: 'root', slot: parent, timestamp }),
+        );
+      }),
+  };
+}
+
+const NO_DATA = new Uint8Array();
+
+/** A closed account as its subscribers see it: never null. */
+const closed = (address: Address): ChainAccount => ({
+  address,
+  lamports: 0n,
+  owner: SYSTEM_PROGRAM,
+  data: NO_DATA,
+  executable: false,
+});
+
+/** An account that is too large for base58 is shown without its data. */
+function shown(ledger: EmbeddedLedger, account: ChainAccount, view: AccountConfig): object {
+  try {
+    return encodeAccount(ledger, account, view ?? {});
+  } catch (error) {
+    if (!(error instanceof JsonRpcError)) throw error;
+    return {
+      ...encodeAccount(ledger, { ...account, data: NO_DATA }, view ?? {}),
+      data: 'error: data too large for bs58 encoding',
+      space: account.data.length,
+    };
+  }
 }

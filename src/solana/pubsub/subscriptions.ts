@@ -7,6 +7,7 @@ import {
   addressParam,
   config,
   dataSlice,
+  INTERNAL_ERROR,
   invalidParams,
   JsonRpcError,
   METHOD_NOT_FOUND,
@@ -19,7 +20,7 @@ import {
   type WrittenJson,
 } from '../json-rpc/index.ts';
 
-/** What somebody wants to be told of. */
+/** The events that a subscriber asks for. */
 type Wanted =
   | { readonly kind: 'slot' | 'root' | 'slotsUpdates' }
   | { readonly kind: 'signature'; readonly signature: Signature; readonly isReceivedTold: boolean }
@@ -35,9 +36,7 @@ type Wanted =
 
 type Kind = Wanted['kind'];
 
-const programConfig = z
-  .looseObject({ encoding: accountEncoding.nullish(), dataSlice: dataSlice.nullish(), filters: programFilters })
-  .optional();
+const programConfig = z.looseObject({ encoding: accountEncoding, dataSlice, filters: programFilters }).optional();
 
 const signatureConfig = z.looseObject({ enableReceivedNotification: z.boolean().nullish() }).optional();
 
@@ -74,7 +73,7 @@ const READ: Readonly<Record<Kind, Method>> = {
   ),
 };
 
-/** What a validator can tell of, and one node without votes cannot. */
+/** Subscriptions of a validator that one node without votes can't offer. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   block: 'blockSubscribe is not offered here: subscribe to slots, and ask getBlock',
   vote: 'voteSubscribe is not offered here: this cluster has one node, and no votes',
@@ -115,7 +114,6 @@ export interface Subscription {
 const MOST_OF_A_PEER = 100;
 const MOST_OF_A_CLIENT = 1_000;
 const MOST = 10_000;
-const INTERNAL_ERROR = -32603;
 
 /**
  * From an answer to the first notification. A client learns of its subscription from the answer, and drops what it
@@ -198,7 +196,7 @@ export function createSubscriptions() {
   };
 }
 
-/** The part of what is wanted that it is found by. */
+/** The part of a subscription that it is found by. */
 type Key =
   | { readonly kind: 'slot' | 'root' | 'slotsUpdates' }
   | { readonly kind: 'signature'; readonly signature: string }

@@ -1,1 +1,303 @@
-export const loadRpcOpen = () => import('./open.ts');
+import type { Address, Signature } from '@solana/kit';
+import * as z from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { type Log, silentLog } from '../../kernel/log.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
+import {
+  type ChainAccount,
+  CLOCK_SYSVAR,
+  type Cluster,
+  type HistorySince,
+  type PriorityFee,
+  type SignatureStatus,
+  type SolanaNetwork,
+  type Trace,
+  usdcMintOf,
+} from '../cluster.ts';
+import {
+  type ClusterSettings,
+  checkMint,
+  nameOf,
+  networkHeldTo,
+  networkOfGenesis,
+  rpcUrl,
+} from '../cluster-settings.ts';
+import { tokenBalanceIn } from '../token.ts';
+import { memoStands } from '../transaction.ts';
+import {
+  accountsAnswer,
+  historyAnswer,
+  integerAnswer,
+  prioritizationFeesAnswer,
+  statusesAnswer,
+  transactionAnswer,
+} from './answers.ts';
+import { createCaller, type RpcCaller, type Said, silent } from './caller.ts';
+import { createFreshness, createMember, type Genesis } from './member.ts';
+import { createLifetimes, sendAndConfirm, tryOut } from './send.ts';
+
+/** In lamports a transaction: 0.0001 SOL. */
+const USUAL_FEE_CAP = 100_000n;
+
+/** Below that a leader may not look at a bid. In micro-lamports a compute unit: a fraction of a lamport. */
+const LEAST_PRICE = 1_000n;
+
+/** The method takes no more accounts. */
+const MOST_ACCOUNTS = 128;
+
+/** Five minutes. Nodes that are restored or fall behind have forgotten what they knew for about as long. */
+const DOUBT_BLOCKS = 750n;
+
+type Wanted = Pick<ClusterSettings, 'network' | 'genesis' | 'usdcMint' | 'commitment' | 'priorityFeeCap'>;
+
+/** A network whose genesis is left out is not checked. */
+interface RpcOptions extends Partial<Wanted> {
+  /** Addresses of the JSON-RPC of one cluster, the preferred one first; or monikers (`devnet`, `localhost` …). */
+  readonly urls: readonly string[];
+  readonly clock: Clock;
+  readonly log?: Log | undefined;
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * A real cluster, by the addresses of its JSON-RPC. Several addresses are one cluster: where one is late another is
+ * asked, and transactions go to all.
+ * @throws Problem `cluster_failed` for a wrong address, without an answer, or for addresses of different clusters;
+ *   `genesis_unexpected`, `cluster_settings_invalid`
+ */
+export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string | null }> {
+  const { clock, commitment = 'confirmed', log = silentLog } = options;
+  const freshness = createFreshness(clock.now);
+  const genesis: Genesis = { hash: null };
+  const closing = new AbortController();
+  const shared = { clock, genesis, log, closing: closing.signal, fetch: options.fetch ?? fetch };
+  const urls = addressesOf(options.urls);
+  const caller = createCaller(
+    urls.map((url) => createMember({ url, standing: freshness.join(), ...shared })),
+    clock,
+  );
+  const isTaken = options.network && options.genesis === undefined && urls.length === 1;
+  if (!isTaken) genesis.hash = await commonGenesis(caller, urls);
+  const { hash: first } = genesis;
+  const network = heldTo(urls, first, options);
+  checkMint(network, options.usdcMint ?? null);
+
+  const lifetimes = createLifetimes(caller);
+  const reads = createReads(caller, commitment);
+  const ports = { caller, clock, lifetimes };
+  return {
+    network,
+    usdcMint: options.usdcMint ?? usdcMintOf(network),
+    genesis: first,
+    ...reads,
+    latestBlockhash: lifetimes.latest,
+    blockHeight: () => lifetimes.blockHeight(commitment),
+    finalizedBlockHeight: () => lifetimes.blockHeight('finalized'),
+    simulate: (wire, { verifySignatures = false } = {}) => tryOut(ports, wire, { verifySignatures }),
+    send: (wire) =>
+      sendAndConfirm(wire, {
+        ...ports,
+        status: reads.signatureStatus,
+        tryOut: (bytes) => tryOut(ports, bytes, { verifySignatures: true }),
+      }),
+    isAbsent: (trace, from) => isAbsent(caller, trace, from),
+    signaturesWithMemo: (memo, account) => signaturesWithMemo(caller, memo, account),
+    priorityFee: (writable) => bid(caller, writable, options.priorityFeeCap ?? USUAL_FEE_CAP),
+    doubtBlocks: DOUBT_BLOCKS,
+    close: async () => closing.abort(),
+  };
+}
+
+const heldTo = (urls: readonly string[], first: string | null, options: RpcOptions): SolanaNetwork =>
+  first === null && options.network ? options.network : networkHeldTo(urls[0] ?? '', first ?? '', options);
+
+function addressesOf(named: readonly string[]): string[] {
+  const urls = named.map((one) => {
+    const url = rpcUrl(one);
+    if (url) return url;
+    throw problem('cluster_failed', {
+      message: `"${shownUrl(one)}" is neither an http address nor a known cluster.`,
+      fix: 'Give the address of a Solana RPC node, or mainnet, devnet, testnet or localhost.',
+    });
+  });
+  return [...new Set(urls)];
+}
+
+/** An address that answers later is compared before it is asked for anything else. */
+const LATE_MS = 100;
+
+/** The first block behind the addresses, which must be the same behind all that answer soon. */
+async function commonGenesis(caller: RpcCaller, urls: readonly string[]): Promise<string> {
+  // Of a single address there is nothing to compare; and where all are silent, asking goes on for some seconds.
+  const said: readonly Said<string>[] =
+    urls.length > 1 ? await caller.fromEach('getGenesisHash', [], z.string(), LATE_MS) : [];
+  const told = said.flatMap((one) => (one.kind === 'answer' ? [one] : []));
+  const hash = told[0]?.answer ?? (await caller.read('getGenesisHash', [], z.string()));
+  const other = told.find(({ answer }) => answer !== hash);
+  if (!other) return hash;
+  throw problem('cluster_failed', {
+    message: `The RPC addresses lead to different clusters: ${told[0]?.host} to ${clusterOf(hash)}, ${other.host} to ${clusterOf(other.answer)}.`,
+    fix: 'Name addresses of one cluster only.',
+  });
+}
+
+const clusterOf = (genesisHash: string): string => {
+  const network = networkOfGenesis(genesisHash);
+  return network ? nameOf(network) : `a private one (genesis ${genesisHash})`;
+};
+
+/**
+ * Bids the price that three of four recent blocks took for the same writable accounts; without an answer the least: a
+ * fee that is too low only makes the transaction late.
+ */
+async function bid(caller: RpcCaller, writable: readonly Address[], mostLamports: bigint): Promise<PriorityFee> {
+  const price = await caller
+    .read('getRecentPrioritizationFees', [writable.slice(0, MOST_ACCOUNTS)], prioritizationFeesAnswer)
+    .then((recent) => threeQuarters(recent.map((one) => one.prioritizationFee)))
+    .catch((error: unknown) => {
+      if (isProblem(error, 'cluster_failed')) return 0n;
+      throw error;
+    });
+  return { microLamportsPerUnit: price > LEAST_PRICE ? price : LEAST_PRICE, mostLamports };
+}
+
+function threeQuarters(prices: readonly bigint[]): bigint {
+  const sorted = prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return sorted[Math.ceil(sorted.length * 0.75) - 1] ?? 0n;
+}
+
+const MOST_IN_ONE_READ = 100;
+
+/** The reads of a cluster, at `commitment`. */
+function createReads(
+  caller: RpcCaller,
+  commitment: 'confirmed' | 'finalized',
+): Pick<Cluster, 'accounts' | 'signatureStatus' | 'unixTime' | 'tokenBalance' | 'minimumRent' | 'transaction'> {
+  const { read } = caller;
+  const certain = { commitment };
+
+  const accounts: Cluster['accounts'] = async (addresses, { finalized = false } = {}) => {
+    const found: (ChainAccount | null)[] = [];
+    for (let at = 0; at < addresses.length; at += MOST_IN_ONE_READ) {
+      const asked = addresses.slice(at, at + MOST_IN_ONE_READ);
+      const params = [asked, { commitment: finalized ? 'finalized' : commitment, encoding: 'base64' }];
+      const answer = await read('getMultipleAccounts', params, accountsAnswer);
+      if (answer.length !== asked.length) throw silent('getMultipleAccounts', 'it left accounts out');
+      const accounts = asked.map((address, index): ChainAccount | null => {
+        const account = answer[index];
+        if (!account) return null;
+        const { lamports, owner, data, executable } = account;
+        return { address, lamports, owner, data, executable };
+      });
+      found.push(...accounts);
+    }
+    return found;
+  };
+
+  return {
+    accounts,
+    signatureStatus: (signature) => signatureStatus(caller, signature),
+    async unixTime() {
+      const [sysvar] = await accounts([CLOCK_SYSVAR]);
+      if (sysvar?.data.length !== 40) throw silent('getMultipleAccounts', 'it has no clock');
+      // slot, epoch start, epoch, leader schedule epoch, unix timestamp: eight bytes each.
+      return Number(Buffer.from(sysvar.data).readBigInt64LE(32));
+    },
+    async tokenBalance(tokenAccount) {
+      const [account] = await accounts([tokenAccount]);
+      return tokenBalanceIn(account);
+    },
+    minimumRent: (dataLength) => read('getMinimumBalanceForRentExemption', [dataLength, certain], integerAnswer),
+    async transaction(signature) {
+      const how = { ...certain, encoding: 'base64', maxSupportedTransactionVersion: 0 };
+      const found = await read('getTransaction', [signature, how], transactionAnswer);
+      if (!found?.meta) return null;
+      return {
+        signature,
+        slot: found.slot,
+        blockTime: found.blockTime ?? 0,
+        err: found.meta.err ?? null,
+        logs: found.meta.logMessages ?? [],
+        transaction: found.transaction,
+      };
+    },
+  };
+}
+
+/** The surest answer of the addresses that can be asked now; null when none of them knows the signature. */
+async function signatureStatus(caller: RpcCaller, signature: Signature): Promise<SignatureStatus | null> {
+  const params = [[signature], { searchTransactionHistory: true }];
+  const said = await caller.fromEach('getSignatureStatuses', params, statusesAnswer);
+  const answers = said.flatMap((one) => (one.kind === 'answer' ? [one.answer] : []));
+  if (answers.length === 0) answers.push(await caller.read('getSignatureStatuses', params, statusesAnswer));
+  const known = answers.flatMap(([status]): SignatureStatus[] => {
+    // Below confirmed nothing exists, for anybody here: its fork may be dropped.
+    if (!status || status.confirmationStatus === 'processed') return [];
+    const confirmation = status.confirmationStatus ?? 'finalized';
+    return [{ slot: status.slot, err: status.err ?? null, confirmation }];
+  });
+  return known.find(({ confirmation }) => confirmation === 'finalized') ?? known[0] ?? null;
+}
+
+const PAGE = 1000;
+const MOST_PAGES = 50;
+
+/** Where so many addresses are named, no single one's word is enough. */
+const WITNESSES = 2;
+
+/**
+ * Proves that an account's history reaches back far enough and does not name the transaction: by two addresses
+ * where two are named. A history that ends sooner (a node that keeps little, or has just lost what it kept) proves
+ * nothing: false. So does one that is too long, and an address that can't be asked.
+ * @throws Problem `cluster_failed` when none can be asked
+ */
+async function isAbsent(caller: RpcCaller, trace: Trace, from: HistorySince): Promise<boolean> {
+  const alone = caller.alone();
+  const needed = Math.min(WITNESSES, alone.length);
+  const words = await Promise.allSettled(alone.map((one) => isAbsentBy(one, trace, from)));
+  const heard = words.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [silence] = words.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  if (heard.length === 0) throw silence;
+  return heard.length >= needed && heard.every(Boolean);
+}
+
+async function isAbsentBy(
+  caller: RpcCaller,
+  trace: Trace,
+  { account, sinceS, sinceSlot = null }: HistorySince,
+): Promise<boolean> {
+  if ('signature' in trace) {
+    const params = [[trace.signature], { searchTransactionHistory: true }];
+    const [status] = await caller.read('getSignatureStatuses', params, statusesAnswer);
+    if (status) return false;
+  }
+  let before: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    // A node that is behind the others cannot know the newest: it refuses, and is asked again.
+    const options = { commitment: 'confirmed', limit: PAGE, ...(before === undefined ? {} : { before }) };
+    const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+    const isNamed = entries.some((entry) =>
+      'signature' in trace
+        ? entry.signature === trace.signature
+        : (entry.err ?? null) === null && memoStands(entry.memo, trace.memo),
+    );
+    if (isNamed) return false;
+    const last = entries.at(-1);
+    if (!last) return false;
+    const reachesBack = entries.some(
+      ({ blockTime, slot }) =>
+        (typeof blockTime === 'number' && blockTime < sinceS) || (sinceSlot !== null && slot < sinceSlot),
+    );
+    if (reachesBack) return true;
+    before = last.signature;
+  }
+  return false;
+}
+
+/** Transactions that bear a memo, among the newest thousand that name an account. */
+async function signaturesWithMemo(caller: RpcCaller, memo: string, account: Address): Promise<Signature[]> {
+  const options = { commitment: 'confirmed', limit: PAGE };
+  const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+  return entries.filter((entry) => memoStands(entry.memo, memo)).map(({ signature }) => signature as Signature);
+}

@@ -39,23 +39,13 @@ interface Place {
 }
 
 /** How far the cluster had come when an address was asked, seen from that address. */
-interface Standing {
-  /**
-   * What was known when it was asked: the least slot that an answer of this level must be of, for an address that
-   * shows by the answer that it has come to `slot`.
-   */
-  floor(level: Level): (slot?: number) => number;
-  saw(level: Level, slot: number): void;
-  /** True while nothing tells where this address is, although another one has named a slot. */
-  isUnknown(): boolean;
-}
+type Standing = ReturnType<ReturnType<typeof createFreshness>['join']>;
 
 /**
- * Remembers how far the cluster had come, by the slots that each address named, also those of transactions: what they
- * changed is to be seen from then on. Behind one there are often several
- * nodes, and one that lags behind what another said before would take back what is known already. A slot that lies
- * further ahead of an address than time allows does not count against it, unless two others name it: else a
- * single address could silence all others with one number.
+ * Remembers how far the cluster had come, by the slots that each address named, also those of transactions: their
+ * changes are visible from then on. Behind one address there are often several nodes, and a lagging one would take back
+ * what is known already. A slot that lies further ahead of an address than time allows does not count against it, unless
+ * two others name it: else a single address could silence all others with one number.
  */
 export function createFreshness(now: () => number) {
   const places: Place[] = [];
@@ -63,7 +53,7 @@ export function createFreshness(now: () => number) {
 
   return {
     /** A place for one more address. */
-    join(): Standing {
+    join() {
       const own: Place = { seen: { processed: 0, confirmed: 0, finalized: 0 }, reached: null, leap: null };
       places.push(own);
       const reach = (slot: number): boolean => {
@@ -77,7 +67,11 @@ export function createFreshness(now: () => number) {
         return isOrdinary;
       };
       return {
-        floor(level) {
+        /**
+         * The least slot that an answer of this level must be of, by what was known when it was asked, for an address
+         * whose answer shows that it has come to `slot`.
+         */
+        floor(level: Level): (slot?: number) => number {
           const named = (place: Place) => Math.max(...AT_LEAST[level].map((one) => place.seen[one]));
           const ours = named(own);
           const others = places.filter((place) => place !== own).map(named);
@@ -88,9 +82,10 @@ export function createFreshness(now: () => number) {
             return Math.max(ours, ...others.filter(isBelieved));
           };
         },
-        saw(level, slot) {
+        saw(level: Level, slot: number): void {
           if (reach(slot)) own.seen[level] = Math.max(own.seen[level], slot);
         },
+        /** True while this address has named no slot, although another one has. */
         isUnknown: () => own.reached === null && places.some(({ reached }) => reached !== null),
       };
     },

@@ -8,7 +8,7 @@ import { isProblem } from '../../../src/kernel/problems.ts';
 import { createOperatorWallets } from '../../../src/payments/operator-wallets.ts';
 import { createPaywall } from '../../../src/payments/paywall.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../../src/solana/cluster.ts';
-import { openRpcCluster } from '../../../src/solana/rpc/open.ts';
+import { openRpcCluster } from '../../../src/solana/rpc/index.ts';
 import { createComputer, type Process } from '../world/computer.ts';
 import { openDoor } from '../world/door.ts';
 import type { Reached } from '../world/network.ts';

@@ -1,4 +1,4 @@
-import { loadRpcOpen } from '../../../solana/rpc/index.ts';
+import { loadRpcOpen } from '../../../solana/index.ts';
 import { counted, padEnd, type Screen, wrap } from '../../../terminal/index.ts';
 import {
   type Check,
