@@ -45,8 +45,9 @@ const SHORTEST_PAUSE_MS = 50;
 
 const get = (path: string) => ({ method: 'GET' as const, path });
 const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
+const withCode = (supportCode: string) => ({ 'X-Customer-Support-Code': supportCode });
 
-/** The flight service, typed (client/types.ts). The same client speaks to our services and to other deployments. */
+/** The flight service, typed (client/base/types.ts). The same client speaks to our services and to other deployments. */
 export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
   const free = (call: FreeCall, options: CallOptions) => askFree(ports, call, options);
   const paid = <T>(call: PaidCall, read: (body: unknown) => T, options: CallOptions) =>
@@ -56,57 +57,31 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     health: async (options = {}) => healthOf(await free(get('/health'), options)),
     search: (request, options = {}) =>
       paid({ ...post('/air/search', request), freshForMs: FRESH_MS }, searchOf, options),
-    searchUpdates: async (request, options = {}) =>
-      searchUpdatesOf(
-        await free(post('/air/search-updates', request), options),
-        request.search_id,
-        request.cursor ?? '',
-      ),
+    async searchUpdates(request, options = {}) {
+      const body = await free(post('/air/search-updates', request), options);
+      return searchUpdatesOf(body, request.search_id, request.cursor ?? '');
+    },
     offerDetails: (offerId, options = {}) => offerDetails(ports, offerId, options),
     createIntent: (request, options = {}) => paid(post('/air/intents', request), createdIntentOf, options),
-    intent: async (intentId, options = {}) =>
-      intentOf(
-        await free(
-          {
-            ...get(`/air/intents/${segmentOf(intentId)}`),
-            ...(options.supportCode && { headers: { 'X-Customer-Support-Code': options.supportCode } }),
-          },
-          options,
-        ),
-      ),
-    book: (intent, passengers, options = {}) =>
-      paid(
-        {
-          ...post('/air/book', { intent_id: intent.intent_id, passengers }),
-          booking: intent,
-          refundWallet: options.refundWallet,
-        },
-        (body) => bookOf(body, intent.intent_id),
-        options,
-      ),
-    requestRefund: (request, { supportCode, familyName }, options = {}) =>
-      paid(
-        {
-          ...post('/air/refund-requests', request),
-          headers: {
-            'X-Customer-Support-Code': supportCode,
-            // A header is bytes: a name beyond ASCII travels as UTF-8.
-            'X-Passenger-Family-Name': Buffer.from(familyName, 'utf8').toString('latin1'),
-          },
-        },
-        (body) => refundRequestOf(body, request.intent_id),
-        options,
-      ),
-    order: (orderId, supportCode, options = {}) =>
-      paid(
-        {
-          ...get(`/air/orders/${segmentOf(orderId)}`),
-          headers: { 'X-Customer-Support-Code': supportCode },
-          freshForMs: FRESH_MS,
-        },
-        orderOf,
-        options,
-      ),
+    async intent(intentId, { supportCode, ...options } = {}) {
+      const headers = supportCode ? withCode(supportCode) : {};
+      return intentOf(await free({ ...get(`/air/intents/${segmentOf(intentId)}`), headers }, options));
+    },
+    book(intent, passengers, { refundWallet, ...options } = {}) {
+      const call = post('/air/book', { intent_id: intent.intent_id, passengers });
+      return paid({ ...call, booking: intent, refundWallet }, (body) => bookOf(body, intent.intent_id), options);
+    },
+    requestRefund(request, { supportCode, familyName }, options = {}) {
+      // A header is bytes: a name beyond ASCII travels as UTF-8.
+      const name = Buffer.from(familyName, 'utf8').toString('latin1');
+      const headers = { ...withCode(supportCode), 'X-Passenger-Family-Name': name };
+      const call = { ...post('/air/refund-requests', request), headers };
+      return paid(call, (body) => refundRequestOf(body, request.intent_id), options);
+    },
+    order(orderId, supportCode, options = {}) {
+      const call = { ...get(`/air/orders/${segmentOf(orderId)}`), headers: withCode(supportCode) };
+      return paid({ ...call, freshForMs: FRESH_MS }, orderOf, options);
+    },
     createAffiliate: async (wallet, options = {}) => affiliateOf(await free(post('/affiliates', { wallet }), options)),
     affiliate: async (code, options = {}) =>
       affiliateCreditOf(await free(get(`/affiliates/${segmentOf(code)}`), options)),

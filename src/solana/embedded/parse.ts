@@ -11,37 +11,7 @@ import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
 /** Accounts that an instruction can point at with one byte. */
 const MOST_ACCOUNTS = 256;
 
-interface ParsedInstruction {
-  readonly programIdIndex: number;
-  readonly accounts: readonly number[];
-  readonly data: Uint8Array;
-}
-
-export interface ParsedMessage {
-  readonly messageBytes: Uint8Array;
-  readonly version: 'legacy' | 0;
-  readonly header: {
-    readonly numRequiredSignatures: number;
-    readonly numReadonlySignedAccounts: number;
-    readonly numReadonlyUnsignedAccounts: number;
-  };
-  /** The addresses that it names, then those that it loaded from tables. */
-  readonly accountKeys: readonly Address[];
-  /** The same keys, 32 bytes each. */
-  readonly keyBytes: readonly Uint8Array[];
-  readonly blockhash: string;
-  readonly instructions: readonly ParsedInstruction[];
-  /** Address lookup tables, and what of each is used. */
-  readonly lookups: readonly Lookup[];
-  /** The addresses out of those tables; none until they are looked up. */
-  readonly loaded: LoadedAddresses;
-}
-
-interface Lookup {
-  readonly table: Address;
-  readonly writable: readonly number[];
-  readonly readonly: readonly number[];
-}
+export type ParsedMessage = ReturnType<typeof parseMessage>;
 
 export interface LoadedAddresses {
   readonly writable: readonly Address[];
@@ -77,7 +47,7 @@ export function parseTransaction(wire: Uint8Array): ParsedTransaction {
 }
 
 /** Reads the bytes of a message alone, as getFeeForMessage takes them. */
-export function parseMessage(messageBytes: Uint8Array): ParsedMessage {
+export function parseMessage(messageBytes: Uint8Array) {
   const reader = byteReader(messageBytes);
   const isLegacy = ((messageBytes[0] ?? 0) & 0x80) === 0;
   if (!isLegacy && reader.byte() !== 0x80) {
@@ -119,10 +89,17 @@ export function parseMessage(messageBytes: Uint8Array): ParsedMessage {
     lookups.every(({ writable, readonly }) => writable.length + readonly.length > 0) &&
     accountKeys.length + loadedCount <= MOST_ACCOUNTS;
   if (!isWellFormed) throw malformed();
-  const version = isLegacy ? 'legacy' : 0;
+  const version: 'legacy' | 0 = isLegacy ? 'legacy' : 0;
   return {
-    ...{ messageBytes, version, header, accountKeys, keyBytes, blockhash, instructions },
-    ...{ lookups, loaded: NONE_LOADED },
+    ...{ messageBytes, version, header, blockhash, instructions },
+    /** The addresses that it names, then those that it loaded from tables. */
+    accountKeys,
+    /** The same keys, 32 bytes each. */
+    keyBytes,
+    /** Address lookup tables, and what of each is used. */
+    lookups,
+    /** The addresses out of those tables; none until they are looked up. */
+    loaded: NONE_LOADED,
   };
 }
 

@@ -6,10 +6,8 @@ import { shownVersioned, transactionEncoding } from './transaction-methods.ts';
 import {
   addressParam,
   answered,
-  BLOCK_NOT_AVAILABLE,
   commitment,
   config,
-  INVALID_PARAMS,
   integerParam,
   JsonRpcError,
   type Method,
@@ -70,7 +68,7 @@ export function blockMethods(ledger: EmbeddedLedger, turns: Turns, identity: str
     getMaxShredInsertSlot: method(z.tuple([]), () => ledger.now().slot),
     getBlockProduction: getBlockProduction(ledger, identity),
     getRecentPerformanceSamples: method(z.tuple([integerParam.optional()]), (limit = MOST_SAMPLES) => {
-      if (limit > MOST_SAMPLES) throw new JsonRpcError(INVALID_PARAMS, `Invalid limit; max ${MOST_SAMPLES}`);
+      if (limit > MOST_SAMPLES) throw new JsonRpcError('invalid_params', `Invalid limit; max ${MOST_SAMPLES}`);
       return samples(ledger, limit);
     }),
   };
@@ -129,7 +127,7 @@ function getBlockProduction(ledger: EmbeddedLedger, identity: string): Method {
     const firstSlot = options?.range?.firstSlot ?? Number(epochOf(slot)) * SLOTS_PER_EPOCH;
     const lastSlot = options?.range?.lastSlot ?? slot;
     if (firstSlot > lastSlot || lastSlot > slot)
-      throw new JsonRpcError(INVALID_PARAMS, `lastSlot, ${lastSlot}, is out of range; max ${slot}`);
+      throw new JsonRpcError('invalid_params', `lastSlot, ${lastSlot}, is out of range; max ${slot}`);
     const led = lastSlot - firstSlot + 1;
     const isOther = (options?.identity ?? identity) !== identity;
     const byIdentity = isOther ? {} : { [identity]: [led, led] };
@@ -158,5 +156,5 @@ function samples(ledger: EmbeddedLedger, limit: number) {
   return found;
 }
 
-const notAvailable = (slot: number) => new JsonRpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`);
-const tooLarge = () => new JsonRpcError(INVALID_PARAMS, `Slot range too large; max ${MOST_BLOCKS}`);
+const notAvailable = (slot: number) => new JsonRpcError('block_not_available', `Block not available for slot ${slot}`);
+const tooLarge = () => new JsonRpcError('invalid_params', `Slot range too large; max ${MOST_BLOCKS}`);

@@ -9,7 +9,6 @@ import {
   answered,
   config,
   contextOf,
-  INTERNAL_ERROR,
   integerParam,
   invalidParams,
   JsonRpcError,
@@ -82,7 +81,7 @@ async function airdrop(send: () => Promise<string>): Promise<string> {
     return await send();
   } catch (error) {
     if (!isProblem(error, 'transaction_failed')) throw error;
-    throw new JsonRpcError(INTERNAL_ERROR, `airdrop request failed: ${error.message}`, error.detail);
+    throw new JsonRpcError('internal_error', `airdrop request failed: ${error.message}`, error.detail);
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JsonRpcError, LIMIT_EXCEEDED } from './wire.ts';
+import { JsonRpcError } from './wire.ts';
 
 /** The most that all calls of a request may cost together, in the time of a small read. */
 const MOST_COST = 250;
@@ -34,7 +34,7 @@ const COSTS: Readonly<Record<string, number>> = {
 const VALUES_FOR_ONE = 20;
 const DEEPEST = 16;
 
-const limitExceeded = (message: string) => new JsonRpcError(LIMIT_EXCEEDED, message);
+const limitExceeded = (message: string) => new JsonRpcError('limit_exceeded', message);
 
 /** True where JSON text is nested more deeply than any call of ours, its batch included. */
 function isNestedDeeply(text: string): boolean {

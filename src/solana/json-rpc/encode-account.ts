@@ -3,7 +3,7 @@ import { decimalOf } from '../../kernel/money.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { decodeLookupTable, decodeNonce, type EmbeddedLedger, LOOKUP_TABLE_PROGRAM } from '../embedded/index.ts';
 import { mintOf, TOKEN_2022_PROGRAM, tokenAccountOf, viewOf } from '../token.ts';
-import { type AccountConfig, INVALID_REQUEST, JsonRpcError } from './wire.ts';
+import { type AccountConfig, JsonRpcError } from './wire.ts';
 
 /** An amount as the RPC writes it: exact in `amount` and `uiAmountString`, rounded in `uiAmount`. */
 export function uiAmount(amount: bigint, decimals: number) {
@@ -43,7 +43,7 @@ function encodeData(ledger: EmbeddedLedger, account: ChainAccount, view: Account
     default: {
       if (data.length > MOST_BASE58_BYTES) {
         throw new JsonRpcError(
-          INVALID_REQUEST,
+          'invalid_request',
           'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.',
         );
       }

@@ -174,36 +174,29 @@ function system([first, second]: readonly string[], data: Uint8Array): unknown {
   return null;
 }
 
+/** Instructions of the token program by their tag: what each account is, in order, and how the amount is shown. */
+const TOKEN_INSTRUCTIONS: Readonly<Record<number, readonly [type: string, amount: string, ...accounts: string[]]>> = {
+  3: ['transfer', 'amount', 'source', 'destination', 'authority'],
+  7: ['mintTo', 'amount', 'mint', 'account', 'mintAuthority'],
+  8: ['burn', 'amount', 'account', 'mint', 'authority'],
+  9: ['closeAccount', '', 'account', 'destination', 'owner'],
+  12: ['transferChecked', 'tokenAmount', 'source', 'mint', 'destination', 'authority'],
+  14: ['mintToChecked', 'tokenAmount', 'mint', 'account', 'mintAuthority'],
+  18: ['initializeAccount3', '', 'account', 'mint'],
+  22: ['initializeImmutableOwner', '', 'account'],
+};
+
 function token(accounts: readonly string[], data: Uint8Array): unknown {
-  const view = viewOf(data);
-  const [a, b, c, d] = accounts;
-  const amount = () => (data.length >= 9 ? view.getBigUint64(1, true) : 0n);
-  const checked = () => uiAmount(amount(), data[9] ?? 0);
-  switch (data[0]) {
-    case 3:
-      return { type: 'transfer', info: { amount: `${amount()}`, authority: c, destination: b, source: a } };
-    case 7:
-      return { type: 'mintTo', info: { account: b, amount: `${amount()}`, mint: a, mintAuthority: c } };
-    case 8:
-      return { type: 'burn', info: { account: a, amount: `${amount()}`, authority: c, mint: b } };
-    case 9:
-      return { type: 'closeAccount', info: { account: a, destination: b, owner: c } };
-    case 12:
-      return {
-        type: 'transferChecked',
-        info: { authority: d, destination: c, mint: b, source: a, tokenAmount: checked() },
-      };
-    case 14:
-      return { type: 'mintToChecked', info: { account: b, mint: a, mintAuthority: c, tokenAmount: checked() } };
-    case 18:
-      return data.length >= 33
-        ? { type: 'initializeAccount3', info: { account: a, mint: b, owner: addressAt(data, 1) } }
-        : null;
-    case 22:
-      return { type: 'initializeImmutableOwner', info: { account: a } };
-    default:
-      return null;
-  }
+  const known = TOKEN_INSTRUCTIONS[data[0] ?? -1];
+  if (!known || (data[0] === 18 && data.length < 33)) return null;
+  const [type, shownAs, ...names] = known;
+  const amount = data.length >= 9 ? viewOf(data).getBigUint64(1, true) : 0n;
+  const fields: [string, unknown][] = names.map((name, index) => [name, accounts[index]]);
+  if (shownAs === 'amount') fields.push(['amount', `${amount}`]);
+  if (shownAs === 'tokenAmount') fields.push(['tokenAmount', uiAmount(amount, data[9] ?? 0)]);
+  if (data[0] === 18) fields.push(['owner', addressAt(data, 1)]);
+  // In the order of the alphabet, as Agave writes them.
+  return { type, info: Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
 function associatedToken(accounts: readonly string[], data: Uint8Array): unknown {

@@ -17,16 +17,10 @@ import {
   commitment,
   config,
   contextOf,
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  INVALID_REQUEST,
   integerParam,
   JsonRpcError,
-  METHOD_NOT_FOUND,
   type Method,
   method,
-  NO_SNAPSHOT,
-  PARSE_ERROR,
   toJson,
   WrittenJson,
 } from './wire.ts';
@@ -64,13 +58,13 @@ export function createJsonRpc(
 
   /** undefined for a notification, which gets no answer. */
   const answer = async (call: unknown): Promise<string | undefined> => {
-    if (!isCall(call)) return failure(null, new JsonRpcError(INVALID_REQUEST, 'Invalid request'));
+    if (!isCall(call)) return failure(null, new JsonRpcError('invalid_request', 'Invalid request'));
     const id = call.id ?? null;
     try {
       const run = methods.get(call.method);
-      if (!run) throw new JsonRpcError(METHOD_NOT_FOUND, 'Method not found');
+      if (!run) throw new JsonRpcError('method_not_found', 'Method not found');
       const params = call.params ?? [];
-      if (!Array.isArray(params)) throw new JsonRpcError(INVALID_PARAMS, '`params` should have at most an array');
+      if (!Array.isArray(params)) throw new JsonRpcError('invalid_params', '`params` should have at most an array');
       const result = await turns.run(() => run(params));
       await cluster.ledger.onDisk();
       return call.id === undefined ? undefined : toJson({ jsonrpc: '2.0', result, id });
@@ -78,7 +72,7 @@ export function createJsonRpc(
       if (call.id === undefined) return undefined;
       if (error instanceof JsonRpcError) return failure(id, error);
       log('error', 'rpc_call_failed', { method: call.method, ...storageFields(error) });
-      return failure(id, new JsonRpcError(INTERNAL_ERROR, 'Internal error'));
+      return failure(id, new JsonRpcError('internal_error', 'Internal error'));
     }
   };
 
@@ -91,15 +85,15 @@ export function createJsonRpc(
     }
     const bytes = await readBody(request.body, MOST_BODY_BYTES);
     if (bytes === null) {
-      const tooLarge = failure(null, new JsonRpcError(INVALID_REQUEST, 'Request too large'));
+      const tooLarge = failure(null, new JsonRpcError('invalid_request', 'Request too large'));
       // The rest is not read, so nothing more can come over the connection.
       return json(tooLarge, 413, { connection: 'close' });
     }
     const body = await turns.run(() => parseJson(new TextDecoder().decode(bytes)));
-    if (body === undefined) return json(failure(null, new JsonRpcError(PARSE_ERROR, 'Parse error')));
+    if (body === undefined) return json(failure(null, new JsonRpcError('parse_error', 'Parse error')));
     const calls: readonly unknown[] = Array.isArray(body) ? body : [body];
     if (calls.length === 0 || calls.length > MOST_BATCH) {
-      return json(failure(null, new JsonRpcError(INVALID_REQUEST, 'Invalid request')));
+      return json(failure(null, new JsonRpcError('invalid_request', 'Invalid request')));
     }
     const weighed = scales.weigh(calls);
     if (typeof weighed !== 'function') {
@@ -161,7 +155,7 @@ function validatorMethods(ledger: EmbeddedLedger, turns: Turns, identity: Addres
     }),
     getSlotLeaders: method(z.tuple([integerParam, integerParam]), (_first, limit) => {
       if (limit < 1 || limit > MOST_LEADERS)
-        throw new JsonRpcError(INVALID_PARAMS, `Invalid limit; max ${MOST_LEADERS}`);
+        throw new JsonRpcError('invalid_params', `Invalid limit; max ${MOST_LEADERS}`);
       return Array.from({ length: limit }, () => identity);
     }),
     getLeaderSchedule: getLeaderSchedule(ledger, identity),
@@ -176,7 +170,7 @@ function validatorMethods(ledger: EmbeddedLedger, turns: Turns, identity: Addres
     // Alpenglow's certificate of its first block: it has not begun here.
     getAgGenesisCert: method(none, () => null),
     getHighestSnapshotSlot: method(none, () => {
-      throw new JsonRpcError(NO_SNAPSHOT, 'No snapshot');
+      throw new JsonRpcError('no_snapshot', 'No snapshot');
     }),
   };
 }

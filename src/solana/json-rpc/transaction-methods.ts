@@ -16,10 +16,7 @@ import {
   type Method,
   method,
   minContextSlot,
-  SIGNATURE_VERIFICATION_FAILED,
-  SIMULATION_FAILED,
   signatureParam,
-  UNSUPPORTED_TRANSACTION_VERSION,
 } from './wire.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -153,7 +150,7 @@ export function shownVersioned<T extends { readonly version: 'legacy' | 0 }>(
   if (typeof most === 'number') return { ...shown, version };
   if (version === 'legacy') return shown;
   throw new JsonRpcError(
-    UNSUPPORTED_TRANSACTION_VERSION,
+    'unsupported_transaction_version',
     `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
   );
 }
@@ -181,7 +178,7 @@ function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): stri
   const reason = error.detail?.error;
   switch (reason) {
     case 'SignatureFailure':
-      throw new JsonRpcError(SIGNATURE_VERIFICATION_FAILED, 'Transaction signature verification failure');
+      throw new JsonRpcError('signature_verification_failed', 'Transaction signature verification failure');
     case 'SanitizeFailure':
     case 'UnsupportedVersion':
     case 'AddressLookupTableNotFound':
@@ -199,7 +196,7 @@ function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): stri
 function preflightFailure(err: unknown, logs: readonly unknown[]): JsonRpcError {
   const nothing = { replacementBlockhash: null, returnData: null, unitsConsumed: 0 };
   const data = { accounts: null, err, innerInstructions: null, logs, ...nothing };
-  return new JsonRpcError(SIMULATION_FAILED, `Transaction simulation failed: ${inWords(err)}`, data);
+  return new JsonRpcError('simulation_failed', `Transaction simulation failed: ${inWords(err)}`, data);
 }
 
 function inWords(err: unknown): string {

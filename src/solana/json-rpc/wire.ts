@@ -3,34 +3,39 @@ import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/index.ts';
 import { isSignatureText } from '../transaction.ts';
 
-/** An answer that is a JSON-RPC error. Codes and words are those of Agave, the reference validator. */
+/** Codes of Agave, the reference validator. */
+const CODES = {
+  parse_error: -32700,
+  invalid_request: -32600,
+  method_not_found: -32601,
+  invalid_params: -32602,
+  internal_error: -32603,
+  simulation_failed: -32002,
+  signature_verification_failed: -32003,
+  block_not_available: -32004,
+  /** The answer would be too long; whole batches are refused with it. */
+  limit_exceeded: -32005,
+  no_snapshot: -32008,
+  unsupported_transaction_version: -32015,
+  min_context_slot_not_reached: -32016,
+};
+
+/** An answer that is a JSON-RPC error, in the words of Agave. */
 export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError';
+  readonly code: number;
   constructor(
-    readonly code: number,
+    kind: keyof typeof CODES,
     message: string,
     readonly data?: unknown,
   ) {
     super(message);
+    this.code = CODES[kind];
   }
 }
 
-export const PARSE_ERROR = -32700;
-export const INVALID_REQUEST = -32600;
-export const METHOD_NOT_FOUND = -32601;
-export const INVALID_PARAMS = -32602;
-export const INTERNAL_ERROR = -32603;
-/** More was asked for than is answered; whole batches are refused with it. */
-export const LIMIT_EXCEEDED = -32005;
-export const SIMULATION_FAILED = -32002;
-export const BLOCK_NOT_AVAILABLE = -32004;
-export const NO_SNAPSHOT = -32008;
-export const SIGNATURE_VERIFICATION_FAILED = -32003;
-export const UNSUPPORTED_TRANSACTION_VERSION = -32015;
-export const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
-
 export const invalidParams = (message: string): JsonRpcError =>
-  new JsonRpcError(INVALID_PARAMS, `Invalid param: ${message}`);
+  new JsonRpcError('invalid_params', `Invalid param: ${message}`);
 
 /** `params` in, result out. */
 export type Method = (params: readonly unknown[]) => unknown;
@@ -103,14 +108,14 @@ export type AccountConfig = z.infer<typeof accountConfig>;
 /** Blocks and what is in them are not shown below `confirmed`. @throws JsonRpcError */
 export function requireConfirmed(options?: Pick<NonNullable<Config>, 'commitment'> | null): void {
   if (options?.commitment !== 'processed' && options?.commitment !== 'recent') return;
-  throw new JsonRpcError(INVALID_PARAMS, 'Method does not support commitment below `confirmed`');
+  throw new JsonRpcError('invalid_params', 'Method does not support commitment below `confirmed`');
 }
 
 /** The context of an answer. @throws JsonRpcError when the client asks for a slot that has not come yet. */
 export function contextOf(ledger: EmbeddedLedger, options?: { minContextSlot?: number | null | undefined }) {
   const { slot } = ledger.peek();
   if ((options?.minContextSlot ?? 0) > slot) {
-    throw new JsonRpcError(MIN_CONTEXT_SLOT_NOT_REACHED, 'Minimum context slot has not been reached', {
+    throw new JsonRpcError('min_context_slot_not_reached', 'Minimum context slot has not been reached', {
       contextSlot: slot,
     });
   }

@@ -8,12 +8,8 @@ import {
   type Call,
   createTurns,
   encodeAccount,
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  INVALID_REQUEST,
   isCall,
   JsonRpcError,
-  PARSE_ERROR,
   parseJson,
   type Turns,
   toJson,
@@ -49,14 +45,14 @@ export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { read
   const call = (peer: Peer, name: string, params: unknown): number | true => {
     const read = readCall(name, params);
     if ('end' in read) {
-      if (!subscriptions.end(peer, read.end)) throw new JsonRpcError(INVALID_PARAMS, 'Invalid subscription id.');
+      if (!subscriptions.end(peer, read.end)) throw new JsonRpcError('invalid_params', 'Invalid subscription id.');
       return true;
     }
     // Before the look at what has landed: from then on the feed tells.
     feed.start();
     const subscription = subscriptions.begin(peer, read.asked, read.begin);
     if (read.begin.kind === 'signature') {
-      const landed = ledger.landing(read.begin.signature);
+      const landed = ledger.landing(read.begin.about);
       if (landed) settle(subscriptions, subscription, landed);
     }
     return subscription.id;
@@ -66,9 +62,9 @@ export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { read
     try {
       return { result: call(peer, request.method, request.params) };
     } catch (error) {
-      if (error instanceof JsonRpcError) return { error: { code: error.code, message: error.message } };
+      if (error instanceof JsonRpcError) return failure(error);
       log('error', 'subscription_call_failed', { method: request.method, ...storageFields(error) });
-      return { error: { code: INTERNAL_ERROR, message: 'Internal error' } };
+      return failure(new JsonRpcError('internal_error', 'Internal error'));
     }
   };
 
@@ -79,8 +75,8 @@ export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { read
         turns.run(() => {
           const reply = (body: object, id: Call['id']) => peer.send(toJson({ jsonrpc: '2.0', ...body, id }));
           const request = parseJson(text);
-          if (request === undefined) reply({ error: { code: PARSE_ERROR, message: 'Parse error' } }, null);
-          else if (!isCall(request)) reply({ error: { code: INVALID_REQUEST, message: 'Invalid request' } }, null);
+          if (request === undefined) reply(failure(new JsonRpcError('parse_error', 'Parse error')), null);
+          else if (!isCall(request)) reply(failure(new JsonRpcError('invalid_request', 'Invalid request')), null);
           // The pings of web3.js and kit are notifications, which get no answer.
           else if (request.id !== undefined) reply(answer(peer, request), request.id);
         }),
@@ -93,6 +89,8 @@ export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { read
     close: () => feed.stop(),
   };
 }
+
+const failure = ({ code, message }: JsonRpcError) => ({ error: { code, message } });
 
 /** The ledger is looked at so often while there are subscriptions. A look is one read of the last row's number. */
 const LOOK_MS = 25;
@@ -172,10 +170,8 @@ function settle(
   { slot, err }: Pick<LandedTransaction, 'slot' | 'err'>,
 ): void {
   subscriptions.forget(subscription);
-  const { wanted } = subscription;
   const context = { slot };
-  if (wanted.kind === 'signature' && wanted.isReceivedTold)
-    tell(subscription, written({ context, value: 'receivedSignature' }));
+  if (subscription.wanted.isReceivedTold) tell(subscription, written({ context, value: 'receivedSignature' }));
   tell(subscription, written({ context, value: { err } }));
 }
 
@@ -193,7 +189,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
   }
 
   async function tellLogs({ signature, slot, err, meta }: LandedTransaction, named: readonly Address[]): Promise<void> {
-    const those = [null, ...named].flatMap((mentions) => subscriptions.waitingFor({ kind: 'logs', mentions }));
+    const those = ['', ...named].flatMap((address) => subscriptions.waitingFor('logs', address));
     if (those.length === 0) return;
     await tellEach(those, written({ context: { slot }, value: { signature, err, logs: meta.logs } }));
   }
@@ -211,16 +207,15 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
       views.set(key, text);
       return text;
     };
-    for (const one of subscriptions.waitingFor({ kind: 'account', address })) {
-      if (one.wanted.kind !== 'account') continue;
+    for (const one of subscriptions.waitingFor('account', address)) {
       const text = inView('account', one.wanted.view, (its) => its);
       tell(one, text);
       await turns.breathe();
     }
     // A program is not told of an account that it no longer owns.
     if (!account) return;
-    for (const one of subscriptions.waitingFor({ kind: 'program', program: account.owner })) {
-      if (one.wanted.kind !== 'program' || !one.wanted.matches(account.data)) continue;
+    for (const one of subscriptions.waitingFor('program', account.owner)) {
+      if (!one.wanted.matches?.(account.data)) continue;
       const text = inView('program', one.wanted.view, (its) => ({ pubkey: address, account: its }));
       tell(one, text);
       await turns.breathe();
@@ -235,8 +230,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
         const changed = new Map<Address, number>();
         for (const landed of transactions) {
           const { signature } = landed;
-          for (const one of subscriptions.waitingFor({ kind: 'signature', signature }))
-            settle(subscriptions, one, landed);
+          for (const one of subscriptions.waitingFor('signature', signature)) settle(subscriptions, one, landed);
           if (!isWanted('account', 'program', 'logs')) continue;
           const { named, written } = changedBy(landed);
           if (isWanted('logs')) await tellLogs(landed, named);
@@ -253,10 +247,10 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
         const parent = Math.max(0, slot - 1);
         const timestamp = Date.now();
         const { waitingFor } = subscriptions;
-        await tellEach(waitingFor({ kind: 'slot' }), written({ parent, root: parent, slot }));
-        await tellEach(waitingFor({ kind: 'root' }), written(parent));
+        await tellEach(waitingFor('slot'), written({ parent, root: parent, slot }));
+        await tellEach(waitingFor('root'), written(parent));
         await tellEach(
-          waitingFor({ kind: 'slotsUpdates' }),
+          waitingFor('slotsUpdates'),
           written({ type: 'createdBank', parent, slot, timestamp }),
           written({ type: 'optimisticConfirmation', slot: parent, timestamp }),
           written({ type: 'root', slot: parent, timestamp }),

@@ -1,4 +1,3 @@
-import type { Address, Signature } from '@solana/kit';
 import * as z from 'zod';
 import {
   type AccountConfig,
@@ -7,10 +6,8 @@ import {
   addressParam,
   config,
   dataSlice,
-  INTERNAL_ERROR,
   invalidParams,
   JsonRpcError,
-  METHOD_NOT_FOUND,
   type Method,
   matcherOf,
   method,
@@ -20,21 +17,19 @@ import {
   type WrittenJson,
 } from '../json-rpc/index.ts';
 
-/** The events that a subscriber asks for. */
-type Wanted =
-  | { readonly kind: 'slot' | 'root' | 'slotsUpdates' }
-  | { readonly kind: 'signature'; readonly signature: Signature; readonly isReceivedTold: boolean }
-  | { readonly kind: 'account'; readonly address: Address; readonly view: AccountConfig }
-  | {
-      readonly kind: 'program';
-      readonly program: Address;
-      readonly view: AccountConfig;
-      readonly matches: (data: Uint8Array) => boolean;
-    }
-  /** null: of every transaction. */
-  | { readonly kind: 'logs'; readonly mentions: Address | null };
+type Kind = 'slot' | 'root' | 'slotsUpdates' | 'signature' | 'account' | 'program' | 'logs';
 
-type Kind = Wanted['kind'];
+/** The events that a subscriber asks for. */
+interface Wanted {
+  readonly kind: Kind;
+  /** A signature or an address; empty: all of the kind. */
+  readonly about: string;
+  /** The form in which accounts are shown. */
+  readonly view?: AccountConfig;
+  /** Of a program's accounts those that pass. */
+  readonly matches?: (data: Uint8Array) => boolean;
+  readonly isReceivedTold?: boolean;
+}
 
 const programConfig = z.looseObject({ encoding: accountEncoding, dataSlice, filters: programFilters }).optional();
 
@@ -45,32 +40,22 @@ const logsFilter = z.union([
   z.object({ mentions: z.array(addressParam).length(1, 'Only 1 address supported') }),
 ]);
 
-const nothing = (kind: 'slot' | 'root' | 'slotsUpdates') => method(z.tuple([]), (): Wanted => ({ kind }));
+const all = (kind: Kind) => method(z.tuple([]), (): Wanted => ({ kind, about: '' }));
 
 const READ: Readonly<Record<Kind, Method>> = {
-  slot: nothing('slot'),
-  root: nothing('root'),
-  slotsUpdates: nothing('slotsUpdates'),
-  signature: method(
-    z.tuple([signatureParam, signatureConfig]),
-    (signature, options): Wanted => ({
-      kind: 'signature',
-      signature,
-      isReceivedTold: options?.enableReceivedNotification ?? false,
-    }),
-  ),
-  account: method(
-    z.tuple([addressParam, accountConfig]),
-    (address, view): Wanted => ({ kind: 'account', address, view }),
-  ),
-  program: method(
-    z.tuple([addressParam, programConfig]),
-    (program, options): Wanted => ({ kind: 'program', program, view: options, matches: matcherOf(options?.filters) }),
-  ),
-  logs: method(
-    z.tuple([logsFilter, config]),
-    (filter): Wanted => ({ kind: 'logs', mentions: typeof filter === 'string' ? null : (filter.mentions[0] ?? null) }),
-  ),
+  slot: all('slot'),
+  root: all('root'),
+  slotsUpdates: all('slotsUpdates'),
+  signature: method(z.tuple([signatureParam, signatureConfig]), (about, options): Wanted => {
+    return { kind: 'signature', about, isReceivedTold: options?.enableReceivedNotification ?? false };
+  }),
+  account: method(z.tuple([addressParam, accountConfig]), (about, view): Wanted => ({ kind: 'account', about, view })),
+  program: method(z.tuple([addressParam, programConfig]), (about, view): Wanted => {
+    return { kind: 'program', about, view, matches: matcherOf(view?.filters) };
+  }),
+  logs: method(z.tuple([logsFilter, config]), (filter): Wanted => {
+    return { kind: 'logs', about: typeof filter === 'string' ? '' : (filter.mentions[0] ?? '') };
+  }),
 };
 
 /** Subscriptions of a validator that one node without votes can't offer. */
@@ -85,7 +70,7 @@ type PubSubCall = { readonly end: number } | { readonly begin: Wanted; readonly 
 export function readCall(name: string, params: unknown): PubSubCall {
   const [, kind = '', way] = /^([a-zA-Z]+)(Subscribe|Unsubscribe)$/.exec(name) ?? [];
   const read = Object.hasOwn(READ, kind) ? READ[kind as Kind] : undefined;
-  if (!read) throw new JsonRpcError(METHOD_NOT_FOUND, NOT_OFFERED[kind] ?? 'Method not found');
+  if (!read) throw new JsonRpcError('method_not_found', NOT_OFFERED[kind] ?? 'Method not found');
   const given = params ?? [];
   if (!Array.isArray(given)) throw invalidParams('`params` should have at most an array');
   if (way === 'Subscribe') return { begin: read(given) as Wanted, asked: `${kind} ${JSON.stringify(given)}` };
@@ -140,7 +125,8 @@ export function createSubscriptions() {
   };
 
   const forget = (subscription: Subscription): void => {
-    const key = keyOf(subscription.wanted);
+    const { kind, about } = subscription.wanted;
+    const key = `${kind} ${about}`;
     const those = byKey.get(key);
     if (!those?.delete(subscription)) return;
     if (those.size === 0) byKey.delete(key);
@@ -159,12 +145,15 @@ export function createSubscriptions() {
       if (known) return known;
       const ofClient = ofClients.get(peer.client) ?? 0;
       if (own.size >= MOST_OF_A_PEER || ofClient >= MOST_OF_A_CLIENT || all >= MOST)
-        throw new JsonRpcError(INTERNAL_ERROR, 'Internal Error: Subscription refused. Node subscription limit reached');
+        throw new JsonRpcError(
+          'internal_error',
+          'Internal Error: Subscription refused. Node subscription limit reached',
+        );
       lastId++;
       const subscription: Subscription = { id: lastId, peer, wanted, asked, held: [] };
       own.set(lastId, subscription);
       ofPeers.set(peer, own);
-      const key = keyOf(wanted);
+      const key = `${wanted.kind} ${wanted.about}`;
       byKey.set(key, (byKey.get(key) ?? new Set()).add(subscription));
       count(subscription, 1);
       setTimeout(() => {
@@ -188,35 +177,12 @@ export function createSubscriptions() {
       }
       ofPeers.delete(peer);
     },
-    /** A copy: what is told may end what is told. */
-    waitingFor: (wanted: Key): Subscription[] => [...(byKey.get(keyOf(wanted)) ?? [])],
+    /** A copy: a notification may end its subscription. */
+    waitingFor: (kind: Kind, about = ''): Subscription[] => [...(byKey.get(`${kind} ${about}`) ?? [])],
     countOf: (kind: Kind): number => counts.get(kind) ?? 0,
     of: (peer: Peer): number => ofPeers.get(peer)?.size ?? 0,
     isEmpty: () => byKey.size === 0,
   };
-}
-
-/** The part of a subscription that it is found by. */
-type Key =
-  | { readonly kind: 'slot' | 'root' | 'slotsUpdates' }
-  | { readonly kind: 'signature'; readonly signature: string }
-  | { readonly kind: 'account'; readonly address: string }
-  | { readonly kind: 'program'; readonly program: string }
-  | { readonly kind: 'logs'; readonly mentions: string | null };
-
-function keyOf(wanted: Key): string {
-  switch (wanted.kind) {
-    case 'signature':
-      return `signature ${wanted.signature}`;
-    case 'account':
-      return `account ${wanted.address}`;
-    case 'program':
-      return `program ${wanted.program}`;
-    case 'logs':
-      return `logs ${wanted.mentions ?? ''}`;
-    default:
-      return wanted.kind;
-  }
 }
 
 /** Notifies one subscriber; the result is written once for all of them. */

@@ -95,12 +95,7 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { r
     blockHeight: () => lifetimes.blockHeight(commitment),
     finalizedBlockHeight: () => lifetimes.blockHeight('finalized'),
     simulate: (wire, { verifySignatures = false } = {}) => tryOut(ports, wire, { verifySignatures }),
-    send: (wire) =>
-      sendAndConfirm(wire, {
-        ...ports,
-        status: reads.signatureStatus,
-        tryOut: (bytes) => tryOut(ports, bytes, { verifySignatures: true }),
-      }),
+    send: (wire) => sendAndConfirm(wire, { ...ports, status: reads.signatureStatus }),
     isAbsent: (trace, from) => isAbsent(caller, trace, from),
     signaturesWithMemo: (memo, account) => signaturesWithMemo(caller, memo, account),
     priorityFee: (writable) => bid(caller, writable, options.priorityFeeCap ?? USUAL_FEE_CAP),

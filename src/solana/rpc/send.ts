@@ -23,12 +23,10 @@ type Broadcast =
   | { readonly kind: 'refused'; readonly refusal: Problem }
   | { readonly kind: 'unheard'; readonly pauseMs: number | null };
 
-interface SendPorts {
+interface Ports {
   readonly caller: RpcCaller;
   readonly clock: Clock;
   readonly lifetimes: Lifetimes;
-  readonly status: (signature: Signature) => Promise<SignatureStatus | null>;
-  readonly tryOut: (wire: Uint8Array) => Promise<Simulation>;
 }
 
 /**
@@ -38,7 +36,10 @@ interface SendPorts {
  * @throws Problem `transaction_failed` when it was refused before any node had it, so that nothing is on its way,
  *   or when it failed on chain; `cluster_failed` when what happened is not known.
  */
-export async function sendAndConfirm(wire: Uint8Array, ports: SendPorts): Promise<Signature> {
+export async function sendAndConfirm(
+  wire: Uint8Array,
+  ports: Ports & { readonly status: (signature: Signature) => Promise<SignatureStatus | null> },
+): Promise<Signature> {
   const { caller, clock, status, lifetimes } = ports;
   const signature = signatureOf(wire);
   const deadlineMs = clock.now() + LONGEST_WAIT_MS;
@@ -47,7 +48,7 @@ export async function sendAndConfirm(wire: Uint8Array, ports: SendPorts): Promis
     if (known && known.err !== null) throw refusedWith(known.err, 'it failed on chain');
     return known !== null;
   };
-  const tried = await ports.tryOut(wire);
+  const tried = await tryOut(ports, wire, { verifySignatures: true });
   if (tried.err !== null) {
     // Bytes that landed before are refused, if only because their blockhash has expired since.
     if (await settled()) return signature;
@@ -137,19 +138,13 @@ const MOST_BEHIND = 6;
 /** So many nodes, one after the other, do not know a blockhash that is not known here either: it has expired. */
 const ENOUGH_SILENCE = 3;
 
-interface TryOutPorts {
-  readonly caller: RpcCaller;
-  readonly clock: Clock;
-  readonly lifetimes: Lifetimes;
-}
-
 /**
  * Tries a transaction out on a node that has come as far as any answer before. One that does not know a blockhash that
  * still lives is behind: another is asked, or the same one later.
  * @throws Problem `cluster_failed`
  */
 export async function tryOut(
-  { caller, clock, lifetimes }: TryOutPorts,
+  { caller, clock, lifetimes }: Ports,
   wire: Uint8Array,
   { verifySignatures }: { readonly verifySignatures: boolean },
 ): Promise<Simulation> {

@@ -1,24 +1,9 @@
 import type { Client } from 'pg';
-import { type AppliedSteps, appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index.ts';
+import { appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index.ts';
 import { inWordsOfPg, type PostgresRefusal, postgresRefusal } from './refusal.ts';
 
 /** A look into a PostgreSQL database that changes nothing: it reads, in a transaction that may do no more. */
-export interface PostgresState extends AppliedSteps {
-  readonly kind: 'fine';
-  readonly place: PostgresPlace;
-  /** Such as `16.4`. */
-  readonly version: string;
-  /** The migrations have never run. */
-  readonly isEmpty: boolean;
-  /** Nothing was written to see: the server and the rights were asked. */
-  readonly writing: 'allowed' | 'read_only' | 'no_rights';
-  /** Objects that the user lacks rights on; empty unless `no_rights`. */
-  readonly lacking: readonly string[];
-  /** The server's clock, less this one's. */
-  readonly aheadMs: number;
-  /** Bookings and refunds that wait for a person. */
-  readonly stuck: readonly string[];
-}
+export type PostgresState = Awaited<ReturnType<typeof read>> & { readonly kind: 'fine'; readonly place: PostgresPlace };
 
 export interface PostgresRefused extends PostgresRefusal {
   readonly place: PostgresPlace;
@@ -77,10 +62,7 @@ export async function inspectPostgres(
   }
 }
 
-async function read(
-  client: Client,
-  { migrations, stuckQuery, now }: PostgresLook,
-): Promise<Omit<PostgresState, 'kind' | 'place'>> {
+async function read(client: Client, { migrations, stuckQuery, now }: PostgresLook) {
   const rows = async (query: string, values: unknown[] = []) =>
     (await client.query<Record<string, unknown>>(query, values)).rows;
   const askedMs = now();
@@ -111,13 +93,20 @@ async function read(
   await client.query('rollback');
   const cannotGrow = !isWhole && server?.may_create !== true;
   const denied = [...lacking.map(({ name }) => String(name)), ...(cannotGrow ? ['its schema'] : [])];
+  const writing = server?.is_read_only === true ? 'read_only' : denied.length > 0 ? 'no_rights' : 'allowed';
   return {
-    version: String(server?.version).split(' ')[0] ?? '',
-    isEmpty,
     ...known,
-    writing: server?.is_read_only === true ? 'read_only' : denied.length > 0 ? 'no_rights' : 'allowed',
+    /** Such as `16.4`. */
+    version: String(server?.version).split(' ')[0] ?? '',
+    /** The migrations have never run. */
+    isEmpty,
+    /** Nothing was written to see: the server and the rights were asked. */
+    writing: writing as 'read_only' | 'no_rights' | 'allowed',
+    /** Objects that the user lacks rights on; empty unless `no_rights`. */
     lacking: denied,
+    /** The server's clock, less this one's. */
     aheadMs,
+    /** Bookings and refunds that wait for a person. */
     stuck: stuck.map(({ id }) => String(id)),
   };
 }
