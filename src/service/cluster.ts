@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
 import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from '../solana/embedded/index.ts';
-import { type Cluster, type ClusterSettings, type Faucet, loadRpcOpen } from '../solana/index.ts';
+import type { Cluster, ClusterSettings, Faucet } from '../solana/index.ts';
 import type { PubSub } from '../solana/pubsub/index.ts';
 import type { OnTrouble } from '../store/libsql/index.ts';
 import type { ServiceOptions } from './types.ts';
@@ -36,7 +36,7 @@ export async function openRealCluster(
   settings: ClusterSettings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<OpenedCluster> {
-  const { openRpcCluster } = await loadRpcOpen();
+  const { openRpcCluster } = await import('../solana/rpc/index.ts');
   const cluster = await openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
   return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null, genesis: cluster.genesis };
 }

@@ -34,4 +34,3 @@ export const loadKeypair = () => import('./keypair.ts');
 export const loadLanding = () => import('./landing.ts');
 export const loadPriced = () => import('./transaction.ts');
 export const loadToken = () => import('./token.ts');
-export const loadRpcOpen = () => import('./rpc/index.ts');

@@ -16,7 +16,7 @@ import type {
   ServiceOptions,
   TakingCaps,
 } from '../../service/index.ts';
-import { type Cluster, type ClusterSettings, loadRpcOpen, SOLANA_NETWORKS } from '../../solana/index.ts';
+import { type Cluster, type ClusterSettings, SOLANA_NETWORKS } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type Environment, type Profile, secret } from '../settings/index.ts';
 import { scenarioNamed } from './scenarios.ts';
@@ -159,7 +159,7 @@ export async function openRemoteCluster(
   clock: Clock,
   terminal: Pick<Terminal, 'realMoney'>,
 ): Promise<Cluster> {
-  const { openRpcCluster } = await loadRpcOpen();
+  const { openRpcCluster } = await import('../../solana/rpc/index.ts');
   const cluster = await openRpcCluster({ ...profile, urls: rpcUrlsOf(profile), clock });
   if (cluster.network === SOLANA_NETWORKS.mainnet) terminal.realMoney();
   return cluster;

@@ -110,19 +110,8 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
           replaceBlockhash ||
           clock.slotOfBlockhash(parsed.blockhash, now) !== null ||
           advanced(parsed, read, clock.hash(time.slot)) !== null;
-        const fail = (err: string): Execution => ({
-          err,
-          logs: [],
-          unitsConsumed: 0,
-          innerInstructions: [],
-          returnData: null,
-          accountsAfter: transaction.accountKeys.map(read),
-        });
-        const execution = landed(transaction.signature)
-          ? fail('AlreadyProcessed')
-          : isAlive()
-            ? machine.simulate(transaction, read, time)
-            : fail('BlockhashNotFound');
+        const why = landed(transaction.signature) ? 'AlreadyProcessed' : isAlive() ? null : 'BlockhashNotFound';
+        const execution = why ? notRun(why, transaction, read) : machine.simulate(transaction, read, time);
         const replacement = replaceBlockhash ? newest : null;
         return { ...execution, transaction, slot: now, fee: feeOf(transaction), replacement };
       });
@@ -131,6 +120,12 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
 }
 
 type ReadAccount = (address: Address) => ChainAccount | null;
+
+/** The result of a simulation that is refused before it runs. */
+const notRun = (err: string, { accountKeys }: ParsedTransaction, read: ReadAccount): Execution => ({
+  ...{ err, logs: [], unitsConsumed: 0, innerInstructions: [], returnData: null },
+  accountsAfter: accountKeys.map(read),
+});
 
 /** The record of a transaction that landed. */
 function recordOf(

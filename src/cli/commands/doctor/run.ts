@@ -1,4 +1,3 @@
-import { loadRpcOpen } from '../../../solana/index.ts';
 import { counted, padEnd, type Screen, wrap } from '../../../terminal/index.ts';
 import {
   type Check,
@@ -83,7 +82,7 @@ async function checksFor(
   const patient: Patient = { home: session.home, environment, globals, clock, profile, full };
   let opening: ReturnType<typeof openCluster> | null = null;
   const openCluster = async () => {
-    const { openRpcCluster } = await loadRpcOpen();
+    const { openRpcCluster } = await import('../../../solana/rpc/index.ts');
     return openRpcCluster({ ...profile, urls: profile.rpcUrls, clock });
   };
   const open = () => {
