@@ -29,6 +29,18 @@ const withoutCollation = {
   },
 };
 
+/**
+ * web3.js brings a fetch for a Node without one, with tables of 300 KB, and WebSockets for subscriptions. Every Node of
+ * ours has a fetch, and the tool subscribes to nothing.
+ */
+const OLD_WEB: Readonly<Record<string, RegExp>> = { 'node-fetch': /web3\.js/, ws: /rpc-websockets/ };
+const withoutOldWeb = {
+  name: 'without-old-web',
+  resolveId: (id: string, importer = '') => (OLD_WEB[id]?.test(importer) ? '\0no-old-web' : null),
+  load: (id: string) =>
+    id === '\0no-old-web' ? 'export default undefined; export const WebSocketServer = undefined;' : null,
+};
+
 interface Bundle {
   readonly [file: string]: { readonly modules?: Readonly<Record<string, { readonly code: string | null }>> };
 }
@@ -78,7 +90,7 @@ export default defineConfig({
   outDir: 'dist',
   // A module that one command imports when it runs may be part of what every other loads at once: that is meant.
   inputOptions: { checks: { ineffectiveDynamicImport: false } },
-  plugins: [throughFaces, withoutPrograms, namesModules, withoutCollation, inAscii],
+  plugins: [throughFaces, withoutPrograms, withoutOldWeb, namesModules, withoutCollation, inAscii],
   format: 'cjs',
   platform: 'node',
   target: 'node20',

@@ -10,7 +10,6 @@ interface GlancedIntent {
   readonly orderId: string | null;
   /** Such as LIS-BER. */
   readonly route: string | null;
-  /** YYYY-MM-DD */
   readonly departureDate: string | null;
   /** `LIS-BER 2026-12-20, booked`, as far as it is known. */
   readonly words: string;

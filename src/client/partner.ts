@@ -57,7 +57,7 @@ export function createPartnerClient(ports: PartnerClientPorts) {
     const answer = await ask(call, { timeoutMs, signal: options.signal });
     if (answer.status !== 200) throw connectProblemOf(answer);
     if (!isRecord(answer.body)) throw problem('unexpected_answer');
-    // The wire's types are the service's own; what another deployment leaves out is read as absent by the views.
+    // The wire's types are our service's; the views read fields that another deployment leaves out as absent.
     return answer.body as T;
   }
 
@@ -191,7 +191,7 @@ export function connectProblemOf(answer: HttpAnswer): Problem {
   });
 }
 
-/** Where the order may go, in words: the list itself stays in `detail`. */
+/** The allowed moves of the order in words; the list itself stays in `detail`. */
 function allowedWords({ from, to, allowed }: Record<string, unknown>): ProblemOptions {
   if (!Array.isArray(allowed) || typeof from !== 'string') return {};
   return {

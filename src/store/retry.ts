@@ -8,34 +8,24 @@ export interface RetryPolicy {
   readonly mostMs: number;
   /** `half`: up to half of a delay is taken off by chance, so that rows which failed together come back apart. */
   readonly jitter: 'none' | 'half';
-  /** A person is told once after so many failures, and the work is tried further; null: nobody is. */
+  /** A person is told once after so many failures, and the work is tried further; null: never. */
   readonly tellAfter: number | null;
-  readonly giveUp: GiveUp;
+  readonly giveUp:
+    | { readonly after: 'never' }
+    | { readonly after: 'failures'; readonly most: number }
+    | { readonly after: 'age'; readonly ms: number };
 }
-
-type GiveUp =
-  | { readonly after: 'never' }
-  | { readonly after: 'failures'; readonly most: number }
-  | { readonly after: 'age'; readonly ms: number };
 
 /** The part of a policy that delays follow from. */
 export type DelayPolicy = Pick<RetryPolicy, 'firstMs' | 'factor' | 'mostMs' | 'jitter'>;
 
-/** How work has fared: its failures, the last one included, and how long ago it was begun. */
-interface Failures {
-  readonly failures: number;
-  readonly ageMs: number;
-}
-
-export function isGivenUp({ giveUp }: Pick<RetryPolicy, 'giveUp'>, { failures, ageMs }: Failures): boolean {
-  switch (giveUp.after) {
-    case 'never':
-      return false;
-    case 'failures':
-      return failures >= giveUp.most;
-    case 'age':
-      return ageMs >= giveUp.ms;
-  }
+/** @param fared failures, the last one included, and how long ago the work was begun */
+export function isGivenUp(
+  { giveUp }: Pick<RetryPolicy, 'giveUp'>,
+  fared: { readonly failures: number; readonly ageMs: number },
+): boolean {
+  if (giveUp.after === 'failures') return fared.failures >= giveUp.most;
+  return giveUp.after === 'age' && fared.ageMs >= giveUp.ms;
 }
 
 /** How long work waits after so many failures (milliseconds). */
@@ -59,7 +49,7 @@ export function checkRetryPolicy({ firstMs, factor, mostMs, tellAfter, giveUp }:
   if (giveUp.after === 'age') atLeast('giveUp.ms', giveUp.ms, 1);
 }
 
-/** How often something that is under way is asked about. */
+/** The bounds of the pauses between two questions about work under way. */
 export interface PollPolicy {
   readonly leastMs: number;
   readonly mostMs: number;

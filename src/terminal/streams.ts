@@ -1,3 +1,5 @@
+import { isatty } from 'node:tty';
+
 /** Where the tool writes and reads: the process's own streams, or memory with settable terminal flags in tests. */
 export interface Output {
   readonly isTTY: boolean;
@@ -115,7 +117,8 @@ export function processStreams(): Streams {
     stderr: output(process.stderr),
     stdin: {
       get isTTY() {
-        return process.stdin.isTTY === true;
+        // process.stdin itself is a stream, which takes ten more modules of the platform to make.
+        return isatty(0);
       },
       async text() {
         let text = '';

@@ -377,8 +377,9 @@ export function createProgress(stderr: Output, quiet: boolean, paint: Paint, env
     phase(text) {
       if (quiet || text === current) return;
       current = text;
-      phaseAtMs = performance.now();
-      waitAtMs ??= phaseAtMs;
+      // A log shows no times, and the first look at this clock loads ten modules of the platform.
+      if (canSpin) phaseAtMs = performance.now();
+      if (canSpin) waitAtMs ??= phaseAtMs;
       if (!canSpin || !stderr.stream) {
         stderr.write(`${text.replace(/…$/, '')}…\n`);
         return;

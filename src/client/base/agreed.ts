@@ -20,7 +20,7 @@ export interface Agreement {
   readonly wallet: string | null;
   /** Of the intent, where this home created it. */
   readonly terms: IntentTerms | null;
-  /** The refund wallet that the person has named for this very booking. */
+  /** The refund wallet that the person has named for this booking. */
   readonly named: string | null;
 }
 

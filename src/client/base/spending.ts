@@ -25,7 +25,7 @@ export type Agreed =
   | { readonly kind: 'call'; readonly amount: bigint }
   | { readonly kind: 'booking'; readonly amount: bigint; readonly isTyped: boolean };
 
-/** On whose behalf something is paid, and what they have said. */
+/** The payer, and the consents that they have given. */
 export interface Spender {
   readonly limits: Limits;
   /** `--max-payment`, atomic USDC: it speaks for this much, and no answer lifts it. */
@@ -53,13 +53,7 @@ export interface Spending {
 }
 
 /** A payment that a service has asked for. */
-export interface PaymentRequest extends Spending {
-  readonly resource: string;
-  readonly host: string;
-  readonly asset: string;
-  readonly payTo: string;
-  readonly network: string;
-}
+export interface PaymentRequest extends Spending, Record<'resource' | 'host' | 'asset' | 'payTo' | 'network', string> {}
 
 /** Who pays, and how they are asked. */
 export interface SpendingPolicy extends Spender {
@@ -98,7 +92,7 @@ type Why = 'host' | 'day' | 'allowance' | 'most' | 'limit' | 'nobody' | 'real_mo
 
 export type Verdict =
   | { readonly act: 'pay' }
-  /** A key that was pressed by mistake is not enough for real money, or for more than their own limit. */
+  /** One key press is not enough for real money, or above their own limit: the amount is typed. */
   | { readonly act: 'ask'; readonly mustType: boolean }
   | { readonly act: 'refuse'; readonly why: Why };
 

@@ -32,11 +32,11 @@ export type ProgramStanding =
   /** The shipped bytes, and somebody can replace them. */
   | { readonly kind: 'accepted' | 'upgradeable'; readonly authority: string };
 
-/** On a cluster of somebody else's any bytes may lie at the address that ours has. */
+/** On another cluster any bytes may lie at the address of our program. */
 const isNamed = (program: string, { isOwnCluster, programs }: ProgramTrust): boolean =>
   (isOwnCluster && program === ESCROW_PROGRAM_ID) || programs.includes(program);
 
-/** Holds a program's bytes on the cluster against the shipped ones. One look is enough for a final program. */
+/** Compares a program's bytes on the cluster with the shipped ones. One look is enough for a final program. */
 export async function standingOfProgram(
   cluster: AccountReader,
   program: string,
@@ -57,8 +57,7 @@ export const isTrusted = ({ kind }: ProgramStanding): boolean =>
   kind === 'named' || kind === 'final' || kind === 'accepted';
 
 /**
- * Nothing is paid to a service whose escrows are of a program that could do anything with the money.
- * @returns how the program stands
+ * Refuses a service whose escrows are of a program that could do anything with the money.
  * @throws Problem `program_not_trusted`, `cluster_failed`
  */
 export async function checkProgram(

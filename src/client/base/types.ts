@@ -45,8 +45,8 @@ export interface FlightsClient {
   /** The offers that landed after `cursor`. Free. */
   searchUpdates(request: flights.SearchUpdatesRequest, options?: CallOptions): Promise<flights.SearchUpdatesResponse>;
   /**
-   * A fare menu that is still being opened is asked for again, as often as the service says, until it is there or the
-   * client's timeout has passed; it is then given as it is, pending and not paid.
+   * Polls a pending fare menu, as often as the service says, until it is there or the client's timeout has passed; it is
+   * then given as it is, pending and not paid.
    */
   offerDetails(offerId: string, options?: CallOptions): Promise<Paid<flights.OfferDetailsResponse>>;
   createIntent(request: flights.CreateIntentRequest, options?: CallOptions): Promise<Paid<flights.CreatedIntent>>;
@@ -83,16 +83,16 @@ export interface AnswerRules {
   readonly isFree?: (answer: HttpAnswer) => boolean;
   /** Reads an answer as its caller will; throws where it can't be read. */
   readonly read: (body: unknown) => unknown;
-  /** Returns what must be saved before anybody sees the answer. */
+  /** Returns the intent that must be saved before the answer is shown. */
   readonly remember?: (body: unknown) => IntentToRemember | null;
   /** false: the answer is free to fetch again, and is not kept. */
   readonly keepsAnswer?: boolean;
 }
 
-/** The terms that this home agreed to when it created an intent: its request, and the escrow that it was shown. */
+/** The terms that this home agreed to when it created an intent: its request, and the escrow in the answer. */
 export interface IntentTerms {
   readonly offerId: string | null;
-  /** The wallet that was asked for, whatever the service has made of it. */
+  /** The requested wallet, whatever the service has made of it. */
   readonly refundOwner: string | null;
   /** Of the answer; null where it could not be read. */
   readonly escrow: {

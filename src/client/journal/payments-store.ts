@@ -9,7 +9,7 @@ import { regained } from '../../store/base/index.ts';
 import { type IntentToRemember, overBudget } from '../base/index.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 
-/** Identifies a request: the same identity, the same payment. */
+/** The same identity is the same payment. */
 export interface RequestIdentity {
   readonly baseUrl: string;
   readonly resource: string;
@@ -141,15 +141,13 @@ export function createPaymentsStore(ports: PaymentsPorts) {
     },
     close: (id: string, state: 'refused' | 'abandoned', errorCode: string | null): Promise<void> =>
       change(db, clock, id, { state, live_key: null, error_code: errorCode }),
-    /** Newest first. */
     async payments(limit = 100): Promise<PaymentRecord[]> {
       return (await newest(db, limit).where('created_at_ms', '>', 0).execute()).map(recordFrom);
     },
-    /** Those to an address, newest first. */
     async paymentsTo(address: string): Promise<PaymentRecord[]> {
       return (await newest(db, MOST_TO_ONE).where('pay_to', '=', address).execute()).map(recordFrom);
     },
-    /** The one that a transaction of the cluster settled. */
+    /** The payment that a transaction of the cluster settled. */
     async paymentOf(transaction: string): Promise<PaymentRecord | undefined> {
       const row = await shownRows(db).where('transaction', '=', transaction).limit(1).executeTakeFirst();
       return row && recordFrom(row);
@@ -158,7 +156,6 @@ export function createPaymentsStore(ports: PaymentsPorts) {
       const row = await shownRows(db).where('payment_id', '=', id).executeTakeFirst();
       return row && recordFrom(row);
     },
-    /** A payment with the bytes that were signed for it. */
     async signedPayment(id: string): Promise<SignedPayment | undefined> {
       const row = await db.selectFrom('payments').selectAll().where('payment_id', '=', id).executeTakeFirst();
       return row && signedFrom(secrets, row);
@@ -234,8 +231,8 @@ async function change(
     .execute();
 }
 
-// A signature is money out of hand, also where the service said that it did not take it: all of them count. Those
-// that a clock which was set back has left in the future count too.
+// Every signature is money out of hand, also where the service says that it did not take it, or where a clock that was
+// set back has left it in the future.
 async function spentSince(on: Database, wallet: string, network: string, sinceMs: number): Promise<bigint> {
   const row = await on
     .selectFrom('payments')
@@ -290,7 +287,7 @@ const insert = (on: Database, { secrets, clock }: PaymentsPorts, payment: NewPay
     .executeTakeFirst();
 };
 
-/** A payment of the journal with what was signed for it. */
+/** A payment with its signed bytes, and the request that it pays; `isOpen`: it has no answer yet. */
 export type SignedPayment = ReturnType<typeof signedFrom>;
 
 function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>) {
@@ -300,9 +297,7 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>) {
   return {
     record: recordFrom({ ...row, answer_kept: row.answer_sealed === null ? 0 : 1 }),
     payment: openFrom(secrets, row),
-    /** It has no answer yet. */
     isOpen: isOpen(row),
-    /** The request that it pays. */
     request: {
       baseUrl: row.base_url,
       resource: row.resource,

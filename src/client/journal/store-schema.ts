@@ -17,8 +17,7 @@ export interface ClientTables {
 export interface ClientPaymentTable {
   payment_id: string;
   /**
-   * HMAC of who asks whom for what. Set until the answer has reached the person, then null: one live payment a
-   * request.
+   * HMAC of the request's identity. Set until the answer has reached the person, then null: one live payment a request.
    */
   live_key: string | null;
   state: PaymentState;
@@ -52,15 +51,15 @@ interface RememberedIntentTable {
   intent_id: string;
   base_url: string;
   support_code_sealed: string;
-  /** Sealed; what a refund request is identified by. */
+  /** Sealed; identifies a refund request. */
   lead_family_name_sealed: string | null;
   /** A short JSON summary of the locked fare, for lists. */
   summary: string | null;
-  /** Sealed JSON: what was asked for and answered when it was created; null in intents of older versions. */
+  /** Sealed JSON of its creation: request and answer; null in intents of older versions. */
   terms_sealed: string | null;
   /** Sealed JSON: passengers that a person has typed and not paid for yet. */
   typed_sealed: string | null;
-  /** Of the terms; empty where they name none. null: an older version has written the row, and nobody has asked since. */
+  /** Of the terms; empty where they name none. null: not looked up yet in a row of an older version. */
   escrow_address: string | null;
   /** When the lock ends; they are forgotten then. */
   typed_until_ms: number | null;
@@ -124,8 +123,7 @@ export const clientMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Every list and every question of the tool has an index over what it is about, however much lies in the journal.
-    // Of what is noted of an intent, which is JSON, the indexes are over what is asked for; the file is always SQLite's.
+    // Every list and every question of the tool has an index; those over an intent's notes are over fields of its JSON.
     name: '050_lists',
     statements: [
       'alter table intents add column escrow_address text',

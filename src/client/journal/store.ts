@@ -11,7 +11,6 @@ import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type { TravellerFields } from './travellers.ts';
 
-/** The mark of the key ring that seals the rows. */
 const KEY_RING = 'key_ring';
 
 interface Ports {
@@ -73,7 +72,6 @@ export async function openClientStore({ path, ...rest }: Omit<Ports, 'db'> & { r
       const row = await db.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
       return row && rememberedFrom(secrets, row);
     },
-    /** Saved travellers. */
     travellers: async () => (await import('./travellers.ts')).createTravellers(ports),
     shut: () => db.destroy(),
   };
@@ -119,7 +117,7 @@ const termsIn = (
 ): IntentTerms | null =>
   sealed === null ? null : (JSON.parse(secrets.decrypt(place('terms_sealed', id), sealed)) as IntentTerms);
 
-/** What was typed for a lock that has ended is of no use any more. */
+/** Forgets passengers that were typed for a lock that has ended. */
 const forgetEnded = ({ db, clock }: Ports) =>
   db
     .updateTable('intents')
@@ -135,7 +133,7 @@ const typedPassengers = (ports: Ports) => ({
     const kept = updateIntent(ports.db, intentId);
     if (typed.length === 0) {
       const nothing = { typed_sealed: null, typed_until_ms: null };
-      // A row that stays what it is would be written, and waited for.
+      // An unchanged row would be written, and waited for.
       await kept.set(nothing).where('typed_sealed', 'is not', null).execute();
       return;
     }
@@ -231,7 +229,7 @@ function notedIntents({ db, secrets }: Ports) {
   };
 }
 
-/** An intent without what is sealed of it. */
+/** An intent without its sealed fields. */
 export type NotedIntent = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'summary' | 'createdAt'>;
 
 const notedFrom = (

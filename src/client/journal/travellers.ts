@@ -83,7 +83,7 @@ const write = ({ db, secrets, clock, ids }: Ports, name: string, fields: Travell
       .execute();
   });
 
-/** A name is often a person's: the disk has only what recognises it. */
+/** A name is often a person's: the disk has only its hash. */
 const keyOf = (secrets: Secrets, name: string) => secrets.hmac('traveller name', foldName(name));
 const place = (column: string, id: string) => `travellers.${column}.${id}`;
 const columnOf = (field: PassengerField): SealedField => `${field}_sealed`;

@@ -16,10 +16,10 @@ import {
   type SpendingPolicy,
 } from '../base/index.ts';
 import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/index.ts';
-import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
+import { type Acceptable, readChallenge } from './challenge.ts';
 import { identityOf, judge, type Payable } from './checks.ts';
 import { answerUnreadable, type DeliveryPorts, deliver, type PaidAnswer, receiptOf, unreadableIn } from './delivery.ts';
-import { signPayment, type TokenAccounts } from './transaction.ts';
+import { signPayment } from './transaction.ts';
 
 /** A call that may have to be paid. */
 export interface PaidExchange extends Payable, AnswerRules {
@@ -30,8 +30,8 @@ export interface PaidExchange extends Payable, AnswerRules {
 export interface Payer {
   /**
    * Sends a call and pays for it when asked to. After a crash or a lost answer the same call sends the same payment
-   * again, never a second one, until the service has answered it or it can't land any more; and an answer that nobody
-   * has seen is given again rather than paid for again.
+   * again, never a second one, until the service has answered it or it can't land any more; and an answer that was not
+   * shown yet is given again rather than paid for again.
    * @throws Problem the service's, the transport's, `challenge_refused`, `payment_above_cap`, `payment_declined`,
    * `daily_limit_reached`, `host_not_allowed`, `insufficient_funds`, `terms_not_agreed`, `escrow_mismatch`,
    * `answer_unreadable`
@@ -151,12 +151,6 @@ async function sign(
   }
 }
 
-/** A challenge that may be signed, and from where to where its money goes. */
-interface Agreed {
-  readonly challenge: Challenge;
-  readonly accounts: TokenAccounts | null;
-}
-
 /** The challenge that the policy accepts, and that a person has agreed to where the policy asks for one. */
 async function agreed(
   ports: PayerPorts,
@@ -165,7 +159,7 @@ async function agreed(
   acceptable: Acceptable & { readonly wallet: Address },
   first: HttpAnswer,
   again: () => Promise<HttpAnswer>,
-): Promise<Agreed> {
+) {
   const { policy, clock } = ports;
   let challenge = readChallenge(first, acceptable);
   let said: PaymentRequest | null = null;
@@ -191,7 +185,7 @@ const isCovered = (request: PaymentRequest, said: PaymentRequest): boolean =>
 async function signed(
   ports: PayerPorts,
   identity: RequestIdentity,
-  { challenge, accounts }: Agreed,
+  { challenge, accounts }: Awaited<ReturnType<typeof agreed>>,
   signer: Signer,
   cluster: Cluster,
 ): Promise<OpenPayment | null> {

@@ -8,9 +8,8 @@ import type { PaymentJournal, SignedPayment } from '../journal/index.ts';
 import { type DeliveryPorts, deliver, type PaidAnswer, receiptOf } from './delivery.ts';
 
 /**
- * Sends an unanswered payment again, with the very request that it was signed for, to the service that it was signed
- * for. Nothing here can sign: the worst that happens is that the payment is brought to its end. An answer that was kept
- * is given as it came.
+ * Sends an unanswered payment again, with its own request, to its own service. Nothing here can sign: at worst the
+ * payment comes to its end. An answer that was kept is given as it came.
  * @returns null when it was given up: it can't land any more, and the service says that it did not take it.
  * @throws Problem `usage` for one that was answered or is of another service; those of a paid call
  */

@@ -32,21 +32,8 @@ interface PaymentCheck {
   readonly ok: boolean;
 }
 
-/** The content of the payer's own bytes: read from the journal, not from the service's words. */
-interface SignedContent {
-  /** The message that the wallet has signed. */
-  readonly message: Uint8Array;
-  readonly memo: string | null;
-  readonly feePayer: string;
-  readonly transfers: readonly Transfer[];
-}
-
-interface Transfer {
-  readonly source: string;
-  readonly destination: string;
-  readonly authority: string;
-  readonly amount: bigint;
-}
+/** The content of signed bytes: read from the journal, not from the service's words. */
+type SignedContent = ReturnType<typeof contentOfWire>;
 
 /** Reads the transaction inside a PAYMENT-SIGNATURE header. */
 export function contentOfPayload(payload: string): SignedContent {
@@ -56,7 +43,7 @@ export function contentOfPayload(payload: string): SignedContent {
 
 const TRANSFER_CHECKED = 12;
 
-function contentOfWire(wire: Uint8Array): SignedContent {
+function contentOfWire(wire: Uint8Array) {
   const { messageBytes, accountKeys, instructions } = parseTransaction(wire);
   const key = (index: number | undefined): string => (index === undefined ? '' : (accountKeys[index] ?? ''));
   const of = (program: string) => instructions.filter((one) => key(one.programIdIndex) === program);
@@ -79,9 +66,9 @@ interface VerifyPorts {
 }
 
 /**
- * Holds a payment of the journal against the cluster: did it land, with the amount, to the destination, with the memo
- * that the wallet has signed. The service's word on the transaction is only where the search begins: one that is not
- * byte for byte what was signed here is a mismatch, and one that nobody told of is looked up by its memo.
+ * Compares a payment of the journal with the cluster: landed, amount, destination, and the memo that the wallet has
+ * signed. The search begins with the transaction that the service names: other bytes than those signed here are a
+ * mismatch; without a name it is looked up by its memo.
  * @throws Problem `cluster_failed`
  */
 export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): Promise<PaymentVerification> {
@@ -89,7 +76,7 @@ export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): 
   const { record, payment } = signed;
   const content = contentOfPayload(payment.payload);
   const source = await associatedTokenAddress(record.wallet as Address, record.asset as Address);
-  // Read before the search: what is not found after that height never will be.
+  // Read before the search: a transaction that is not found after that height never will be.
   const expired = (await cluster.blockHeight()) > payment.lastValidBlockHeight;
   const told = isSignatureText(record.transaction) ? record.transaction : null;
   const transaction = told ?? (content.memo && (await ports.findByMemo(source, content.memo)));

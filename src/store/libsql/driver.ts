@@ -1,4 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import { monotonicMs } from '../../kernel/clock.ts';
 import { REGAINED } from '../base/index.ts';
 import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, troubleWith } from './file.ts';
 import { type JournalDisk, journalDisk } from './journal-disk.ts';
@@ -31,13 +32,13 @@ export function libsqlDriver(
   telling: Pick<FileOptions, 'onTrouble'> = {},
 ): Driver {
   const patiently = async <T>(work: () => T): Promise<T> => {
-    const untilMs = performance.now() + BUSY_TIMEOUT_MS;
+    const untilMs = monotonicMs() + BUSY_TIMEOUT_MS;
     while (true) {
       try {
         return work();
       } catch (error) {
         if (!isBusy(error)) throw error;
-        if (performance.now() >= untilMs) throw troubleWith(path, error, telling);
+        if (monotonicMs() >= untilMs) throw troubleWith(path, error, telling);
         await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 8));
       }
     }
@@ -157,7 +158,7 @@ function createTurns(): Line['takeTurn'] {
     beganMs = null;
   };
   const breathe = (): Promise<void> | undefined => {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (beganMs !== null)
       return nowMs - beganMs > SLICE_MS ? new Promise((resolve) => setImmediate(resolve)) : undefined;
     beganMs = nowMs;

@@ -15,8 +15,8 @@ import { type Migration, migrate } from '../base/index.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
 /**
- * One writer at a time, as with SQLite's immediate transactions: what reads before it writes is then right on both
- * databases without a word of its own. The lock is PostgreSQL's advisory one, held until the transaction ends.
+ * One writer at a time, as with SQLite's immediate transactions: read-then-write is then right on both databases. The
+ * lock is PostgreSQL's advisory one, held until the transaction ends.
  */
 const WRITER_LOCK = 0x0fa2e10c;
 
@@ -107,13 +107,13 @@ export async function openPostgres<T>(
     connectionString: inWordsOfPg(url),
     max: 10,
     connectionTimeoutMillis: waits.connectMs,
-    // A connection whose other end is gone without a word is noticed while nobody uses it.
+    // Notices an idle connection whose other end is gone.
     keepAlive: true,
     types,
   });
-  // An idle connection that the server ends is only gone from the pool; who asks next gets a new one, or the error.
+  // An idle connection that the server ends is only gone from the pool; the next caller gets a new one, or the error.
   pool.on('error', () => undefined);
-  // A connection in use reports its end to its query, and once more as an event: unheard, that ends the process.
+  // A connection in use reports its end to its query, and once more as an event: without a listener that ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   let isUpToDate = false;
   // Without a bound, 0, an answer is waited for.
