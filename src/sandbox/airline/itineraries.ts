@@ -2,6 +2,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import type { Network, Service } from './network.ts';
 import type { Flight, Timetable } from './timetable.ts';
 import { type Airport, distanceKm, type World } from './world.ts';
+import { known } from './zones.ts';
 
 /** One direction of a journey: flights in order. */
 export type Itinerary = readonly Flight[];
@@ -55,18 +56,8 @@ export const createItineraries = (world: World, network: Network, timetable: Tim
 function rememberedDepartures(timetable: Timetable): Air['departures'] {
   const flown = new Map<Service, Map<number, readonly Flight[]>>();
   return (service, from, day) => {
-    let days = flown.get(service);
-    if (!days) {
-      days = new Map();
-      flown.set(service, days);
-    }
-    const key = from === service.hub ? day : -day;
-    let flights = days.get(key);
-    if (!flights) {
-      flights = timetable.flights(service, from, day);
-      days.set(key, flights);
-    }
-    return flights;
+    const days = known(flown, service, () => new Map<number, readonly Flight[]>());
+    return known(days, from === service.hub ? day : -day, () => timetable.flights(service, from, day));
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Airline, type Airport, distanceKm, SHUTTLE, TOPIC, type World } from './world.ts';
+import { known } from './zones.ts';
 
 /** One airline's non-stop (or same-flight-number) service between two airports, in both directions. */
 export interface Service {
@@ -33,23 +34,17 @@ export function createNetwork(world: World) {
    */
   const gateways = (airport: Airport): readonly Airport[] => {
     if (airport.size >= 4) return [];
-    const known = gatewaysOf.get(airport.index);
-    if (known) return known;
-    const found: Airport[] = [];
-    const away: number[] = [];
-    for (const hub of gatewayHubs) {
-      const km = distanceKm(airport, hub);
-      if (km <= WITHIN_A_CITY_KM || km >= (away[2] ?? Number.POSITIVE_INFINITY)) continue;
-      let rank = away.findIndex((other) => km < other);
-      if (rank < 0) rank = away.length;
-      found.splice(rank, 0, hub);
-      away.splice(rank, 0, km);
-      found.length = Math.min(found.length, 3);
-      away.length = found.length;
-    }
-    gatewaysOf.set(airport.index, found);
-    return found;
+    return known(gatewaysOf, airport.index, () => nearestHubs(airport));
   };
+
+  /** The three nearest hubs that are not of the same city. */
+  const nearestHubs = (airport: Airport): readonly Airport[] =>
+    gatewayHubs
+      .map((hub) => ({ hub, km: distanceKm(airport, hub) }))
+      .filter(({ km }) => km > WITHIN_A_CITY_KM)
+      .sort((a, b) => a.km - b.km)
+      .slice(0, 3)
+      .map(({ hub }) => hub);
 
   const plan = (a: Airport, b: Airport): readonly Service[] => {
     const away = distanceKm(a, b);

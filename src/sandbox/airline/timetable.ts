@@ -12,6 +12,7 @@ import {
   tailwindKmh,
   type World,
 } from './world.ts';
+import { known } from './zones.ts';
 
 /** A flight number in one direction: what stays the same from day to day. */
 interface Slot {
@@ -81,13 +82,13 @@ function rememberedSlots(world: World): Plan['slot'] {
   const firstNumbers = layOutNumbers(world);
   const slots = new Map<Service, { outbound: Slot[]; inbound: Slot[]; suited: readonly Aircraft[] }>();
   return (service, from, number) => {
-    let known = slots.get(service);
-    if (!known) {
-      known = { outbound: [], inbound: [], suited: suitedAircraft(service) };
-      slots.set(service, known);
-    }
-    const direction = from === service.hub ? known.outbound : known.inbound;
-    const found = direction[number] ?? makeSlot(world, firstNumbers, service, from, number, known.suited);
+    const { outbound, inbound, suited } = known(slots, service, () => ({
+      outbound: [],
+      inbound: [],
+      suited: suitedAircraft(service),
+    }));
+    const direction = from === service.hub ? outbound : inbound;
+    const found = direction[number] ?? makeSlot(world, firstNumbers, service, from, number, suited);
     direction[number] = found;
     return found;
   };

@@ -14,7 +14,7 @@ const RAMADAN: readonly (readonly [fromMs: number, toMs: number])[] = [
 const ramadanOf = (year: number) => RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
 
 /** The value of a key, made when it is first asked for. */
-function known<T>(values: Map<string, T>, key: string, make: () => T): T {
+export function known<K, T>(values: Map<K, T>, key: K, make: () => T): T {
   const before = values.get(key);
   if (before !== undefined) return before;
   const made = make();

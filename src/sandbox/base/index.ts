@@ -1,7 +1,7 @@
 import type { Call, Route, RouteTable } from '../../http/index.ts';
 import { openSqlite } from '../../store/libsql/index.ts';
 
-export type Value = string | number | null;
+type Value = string | number | null;
 
 /**
  * Opens a double's own book: rows in a file that several processes share. A column `due_at_ms` of the file is the field

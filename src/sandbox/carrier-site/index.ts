@@ -33,14 +33,6 @@ interface CarrierSiteOptions {
   readonly lateMs?: number | undefined;
 }
 
-export interface CarrierSite {
-  /** null: the connection has to be cut without an answer. */
-  fetch(request: HttpRequest): Promise<SiteAnswer>;
-  /** Delivers the mails that are due; answers how many. */
-  deliverDue(): Promise<number>;
-  close(): void;
-}
-
 const PAGES: Pages = {
   ...searchPages,
   ...flightsPages,
@@ -59,7 +51,7 @@ const PAGES: Pages = {
 };
 
 /** The web site of a pretend carrier (docs/sandbox.md): real pages with forms, scripts and sessions, and its own books. */
-export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
+export function openCarrierSite(options: CarrierSiteOptions) {
   const { clock, seed } = options;
   const books = openSiteBooks(options.books, seed);
   const ports: SitePorts = {
@@ -79,7 +71,8 @@ export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
     'GET /sandbox/dkim': () => new HttpResponse(200, sandboxDkimRecord(), { 'content-type': 'text/plain' }),
   };
   return {
-    async fetch(request) {
+    /** null: the connection has to be cut without an answer. */
+    async fetch(request: HttpRequest): Promise<SiteAnswer> {
       const url = new URL(request.url);
       const place = `${request.method} ${url.pathname}`;
       const known = fixed[place];
@@ -97,6 +90,7 @@ export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
         'set-cookie': cookieFor(visit.session),
       });
     },
+    /** Delivers the mails that are due; answers how many. */
     deliverDue: () => deliverDue(books, options.mailFolder, clock.now()),
     close: () => books.close(),
   };

@@ -15,8 +15,6 @@ export const SANDBOX_DKIM_SELECTOR = DKIM.selector;
 const privateKey = () =>
   createPrivateKey({ key: Buffer.from(DKIM.privateKey, 'base64'), format: 'der', type: 'pkcs8' });
 
-const sandboxDkimKey = (): string => privateKey().export({ format: 'pem', type: 'pkcs8' }).toString();
-
 /** The TXT record of `sandbox._domainkey.carrier.sandbox.farelock.invalid`. */
 export const sandboxDkimRecord = (): string =>
   `v=DKIM1; k=rsa; p=${createPublicKey(privateKey()).export({ format: 'der', type: 'spki' }).toString('base64')}`;
@@ -46,6 +44,8 @@ export const confirmationMail = (
 async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const pem = privateKey().export({ format: 'pem', type: 'pkcs8' }).toString();
+  const dkim = { domainName: SANDBOX_MAIL_DOMAIN, keySelector: SANDBOX_DKIM_SELECTOR, privateKey: pem };
   const { message } = await transport.sendMail({
     from: { name: 'Sandbox Hopper', address: `bookings@${SANDBOX_MAIL_DOMAIN}` },
     to: mail.recipient,
@@ -53,17 +53,10 @@ async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
     date: new Date(nowMs),
     messageId: `<${mail.mailId}.${randomBytes(6).toString('hex')}@${SANDBOX_MAIL_DOMAIN}>`,
     text: mail.text,
-    ...(mail.kind === 'signed' && {
-      dkim: { domainName: SANDBOX_MAIL_DOMAIN, keySelector: SANDBOX_DKIM_SELECTOR, privateKey: sandboxDkimKey() },
-    }),
+    ...(mail.kind === 'signed' && { dkim }),
   });
-  return Buffer.isBuffer(message) ? message : Buffer.from(await textOf(message));
-}
-
-async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
-  let text = '';
-  for await (const chunk of stream) text += String(chunk);
-  return text;
+  if (!Buffer.isBuffer(message)) throw new TypeError('a mail that is no buffer');
+  return message;
 }
 
 /** Puts a mail into a Maildir: written beside, then moved, so that none is read by half. */

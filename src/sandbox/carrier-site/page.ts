@@ -67,6 +67,10 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
+const ASSETS = html`<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/assets/site.css">
+<script src="/assets/site.js" defer></script>`;
+
 interface PageOptions {
   readonly status?: number;
   /** The newsletter may pop up here. */
@@ -85,9 +89,7 @@ export function page(visit: Visit, title: string, main: Markup, options: PageOpt
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} | ${SITE_NAME}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/assets/site.css">
-<script src="/assets/site.js" defer></script>
+${ASSETS}
 </head>
 <body>
 <p class="sandbox">This is a sandbox: a pretend carrier. Nothing here can be flown, and no real card works.</p>
@@ -118,9 +120,7 @@ export const framed = (title: string, main: Markup): HttpResponse =>
 <head>
 <meta charset="utf-8">
 <title>${title}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/assets/site.css">
-<script src="/assets/site.js" defer></script>
+${ASSETS}
 </head>
 <body class="framed">${main}</body>
 </html>`.text,

@@ -39,7 +39,7 @@ export interface WorldOffer {
 }
 
 /** Changes to one offer since it was found. */
-export interface OfferState {
+interface OfferState {
   readonly reads: number;
   readonly raisedCents: number;
 }
@@ -163,7 +163,7 @@ export interface WebhookRecord {
 }
 
 /** How the sandbox behaves until its switch is changed. `next` goes before `always`. */
-export interface SwitchRecord {
+interface SwitchRecord {
   readonly always: string;
   readonly next: readonly string[];
 }

@@ -133,17 +133,8 @@ export function tell({ books, ids, stepMs }: Sandbox, { type, idempotencyKey, ob
     .find(({ events, isOff }) => isOff !== true && (events.length === 0 || events.includes(type)));
   const due = hook ? dueBy(books.take('webhook') ?? 'normal', atMs, stepMs, number) : [];
   const id = ids.numbered('wev', number);
-  return books.events.put(id, {
-    id,
-    number,
-    type,
-    idempotencyKey,
-    object,
-    createdAtMs: atMs,
-    due,
-    failures: 0,
-    deliveries: [],
-  });
+  const event = { id, number, type, idempotencyKey, object, createdAtMs: atMs, due, failures: 0, deliveries: [] };
+  return books.events.put(id, event);
 }
 
 function dueBy(behaviour: string, atMs: number, stepMs: number, number: number): number[] {

@@ -12,7 +12,11 @@ export async function seedCustomers(ports: PartnerPorts, tx: Tx): Promise<void> 
   for (const customer of SEEDED_CUSTOMER_DATA) await seedCustomer(ports, tx, customer);
 }
 
-async function seedCustomer(ports: PartnerPorts, tx: Tx, { customerId, data }: SeededCustomerData): Promise<void> {
+async function seedCustomer(
+  ports: PartnerPorts,
+  tx: Tx,
+  { customerId, data }: (typeof SEEDED_CUSTOMER_DATA)[number],
+): Promise<void> {
   const nowMs = ports.clock.now();
   const given = data.map(({ dataId, value }) => ({ dataId, type: typeOf(value), value }));
   await createSubmissions(ports).save(tx, customerId, given, nowMs);
@@ -55,29 +59,12 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAA
 
 const PICTURE_HASH = '63ef318d96b5d0d0ceba6e04a4e622b1158335cdc67c49e27839132c6f655058';
 
-interface SeededCustomerData {
-  readonly customerId: string;
-  readonly data: readonly { readonly dataId: string; readonly value: CustomerData }[];
-}
-
-/** A person of people.json, whose data have the ids `dat_demo_<short>_<what>`. */
-interface Person {
-  readonly customerId: string;
-  readonly short: string;
-  readonly country: string;
-  readonly name: { readonly firstName: string; readonly lastName: string };
-  readonly birthDate: string;
-  readonly phone: { readonly countryCode: string; readonly number: string };
-  readonly home: NonNullable<CustomerData['residentialAddress']>;
-  readonly documentNumber: string;
-  readonly taxId: NonNullable<CustomerData['taxId']>;
-  readonly bank: NonNullable<CustomerData['bankAccount']>;
-  readonly wallet: string;
-}
-
 /** In the form that data is kept in; the last day of a document is far ahead. */
-export const SEEDED_CUSTOMER_DATA: readonly SeededCustomerData[] = (PEOPLE as readonly Person[]).map((person) => {
-  const of = (what: string, value: CustomerData) => ({ dataId: `dat_demo_${person.short}_${what}`, value });
+export const SEEDED_CUSTOMER_DATA = PEOPLE.map((person) => {
+  const of = (what: string, value: object) => ({
+    dataId: `dat_demo_${person.short}_${what}`,
+    value: value as CustomerData,
+  });
   return {
     customerId: person.customerId,
     data: [
