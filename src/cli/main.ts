@@ -40,7 +40,9 @@ process.on('SIGHUP', hangUp);
  */
 const unsettled = () => {
   if (!interruption.signal.aborted) {
-    interruption.abort(problem('interrupted', { message: 'Interrupted: nothing more can be typed.' }));
+    interruption.abort(
+      problem('interrupted', { message: 'Interrupted: nothing more can be typed.', isAtQuestion: true }),
+    );
     // Whatever was waiting hears of it before the process looks again for something to do.
     setImmediate(() => undefined);
     return;

@@ -1,10 +1,11 @@
 import { problem } from './problems.ts';
+import { decimalOf, ORDER_DECIMALS, USDC_DECIMALS } from './usdc.ts';
+
+export { decimalOf, formatUsdc, USDC_DECIMALS } from './usdc.ts';
 
 declare const atomicUsdc: unique symbol;
 /** USDC in atomic units: 1 USDC = 1,000,000. Never a float, never negative where a price is meant. */
 type AtomicUsdc = bigint & { readonly [atomicUsdc]: true };
-
-export const USDC_DECIMALS = 6;
 
 /** Brands an integer amount that is already in atomic units. */
 export const atomic = (value: bigint | number | string): AtomicUsdc => BigInt(value) as AtomicUsdc;
@@ -20,9 +21,6 @@ export function parseUsdc(decimal: string): AtomicUsdc {
   return atomic(unitsOf(text, USDC_DECIMALS));
 }
 
-/** Writes an amount with two decimals, more only where they are not zero: `0.10`, `151.20`, `0.000001`. */
-export const formatUsdc = (amount: bigint): string => decimalOf(amount, USDC_DECIMALS, 2);
-
 /** Lamports as SOL: `10`, `9.99999`. */
 export const formatSol = (lamports: bigint): string => decimalOf(lamports, 9);
 
@@ -33,9 +31,7 @@ export const asInteger = (amount: bigint): number => {
   return value;
 };
 
-/** Amounts of partners' orders: at most 18 digits before the point and 18 after it, never floats (CONTRACT, section 11). */
-const ORDER_DECIMALS = 18;
-/** The form of such an amount; the schema checks it too. */
+/** The form of an amount of a partner's order; the schema checks it too. */
 export const DECIMAL_FORM = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
 
 export const isDecimal = (text: string): boolean => DECIMAL_FORM.test(text);
@@ -45,16 +41,6 @@ export function unitsOf(decimal: string, decimals: number = ORDER_DECIMALS): big
   const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
   if (whole === undefined || fraction.length > decimals) throw new Error('not a decimal');
   return BigInt(whole + fraction.padEnd(decimals, '0'));
-}
-
-/** Writes units of 10^-decimals as a decimal with at least so many places, more only where they are not zero. */
-export function decimalOf(units: bigint, decimals: number = ORDER_DECIMALS, least = 0): string {
-  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
-  const fraction = digits
-    .slice(digits.length - decimals)
-    .replace(/0+$/, '')
-    .padEnd(least, '0');
-  return `${units < 0n ? '-' : ''}${digits.slice(0, digits.length - decimals)}${fraction && `.${fraction}`}`;
 }
 
 /** -1, 0 or 1: `1.50` and `1.5` are equal. */

@@ -15,7 +15,7 @@ import {
 import { dirname } from 'node:path';
 import { readBounded } from './bounded-file.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
-import { quoted } from './shell-word.ts';
+import { farelock, type NextStep, shell } from './shell-word.ts';
 
 /** Codes of storage problems. */
 const STORAGE_CODES = [
@@ -139,46 +139,47 @@ function removeQuietly(path: string): void {
   }
 }
 
-const HERE: Readonly<Record<StorageCode, (file: string) => { message: string; fix: string; next: readonly string[] }>> =
-  {
-    storage_full: (file) => ({
-      message: `No space is left to write ${file}`,
-      fix: 'Free some space on that disk, then run the command again to resume.',
-      next: [`df -h ${quoted(dirname(file))}`],
-    }),
-    storage_failed: (file) => ({
-      message: `The disk failed at ${file}`,
-      fix: 'Check the disk (see the system log), then run the command again to resume.',
-      next: ['farelock doctor'],
-    }),
-    storage_not_writable: (file) => ({
-      message: `Cannot write ${file}`,
-      fix: 'Make it writable for you, or set FARELOCK_HOME to a folder that is.',
-      next: [`ls -ld ${quoted(dirname(file))} ${quoted(file)}`],
-    }),
-    storage_locked: (file) => ({
-      message: `Another process has locked ${file}`,
-      fix: 'Wait for it or stop it, then run the command again. Nothing is lost.',
-      next: [`fuser -v ${quoted(file)}`],
-    }),
-    storage_damaged: (file) => ({
-      message: `${file} is damaged`,
-      fix: 'Stop whatever uses it, keep a copy, and restore it from a backup.',
-      next: [`cp ${quoted(file)} ${quoted(`${file}.damaged`)}`, 'farelock doctor'],
-    }),
-    too_many_open_files: (file) => ({
-      message: `Too many open files: cannot open ${file}`,
-      fix: 'Raise the limit, then run the command again to resume.',
-      next: ['ulimit -n 4096'],
-    }),
-  };
+type StorageWords = { message: string; fix: string; next: readonly NextStep[] };
+
+const HERE: Readonly<Record<StorageCode, (file: string) => StorageWords>> = {
+  storage_full: (file) => ({
+    message: `No space is left to write ${file}`,
+    fix: 'Free some space on that disk, then run the command again to resume.',
+    next: [shell`df -h ${dirname(file)}`],
+  }),
+  storage_failed: (file) => ({
+    message: `The disk failed at ${file}`,
+    fix: 'Check the disk (see the system log), then run the command again to resume.',
+    next: [farelock`doctor`],
+  }),
+  storage_not_writable: (file) => ({
+    message: `Cannot write ${file}`,
+    fix: 'Make it writable for you, or set FARELOCK_HOME to a folder that is.',
+    next: [shell`ls -ld ${dirname(file)} ${file}`],
+  }),
+  storage_locked: (file) => ({
+    message: `Another process has locked ${file}`,
+    fix: 'Wait for it or stop it, then run the command again. Nothing is lost.',
+    next: [shell`fuser -v ${file}`],
+  }),
+  storage_damaged: (file) => ({
+    message: `${file} is damaged`,
+    fix: 'Stop whatever uses it, keep a copy, and restore it from a backup.',
+    next: [shell`cp ${file} ${`${file}.damaged`}`, farelock`doctor`],
+  }),
+  too_many_open_files: (file) => ({
+    message: `Too many open files: cannot open ${file}`,
+    fix: 'Raise the limit, then run the command again to resume.',
+    next: [shell`ulimit -n 4096`],
+  }),
+};
 
 function told(code: StorageCode, file: string | undefined, why: string, cause: unknown): Problem {
   const words = HERE[code](file ?? 'what it was to write');
   const here = problem(code, {
     ...words,
     // Windows has none of these programs.
-    ...(process.platform === 'win32' && { next: ['farelock doctor'] }),
+    ...(process.platform === 'win32' && { next: [farelock`doctor`] }),
     message: `${words.message} (${why}).`,
     detail: { ...(file === undefined ? {} : { file }), reason: why },
     cause,

@@ -1,5 +1,6 @@
 import type { Address } from '@solana/kit';
 import { problem } from '../kernel/problems.ts';
+import { farelock } from '../kernel/shell-word.ts';
 import { associatedTokenAddress, type Cluster, type Faucet, type Signer, signPriced } from '../solana/index.ts';
 
 const SOL = 1_000_000_000n;
@@ -60,8 +61,9 @@ const tooLittle = (short: readonly ShortKey[]) =>
     message: `The service cannot start: ${short
       .map(({ wallet, address, lamports }) => `the ${wallet} ${address} holds ${sol(lamports)} SOL`)
       .join(', ')}; each needs ${sol(LEAST_LAMPORTS)} for fees and rents.`,
-    fix: `Send SOL to ${short.map(({ address }) => address).join(' and ')}, then start again. Nothing was charged.`,
-    next: ['farelock cluster keys', 'farelock cluster fund'],
+    fix: `Send SOL to ${short.map(({ address }) => address).join(' and ')}, then start again.`,
+    charged: 'nothing',
+    next: [farelock`cluster keys`, farelock`cluster fund`],
     detail: {
       wallets: short.map(({ wallet, address, lamports }) => ({
         wallet,

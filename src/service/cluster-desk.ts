@@ -15,6 +15,7 @@ import { ESCROW_PROGRAM_ID, escrowElf } from '../escrow/index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { silentLog } from '../kernel/log.ts';
 import { problem } from '../kernel/problems.ts';
+import { farelock } from '../kernel/shell-word.ts';
 import { LEAST_LAMPORTS } from '../payments/index.ts';
 import {
   associatedTokenAddress,
@@ -203,14 +204,14 @@ function resumed({ elf }: Ground, open: DeploymentRecord, wanted: DeploymentWant
   if (open.sha256 !== sha256(elf)) {
     throw problem('deployment_conflict', {
       message: `A deployment of another version of the program was begun at ${open.begun_at}.`,
-      next: ['farelock cluster deploy --abort'],
+      next: [farelock`cluster deploy --abort`],
     });
   }
   if (named !== null && named !== open.program) {
     throw problem('deployment_conflict', {
       message: `A deployment to ${open.program} was begun at ${open.begun_at}, and has not ended.`,
       fix: 'Finish it first, or take its rent back with farelock cluster deploy --abort.',
-      next: ['farelock cluster deploy', 'farelock cluster deploy --abort'],
+      next: [farelock`cluster deploy`, farelock`cluster deploy --abort`],
     });
   }
   const price = wanted.microLamports === null ? open.micro_lamports : String(wanted.microLamports);

@@ -7,6 +7,7 @@ import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import type { FlightsDatabase } from '../flights/base/index.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { openSecrets, type Secrets } from '../kernel/secrets.ts';
+import { farelock, shell } from '../kernel/shell-word.ts';
 import type { PartnerDatabase } from '../partner/base/index.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/index.ts';
@@ -248,7 +249,7 @@ const ledgerLost = (home: string, why: string): Problem =>
   problem('ledger_lost', {
     message: `${join(home, 'ledger.db')} is not the ledger that this home has used: ${why}.`,
     fix: 'Put ledger.db, with the -wal file beside it, back from a backup. It holds play money: to start over, move the whole home away.',
-    next: ['farelock doctor', `mv ${home} ${home}.lost`],
+    next: [farelock`doctor`, shell`mv ${home} ${home}.lost`],
     detail: { file: join(home, 'ledger.db'), why },
   });
 

@@ -1,5 +1,6 @@
 import type { Address } from '@solana/kit';
 import { problem } from '../kernel/problems.ts';
+import { farelock } from '../kernel/shell-word.ts';
 import type { InspectedProgram, TakingCaps } from './types.ts';
 
 /** Anything that sells journeys: one that is invented must not be sold for real money. */
@@ -19,12 +20,12 @@ export function checkMainnetStart(given: {
 }): void {
   const invented = given.sellers.find((one) => one?.isSandbox);
   if (invented || given.sellers.every((one) => one === null)) {
-    throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
+    throw problem('sandbox_on_mainnet', { next: [farelock`serve`] });
   }
   if (!given.isMeant) {
     throw problem('mainnet_not_confirmed', {
       fix: 'Add --mainnet if that is what you want. Nothing was signed.',
-      next: ['farelock serve --mainnet'],
+      next: [farelock`serve --mainnet`],
     });
   }
   const { perPayment = null, perDay = null } = given.caps ?? {};
@@ -53,6 +54,6 @@ export function checkMainnetProgram(
   throw problem('mainnet_not_confirmed', {
     message: `${upgradeAuthority} can replace the escrow program on MAINNET at any time.`,
     fix: 'Give that right up with farelock cluster deploy --final, or accept the key by name in FARELOCK_UPGRADE_AUTHORITIES.',
-    next: ['farelock cluster deploy --mainnet --final'],
+    next: [farelock`cluster deploy --mainnet --final`],
   });
 }

@@ -4,6 +4,7 @@ import { type DeploymentRecords, loadDeploymentInspect, openRecords } from '../e
 import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
+import { farelock } from '../kernel/shell-word.ts';
 import { type Cluster, decodeMint, TOKEN_PROGRAM } from '../solana/index.ts';
 import type { OpenedCluster } from './cluster.ts';
 import type { InspectedProgram } from './types.ts';
@@ -51,7 +52,7 @@ export async function checkCluster(
         : mint
           ? `The mint ${usdcMint} has ${mint.decimals} decimals, and USDC has ${DECIMALS}.`
           : `The account ${usdcMint}, which the settings name as the USDC of this cluster, is not a mint.`,
-      next: ['farelock cluster check'],
+      next: [farelock`cluster check`],
       detail: { mint: usdcMint },
     });
   }
@@ -63,8 +64,9 @@ function programWrong(program: Address, found: InspectedProgram) {
   if (found.kind === 'present') {
     return problem('program_differs', {
       message: `The program at ${program} does not have the bytes of the shipped escrow program.`,
-      fix: 'Bring it up to date with farelock cluster deploy, or name another one with --escrow-program. Nothing was charged.',
-      next: ['farelock cluster check', 'farelock cluster deploy'],
+      fix: 'Bring it up to date with farelock cluster deploy, or name another one with --escrow-program.',
+      charged: 'nothing',
+      next: [farelock`cluster check`, farelock`cluster deploy`],
       detail: { program, upgrade_authority: found.upgradeAuthority },
     });
   }
@@ -73,7 +75,7 @@ function programWrong(program: Address, found: InspectedProgram) {
       found.kind === 'absent'
         ? `There is no escrow program at ${program} on this cluster.`
         : `The account at ${program} is not a program.`,
-    next: ['farelock cluster deploy', 'farelock cluster check'],
+    next: [farelock`cluster deploy`, farelock`cluster check`],
     detail: { program, found: found.kind },
   });
 }

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { type Problem, problem } from '../kernel/problems.ts';
-import { quoted } from '../kernel/shell-word.ts';
+import { farelock } from '../kernel/shell-word.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
 import { MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
 
@@ -103,7 +103,7 @@ export function networkHeldTo(
   throw problem('cluster_failed', {
     message: `The cluster at ${host} is a private one (genesis ${found}).`,
     fix: 'x402 knows mainnet, devnet and testnet alone: say which of the last two it runs as, and name its genesis.',
-    next: [`farelock cluster check --rpc-url ${quoted(shownUrl(address))} --network devnet --genesis ${found}`],
+    next: [farelock`cluster check --rpc-url ${shownUrl(address)} --network devnet --genesis ${found}`],
     detail: { host, genesis: found },
   });
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { getBase58Encoder } from '@solana/kit';
 import { readBounded, readOpen } from '../kernel/bounded-file.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
-import { quoted } from '../kernel/shell-word.ts';
+import { quoted, shell } from '../kernel/shell-word.ts';
 import { storageProblem, writeOnce } from '../kernel/storage.ts';
 import { ed25519Key, type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
 
@@ -71,7 +71,7 @@ function readPrivateFile(path: string): string {
           throw problem('keypair_unreadable', {
             message: `Others can read the keypair file ${path}.`,
             fix: `Run: chmod 600 ${quoted(path)}`,
-            next: [`chmod 600 ${quoted(path)}`],
+            next: [shell`chmod 600 ${path}`],
             detail: { path },
           });
         }

@@ -1,3 +1,4 @@
+import { mainnetUsdc, plainUsdc, type Usdc } from '../kernel/usdc.ts';
 import { linkText } from './links.ts';
 
 /** The few styles that the screen knows. Views take one, so that they stay pure and can be tested without colour. */
@@ -10,16 +11,19 @@ export interface Paint {
   accent(text: string): string;
   /** Text that leads to an address, on terminals that open links. */
   link(text: string, url: string): string;
+  /** An amount with its coin; real money is marked. */
+  readonly usdc: Usdc;
 }
 
 const asIs = (text: string): string => text;
 
-export const plainPaint: Paint = { bold: asIs, dim: asIs, good: asIs, warn: asIs, bad: asIs, accent: asIs, link: asIs };
+const unstyled = { bold: asIs, dim: asIs, good: asIs, warn: asIs, bad: asIs, accent: asIs, link: asIs };
+export const plainPaint: Paint = { ...unstyled, usdc: plainUsdc };
 
 /** The style of every text under --plain: tables and fields know by it that nobody sees their columns. */
 export const spoken = (text: string): string => text;
 
-export const spokenPaint: Paint = {
+const spokenStyles = {
   bold: spoken,
   dim: spoken,
   good: spoken,
@@ -28,6 +32,7 @@ export const spokenPaint: Paint = {
   accent: spoken,
   link: spoken,
 };
+export const spokenPaint: Paint = { ...spokenStyles, usdc: plainUsdc };
 
 /** True for a paint of --plain: its lines are read aloud. */
 export const isSpoken = (paint: Paint): boolean => paint.dim === spoken;
@@ -35,10 +40,16 @@ export const isSpoken = (paint: Paint): boolean => paint.dim === spoken;
 type ColourLevel = 0 | 1 | 2 | 3;
 
 /** A paint of chalk's at a colour level; level 0 loads nothing. */
-export async function openPaint(level: ColourLevel, hasLinks = false, isPlain = false): Promise<Paint> {
-  if (isPlain) return spokenPaint;
+export async function openPaint(
+  level: ColourLevel,
+  hasLinks = false,
+  isPlain = false,
+  isRealMoney = () => false,
+): Promise<Paint> {
+  const usdc: Usdc = (amount) => (isRealMoney() ? mainnetUsdc : plainUsdc)(amount);
+  if (isPlain) return { ...spokenStyles, usdc };
   const link = hasLinks ? linkText : asIs;
-  if (level === 0) return { ...plainPaint, link };
+  if (level === 0) return { ...unstyled, link, usdc };
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level });
   return {
@@ -49,6 +60,7 @@ export async function openPaint(level: ColourLevel, hasLinks = false, isPlain = 
     bad: (text) => chalk.red(text),
     accent: (text) => chalk.cyan(text),
     link,
+    usdc,
   };
 }
 

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { problem } from '../kernel/problems.ts';
 import { spokenLine } from './spoken.ts';
-import type { Prompts, StepAnswer, StepLine } from './streams.ts';
+import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepLine } from './streams.ts';
 
 /** Questions as lines, for a screen reader and for a terminal that can't move its cursor: nothing is redrawn. */
 
@@ -19,14 +18,14 @@ export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
   async function typed(question: string): Promise<string> {
     const lines = createInterface({ input, output, terminal: false });
     const closed = new Promise<never>((_resolve, reject) => {
-      lines.once('close', () => reject(problem('interrupted', { message: 'Interrupted at a question.' })));
+      lines.once('close', () => reject(interruptedAtQuestion()));
     });
     closed.catch(() => undefined);
     try {
       return (await Promise.race([lines.question(`${question} `, { signal }), closed])).trim();
     } catch (error) {
       if (!signal.aborted) throw error;
-      throw problem('interrupted', { message: 'Interrupted at a question.', cause: error });
+      throw interruptedAtQuestion(error);
     } finally {
       lines.close();
     }

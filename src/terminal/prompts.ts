@@ -1,6 +1,5 @@
-import { problem } from '../kernel/problems.ts';
 import type { Asks } from './step-prompts.ts';
-import type { Prompts, StepAnswer, StepPrompts } from './streams.ts';
+import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepPrompts } from './streams.ts';
 
 /**
  * Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked.
@@ -22,7 +21,7 @@ export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts 
       return await ask();
     } catch (error) {
       if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
-        throw problem('interrupted', { message: 'Interrupted at a question.', cause: error });
+        throw interruptedAtQuestion(error);
       }
       throw error;
     }

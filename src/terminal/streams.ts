@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import { type Problem, problem } from '../kernel/problems.ts';
 
 /** Where the tool writes and reads: the process's own streams, or memory with settable terminal flags in tests. */
 export interface Output {
@@ -18,6 +19,8 @@ export interface Streams {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: { readonly isTTY: boolean; text(): Promise<string> };
+  /** Hears of each step that takes time: for a program that drives the tool. */
+  readonly phase?: (text: string) => void;
 }
 
 interface Choice<T> {
@@ -85,6 +88,10 @@ export interface StepPrompts {
   text(question: StepText): Promise<StepAnswer<string>>;
   choose<T>(question: StepChoice<T>): Promise<StepAnswer<T>>;
 }
+
+/** Ctrl-C at a question: nothing was under way. */
+export const interruptedAtQuestion = (cause?: unknown): Problem =>
+  problem('interrupted', { message: 'Interrupted at a question.', isAtQuestion: true, cause });
 
 const NARROWEST = 60;
 const WIDEST = 200;

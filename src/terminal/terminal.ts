@@ -1,5 +1,6 @@
 import { problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
+import type { Usdc } from '../kernel/usdc.ts';
 import { readyFor } from './clusters.ts';
 import { selectFields } from './fields.ts';
 import { supportsLinks } from './links.ts';
@@ -73,6 +74,8 @@ export interface Terminal {
   readonly asideScreen: Screen;
   /** @throws Problem `input_required` where nobody can be asked; `option` says how to give the answer then. */
   ask(option: string): Prompts;
+  /** Writes an amount for a person. */
+  readonly usdc: Usdc;
   /** From now on every amount that a person reads is marked MAINNET. */
   realMoney(): void;
   /** Once everything is written, and a pager is closed. */
@@ -87,20 +90,21 @@ export async function openTerminal(
   /** Absent: long output is printed as it is. */
   pager?: Pager | undefined,
 ): Promise<Terminal> {
-  const screen = await screenOf(streams.stdout, settings, environment);
-  const asideScreen = await screenOf(streams.stderr, settings, environment);
-  const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment);
+  let isRealMoney = false;
+  const drawnOn = (stream: Output) => screenOf(stream, settings, environment, () => isRealMoney);
+  const screen = await drawnOn(streams.stdout);
+  const asideScreen = await drawnOn(streams.stderr);
+  const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment, streams.phase);
   const turns = createTurns();
-  const money = createRealMoney();
   // Whatever a line was put together from: only our own colours and links get through.
   const say = (line: string) => {
-    const spoken = money.said(settings.plain ? spokenLine(line) : line);
+    const spoken = settings.plain ? spokenLine(line) : line;
     const clean = harmlessLine(spoken, isDressed(asideScreen));
     turns.take(() =>
       progress.around(() => streams.stderr.write(`${settings.plain ? clean : fitted(clean, streams.stderr)}\n`)),
     );
   };
-  const { print, printed, show } = openResult(streams, settings, screen, pager, money);
+  const { print, printed, show } = openResult(streams, settings, screen, pager);
   const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
 
   return {
@@ -158,10 +162,12 @@ export async function openTerminal(
         });
       }
       progress.settle();
-      const asked = money.asked(prompts());
-      return turns.isBusy ? afterwards(asked, () => turns.settled()) : asked;
+      return turns.isBusy ? afterwards(prompts(), () => turns.settled()) : prompts();
     },
-    realMoney: money.mark,
+    usdc: (amount) => asideScreen.paint.usdc(amount),
+    realMoney() {
+      isRealMoney = true;
+    },
     async written() {
       await turns.settled();
       await streams.stdout.flushed?.();
@@ -179,6 +185,7 @@ async function screenOf(
   stream: Output,
   settings: TerminalSettings,
   environment: Readonly<Record<string, string | undefined>>,
+  isRealMoney: () => boolean,
 ): Promise<Screen> {
   const { isTTY } = stream;
   return {
@@ -186,6 +193,7 @@ async function screenOf(
       colourLevel(environment, isTTY, settings.color),
       supportsLinks(environment, isTTY, settings.color),
       settings.plain,
+      isRealMoney,
     ),
     // Of now: a terminal may be made wider or narrower while something waits.
     get width() {
@@ -195,13 +203,7 @@ async function screenOf(
 }
 
 /** The text for stdout: a text as it is, or a document by its view, paged where it is long. */
-function openResult(
-  streams: Streams,
-  settings: TerminalSettings,
-  screen: Screen,
-  pager: Pager | undefined,
-  money: RealMoney,
-) {
+function openResult(streams: Streams, settings: TerminalSettings, screen: Screen, pager: Pager | undefined) {
   const print = (text: string, isPaged: boolean): void | Promise<void> => {
     const { isTTY, rows, columns } = streams.stdout;
     const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
@@ -210,7 +212,7 @@ function openResult(
   };
   const printed = (lines: readonly string[]): string =>
     (settings.plain ? spokenLines(lines) : lines)
-      .map((line) => harmlessLine(money.said(line), isDressed(screen)))
+      .map((line) => harmlessLine(line, isDressed(screen)))
       .map((line) => `${settings.plain ? line : fitted(line, streams.stdout)}\n`)
       .join('');
   const drawn = <T>(clean: T, view: View<T>): string => {
@@ -246,35 +248,6 @@ const afterwards = (prompts: Prompts, written: () => Promise<void>): Prompts => 
     return prompts.steps();
   },
 });
-
-/** Marks every amount of a line that a person reads, once it is known to be real money. */
-interface RealMoney {
-  /** From now on amounts are real. */
-  mark(): void;
-  said(line: string): string;
-  asked(prompts: Prompts): Prompts;
-}
-
-/** `12.50 USDC` becomes `12.50 USDC (MAINNET)`, wherever money is named. Documents for programs name their network. */
-function createRealMoney(): RealMoney {
-  let isReal = false;
-  const said = (line: string): string => (isReal ? line.replace(/\d USDC\b/g, '$& (MAINNET)') : line);
-  return {
-    mark: () => {
-      isReal = true;
-    },
-    said,
-    asked: (prompts) =>
-      isReal
-        ? {
-            ...prompts,
-            confirm: (message, preset) => prompts.confirm(said(message), preset),
-            text: (message, check) => prompts.text(said(message), check),
-            choose: (message, choices) => prompts.choose(said(message), choices),
-          }
-        : prompts,
-  };
-}
 
 /** Steps that write one after the other: at once, unless one that takes time (a pager) is still at it. */
 interface Turns {
@@ -333,7 +306,13 @@ const LONG_WAIT_MS = 5_000;
 /** A phase that takes longer shows for how long it has. */
 const SHOWN_AFTER_MS = 3_000;
 
-export function createProgress(stderr: Output, quiet: boolean, paint: Paint, environment: Environment): Progress {
+export function createProgress(
+  stderr: Output,
+  quiet: boolean,
+  paint: Paint,
+  environment: Environment,
+  began: (phase: string) => void = () => undefined,
+): Progress {
   // A terminal that can't go back over a line, or one that a build keeps as a log, gets lines.
   const canSpin = stderr.isTTY && !isSpoken(paint) && environment.TERM !== 'dumb' && !environment.CI;
   const signals = canSpin ? signalsOf(environment) : null;
@@ -380,8 +359,9 @@ export function createProgress(stderr: Output, quiet: boolean, paint: Paint, env
       // A log shows no times, and the first look at this clock loads ten modules of the platform.
       if (canSpin) phaseAtMs = performance.now();
       if (canSpin) waitAtMs ??= phaseAtMs;
+      began(text);
       if (!canSpin || !stderr.stream) {
-        stderr.write(`${text.replace(/…$/, '')}…\n`);
+        stderr.write(`${text}…\n`);
         return;
       }
       if (spinner) spinner.text = textNow();

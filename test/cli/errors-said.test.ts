@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
-import { nextStepsOf } from '../../src/cli/interruption/next-steps.ts';
-import { asCharged } from '../../src/cli/interruption/told.ts';
-import { typedNamesOf } from '../../src/cli/interruption/typed-names.ts';
+import { asCharged, nextStepsOf, typedNamesOf } from '../../src/cli/interruption/failed.ts';
 import { problemLines } from '../../src/cli/view/problem.ts';
 import type { PaymentRecord } from '../../src/client/journal/index.ts';
 import { PROBLEMS, type ProblemCode, problem } from '../../src/kernel/problems.ts';
+import { farelock, lineOf } from '../../src/kernel/shell-word.ts';
+import { plainUsdc } from '../../src/kernel/usdc.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** An error names what was typed, tells the truth about money, and ends with a command. */
@@ -15,9 +15,10 @@ const run = (line: string, options: MemoryOptions = {}) =>
   runInMemory(line.split(' '), { ...options, environment: { FARELOCK_HOME: home, ...options.environment } });
 
 const plain = (text: string) => text;
-const screen = { width: 80, paint: { bad: plain, bold: plain, dim: plain, accent: plain } } as unknown as Parameters<
-  typeof problemLines
->[1];
+const screen = {
+  width: 80,
+  paint: { bad: plain, bold: plain, dim: plain, accent: plain, usdc: plainUsdc },
+} as unknown as Parameters<typeof problemLines>[1];
 
 test.each([
   ['search LIS QQX --depart +30d --yes', /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock search --help$/m],
@@ -39,7 +40,7 @@ test('a payment that was declined leads back to the same command, not to the lim
   const declined = await run('search LIS BER --depart +30d --max-payment 0.01 --json');
   expect(declined.exitCode).toBe(6);
   const failed = { argv: ['offer', '1'], invocation: {} as never, session: null };
-  expect(await nextStepsOf(problem('payment_declined'), failed)).toEqual(['farelock offer 1']);
+  expect((await nextStepsOf(problem('payment_declined'), failed)).map(lineOf)).toEqual(['farelock offer 1']);
 });
 
 test('every code leads to a command, also where nothing is known of the command line', async () => {
@@ -61,7 +62,7 @@ test('a field is the option that was typed, and an amount is in USDC', () => {
   const lines = problemLines(
     problem('invalid_request', { detail: { issues } }),
     screen,
-    ['farelock refund show 1'],
+    [farelock`refund show 1`],
     typedNamesOf(invocation),
   );
   expect(lines).toContain('  --amount 200.00 is more than the 185.42 USDC that was paid.');
@@ -88,6 +89,22 @@ test('"nothing was charged" is not said where the command has paid for something
     'offer_repriced',
     'Search again. Nothing more was charged than the 0.20 USDC before.',
   ]);
+});
+
+test('a text about what was charged is never read: only what is known of the call counts', async () => {
+  const paidHere = {
+    note: () => undefined,
+    ids: [],
+    shown: async () => undefined,
+    records: async () => [{ state: 'answered', amount: '0.20' }] as PaymentRecord[],
+  };
+  // Somebody else's words in a problem that says nothing of money.
+  const quoting = problem('not_found', { message: 'No traveller "nothing was charged".', fix: 'Nothing was charged.' });
+  expect(await asCharged(quoting, { paidHere })).toBe(quoting);
+  const reworded = problem('offer_repriced', { fix: 'Look again.', charged: 'nothing' });
+  expect((await asCharged(reworded, { paidHere })).fix).toBe(
+    'Look again. Nothing more was charged than the 0.20 USDC before.',
+  );
 });
 
 test('on a terminal the next command has the number of the list, elsewhere the id', async () => {

@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { expect, test } from 'vitest';
-import { commandLine } from '../../src/cli/spec/mistaken.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { problem } from '../../src/kernel/problems.ts';
-import { quoted } from '../../src/kernel/shell-word.ts';
+import { lineOf, quoted } from '../../src/kernel/shell-word.ts';
 import { shownUrl } from '../../src/kernel/shown-url.ts';
 import { hastyClock } from '../clock.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
@@ -35,10 +34,10 @@ test('a command to repeat has none of it either', () => {
     ['serve', '--database-url', url],
     ['serve', `--database-url=${url}`],
   ]) {
-    expect(commandLine(argv)).not.toContain(KEY);
-    expect(commandLine(argv)).toContain('postgres://…@db.example/farelock');
+    expect(lineOf({ argv })).not.toContain(KEY);
+    expect(lineOf({ argv })).toContain('postgres://…@db.example/farelock');
   }
-  expect(commandLine(['search', '--depart', 'x y'])).toBe("farelock search --depart 'x y'");
+  expect(lineOf({ argv: ['search', '--depart', 'x y'] })).toBe("farelock search --depart 'x y'");
 });
 
 test('a server that cannot reach its database or cluster does not repeat their addresses', async () => {

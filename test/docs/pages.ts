@@ -5,7 +5,7 @@ import { deskRoutes as flightDesk } from '../../src/flights/desk/routes.ts';
 import { flightRoutes } from '../../src/flights/routes.ts';
 import type { Route, RouteTable } from '../../src/http/routes.ts';
 import { atomic, formatUsdc } from '../../src/kernel/money.ts';
-import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
+import { fixOf, PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 import { deskRoutes as partnerDesk } from '../../src/partner/desk/routes.ts';
 import { procedureRoutes } from '../../src/partner/routes.ts';
 
@@ -144,7 +144,7 @@ export function errorsPage(): string {
       `### ${code}`,
       '',
       kind.message,
-      kind.fix,
+      fixOf(kind),
       '',
       [
         ...(kind.status === undefined ? [] : [`HTTP ${kind.status}.`]),

@@ -7,7 +7,7 @@ import { randomIds } from '../../src/kernel/ids.ts';
 import { canonicalJson } from '../../src/kernel/json.ts';
 import { jsonLog } from '../../src/kernel/log.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../src/kernel/money.ts';
-import { PROBLEMS, problem, problemBody } from '../../src/kernel/problems.ts';
+import { fixOf, PROBLEMS, problem, problemBody } from '../../src/kernel/problems.ts';
 import { openSecrets, sameSecret } from '../../src/kernel/secrets.ts';
 import { writeOnce } from '../../src/kernel/storage.ts';
 import { manualClock } from '../clock.ts';
@@ -123,7 +123,7 @@ test('equal values have equal canonical text', () => {
 test('every problem says what to do next, and its body shows code, words and detail alone', () => {
   for (const [code, kind] of Object.entries(PROBLEMS)) {
     expect(kind.message, code).toMatch(/\.$/);
-    expect(kind.fix, code).toMatch(/[.)]$/);
+    expect(fixOf(kind), code).toMatch(/[.)]$/);
   }
   const secret = new Error('inner');
   expect(Object.keys(problemBody(problem('offer_repriced', { detail: { a: 1 }, cause: secret })))).toEqual([

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { missingNative } from '../../kernel/native.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { lineOf } from '../../kernel/shell-word.ts';
 import type { Environment, GlobalOptions, Profile } from '../settings/index.ts';
 
 /** The outcome of a check. `warning`: it works, and something should be known. */
@@ -86,7 +87,7 @@ export const stuck = (ids: readonly string[]): Finding =>
 /** A problem as a finding: it has its own words for what to do. */
 export function findingOf(error: unknown): Finding {
   const told = isProblem(error) ? error : missingNative(error);
-  if (told !== null) return failed(told.message, told.fix, ...told.next);
+  if (told !== null) return failed(told.message, told.fix, ...told.next.map(lineOf));
   const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return failed(said, null);
 }

@@ -8,6 +8,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { formatSol, formatUsdc } from '../../kernel/money.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { lineOf } from '../../kernel/shell-word.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import { type LedgerReading, loadEmbeddedInspect } from '../../solana/embedded/index.ts';
 import {
@@ -231,7 +232,7 @@ async function untrusted(
     return null;
   } catch (error) {
     if (!isProblem(error, 'program_not_trusted')) throw error;
-    return failed(error.message, error.fix, ...error.next);
+    return failed(error.message, error.fix, ...error.next.map(lineOf));
   }
 }
 

@@ -1,9 +1,14 @@
+import type { FlightsClient } from '../../client/base/index.ts';
 import type { PaymentRecord } from '../../client/journal/index.ts';
-import { type Problem, problem } from '../../kernel/problems.ts';
-import { quoted } from '../../kernel/shell-word.ts';
+import { isProblem, type Problem, problem, type Text, textOf } from '../../kernel/problems.ts';
+import { farelock, lineOf, type NextStep, quoted } from '../../kernel/shell-word.ts';
+import type { Usdc } from '../../kernel/usdc.ts';
 import { utcTime } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
-import { usdc } from '../view/flights/index.ts';
+import { type Session, signedBooking } from '../session/index.ts';
+import type { CommandContext } from '../spec/index.ts';
+import { hasEnded, type MoneyStage, moneyStage } from '../view/flights/index.ts';
+import { bookingCutOffBy } from './cut-off.ts';
 
 /**
  * Money and records, as far as they are known when something is cut off (Ctrl-C, --timeout, a lost connection). The first
@@ -11,11 +16,11 @@ import { usdc } from '../view/flights/index.ts';
  */
 export interface Known {
   /** Commands that do the same again. */
-  readonly again: readonly string[];
+  readonly again: readonly NextStep[];
   /** The same again takes the same answers, not the same command; and what is paid buys a list, an offer, a lock. */
   readonly isGuided?: true;
   /** The command with the answers of a walk that has paid nothing yet. */
-  readonly typed?: string | undefined;
+  readonly typed?: NextStep | undefined;
   /** Payments that may have been taken, and whose answers are not known. */
   readonly signed: readonly PaymentRecord[];
   readonly booking?: { readonly intent: Intent; readonly stage: Stage };
@@ -24,16 +29,16 @@ export interface Known {
   /** How to go on with what was paid for, in a walk that has locked nothing yet. */
   readonly found?: Pick<Story, 'fix' | 'next'>;
   /** The state of the records; absent where only money counts. `look`: the command that shows whether it was changed. */
-  readonly change?: { readonly said: string; readonly look: string | null };
+  readonly change?: { readonly said: string; readonly look: NextStep | null };
 }
 
 /** `locked`, `unlocked`: not paid. `paused`: queued, and it goes on when a command runs. */
 export type Stage = 'locked' | 'unlocked' | 'paid' | 'queued' | 'paused' | 'captured' | 'refunded';
 
 export interface Story {
-  readonly said: string;
+  readonly said: Text;
   readonly fix: string;
-  readonly next: readonly string[];
+  readonly next: readonly NextStep[];
   /** Absent: nothing was paid into an escrow. */
   readonly money?: 'signed' | 'booking' | 'captured' | 'refunded';
   readonly intentId?: string | undefined;
@@ -43,7 +48,7 @@ export interface Story {
 export const told = (cutOff: Problem, { said, money, intentId, ...how }: Story, cause: unknown): Problem =>
   problem(cutOff.code === 'timed_out' && money === 'booking' ? 'still_booking' : cutOff.code, {
     ...how,
-    message: `${cutOff.message} ${said}`,
+    message: (usdc) => `${cutOff.message} ${textOf(said, usdc)}`,
     detail: { ...cutOff.detail, ...(intentId && { intent_id: intentId }), money: money ?? 'unpaid' },
     cause,
   });
@@ -70,37 +75,52 @@ function changeStory({ again, change, typed }: Known): Story {
 }
 
 function paidStory({ again, paid, found }: Known): Story {
-  const said = `Paid so far: ${paid.map((one) => `${purposeOf(one)} (${one.amount} USDC)`).join(' and ')}`;
-  if (found) return { ...found, said: `${said}; nothing is locked.` };
+  const paidAnd =
+    (rest: string): Text =>
+    (usdc) =>
+      `Paid so far: ${paid.map((one) => `${purposeOf(one)} (${usdc(one.amount)})`).join(' and ')}${rest}`;
+  if (found) return { ...found, said: paidAnd('; nothing is locked.') };
   return paid.some((one) => one.answer_kept)
-    ? { said: `${said}; the answer is kept.`, fix: `${SAME}: it shows the answer, and pays nothing more.`, next: again }
-    : { said: `${said}.`, fix: 'The list of payments has it.', next: ['farelock payments list'] };
+    ? {
+        said: paidAnd('; the answer is kept.'),
+        fix: `${SAME}: it shows the answer, and pays nothing more.`,
+        next: again,
+      }
+    : { said: paidAnd('.'), fix: 'The list of payments has it.', next: [farelock`payments list`] };
 }
 
 function signedStory({ again, isGuided, signed }: Known, { open, payment_id, resource }: PaymentRecord): Story {
-  const resume = `farelock payments resume ${payment_id}`;
-  const sums = signed.map((one) => `${one.amount} USDC ${one.resource === BOOK ? 'into' : 'for'} ${purposeOf(one)}`);
+  const resume = farelock`payments resume ${payment_id}`;
+  const sumOf = (one: PaymentRecord, usdc: Usdc) =>
+    `${usdc(one.amount)} ${one.resource === BOOK ? 'into' : 'for'} ${purposeOf(one)}`;
   // What is found and looked up goes stale: a payment for it is taken up again for 10 minutes (client/flights.ts).
   const sends = /search|offer-details|orders/.test(resource)
     ? ' within 10 minutes: it sends that payment rather than a second one.'
     : ': it sends that payment, never a second one.';
   return {
     money: 'signed',
-    said: `A payment of ${sums.join(' and ')} was signed and may have been taken.`,
+    said: (usdc) =>
+      `A payment of ${signed.map((one) => sumOf(one, usdc)).join(' and ')} was signed and may have been taken.`,
     fix: `${isGuided ? 'Give the same answers again' : SAME}${open ? sends : ': it resumes and never pays twice.'}`,
-    next: [...again.filter((command) => !command.startsWith(resume)), ...(open ? [resume] : [])],
+    next: [...again.filter((step) => !begins(step, resume.argv)), ...(open ? [resume] : [])],
   };
 }
 
+/** The same command, whatever else it says. */
+const begins = (step: NextStep, argv: readonly string[]): boolean =>
+  'argv' in step && argv.every((word, index) => step.argv[index] === word);
+
 function bookingStory({ again, isGuided }: Known, { intent, stage }: NonNullable<Known['booking']>): Story {
-  const id = quoted(intent.intent_id);
-  const amount = usdc(intent.escrow.amount);
-  const ticket = `and the ticket of ${amount} is not paid.`;
+  const { intent_id: id, escrow } = intent;
+  const isUnpaid =
+    (how: string): Text =>
+    (usdc) =>
+      `${how}, and the ticket of ${usdc(escrow.amount)} is not paid.`;
   switch (stage) {
     case 'locked':
       return isGuided
         ? {
-            said: `The fare is locked, ${ticket}`,
+            said: isUnpaid('The fare is locked'),
             fix: 'Continue before the lock expires: farelock offers it again.',
             next: again,
           }
@@ -111,28 +131,28 @@ function bookingStory({ again, isGuided }: Known, { intent, stage }: NonNullable
           };
     case 'unlocked':
       return isGuided
-        ? { said: `The lock has expired, ${ticket}`, fix: 'Search again.', next: again }
+        ? { said: isUnpaid('The lock has expired'), fix: 'Search again.', next: again }
         : { said: 'Nothing was paid.', fix: `${SAME}.`, next: again };
     case 'captured':
       return {
         money: 'captured',
-        said: `The flight is booked. The ${amount} of the escrow are captured.`,
+        said: (usdc) => `The flight is booked. The ${usdc(escrow.amount)} of the escrow are captured.`,
         fix: 'The airline order has the details.',
-        next: [`farelock order ${id}`],
+        next: [farelock`order ${id}`],
       };
     case 'refunded':
       return {
         money: 'refunded',
-        said: `${amount} went back to the refund wallet.`,
+        said: (usdc) => `${usdc(escrow.amount)} went back to the refund wallet.`,
         fix: 'Look for another fare, or see where the money went.',
-        next: [`farelock status ${id}`],
+        next: [farelock`status ${id}`],
       };
     default:
       return {
         money: 'booking',
-        said: `${amount} ${UNDER_WAY[stage]}.`,
+        said: (usdc) => `${usdc(escrow.amount)} ${UNDER_WAY[stage]}.`,
         fix: 'Follow it, or run the same command again: it resumes and never pays twice.',
-        next: [`farelock status ${id} --watch`],
+        next: [farelock`status ${id} --watch`],
       };
   }
 }
@@ -156,3 +176,114 @@ const PURPOSES: readonly (readonly [resource: string, purpose: string])[] = [
 
 const purposeOf = ({ resource }: PaymentRecord): string =>
   PURPOSES.find(([start]) => resource.startsWith(start))?.[1] ?? resource;
+
+/** The end of a command on a booking that was cut off. Other failures are given back as they are. */
+export async function bookingCutOff(
+  context: CommandContext,
+  intent: Intent,
+  error: unknown,
+  /** The command to go on with while nothing is paid. */
+  again: NextStep,
+): Promise<unknown> {
+  const cutOff = bookingCutOffBy(error, context.signal);
+  return cutOff ? told(cutOff, storyOf(await knownOfBooking(context, intent, [again])), error) : error;
+}
+
+/** A booking as the service has it; without a payment on its record, as the tool's journal has it. */
+export async function knownOfBooking(
+  context: CommandContext,
+  intent: Intent,
+  again: readonly NextStep[],
+): Promise<Known> {
+  const nowMs = context.clock.now();
+  const known = (stage: Stage) => ({ again, signed: [], booking: { intent, stage }, paid: [] });
+  const served = await stageAtService(context, intent);
+  if (served) return known(served);
+  const signed = await signedBooking(await context.session.store(), intent);
+  if (signed?.state === 'answered') return known('paid');
+  const isLocked = !hasEnded(intent) && Date.parse(intent.expires_at) > nowMs;
+  return { ...known(isLocked ? 'locked' : 'unlocked'), signed: signed ? [signed] : [] };
+}
+
+/** Null while the service has no payment on its record, or does not answer. */
+async function stageAtService({ session, clock }: CommandContext, intent: Intent): Promise<Stage | null> {
+  try {
+    const flights = await session.flights();
+    const now = await flights.intent(intent.intent_id, { signal: AbortSignal.timeout(3000) });
+    const stage = moneyStage(now, clock.now());
+    if (stage === 'captured' || stage === 'refunded') return stage;
+    return now.booking_requested_at === null ? null : session.isEmbedded ? 'paused' : 'queued';
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    return null;
+  }
+}
+
+const LONGEST_WAIT_MS = 1000;
+
+/**
+ * Waits until the money of an intent has moved on, or is held up by something else, and returns the intent as it then is. On an embedded stack the
+ * waiting is also what does the work. A service that is briefly away is asked again. At `untilMs` it is over, and the
+ * intent may be as it was.
+ * @throws Problem `interrupted`, `timed_out` when aborted, and what the service refuses for good
+ */
+export async function waitForChange(
+  context: CommandContext,
+  flights: FlightsClient,
+  intent: Intent,
+  stage: MoneyStage,
+  untilMs = Number.POSITIVE_INFINITY,
+): Promise<Intent> {
+  const { session, clock, signal } = context;
+  for (let failures = 0; ; ) {
+    signal.throwIfAborted();
+    const dueAtMs = await session.work();
+    try {
+      const seen = await flights.intent(intent.intent_id, { signal });
+      failures = 0;
+      if (seen.status !== intent.status || moneyStage(seen, clock.now()) !== stage) return seen;
+      if (seen.booking_held_up_by !== intent.booking_held_up_by) return seen;
+      if (seen.refund_request?.state !== intent.refund_request?.state) return seen;
+      if (clock.now() >= untilMs) return seen;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isProblem(error) || error.kind.retryable !== true || ++failures > 30) throw error;
+    }
+    const untilDue = dueAtMs === null ? LONGEST_WAIT_MS : dueAtMs - clock.now();
+    await clock.sleep(Math.min(LONGEST_WAIT_MS, Math.max(10, untilDue)), signal);
+  }
+}
+
+/** The payments that were signed or sent again by this run. */
+export async function paymentsOf(session: Pick<Session, 'paidHere'> | null) {
+  const payments = (await session?.paidHere.records()) ?? [];
+  return { signed: payments.filter((one) => one.open), paid: payments.filter(({ state }) => state === 'answered') };
+}
+
+/**
+ * The end of a demo that was cut off: where its play money is, and the commands that look at it. `home` is the folder
+ * that was made for it; null where the person has named one.
+ */
+export async function demoCutOff(
+  context: CommandContext,
+  intent: Intent | null,
+  error: unknown,
+  home: string | null,
+): Promise<unknown> {
+  const cutOff = bookingCutOffBy(error, context.signal);
+  if (cutOff === null) return error;
+  const known = intent
+    ? await knownOfBooking(context, intent, [])
+    : { again: [], ...(await paymentsOf(context.session)) };
+  const { next, ...story } = storyOf(known);
+  const inPlayMoney = {
+    ...story,
+    said: (usdc: Usdc) => `${textOf(story.said, usdc)} All of it is play money.`,
+    fix: next.length > 0 ? 'Look at it, or start over.' : 'Start over whenever you like.',
+    next: [
+      ...next.map((one) => (home === null ? one : { shell: `FARELOCK_HOME=${quoted(home)} ${lineOf(one)}` })),
+      farelock`demo`,
+    ],
+  };
+  return told(cutOff, inPlayMoney, error);
+}

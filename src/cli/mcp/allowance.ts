@@ -1,6 +1,7 @@
 import type { Allowance } from '../../client/base/index.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
+import type { Usdc } from '../../kernel/usdc.ts';
 
 interface Allowed {
   /** Atomic USDC; null: spending was not allowed. */
@@ -69,13 +70,14 @@ function aboveAllowance(amount: bigint, left: bigint, total: bigint, perPayment:
     allowed: formatUsdc(total),
     ...(perPayment === null ? {} : { per_payment: formatUsdc(perPayment) }),
   };
-  const why =
+  const why = (usdc: Usdc) =>
     perPayment === null
-      ? `${detail.left} USDC are left of the allowance of ${detail.allowed} USDC`
+      ? `${usdc(left)} are left of the allowance of ${usdc(total)}`
       : `a payment may cost ${formatUsdc(perPayment)} at most`;
   return problem('payment_above_cap', {
-    message: `This costs ${detail.amount} USDC; ${why}.`,
-    fix: 'A person has to restart the server with a higher --allow-spending or --max-payment. Nothing was charged.',
+    message: (usdc) => `This costs ${usdc(amount)}; ${why(usdc)}.`,
+    fix: 'A person has to restart the server with a higher --allow-spending or --max-payment.',
+    charged: 'nothing',
     detail,
   });
 }

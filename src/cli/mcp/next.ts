@@ -1,12 +1,12 @@
 import { isProblem } from '../../kernel/problems.ts';
-import { quoted, wordsOf } from '../../kernel/shell-word.ts';
+import { lineOf, type NextStep } from '../../kernel/shell-word.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription, ToolSpec } from '../spec/index.ts';
 import { parse } from '../tool/index.ts';
 import { isInline, keyOf, parametersOf, toolName } from './tools.ts';
 
 /** Next steps after a failed call: commands for a person's shell, and those that a client can call itself. */
 interface NextSteps {
-  /** Command lines without what the server put into them. */
+  /** Lines to type, without what the server put into them. */
   readonly next: readonly string[];
   /** The same as tools; `again` is true for the call that failed. */
   readonly calls: readonly NextCall[];
@@ -31,12 +31,11 @@ interface Understood {
   readonly given: readonly { readonly parameter: ParameterDescription; readonly text: string | null }[];
 }
 
-/** @param lines the problem's own, as `farelock …` */
-export function nextStepsFor(failed: CommandDescription, lines: readonly string[], tool: ToolGiven): NextSteps {
+export function nextStepsFor(failed: CommandDescription, next: readonly NextStep[], tool: ToolGiven): NextSteps {
   const { commands } = tool.described;
-  const steps = lines.map((line) => ({ line, understood: understand(line, tool) }));
+  const steps = next.map((step) => ({ step, understood: 'argv' in step ? understand(step.argv, tool) : null }));
   return {
-    next: steps.map(({ line, understood }) => (understood ? lineOf(understood) : line)),
+    next: steps.map(({ step, understood }) => lineOf(understood ? { argv: wordsOf(understood) } : step)),
     calls: steps.flatMap(({ understood }) => {
       const command = understood && commands.find(({ name }) => name === understood.name);
       if (!understood || !command || !tool.callable.has(command.name)) return [];
@@ -45,10 +44,9 @@ export function nextStepsFor(failed: CommandDescription, lines: readonly string[
   };
 }
 
-/** Null for a line that the tool itself would not take. */
-function understand(line: string, { described, spec }: ToolGiven): Understood | null {
+/** Null for words that the tool itself would not take. */
+function understand(words: readonly string[], { described, spec }: ToolGiven): Understood | null {
   const { commands, global_options } = described;
-  const [, ...words] = wordsOf(line);
   const name = commandOf(words, spec);
   const command = commands.find((one) => one.name === name);
   if (!command) return null;
@@ -98,7 +96,7 @@ function commandOf(words: readonly string[], tool: ToolSpec): string | null {
   }
 }
 
-function lineOf({ name, given }: Understood): string {
+function wordsOf({ name, given }: Understood): string[] {
   const words = given.map(({ parameter, text }) => {
     if (!parameter.name.startsWith('--')) return text ?? '';
     return text === null ? parameter.name : `${parameter.name}=${text}`;
@@ -108,7 +106,7 @@ function lineOf({ name, given }: Understood): string {
   const parts = positional.some((word) => word.startsWith('-'))
     ? [...options, '--', ...positional]
     : [...positional, ...options];
-  return ['farelock', ...name.split(' '), ...parts.map((word) => (word.includes('…') ? word : quoted(word)))].join(' ');
+  return [...name.split(' '), ...parts];
 }
 
 function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean): NextCall {

@@ -43,7 +43,7 @@ export async function agreementTo(context: CommandContext, intent: Intent): Prom
     amount: spending.amount,
     isAgreed: verdict.act === 'pay',
     mustType: verdict.act === 'ask' && verdict.mustType,
-    overLimit: isOver ? `Your limit for a booking is ${formatUsdc(spender.limits.booking ?? 0n)} USDC.` : null,
+    overLimit: isOver ? `Your limit for a booking is ${terminal.usdc(spender.limits.booking ?? 0n)}.` : null,
   };
 }
 
@@ -69,7 +69,7 @@ export async function confirmBooking(
   terminal.review(reviewLines(review, clock.now(), terminal.asideScreen));
   if (overLimit !== null) terminal.review([overLimit]);
   if (mustType) await prompts.text(...typedAmount(amount));
-  else if (!(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, !isRefundedElsewhere(review)))) {
+  else if (!(await prompts.confirm(`Pay ${terminal.usdc(amount)} and book?`, !isRefundedElsewhere(review)))) {
     throw problem('payment_declined');
   }
   return agreed;

@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { intentOf } from '../../client/base/index.ts';
 import { loadAddress, loadClaim } from '../../escrow/index.ts';
-import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { Usdc } from '../../kernel/usdc.ts';
 import { type Screen, utcTime, type View, wrap } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { Session } from '../session/index.ts';
@@ -123,18 +123,16 @@ interface ChainStatus {
   };
 }
 
-const usdc = (atomic: number): string => `${formatUsdc(BigInt(atomic))} USDC`;
-
 /** Where the money of an intent is, by its escrow alone. */
 function fromChainLines({ intent_id, escrow }: ChainStatus, { paint, width }: Screen): string[] {
   return [
     `${paint.bold(intent_id)}  ${paint.accent(`escrow ${escrow.state}`)}`,
-    ...said(escrow).flatMap((line) => wrap(line, width)),
+    ...said(escrow, paint.usdc).flatMap((line) => wrap(line, width)),
     paint.dim(`escrow ${escrow.address}`),
   ];
 }
 
-function said(escrow: ChainStatus['escrow']): string[] {
+function said(escrow: ChainStatus['escrow'], usdc: Usdc): string[] {
   const { state, held, amount, refund_wallet: owner, refund_after: refundAfter, ended_at: endedAt } = escrow;
   const at = endedAt === null ? '' : ` on ${utcTime(endedAt)}`;
   const late = held > 0 ? [`${usdc(held)} arrived after that; anyone can send it to ${owner}.`] : [];

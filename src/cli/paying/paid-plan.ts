@@ -1,6 +1,7 @@
 import type { FlightsClient } from '../../client/base/index.ts';
 import { type PaymentPlan, PaymentPlanned } from '../../client/payer/index.ts';
-import { fieldLines, fromNow, type Screen, utcTime } from '../../terminal/index.ts';
+import { type Text, textOf } from '../../kernel/problems.ts';
+import { fieldLines, fromNow, harmless, type Screen, utcTime } from '../../terminal/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { money } from '../view/index.ts';
 
@@ -12,8 +13,8 @@ export async function planPaid(
   context: CommandContext,
   call: (flights: FlightsClient) => Promise<unknown>,
   parts: {
-    readonly before?: readonly string[];
-    readonly after: readonly string[];
+    readonly before?: readonly Text[];
+    readonly after: readonly Text[];
     readonly facts: Record<string, unknown>;
     /** What would be bought, above the steps. */
     readonly review?: (screen: Screen) => readonly string[];
@@ -22,19 +23,19 @@ export async function planPaid(
   const { terminal, session, clock } = context;
   terminal.phase('Asking what it costs');
   const payment = await challenged(call, await session.flights());
-  const step = payment
-    ? `Sign ${money(payment.amount)} USDC for ${payment.resource} at ${payment.host}.`
+  const sign: Text = payment
+    ? (usdc) => `Sign ${usdc(money(payment.amount))} for ${payment.resource} at ${payment.host}.`
     : 'Nothing: the service answered without asking for a payment.';
-  const plan = [...(parts.before ?? []), step, ...parts.after];
+  const plan = [...(parts.before ?? []), sign, ...parts.after];
   terminal.result(
-    { dry_run: true, plan, ...parts.facts, payment },
+    { dry_run: true, plan: plan.map((step) => textOf(step)), ...parts.facts, payment },
     {
       lines: (document, screen) => [
         ...(parts.review ? [...parts.review(screen), ''] : []),
         screen.paint.bold('Nothing done, nothing signed. It would:'),
-        ...document.plan.flatMap((line, index) => [
-          `  ${index + 1}. ${line}`,
-          ...(document.payment && line.startsWith('Sign ')
+        ...plan.flatMap((step, index) => [
+          `  ${index + 1}. ${harmless(textOf(step, screen.paint.usdc))}`,
+          ...(document.payment && step === sign
             ? paymentPlanLines(document.payment, clock.now(), screen).map((one) => `     ${one}`)
             : []),
         ]),
@@ -60,7 +61,7 @@ async function challenged(
 const paymentPlanLines = (plan: PaymentPlan, nowMs: number, { paint }: Screen): string[] =>
   fieldLines(
     [
-      ['Amount', `${money(plan.amount)} USDC`],
+      ['Amount', paint.usdc(money(plan.amount))],
       ['To', plan.pay_to],
       ['Coin', plan.asset],
       ['Network', plan.network],

@@ -2,9 +2,9 @@ import { type FoundAirport, isMistake, type NamedAirport } from '../../kernel/do
 import { areaOfCity, metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { findPlaces } from '../../kernel/domain/places.ts';
 import { type ProblemOptions, problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import { counted, harmless } from '../../terminal/index.ts';
 import type { CommandContext } from '../spec/index.ts';
-import { quoted } from '../view/index.ts';
 
 const MOST_CHOICES = 12;
 const MOST_GUESSES = 3;
@@ -66,7 +66,7 @@ const unknown = (flag: string, text: string, how?: ProblemOptions) =>
   problem('usage', {
     message: `${flag} ${text}: no airport has that name.`,
     fix: 'Give its three-letter code, such as LIS, or look it up.',
-    ...(how ?? { next: ['farelock airports'] }),
+    ...(how ?? { next: [farelock`airports`] }),
   });
 
 function ambiguous(flag: string, text: string, best: readonly FoundAirport[], isCity: boolean) {
@@ -75,7 +75,7 @@ function ambiguous(flag: string, text: string, best: readonly FoundAirport[], is
     message: `${flag} ${text}: that matches ${counted(best.length, 'airport')}.`,
     fix: `Give one of ${listed.join('; ')}${isCity ? `, or add --yes or --max-payment to search them all` : ''}.`,
     detail: { candidates: best.map(({ airport: { iata, name, city, country } }) => ({ iata, name, city, country })) },
-    next: [`farelock airports ${quoted(text)}`],
+    next: [farelock`airports ${text}`],
   });
 }
 

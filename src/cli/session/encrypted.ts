@@ -1,4 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Profile } from '../settings/index.ts';
 
@@ -22,8 +23,8 @@ export function encrypted(address: string, setting: 'flights_url' | 'partner_url
     next: isFromEnvironment
       ? []
       : [
-          `farelock config set ${setting} https://${hostname} --profile ${name}`,
-          `farelock config set http_hosts ${host} --profile ${name}`,
+          farelock`config set ${setting} ${`https://${hostname}`} --profile ${name}`,
+          farelock`config set http_hosts ${host} --profile ${name}`,
         ],
   });
 }

@@ -1,6 +1,6 @@
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import { quoted } from '../../kernel/shell-word.ts';
+import { quoted, shell } from '../../kernel/shell-word.ts';
 
 /**
  * The one line of a file that holds an API key, a token or an operator's key. One that others can read is refused, as
@@ -31,7 +31,7 @@ function bytesOf(path: string): Buffer | null {
           throw problem('key_file_unreadable', {
             message: `Others can read the key file ${path}.`,
             fix: `Run: chmod 600 ${quoted(path)}`,
-            next: [`chmod 600 ${quoted(path)}`],
+            next: [shell`chmod 600 ${path}`],
             detail: { path },
           });
         }

@@ -2,8 +2,8 @@ import type { PaymentRequest, ProgramTrust, Spender, SpendingPolicy } from '../.
 import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/index.ts';
 import { loadPayer, loadPayerPlan, type Payer } from '../../client/payer/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { farelock, shell } from '../../kernel/shell-word.ts';
 import { type Cluster, type Signer, SOLANA_NETWORKS } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type GlobalOptions, loadWrite, type Profile } from '../settings/index.ts';
@@ -142,8 +142,8 @@ export function trustOf(given: {
       : null,
     acceptCommand: (authority) =>
       profile.name === 'environment'
-        ? `export FARELOCK_UPGRADE_AUTHORITIES=${[...accepted, authority].join(',')}`
-        : `farelock config set upgrade_authorities ${[...accepted, authority].join(',')} --profile ${profile.name}`,
+        ? shell`export FARELOCK_UPGRADE_AUTHORITIES=${[...accepted, authority].join(',')}`
+        : farelock`config set upgrade_authorities ${[...accepted, authority].join(',')} --profile ${profile.name}`,
   };
 }
 
@@ -195,6 +195,6 @@ async function askPerson(request: PaymentRequest, { terminal, globals }: Person)
   }
   // A booking is agreed to before it is paid, after a review (confirm.ts).
   if (request.kind === 'booking') return false;
-  const question = `${resource} at ${host} costs ${formatUsdc(amount)} USDC, more than usual. Pay it?`;
+  const question = `${resource} at ${host} costs ${terminal.usdc(amount)}, more than usual. Pay it?`;
   return terminal.ask('--max-payment <usdc>').confirm(question, false);
 }

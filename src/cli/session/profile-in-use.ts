@@ -1,4 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import {
   EMBEDDED,
   type Environment,
@@ -51,6 +52,6 @@ export function flightsUrlOf(profile: Profile, home: string): string {
   throw problem('usage', {
     message: `Profile ${profile.name} has no flights_url.`,
     fix: `Add it in ${userFileOf(home)}.`,
-    next: [`farelock config set flights_url https://flights.example --profile ${profile.name}`],
+    next: [farelock`config set flights_url https://flights.example --profile ${profile.name}`],
   });
 }

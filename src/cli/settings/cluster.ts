@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Address } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import {
   type ClusterSettings,
   checkSettings,
@@ -116,7 +117,7 @@ function valuesNamed(named: string): SettingValues {
     throw problem('usage', {
       message: `"${named}" is neither a known cluster nor a file with the settings of one.`,
       fix: 'Give mainnet, devnet, testnet, localhost, embedded, or the path of a JSON file.',
-      next: ['farelock help serve'],
+      next: [farelock`help serve`],
     });
   }
   const { cluster, ...given } = readJsonFile(path, true);

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import { quoted } from '../../kernel/shell-word.ts';
+import { quoted, shell } from '../../kernel/shell-word.ts';
 import { CLUSTER_OUTSIDE, isSettingName, kindOf, NotASetting, SETTING_NAMES, type SettingName } from './keys-table.ts';
 
 /** Settings by name, each in its canonical form. */
@@ -39,7 +39,7 @@ export function readJsonFile(path: string, private_: boolean): Record<string, un
         throw problem('settings_invalid', {
           message: `Others can write ${path}.`,
           fix: `Run: chmod 600 ${quoted(path)}`,
-          next: [`chmod 600 ${quoted(path)}`],
+          next: [shell`chmod 600 ${path}`],
           detail: { file: path },
         });
       }

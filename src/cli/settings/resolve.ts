@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import { settingsOfMoniker } from '../../solana/index.ts';
 import { OUTSIDE, readUserSettings, type SettingValues, type UserSettings } from './file.ts';
 import type { Environment, GlobalOptions } from './globals.ts';
@@ -126,7 +127,7 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
     message:
       `There is no profile "${name}"${origin === 'flag' ? '' : ` (${source})`}. ${didYouMean(name, ['local', ...others])}`.trim(),
     fix: `Known: ${['local', ...others].join(', ')}. Profiles are in ${join(home, 'config.json')}.`,
-    next: ['farelock --profile local config profile list'],
+    next: [farelock`--profile local config profile list`],
   });
 }
 

@@ -1,8 +1,8 @@
 import { type Command as Commander, CommanderError } from 'commander';
 import { nearest } from '../../kernel/nearest.ts';
 import { isProblem, type Problem, problem, reworded } from '../../kernel/problems.ts';
-import { quoted } from '../../kernel/shell-word.ts';
-import { shownUrl, withoutAddressKeys } from '../../kernel/shown-url.ts';
+import { lineOf, type NextStep } from '../../kernel/shell-word.ts';
+import { withoutAddressKeys } from '../../kernel/shown-url.ts';
 
 /** A word of a command line that was likely meant to be another one. */
 interface Mistake {
@@ -55,7 +55,7 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /** Where what is missing is listed, or else the help of the command. */
-function whereToLook(error: CommanderError, command: readonly string[]): string[] {
+function whereToLook(error: CommanderError, command: readonly string[]): NextStep[] {
   const [, missing = ''] = error.code === 'commander.missingArgument' ? (/'([a-z-]+)'/.exec(error.message) ?? []) : [];
   const lists: Readonly<Record<string, string | null>> = {
     'offer-id': 'help search',
@@ -65,7 +65,7 @@ function whereToLook(error: CommanderError, command: readonly string[]): string[
     id: LISTS[command[0] ?? ''] ?? null,
   };
   const look = lists[missing];
-  return [look ? `farelock ${look}` : helpOf(command)];
+  return [look ? { argv: look.split(' ') } : helpOf(command)];
 }
 
 /** The option that there is not, and the one that was likely meant. */
@@ -89,8 +89,8 @@ function mistakenOption(program: Commander, argv: readonly string[]): Mistake | 
 const corrected = (argv: readonly string[], { at, given, meant }: Mistake): string[] =>
   argv.map((word, index) => (index === at ? meant + word.slice(given.length) : word));
 
-/** The help of a command or a group, as a command line. */
-export const helpOf = (command: readonly string[]): string => ['farelock', ...command, '--help'].join(' ');
+/** The help of a command or a group. */
+export const helpOf = (command: readonly string[]) => ({ argv: [...command, '--help'] });
 
 /** An unknown command that is close to a known one. */
 export const mistakenProblem = (argv: readonly string[], mistake: Mistake): Problem => {
@@ -98,8 +98,8 @@ export const mistakenProblem = (argv: readonly string[], mistake: Mistake): Prob
   const meant = [...group, mistake.meant].join(' ');
   return problem('usage', {
     message: `Unknown command '${mistake.given}'. Did you mean ${meant}?`,
-    fix: `See ${helpOf(group)}.`,
-    next: [commandLine(corrected(argv, mistake))],
+    fix: `See ${lineOf(helpOf(group))}.`,
+    next: [{ argv: corrected(argv, mistake) }],
   });
 };
 
@@ -131,8 +131,8 @@ export function usageProblem(error: unknown, program: Commander, argv: readonly 
           : sentence;
   return problem('usage', {
     message,
-    fix: `See ${help}.`,
-    next: mistake ? [commandLine(corrected(argv, mistake))] : whereToLook(error, command),
+    fix: `See ${lineOf(help)}.`,
+    next: mistake ? [{ argv: corrected(argv, mistake) }] : whereToLook(error, command),
   });
 }
 
@@ -144,14 +144,4 @@ function unknownIn(program: Commander, command: readonly string[], argv: readonl
   );
   const after = argv[argv.lastIndexOf(command.at(-1) ?? '') + 1];
   return group?.commands.length && after !== undefined && !after.startsWith('-') ? after : null;
-}
-
-/** To copy; without what is a secret in an address, which is for whoever repeats it to fill in. */
-export const commandLine = (argv: readonly string[]): string =>
-  ['farelock', ...argv.map((word) => withoutKeys(word))].join(' ');
-
-function withoutKeys(word: string): string {
-  const [, option = '', value = ''] = /^(--[\w-]+=)?(.*)$/s.exec(word) ?? [];
-  const shown = shownUrl(value);
-  return shown === value ? quoted(word) : `${option}${shown}`;
 }

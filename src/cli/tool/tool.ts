@@ -5,6 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { missingNative } from '../../kernel/native.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, type Problem, problem, reworded } from '../../kernel/problems.ts';
+import { type NextStep, shell } from '../../kernel/shell-word.ts';
 import { withoutAddressKeys } from '../../kernel/shown-url.ts';
 import { storageTrouble } from '../../kernel/storage.ts';
 import {
@@ -19,20 +20,12 @@ import {
   type TerminalSettings,
 } from '../../terminal/index.ts';
 import { loadComplete } from '../completion/index.ts';
-import {
-  cutOffBy,
-  loadCommand,
-  loadNextSteps,
-  loadTold,
-  loadTypedNames,
-  type nextStepsOf,
-} from '../interruption/index.ts';
+import { cutOffBy, loadFailed, type nextStepsOf } from '../interruption/index.ts';
 import { loadSession, type Session } from '../session/index.ts';
 import { type Environment, loadProfile } from '../settings/index.ts';
 import {
   buildTree,
   type CommandContext,
-  commandLine,
   type Invocation,
   loadSchemaFiles,
   mistakenCommand,
@@ -61,6 +54,8 @@ interface World {
   readonly pager?: Pager | undefined;
   /** Told of the command, once it is known which one it is. */
   readonly began?: ((name: string) => void) | undefined;
+  /** Hears of the steps that help after a failure, as data. */
+  readonly failed?: ((next: readonly NextStep[]) => void) | undefined;
   /** Told of the payments whose answers the result has, by a program that reports itself when they have arrived. */
   readonly answered?: ((paymentIds: readonly string[]) => void) | undefined;
 }
@@ -113,7 +108,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
         throw await charged(error, opened);
       }
       terminal.settle();
-      const { commandCutOff } = await loadCommand();
+      const { commandCutOff } = await loadFailed();
       throw await commandCutOff(cutOff, invocation.spec, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
@@ -128,10 +123,11 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const failed = { argv, invocation, session };
     // Whoever may open no more files is told that, in whatever words are loaded.
     const next = await nextSteps(failure, failed).catch(() => []);
-    const typed = await loadTypedNames().then(
+    const typed = await loadFailed().then(
       ({ typedNamesOf }) => typedNamesOf(invocation),
       () => () => null,
     );
+    world.failed?.(next);
     return report(failure, next, terminal, world.streams, typed);
   }
 }
@@ -226,17 +222,17 @@ async function withFile(error: unknown, session: Session | null, environment: En
 
 /** The problem as it is told where this command has paid for something before. */
 const charged = (error: Problem, session: Session): Promise<Problem> =>
-  loadTold().then(
+  loadFailed().then(
     ({ asCharged }) => asCharged(error, session),
     () => error,
   );
 
 /** Commands that help now: the problem's own, else those that go with its code; at least one. */
-async function nextSteps(error: unknown, failed: Parameters<typeof nextStepsOf>[1]): Promise<readonly string[]> {
+async function nextSteps(error: unknown, failed: Parameters<typeof nextStepsOf>[1]): Promise<readonly NextStep[]> {
   const told = isProblem(error) ? error : missingNative(error);
-  if (told === null) return [commandLine([...failed.argv, '--verbose'])];
+  if (told === null) return [{ argv: [...failed.argv, '--verbose'] }];
   if (told.next.length > 0) return told.next;
-  return (await loadNextSteps()).nextStepsOf(told, failed);
+  return (await loadFailed()).nextStepsOf(told, failed);
 }
 
 /** How a command that was understood is to speak. */
@@ -276,7 +272,7 @@ const isPlainAlways = ({ FARELOCK_PLAIN }: Environment): boolean =>
 /** Prints what a command failed with, once: one document under --json, lines for a person otherwise. @returns the exit code */
 function report(
   error: unknown,
-  next: readonly string[],
+  next: readonly NextStep[],
   terminal: Terminal,
   streams: Streams,
   typed?: TypedNames,
@@ -318,7 +314,7 @@ function asHome(trouble: Problem, home: string, { FARELOCK_HOME }: Environment):
     fix: FARELOCK_HOME
       ? 'Set FARELOCK_HOME to a folder that you can write, or unset it for the usual one.'
       : 'Set FARELOCK_HOME to a folder that you can write.',
-    next: [FARELOCK_HOME ? 'unset FARELOCK_HOME' : 'export FARELOCK_HOME=~/farelock'],
+    next: [FARELOCK_HOME ? shell`unset FARELOCK_HOME` : shell`export FARELOCK_HOME=~/farelock`],
   });
 }
 

@@ -12,10 +12,10 @@ import {
   passportsTooOld,
 } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { type IntentNotes, notesOf } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
-import { quoted } from '../view/index.ts';
 import { askAllFields, openTyped, plainPassengers, typedText } from './fields.ts';
 
 /** The rules for the passengers of a locked fare, as far as this home knows its journey. */
@@ -252,7 +252,7 @@ export async function travellerNamed({ session }: CommandContext, name: string):
   const travellers = await (await session.store()).travellers();
   const found = await travellers.find(name);
   if (found) return found;
-  throw problem('traveller_not_found', { message: `No saved traveller ${name}.`, next: ['farelock travellers list'] });
+  throw problem('traveller_not_found', { message: `No saved traveller ${name}.`, next: [farelock`travellers list`] });
 }
 
 /** Saved fields as the passenger of a booking; travel documents only where the booking needs them. */
@@ -284,9 +284,10 @@ export async function savedPassengers(
     message: 'The saved travellers cannot be booked.',
     fix:
       wrong.length > 0
-        ? 'Save the traveller again with what is missing or has changed. Nothing was charged.'
-        : 'Name each traveller once, as many as the fare was locked for. Nothing was charged.',
-    next: wrong.map(({ name }) => `farelock travellers add ${quoted(name)} --replace`),
+        ? 'Save the traveller again with what is missing or has changed.'
+        : 'Name each traveller once, as many as the fare was locked for.',
+    charged: 'nothing',
+    next: wrong.map(({ name }) => farelock`travellers add ${name} --replace`),
     detail: { issues: issues.map((issue) => namedIssue(issue, saved)) },
   });
 }

@@ -1,8 +1,11 @@
 import type { PaymentReceipt } from '../../client/base/index.ts';
-import { quoted } from '../../kernel/shell-word.ts';
-import { type Terminal, wrap } from '../../terminal/index.ts';
+import { type Text, textOf } from '../../kernel/problems.ts';
+import { farelock, lineOf, type NextStep } from '../../kernel/shell-word.ts';
+import { mainnetUsdc, plainUsdc } from '../../kernel/usdc.ts';
+import { SOLANA_NETWORKS } from '../../solana/index.ts';
+import { harmless, type Terminal, wrap } from '../../terminal/index.ts';
 
-export { quoted };
+export { quoted } from '../../kernel/shell-word.ts';
 
 /** Text for a transaction, as a link where the terminal opens them. */
 export type Linked = (text: string, transaction: string, network: string) => string;
@@ -14,12 +17,13 @@ export function costLines(payment: PaymentReceipt | null, linked: Linked = unlin
   if (!payment) return [];
   const { transaction: id, network } = payment;
   const transaction = id ? ` · ${linked(shortened(id), id, network)}` : '';
-  return [`Paid ${money(payment.amount)} USDC${transaction}`];
+  const usdc = network === SOLANA_NETWORKS.mainnet ? mainnetUsdc : plainUsdc;
+  return [`Paid ${usdc(money(payment.amount))}${transaction}`];
 }
 
 /** The next command, to copy. */
-export const nextLines = (...commands: readonly string[]): string[] =>
-  commands.map((command, index) => `${index === 0 ? 'Next:' : '     '} ${command}`);
+export const nextLines = (...commands: readonly (string | NextStep)[]): string[] =>
+  commands.map((one, index) => `${index === 0 ? 'Next:' : '     '} ${typeof one === 'string' ? one : lineOf(one)}`);
 
 /** Under --json: what was paid stands beside the service's own fields. */
 export const withPayment = <T extends object>(
@@ -35,7 +39,7 @@ export const offerCommand = (
   offerId: string,
   /** What stands for it: its id, or its number. */
   short = offerId,
-): string => `farelock ${isMenuOffer(offerId) ? 'offer' : 'intent create'} ${quoted(short)}`;
+) => (isMenuOffer(offerId) ? farelock`offer ${short}` : farelock`intent create ${short}`);
 
 /** Escrows are in US dollars. */
 export const isLockable = ({ total_currency }: { readonly total_currency: string }): boolean =>
@@ -59,8 +63,8 @@ export function firstOfferLines(
 export const isMenuOffer = (offerId: string): boolean => offerId.startsWith('lowcost:') && !offerId.includes('##');
 
 /** How to book an intent: on a terminal the passengers are asked for. */
-export const bookCommand = (intentId: string, canAsk: boolean): string =>
-  `farelock book ${quoted(intentId)}${canAsk ? '' : ' --passengers passengers.json'}`;
+export const bookCommand = (intentId: string, canAsk: boolean) =>
+  farelock`book ${intentId} ${canAsk ? [] : ['--passengers', 'passengers.json']}`;
 
 /** A decimal string with at least two decimals, and no more zeros than that. */
 export function money(decimal: string): string {
@@ -80,10 +84,15 @@ export const stepLines = (steps: readonly string[], width: number): string[] =>
   steps.flatMap((step, index) => numbered(index + 1, wrap(step, width - INDENT)));
 
 /** The view of --dry-run: the steps that the real run would take, with nothing done. */
-export function printPlan(terminal: Terminal, steps: readonly string[], facts: Record<string, unknown> = {}): void {
+export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Record<string, unknown> = {}): void {
   terminal.result(
-    { dry_run: true, plan: [...steps], ...facts },
-    { lines: ({ plan }, { paint, width }) => [paint.bold('Nothing was done. It would:'), ...stepLines(plan, width)] },
+    { dry_run: true, plan: steps.map((step) => textOf(step)), ...facts },
+    {
+      lines: (_, { paint, width }) => {
+        const plan = steps.map((step) => harmless(textOf(step, paint.usdc)));
+        return [paint.bold('Nothing was done. It would:'), ...stepLines(plan, width)];
+      },
+    },
   );
 }
 

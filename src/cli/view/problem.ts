@@ -1,15 +1,16 @@
-import { formatUsdc } from '../../kernel/money.ts';
 import type { Problem } from '../../kernel/problems.ts';
+import { lineOf, type NextStep } from '../../kernel/shell-word.ts';
+import type { Usdc } from '../../kernel/usdc.ts';
 import { harmless, type Screen, utcTime, wrap } from '../../terminal/index.ts';
 
 /** `{ error: … }` for --json (CONTRACT, section 15). */
-export const problemDocument = (error: Problem, next: readonly string[] = error.next) => ({
+export const problemDocument = (error: Problem, next: readonly NextStep[] = error.next) => ({
   error: {
     code: error.code,
     message: error.message,
     fix: error.fix,
     retryable: error.kind.retryable === true,
-    next: [...next],
+    next: next.map(lineOf),
     ...(error.detail ? { detail: error.detail } : {}),
   },
 });
@@ -25,22 +26,23 @@ export function problemLines(
   error: Problem,
   { paint, width }: Screen,
   /** Commands that help, for a problem that names none. */
-  suggested: readonly string[] = [],
+  suggested: readonly NextStep[] = [],
   typed: TypedNames = () => null,
 ): string[] {
   const issues = issuesOf(error, typed);
+  const said = error.said(paint.usdc);
   const [only] = error.code === 'invalid_request' && issues.length === 1 ? issues : [];
   const isSaid = typeof only === 'string';
-  const [first = '', ...more] = wrap(harmless(isSaid ? sentence(only) : error.message), width - 2);
+  const [first = '', ...more] = wrap(harmless(isSaid ? sentence(only) : said.message), width - 2);
   const why = (isSaid ? [] : issues).flatMap((issue) =>
     typeof issue === 'string'
       ? wrap(harmless(issue), width - 4).map((line, index) => paint.dim(`${index === 0 ? '  ' : '    '}${line}`))
       : [`    ${paint.good('→')} ${harmless(issue.corrected)}`],
   );
-  const facts = issues.length === 0 ? factsOf(error) : [];
-  const fix = wrap(harmless(error.fix), width - 2);
-  const commands = error.next.length > 0 ? error.next : suggested.slice(0, 1);
-  const next = commands.map((command) => `  $ ${harmless(command)}`);
+  const facts = issues.length === 0 ? factsOf(error, said.message, paint.usdc) : [];
+  const fix = wrap(harmless(said.fix), width - 2);
+  const steps = error.next.length > 0 ? error.next : suggested.slice(0, 1);
+  const next = steps.map((step) => `  $ ${harmless(lineOf(step))}`);
   return [
     `${paint.bad('✗')} ${paint.bold(first)}`,
     ...more.map((line) => `  ${paint.bold(line)}`),
@@ -88,23 +90,23 @@ function sayPath(path: unknown, typed: TypedNames): string {
 }
 
 /** The plain values of a detail on one line: the expected and the current price, an existing id. */
-function factsOf(error: Problem): string[] {
+function factsOf(error: Problem, message: string, usdc: Usdc): string[] {
   const facts = Object.entries(error.detail ?? {}).flatMap(([name, value]): [string, string][] =>
     (typeof value === 'number' || (typeof value === 'string' && value.length <= 60)) &&
     !['money', 'signal'].includes(name)
-      ? [[name, sayFact(name, String(value))]]
+      ? [[name, sayFact(name, String(value), usdc)]]
       : [],
   );
   // Only what the message does not say already.
   const unsaid = facts.filter(
-    ([, value]) => !error.message.includes(value) && !error.next.some((command) => command.includes(value)),
+    ([, value]) => !message.includes(value) && !error.next.some((step) => lineOf(step).includes(value)),
   );
   if (unsaid.length === 0) return [];
   return [unsaid.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join(', ')];
 }
 
 /** The services write amounts as atomic units, and moments for programs. */
-function sayFact(name: string, value: string): string {
-  if (/(^|_)amount$/.test(name) && /^\d+$/.test(value)) return `${formatUsdc(BigInt(value))} USDC`;
+function sayFact(name: string, value: string, usdc: Usdc): string {
+  if (/(^|_)amount$/.test(name) && /^\d+$/.test(value)) return usdc(BigInt(value));
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? utcTime(value) : value;
 }

@@ -1,4 +1,5 @@
 import { type Problem, problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import {
   createdIntentOf,
@@ -68,7 +69,7 @@ export function checkTerms(intent: Intent, agreement: Agreement): void {
 export const notAgreed = (intent: Intent, wrong: readonly string[]): Problem =>
   problem('terms_not_agreed', {
     message: `The escrow of ${intent.intent_id} is not what was agreed to here. ${wrong.join('. ')}.`,
-    next: [`farelock intent verify ${intent.intent_id}`],
+    next: [farelock`intent verify ${intent.intent_id}`],
     detail: { intent_id: intent.intent_id, refund_wallet: intent.refund_wallet, reasons: [...wrong] },
   });
 

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import { type Problem, problem } from '../../kernel/problems.ts';
+import { type Charged, type Problem, problem } from '../../kernel/problems.ts';
+import type { Usdc } from '../../kernel/usdc.ts';
 import { SOLANA_NETWORKS } from '../../solana/index.ts';
 
 /** May this be paid? One answer for payments, dry runs, confirmations, day grids and programs. */
@@ -166,11 +167,17 @@ function verified({ warning }: Spending, { saysYes, canAsk, allowance }: Spender
 export function refusal(spending: Spending, spender: Spender, why: Why): Problem {
   const { amount, kind } = spending;
   const { limits, allowance } = spender;
-  const costs = `${kind === 'booking' ? 'The booking' : 'This'} costs ${formatUsdc(amount)} USDC`;
-  const above = (cap: bigint | null | undefined, message: string, fix: string): Problem =>
+  const above = (
+    cap: bigint | null | undefined,
+    /** What stands against it. */
+    but: (usdc: Usdc) => string,
+    fix: string,
+    charged: Charged | undefined = 'nothing',
+  ): Problem =>
     problem('payment_above_cap', {
-      message,
+      message: (usdc) => `${kind === 'booking' ? 'The booking' : 'This'} costs ${usdc(amount)}${but(usdc)}`,
       fix,
+      charged,
       detail: { amount: formatUsdc(amount), cap: typeof cap === 'bigint' ? formatUsdc(cap) : null },
     });
   switch (why) {
@@ -185,39 +192,35 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
       return allowance?.refusal(spending.each ?? amount) ?? problem('payment_above_cap');
     case 'most': {
       const most = formatUsdc(spender.most ?? 0n);
-      return above(
-        spender.most,
-        `${costs}; --max-payment allows ${most}.`,
-        'Raise --max-payment. Nothing was charged.',
-      );
+      return above(spender.most, () => `; --max-payment allows ${most}.`, 'Raise --max-payment.');
     }
     case 'limit': {
       const limit = kind === 'booking' ? limits.booking : limits.perCall;
-      const words = `${costs}; your limit for a ${kind} is ${formatUsdc(limit ?? 0n)} USDC.`;
-      return above(limit, words, liftedBy(amount, allowance !== undefined));
+      const but = (usdc: Usdc) => `; your limit for a ${kind} is ${usdc(limit ?? 0n)}.`;
+      return above(limit, but, liftedBy(amount, allowance !== undefined));
     }
     case 'nobody': {
       if (kind === 'booking') {
-        return above(null, `${costs}, and nobody could be asked.`, 'Approve it with --yes.');
+        return above(null, () => ', and nobody could be asked.', 'Approve it with --yes.', undefined);
       }
       const cap = freeCall(limits);
-      const fix = `Give --yes, or --max-payment ${formatUsdc(amount)}. Nothing was charged.`;
-      return above(cap, `${costs}, more than the ${formatUsdc(cap)} USDC that is paid without asking.`, fix);
+      const but = (usdc: Usdc) => `, more than the ${usdc(cap)} that is paid without asking.`;
+      return above(cap, but, `Give --yes, or --max-payment ${formatUsdc(amount)}.`);
     }
     case 'real_money':
       return problem('input_required', {
-        message: `This pays ${formatUsdc(amount)} USDC of real money.`,
+        message: (usdc) => `This pays ${usdc(amount)} of real money.`,
         fix: `With --yes, also give --max-payment ${formatUsdc(amount)}.`,
       });
     case 'not_agreed': {
       if (kind === 'booking') return problem('payment_declined', { detail: { amount: formatUsdc(amount) } });
       const agreed = spender.agreed?.amount ?? 0n;
-      return above(agreed, `${costs}, more than the ${formatUsdc(agreed)} USDC you agreed to.`, 'Nothing was charged.');
+      return above(agreed, (usdc) => `, more than the ${usdc(agreed)} you agreed to.`, '');
     }
     case 'unverified':
       return problem('escrow_mismatch', {
         ...(spending.warning !== undefined && { message: spending.warning }),
-        ...(allowance && { fix: 'A person has to pay it at a terminal. Nothing was charged.' }),
+        ...(allowance && { fix: 'A person has to pay it at a terminal.', charged: 'nothing' }),
       });
   }
 }
@@ -225,8 +228,8 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
 /** Who may lift a limit, and how. */
 export const liftedBy = (amount: bigint, isProgram: boolean): string =>
   isProgram
-    ? 'Only a person can raise the limit: farelock wallet limits. Nothing was charged.'
-    : `--yes does not lift a limit; --max-payment ${formatUsdc(amount)} does. Nothing was charged.`;
+    ? 'Only a person can raise the limit: farelock wallet limits.'
+    : `--yes does not lift a limit; --max-payment ${formatUsdc(amount)} does.`;
 
 /** The day of the daily limit: the last 24 hours, so that no midnight doubles it. */
 export const BUDGET_WINDOW_MS = DAY_MS;
@@ -235,7 +238,8 @@ export const BUDGET_WINDOW_MS = DAY_MS;
 export function overBudget(amount: bigint, spent: bigint, limit: bigint): Problem {
   const detail = { amount: formatUsdc(amount), spent: formatUsdc(spent), limit: formatUsdc(limit) };
   return problem('daily_limit_reached', {
-    message: `This costs ${detail.amount} USDC; ${detail.spent} of the ${detail.limit} USDC for 24 hours is already signed.`,
+    message: (usdc) =>
+      `This costs ${usdc(amount)}; ${detail.spent} of the ${usdc(limit)} for 24 hours is already signed.`,
     detail,
   });
 }

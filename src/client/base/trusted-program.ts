@@ -2,6 +2,7 @@ import { isAddress } from '@solana/kit';
 import { loadDeploymentInspect } from '../../escrow/deployment/index.ts';
 import { type AccountReader, ESCROW_PROGRAM_ID } from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
+import { farelock, lineOf, type NextStep } from '../../kernel/shell-word.ts';
 
 /** Which escrow programs a person pays into. */
 export interface ProgramTrust {
@@ -14,7 +15,7 @@ export interface ProgramTrust {
   /** Asks a person to trust such a key, and remembers a yes; null: nobody can be asked. */
   readonly accept: ((program: string, authority: string) => Promise<boolean>) | null;
   /** The command that says yes without a question. */
-  acceptCommand(authority: string): string;
+  acceptCommand(authority: string): NextStep;
 }
 
 /** Trusts the program of this home's own cluster alone. */
@@ -23,7 +24,7 @@ export const EMBEDDED_TRUST: ProgramTrust = {
   programs: [],
   isAccepted: () => false,
   accept: null,
-  acceptCommand: (authority) => `farelock config set upgrade_authorities ${authority}`,
+  acceptCommand: (authority) => farelock`config set upgrade_authorities ${authority}`,
 };
 
 /** Why a program may be paid into, or why not. */
@@ -73,7 +74,8 @@ export async function checkProgram(
     const command = trust.acceptCommand(authority);
     throw problem('program_not_trusted', {
       message: `The escrow program ${program} is the shipped one, but ${authority} can replace it at any time.`,
-      fix: `If you know whose key that is and trust it, accept it once: ${command}. Nothing was charged.`,
+      fix: `If you know whose key that is and trust it, accept it once: ${lineOf(command)}.`,
+      charged: 'nothing',
       next: [command],
       detail: { program, upgrade_authority: authority, reason: kind },
     });
@@ -83,7 +85,8 @@ export async function checkProgram(
       kind === 'absent'
         ? `The service names the escrow program ${program}, and there is no program at that address.`
         : `The escrow program ${program} is not the shipped one: what it does with money is unknown.`,
-    fix: 'Nothing was charged. If you know that program, name it: farelock config set escrow_program <address>.',
+    fix: 'If you know that program, name it: farelock config set escrow_program <address>.',
+    charged: 'nothing',
     detail: { program, upgrade_authority: null, reason: kind },
   });
 }

@@ -4,6 +4,7 @@ import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import { regained } from '../../store/base/index.ts';
 import { markOnce, openDatabase, RING_PURPOSE } from '../../store/index.ts';
 import type { IntentTerms, IntentToRemember, RememberedIntent } from '../base/index.ts';
@@ -36,7 +37,7 @@ export async function openClientStore({ path, ...rest }: Omit<Ports, 'db'> & { r
     throw problem('database_of_another_home', {
       message: `${path} was sealed with another key ring than keys/client.json.`,
       fix: 'Put keys/client.json back from a backup: without it support codes and travellers cannot be read.',
-      next: ['farelock doctor'],
+      next: [farelock`doctor`],
     });
   }
   const keepIntent = async (on: Kysely<ClientTables> | Transaction<ClientTables>, intent: IntentToRemember) => {

@@ -118,7 +118,8 @@ async function checkFunds(
       missing: formatUsdc(challenge.amount - held),
     };
     throw problem('insufficient_funds', {
-      message: `The wallet holds ${detail.held} USDC of the ${detail.needed} needed; ${detail.missing} USDC are missing.`,
+      message: (usdc) =>
+        `The wallet holds ${usdc(held)} of the ${detail.needed} needed; ${usdc(detail.missing)} are missing.`,
       detail,
     });
   }

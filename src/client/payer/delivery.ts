@@ -9,6 +9,7 @@ import {
   type ProblemKind,
   problem,
 } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import type { Cluster } from '../../solana/index.ts';
 import {
   type AnswerRules,
@@ -157,7 +158,7 @@ export function unreadableIn({ read }: Pick<AnswerRules, 'read'>, body: unknown)
 export const answerUnreadable = (paymentId: string, cause: Error): Problem =>
   problem('answer_unreadable', {
     message: `The call was paid, but its answer cannot be read. ${cause.message}`,
-    next: [`farelock payments resume ${paymentId}`],
+    next: [farelock`payments resume ${paymentId}`],
     detail: { payment_id: paymentId },
     cause,
   });
@@ -225,7 +226,7 @@ const withResume = (error: Problem, { id }: OpenPayment): Problem =>
   problem(error.code, {
     message: `${error.message} A payment is on its way.`,
     fix: 'Run the same command again: it sends the same payment, never a second one.',
-    next: [`farelock payments resume ${id}`],
+    next: [farelock`payments resume ${id}`],
     detail: { ...error.detail, payment_id: id },
     ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
     cause: error,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Cluster } from '../../solana/index.ts';
 import { answerRules, type CallOptions, type Patience } from '../base/index.ts';
@@ -37,7 +38,7 @@ export async function resumePayment(
     throw problem('usage', {
       message: `Payment ${record.payment_id} has ended: ${record.state}.`,
       fix: 'Only a payment without an answer can be resumed.',
-      next: [`farelock payments verify ${record.payment_id}`],
+      next: [farelock`payments verify ${record.payment_id}`],
     });
   }
   if (request.baseUrl !== ports.baseUrl) {

@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import { formatSol } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import {
   BUFFER_HEAD,
   type Cluster,
@@ -103,7 +104,7 @@ export function requireFunds({ needed, balance }: DeploymentPlan, payer: Address
   throw problem('insufficient_funds', {
     message: `The deployment needs ${formatSol(needed)} SOL, and ${payer} has ${formatSol(balance)}.`,
     fix: `Send ${formatSol(needed - balance)} SOL to ${payer}, then run the command again. Nothing was sent.`,
-    next: ['farelock cluster keys'],
+    next: [farelock`cluster keys`],
     detail: { address: payer, needed: String(needed), balance: String(balance) },
   });
 }

@@ -65,7 +65,8 @@ export function createFunds(ports: FlightsPorts) {
     if (!(await airline.short(ticket, how))) return;
     throw problem('operator_funds_low', {
       message: "The seller's balance with the airline is too low for this ticket.",
-      fix: 'Choose a cheaper one, or try again later. Nothing was charged.',
+      fix: 'Choose a cheaper one, or try again later.',
+      charged: 'nothing',
       retryAfter: RETRY_S,
     });
   }

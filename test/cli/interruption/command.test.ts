@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { commandCutOff } from '../../../src/cli/interruption/command.ts';
+import { commandCutOff } from '../../../src/cli/interruption/failed.ts';
 import { commandsOf, specNamed } from '../../../src/cli/spec/command.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import { lineOf } from '../../../src/kernel/shell-word.ts';
 
 const spec = (name: string) => {
   const found = specNamed(TOOL, name);
@@ -21,12 +22,15 @@ test('every command that changes records says where to look after an interruptio
 });
 
 test('at a question nothing was changed; in the middle of a call it may have been', async () => {
-  const asked = problem('interrupted', { message: 'Interrupted at a question.' });
+  const asked = problem('interrupted', { message: 'Interrupted at a question.', isAtQuestion: true });
   expect((await commandCutOff(asked, spec('keys issue'), failed)).message).toBe(
     'Interrupted at a question. Nothing changed.',
   );
   const cut = await commandCutOff(problem('interrupted'), spec('keys issue'), failed);
-  expect([cut.message, cut.next]).toEqual(['Interrupted. The change may have been made.', ['farelock keys list']]);
+  expect([cut.message, cut.next.map(lineOf)]).toEqual([
+    'Interrupted. The change may have been made.',
+    ['farelock keys list'],
+  ]);
   expect((await commandCutOff(problem('timed_out'), spec('search'), failed)).message).toBe(
     'Timed out. Nothing was paid.',
   );

@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { type Known, type Stage, storyOf, told } from '../../../src/cli/interruption/story.ts';
 import type { PaymentRecord } from '../../../src/client/journal/index.ts';
-import { problem } from '../../../src/kernel/problems.ts';
+import { problem, textOf } from '../../../src/kernel/problems.ts';
+import { farelock, lineOf } from '../../../src/kernel/shell-word.ts';
 import type { Intent } from '../../../src/wire/flights/index.ts';
 
 const intent = { intent_id: 'int_1', expires_at: '2026-12-01T10:00:00Z', escrow: { amount: 120_000_000 } } as Intent;
 const payment = (resource: string, state: Partial<PaymentRecord>) =>
   ({ payment_id: 'pay_1', resource, amount: '0.10', open: false, answer_kept: false, ...state }) as PaymentRecord;
 
-const nothing: Known = { again: ['farelock again'], signed: [], paid: [] };
+/** A story as it is read. */
+const storyRead = (known: Known) => {
+  const { said, next, ...story } = storyOf(known);
+  return { ...story, said: textOf(said), next: next.map(lineOf) };
+};
+
+const nothing: Known = { again: [farelock`again`], signed: [], paid: [] };
 const at = (stage: Stage): Known => ({ ...nothing, booking: { intent, stage } });
 const searched = payment('POST /air/search', {});
 const signed = payment('POST /air/search', { open: true });
@@ -24,7 +31,7 @@ describe('what is told of an interruption', () => {
     ],
     [
       'what sends a payment again is named once',
-      { ...nothing, again: ['farelock payments resume pay_1 --json'], signed: [signed] },
+      { ...nothing, again: [farelock`payments resume pay_1 --json`], signed: [signed] },
       'A payment of 0.10 USDC for the search was signed and may have been taken.',
       ['farelock payments resume pay_1'],
     ],
@@ -37,7 +44,7 @@ describe('what is told of an interruption', () => {
     ],
     [
       'a change that may have been made',
-      { ...nothing, change: { said: 'It may be issued.', look: 'farelock keys list' } },
+      { ...nothing, change: { said: 'It may be issued.', look: farelock`keys list` } },
       'It may be issued.',
       ['farelock keys list'],
     ],
@@ -62,12 +69,12 @@ describe('what is told of an interruption', () => {
       ['farelock order int_1'],
     ],
     ['refunded', at('refunded'), '120.00 USDC went back to the refund wallet.', ['farelock status int_1']],
-  ] as const)('%s', (_what, known: Known, said, next) => {
-    expect(storyOf(known)).toMatchObject({ said, next });
+  ] as [string, Known, string, string[]][])('%s', (_what, known, said, next) => {
+    expect(storyRead(known)).toMatchObject({ said, next });
   });
 
   test('a guided walk names the ticket, and takes the same answers again', () => {
-    const walk = (known: Known) => storyOf({ ...known, isGuided: true });
+    const walk = (known: Known) => storyRead({ ...known, isGuided: true });
     expect(walk(at('unlocked')).said).toBe('The lock has expired, and the ticket of 120.00 USDC is not paid.');
     expect(walk(at('locked')).said).toBe('The fare is locked, and the ticket of 120.00 USDC is not paid.');
     expect(walk({ ...nothing, signed: [signed] }).fix).toBe(

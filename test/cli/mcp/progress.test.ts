@@ -1,6 +1,7 @@
 import type { ServerNotification } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openProgress } from '../../../src/cli/commands/mcp/run.ts';
+import { openTerminal } from '../../../src/terminal/terminal.ts';
 
 /** A client that gave a token hears of its call each second. */
 
@@ -15,8 +16,7 @@ function listening(token: string | undefined) {
 test('the seconds go up, with the phase that the command is in', () => {
   const { heard, progress } = listening('t1');
   vi.advanceTimersByTime(1_000);
-  progress.said('Paying for the ticket…\n');
-  progress.said('A remark for a person.\n');
+  progress.phase('Paying for the ticket');
   vi.advanceTimersByTime(1_000);
   progress.stop();
   vi.advanceTimersByTime(5_000);
@@ -33,4 +33,25 @@ test('a quick call, and a client that gave no token, get nothing', () => {
   const silent = listening(undefined);
   vi.advanceTimersByTime(9_000);
   expect([...quick.heard, ...silent.heard]).toEqual([]);
+});
+
+test('a phase is what the command says it is, however a remark ends', async () => {
+  const heard: string[] = [];
+  const output = { isTTY: false, columns: null, write: () => undefined };
+  const terminal = await openTerminal(
+    {
+      stdout: output,
+      stderr: output,
+      stdin: { isTTY: false, text: async () => '' },
+      phase: (text) => void heard.push(text),
+    },
+    { json: true, fields: null, quiet: false, verbose: false, input: false, color: false },
+    {},
+    () => {
+      throw new Error('nobody is asked');
+    },
+  );
+  terminal.phase('Paying for the ticket');
+  terminal.note('The traveller is called Ana Maria…');
+  expect(heard).toEqual(['Paying for the ticket']);
 });

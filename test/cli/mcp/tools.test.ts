@@ -117,8 +117,11 @@ describe('each tool says what it answers with', () => {
 });
 
 describe('what helps after a failed call is told as tools', () => {
+  const stepOf = (line: string) => ({
+    argv: (line.match(/'[^']*'|\S+/g) ?? []).slice(1).map((word) => word.replaceAll("'", '')),
+  });
   const steps = (failed: string, ...lines: string[]) =>
-    nextStepsFor(named(failed), lines, { described: tool, spec: TOOL, callable });
+    nextStepsFor(named(failed), lines.map(stepOf), { described: tool, spec: TOOL, callable });
 
   test('the same call, without what the server put into it', () => {
     const line =
@@ -148,6 +151,13 @@ describe('what helps after a failed call is told as tools', () => {
     expect(steps('status', 'farelock --max-payment 3 intent off_1').calls).toEqual([
       { tool: 'intent_create', arguments: { offer_id: 'off_1' } },
     ]);
+  });
+  test('a line for a shell is no tool, whatever it begins with', () => {
+    const line = { shell: 'farelock status int_1 && rm -r ~/farelock' };
+    expect(nextStepsFor(named('status'), [line], { described: tool, spec: TOOL, callable })).toEqual({
+      next: [line.shell],
+      calls: [],
+    });
   });
   test('what is a person’s stays a command line', () => {
     expect(steps('book', 'farelock config list --show-origin', 'farelock help search')).toEqual({

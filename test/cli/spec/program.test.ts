@@ -3,6 +3,7 @@ import { TOOL } from '../../../src/cli/commands/index.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
 import { parse } from '../../../src/cli/tool/tool.ts';
 import { isProblem, type Problem } from '../../../src/kernel/problems.ts';
+import { lineOf } from '../../../src/kernel/shell-word.ts';
 
 /** From argv to what a command is given. */
 
@@ -29,7 +30,7 @@ const refusal = (line: string): string => {
   const { message, fix } = usageError(line);
   return `${message} ${fix}`;
 };
-const nextOf = (line: string): readonly string[] => usageError(line).next;
+const nextOf = (line: string): readonly string[] => usageError(line).next.map(lineOf);
 
 test.each<[string, string, object]>([
   ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d' }],

@@ -56,10 +56,10 @@ const affiliateCreditLines = (credit: AffiliateCredit, screen: Screen): string[]
   ...fieldLines(
     [
       ['Bookings', String(credit.bookings_count)],
-      ['Pending', `${credit.pending_amount_decimal} USDC`],
-      ['Paid', `${credit.paid_amount_decimal} USDC`],
+      ['Pending', screen.paint.usdc(credit.pending_amount_decimal)],
+      ['Paid', screen.paint.usdc(credit.paid_amount_decimal)],
       ...(credit.owed_amount > 0
-        ? [['Owed', `${credit.owed_amount_decimal} USDC  refunded after it was paid`] as const]
+        ? [['Owed', `${screen.paint.usdc(credit.owed_amount_decimal)}  refunded after it was paid`] as const]
         : []),
     ],
     screen.paint.dim,

@@ -1,5 +1,6 @@
 import { type FlightsClient, notAgreed, type PaymentReceipt } from '../../../client/base/index.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
+import { farelock, type NextStep } from '../../../kernel/shell-word.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';
 import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
 import {
@@ -70,15 +71,15 @@ async function guarded<T>(
 }
 
 /** The same booking once more, with what it was given. */
-function againOf({ terminal }: CommandContext, options: BookOptions): string {
+function againOf({ terminal }: CommandContext, options: BookOptions): NextStep {
   const { intentId, passengers, traveller, refundWallet } = options;
-  const named = refundWallet === undefined ? '' : ` --refund-wallet ${quoted(refundWallet)}`;
-  const names = (traveller ?? []).map((name) => ` --traveller ${quoted(name)}`).join('');
-  if (names !== '') return `farelock book ${quoted(intentId)}${names}${named}`;
+  const named = refundWallet === undefined ? [] : ['--refund-wallet', refundWallet];
+  const names = (traveller ?? []).flatMap((name) => ['--traveller', name]);
+  if (names.length > 0) return farelock`book ${intentId} ${names} ${named}`;
   if (passengers === undefined || passengers === '-') {
-    return `${bookCommand(intentId, terminal.canAsk)}${named}`;
+    return { argv: [...bookCommand(intentId, terminal.canAsk).argv, ...named] };
   }
-  return `farelock book ${quoted(intentId)} --passengers ${quoted(passengers)}${named}`;
+  return farelock`book ${intentId} --passengers ${passengers} ${named}`;
 }
 
 /** Paid: by the service's record, or by an answer that came here before the record had it. */
@@ -144,7 +145,7 @@ async function payAndBook(
         terminal.phase(said[phase]);
       },
     });
-    if (payment) terminal.done(`Paid ${payment.amount} USDC into the escrow`);
+    if (payment) terminal.done(`Paid ${terminal.usdc(payment.amount)} into the escrow`);
     return payment;
   } catch (error) {
     // Another run of this command was quicker, or its answer was lost: the booking is under way.
@@ -196,7 +197,7 @@ async function finish(
 /** A person decides, and may take hours: the command does not wait for it. */
 export const inReview = ({ clock }: CommandContext, intent: Intent) =>
   problem('booking_in_review', {
-    message: reviewText(intent, clock.now()),
+    message: (usdc) => reviewText(intent, clock.now(), usdc),
     detail: {
       intent_id: intent.intent_id,
       operator_review_since: intent.operator_review_since,

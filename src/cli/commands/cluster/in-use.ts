@@ -1,5 +1,5 @@
-import { type Problem, problem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
+import { type Problem, reworded } from '../../../kernel/problems.ts';
+import type { NextStep } from '../../../kernel/shell-word.ts';
 import { shownUrl, shownUrls } from '../../../kernel/shown-url.ts';
 import type { ClusterDesk } from '../../../service/index.ts';
 import { rpcNames } from '../../../solana/index.ts';
@@ -17,7 +17,7 @@ export async function clusterInUse(
 }
 
 /** A command for the same cluster: the next one would else be of the home's own. */
-export function onCluster(command: string, options: ClusterOptions): string {
+export function onCluster(command: readonly string[], options: ClusterOptions): NextStep {
   const given: readonly (readonly [string, string | undefined])[] = [
     ['--cluster', options.cluster],
     ...(options.rpcUrl ?? []).map((url) => ['--rpc-url', shownUrl(url)] as const),
@@ -25,17 +25,12 @@ export function onCluster(command: string, options: ClusterOptions): string {
     ['--genesis', options.genesis],
     ['--usdc-mint', options.usdcMint],
   ];
-  const words = given.flatMap(([flag, value]) => (value === undefined ? [] : [`${flag} ${quoted(value)}`]));
-  return [command, ...words].join(' ');
+  const words = given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
+  return { argv: [...command, ...words] };
 }
 
 /** A problem whose next commands are of the same cluster. */
 export const ofCluster = (error: Problem, options: ClusterOptions): Problem =>
-  problem(error.code, {
-    message: error.message,
-    fix: error.fix,
-    next: error.next.map((one) => (one.startsWith('farelock cluster ') ? onCluster(one, options) : one)),
-    ...(error.detail && { detail: error.detail }),
-    ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
-    cause: error.cause,
+  reworded(error, {
+    next: error.next.map((one) => ('argv' in one && one.argv[0] === 'cluster' ? onCluster(one.argv, options) : one)),
   });

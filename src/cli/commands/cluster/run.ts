@@ -48,8 +48,8 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
     ],
   });
   const needs = [
-    ...(program.status === 'shipped' ? [] : ['farelock cluster deploy']),
-    ...(shown.every(({ is_enough }) => is_enough) ? [] : ['farelock cluster fund']),
+    ...(program.status === 'shipped' ? [] : [['cluster', 'deploy']]),
+    ...(shown.every(({ is_enough }) => is_enough) ? [] : [['cluster', 'fund']]),
   ];
   if (needs.length > 0) terminal.aside(['', ...nextLines(...needs.map((one) => onCluster(one, options)))]);
   return isOk ? 0 : 8;
@@ -110,7 +110,7 @@ export const clusterFund: Run<typeof spec.clusterFund> = async (context, options
         document.funded.map((one) => `${paint.good('✓')} ${one.sol} SOL to ${one.address} (${one.role})`),
     },
   );
-  terminal.aside(['', ...nextLines(onCluster('farelock cluster keys', options))]);
+  terminal.aside(['', ...nextLines(onCluster(['cluster', 'keys'], options))]);
   return 0;
 };
 

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { shownUrls } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/index.ts';
 import { tableLines, type View } from '../../../terminal/index.ts';
@@ -109,7 +110,7 @@ export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, opt
       throw problem('usage', {
         message: `A profile ${name} already.`,
         fix: 'Change it with config set, or remove it first.',
-        next: [`farelock config set <key> <value> --profile ${name}`],
+        next: [farelock`config set <key> <value> --profile ${name}`],
       });
     }
     return { ...withProfile(before, name, () => settings), ...(options.use && { profile: name }) };
@@ -176,6 +177,6 @@ function checkKnown({ profiles }: UserSettings, name: string): void {
   throw problem('usage', {
     message: `There is no profile "${name}". ${didYouMean(name, ['local', ...Object.keys(profiles)])}`.trim(),
     fix: `Known: ${['local', ...Object.keys(profiles)].join(', ')}.`,
-    next: ['farelock config profile list'],
+    next: [farelock`config profile list`],
   });
 }

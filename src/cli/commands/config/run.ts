@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { farelock, shell } from '../../../kernel/shell-word.ts';
 import { writeWhole } from '../../../kernel/storage.ts';
 import { type Streams, tableLines, type View } from '../../../terminal/index.ts';
 import {
@@ -157,7 +158,7 @@ function changedProfile({ session }: CommandContext): string {
   throw problem('usage', {
     message: 'This profile comes from environment variables and has no settings of its own.',
     fix: 'Name one with --profile, or add one.',
-    next: ['farelock config profile add <name> --flights-url <url>'],
+    next: [farelock`config profile add <name> --flights-url <url>`],
   });
 }
 
@@ -177,7 +178,7 @@ function checkPlace(profile: string, name: SettingName): void {
   throw problem('usage', {
     message: `Profile local is embedded: it has no ${name}.`,
     fix: 'Add a profile for another service.',
-    next: ['farelock config profile add <name> --flights-url <url>'],
+    next: [farelock`config profile add <name> --flights-url <url>`],
   });
 }
 
@@ -204,7 +205,7 @@ async function keepSecret(
     throw problem('usage', {
       message: `${name} does not belong on the command line: others can read it there.`,
       fix: 'Give - and the key on standard input. Replace a key that you typed here.',
-      next: [`farelock config set ${name} - < key.txt`],
+      next: [shell`farelock config set ${name} - < key.txt`],
     });
   }
   const secret = (await stdin.text()).trim();

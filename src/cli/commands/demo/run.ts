@@ -10,7 +10,7 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { loadToken } from '../../../solana/index.ts';
 import { fieldLines, type Paint, tableLines, utcTime, wrap } from '../../../terminal/index.ts';
 import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../../wire/flights/index.ts';
-import { loadDemo, waitForChange } from '../../interruption/index.ts';
+import { demoCutOff, waitForChange } from '../../interruption/index.ts';
 import { verifyIntent } from '../../paying/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { noteIntent, openSession, type Session } from '../../session/index.ts';
@@ -23,7 +23,6 @@ import {
   orderLines,
   searchLines,
   statusLines,
-  usdc,
 } from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
 import { inReview } from '../book/index.ts';
@@ -92,7 +91,7 @@ function escrowEndLines(escrow: EscrowAccount | null, intent: Intent, paint: Pai
     [
       ['Escrow', escrow.address],
       ['State on chain', paint.bold(escrow.state)],
-      ['Amount', `${formatUsdc(escrow.amount)} USDC`],
+      ['Amount', paint.usdc(escrow.amount)],
       ['Opened', seconds(escrow.openedAt)],
       ['Ended', seconds(escrow.endedAt)],
       ['Capture', intent.capture_tx_hash],
@@ -130,7 +129,6 @@ export const demo: Run<typeof spec.demo> = async (outer) => {
     return await journey(context, home, reached);
   } catch (error) {
     if (!outer.signal.aborted) throw error;
-    const { demoCutOff } = await loadDemo();
     throw await demoCutOff(context, reached.intent, error, named ? null : home);
   } finally {
     await session.close();
@@ -152,7 +150,7 @@ async function journey(context: CommandContext, home: string, reached: { intent:
   );
   const wallet = await session.wallet();
   const start = await readAccounts(session, wallet.address, null);
-  tell('1. A wallet', [`${wallet.address} holds ${usdc(start.wallet ?? 0n)}.`]);
+  tell('1. A wallet', [`${wallet.address} holds ${terminal.usdc(start.wallet ?? 0n)}.`]);
 
   const request = {
     origin_iata: 'LIS',
@@ -165,7 +163,7 @@ async function journey(context: CommandContext, home: string, reached: { intent:
   const found = await flights.search(request, { signal, onPhase: phase('Searching') });
   const title = { from: 'LIS', to: 'BER', depart: request.depart_date, return: undefined, adults: 1, cabin: 'economy' };
   tell(
-    `2. A search, paid with ${money(found.payment?.amount ?? '0')} USDC`,
+    `2. A search, paid with ${terminal.usdc(money(found.payment?.amount ?? '0'))}`,
     searchLines(found.value, { ...title, grouped: true }, terminal.screen),
   );
 
@@ -178,7 +176,7 @@ async function journey(context: CommandContext, home: string, reached: { intent:
   reached.intent = intent;
   await noteIntent(await session.store(), intent);
   tell(
-    `3. The cheapest fare locked, for ${money(created.payment?.amount ?? '0')} USDC: an escrow is open`,
+    `3. The cheapest fare locked, for ${terminal.usdc(money(created.payment?.amount ?? '0'))}: an escrow is open`,
     createdIntentLines(intent, clock.now(), terminal.screen),
   );
 

@@ -1,5 +1,5 @@
 import connectCodes from '../../../kernel/domain/connect-codes.json' with { type: 'json' };
-import { isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
+import { fixOf, isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 
 /** The explanation of a code. */
 export interface Explanation {
@@ -31,7 +31,7 @@ export function explanationOf(code: string): Explanation | null {
   return {
     code,
     message: kind.message,
-    fix: kind.fix,
+    fix: fixOf(kind),
     status: kind.status ?? null,
     exit: kind.exit,
     retryable: kind.retryable === true,

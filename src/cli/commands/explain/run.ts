@@ -1,5 +1,6 @@
 import { didYouMean, nearest } from '../../../kernel/nearest.ts';
 import { type ProblemKind, problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { type Explanation, explainedCodes, explanationOf } from './explained.ts';
@@ -34,7 +35,7 @@ export const explain: Run<typeof spec.explain> = async ({ terminal }, { code }) 
     throw problem('not_found', {
       message: `There is no error code "${code}".`,
       fix: didYouMean(wanted, explainedCodes(), 5) || 'Give the code of an error, such as offer_expired.',
-      next: near.map((known) => `farelock explain ${known}`),
+      next: near.map((known) => farelock`explain ${known}`),
     });
   }
   terminal.result(found, explanationView);

@@ -1,5 +1,6 @@
 import { instant } from '../../../kernel/clock.ts';
 import { type OfferSort, sortOffers } from '../../../kernel/domain/offers.ts';
+import { farelock, type NextStep } from '../../../kernel/shell-word.ts';
 import type { StepKey } from '../../../terminal/index.ts';
 import {
   counted,
@@ -26,7 +27,7 @@ import {
   STACKED,
   stopsText,
 } from '../../view/flights/index.ts';
-import { isMenuOffer, money, offerCommand, quoted } from '../../view/index.ts';
+import { isMenuOffer, money, offerCommand } from '../../view/index.ts';
 import {
   openSearchMemory,
   paidSearch,
@@ -72,7 +73,7 @@ export const searchStep: Step = async (walk) => {
     return 'depart';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
-    await sayProblem(walk, error, { name: 'search', line: searchCommand(trip) });
+    await sayProblem(walk, error, { name: 'search', ...searchCommand(trip) });
     return 'from';
   }
 };
@@ -98,15 +99,15 @@ const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
     Number.POSITIVE_INFINITY,
   );
 
-async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found | null) {
+async function askWanted({ trip, ask, context: { clock, terminal } }: Walk, known: Found | null) {
   const route = `${trip.from?.iata} → ${trip.to?.iata}`;
   const answer = await ask.choose<'known' | 'search' | null>({
     message: known
       ? `You searched ${route} ${fromNow(instant(known.atMs), clock.now())}, and those fares are still available.`
-      : `Search ${route}? It costs 0.10 USDC, more at busy times.`,
+      : `Search ${route}? It costs ${terminal.usdc('0.10')}, more at busy times.`,
     lines: [
       ...(known ? [{ name: 'Show them again, free of charge', value: 'known' as const }] : []),
-      { name: known ? 'Search again, for 0.10 USDC' : 'Search', value: 'search' },
+      { name: known ? `Search again, for ${terminal.usdc('0.10')}` : 'Search', value: 'search' },
       { name: 'Change something', value: null },
     ],
   });
@@ -124,7 +125,7 @@ async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
   if (ended.kind === 'interrupted') throw signal.reason;
   terminal.settle();
   const count = counted(list.total_offers, 'itinerary', 'itineraries');
-  said(walk, 'Search', `${count}${payment ? `, ${payment.amount} USDC` : ''}`, searchCommand(trip));
+  said(walk, 'Search', `${count}${payment ? `, ${terminal.usdc(payment.amount)}` : ''}`, searchCommand(trip));
   if (ended.kind !== 'complete') terminal.note('Slower sellers may be missing from this list.');
   return memoryOf(walk).remember(request, { request, list, title });
 }
@@ -199,7 +200,7 @@ const LEFT = 5;
  * The first itineraries as they were arranged, for a terminal that the question has left, and the command to go on with:
  * for the fare that is marked, or else the first one of these; null for an empty list.
  */
-export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly next: string | null } {
+export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly next: NextStep | null } {
   const { above, headings, itineraries, all, rows } = arrangedList(walk, walk.context.terminal.asideScreen);
   const left = rows.slice(0, LEFT).flatMap(({ fares }) => fares);
   const fare =
@@ -276,7 +277,7 @@ export const chooseFare: Step = async (walk) => {
 async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;
-  const question = 'This is a low-cost flight: its fares have to be looked up. That costs 0.10 USDC if they are found.';
+  const question = `This is a low-cost flight: its fares have to be looked up. That costs ${walk.context.terminal.usdc('0.10')} if they are found.`;
   if (!(await agrees(walk, question, 'Look them up', 'Choose another fare'))) return null;
   const flights = await session.flights();
   try {
@@ -284,7 +285,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
       flights.offerDetails(offerId, { signal, onPhase: () => terminal.phase('Opening the fare menu') }),
     );
     terminal.settle();
-    said(walk, 'Fare', price, `farelock offer ${quoted(shortOf(context, offerId))}`);
+    said(walk, 'Fare', price, farelock`offer ${shortOf(context, offerId)}`);
     const menu = value.fare_menu;
     if (menu?.status !== 'ready' || menu.fares.length === 0) {
       terminal.note('Its fares could not be looked up.');
@@ -311,7 +312,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
     return answer.value;
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
-    await sayProblem(walk, error, { name: 'offer', line: offerCommand(offerId), options: { offerId } });
+    await sayProblem(walk, error, { name: 'offer', ...offerCommand(offerId), options: { offerId } });
     return null;
   }
 }

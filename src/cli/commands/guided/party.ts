@@ -8,6 +8,7 @@ import {
   type PassengerRules,
 } from '../../../kernel/domain/passengers.ts';
 import { isProblem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { counted, harmless } from '../../../terminal/index.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
 import {
@@ -19,7 +20,6 @@ import {
   travellerState,
   typedText,
 } from '../../travellers/index.ts';
-import { quoted } from '../../view/index.ts';
 import { agrees, bookingCommand, type Party, type Step, said, type Walk } from './walk.ts';
 
 /** Offers saved travellers as passengers; asks for others, and offers to save them. */
@@ -176,7 +176,7 @@ async function offerToSave(walk: Walk, fields: TravellerFields, known: string | 
     context.terminal.note(error.message);
     return null;
   }
-  said(walk, 'Saved', name, `farelock travellers add ${quoted(name)}${known === null ? '' : ' --replace'}`);
+  said(walk, 'Saved', name, farelock`travellers add ${name} ${known === null ? [] : ['--replace']}`);
   return name;
 }
 

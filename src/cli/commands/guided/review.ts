@@ -1,7 +1,8 @@
 import { DAY_MS } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
+import { farelock, lineOf } from '../../../kernel/shell-word.ts';
+import type { Usdc } from '../../../kernel/usdc.ts';
 import { fieldLines, fromNow, harmless, harmlessDocument, utcTime, wrap } from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { agreementTo, type BookingAgreed, reviewOf, typedAmount, verifyIntent } from '../../paying/index.ts';
@@ -13,7 +14,6 @@ import {
   moneyStage,
   type Review,
   reviewLines,
-  usdc,
 } from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
 import { book, bookAgreed, checkUnchanged } from '../book/index.ts';
@@ -44,8 +44,8 @@ export const lockStep: Step = async (walk) => {
   if (offerId === null) return 'back';
   const locked = trip.intent?.offer_id === offerId && !hasRunOut(walk, trip.intent) ? trip.intent : null;
   const question = locked
-    ? `This fare is locked: ${usdc(locked.escrow.amount)}, expires ${untilText(walk, locked)}.`
-    : 'Lock this fare for 0.10 USDC? This opens its escrow; you pay for the ticket after the review.';
+    ? `This fare is locked: ${walk.context.terminal.usdc(locked.escrow.amount)}, expires ${untilText(walk, locked)}.`
+    : `Lock this fare for ${walk.context.terminal.usdc('0.10')}? This opens its escrow; you pay for the ticket after the review.`;
   if (!(await agrees(walk, question, locked ? 'Continue' : 'Lock it', 'Choose another fare'))) return 'back';
   if (locked) return 'passengers';
   try {
@@ -54,7 +54,7 @@ export const lockStep: Step = async (walk) => {
     said(
       walk,
       'Locked',
-      `${usdc(trip.intent.escrow.amount)}, expires ${untilText(walk, trip.intent)}`,
+      `${walk.context.terminal.usdc(trip.intent.escrow.amount)}, expires ${untilText(walk, trip.intent)}`,
       lockCommand(shortOf(walk.context, offerId)),
     );
     return 'passengers';
@@ -67,7 +67,7 @@ export const lockStep: Step = async (walk) => {
 
 const sameLock = (offerId: string): SameCommand => ({
   name: 'intent create',
-  line: lockCommand(offerId),
+  ...lockCommand(offerId),
   options: { offerId },
 });
 
@@ -122,9 +122,9 @@ export const reviewStep: Step = async (walk) => {
   walk.transcript.same(bookingCommand(intent.intent_id, party));
   if (balance < amount) {
     throw problem('insufficient_funds', {
-      message: `The booking costs ${formatUsdc(amount)} USDC; the wallet has ${formatUsdc(balance)}.`,
+      message: (usdc) => `The booking costs ${usdc(amount)}; the wallet has ${formatUsdc(balance)}.`,
       fix: 'Send USDC to it, then continue; nothing was paid into the escrow.',
-      next: ['farelock wallet show', bookingCommandNow(intent.intent_id, party)],
+      next: [farelock`wallet show`, bookingCommandNow(intent.intent_id, party)],
     });
   }
   const decision = await ask(walk, amount, isRefundedElsewhere(review));
@@ -142,8 +142,8 @@ export const reviewStep: Step = async (walk) => {
     if (!isFareGone(error)) throw error;
     // It was refused before it was paid.
     trip.booking = null;
-    const line = bookingCommand(intent.intent_id, party);
-    await sayProblem(walk, error, { name: 'book', line, options: { intentId: intent.intent_id } });
+    const { argv } = bookingCommand(intent.intent_id, party);
+    await sayProblem(walk, error, { name: 'book', argv, options: { intentId: intent.intent_id } });
     return goOnWithoutLock(walk, intent, error.code === 'intent_expired');
   }
 };
@@ -157,7 +157,7 @@ async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
   if (wrong.length === 0) return `✓ matches the intent: ${checks.map(({ check }) => words(check)).join(', ')}`;
   throw problem('escrow_mismatch', {
     detail: { checks: wrong.map(({ check }) => check) },
-    next: [`farelock intent verify ${quoted(intent.intent_id)}`],
+    next: [farelock`intent verify ${intent.intent_id}`],
   });
 }
 
@@ -173,8 +173,8 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
   const facts = fieldLines(
     [
       ['Profile', session.isEmbedded ? 'play money on the embedded cluster' : session.profile.name],
-      ['Wallet', `${formatUsdc(balance)} USDC${left < 0n ? '' : `, ${formatUsdc(left)} afterwards`}`],
-      ['Fees', fees === 0n ? 'none on top of the amount' : `none on top; ${formatUsdc(fees)} USDC so far (${paid})`],
+      ['Wallet', `${screen.paint.usdc(balance)}${left < 0n ? '' : `, ${formatUsdc(left)} afterwards`}`],
+      ['Fees', fees === 0n ? 'none on top of the amount' : `none on top; ${screen.paint.usdc(fees)} so far (${paid})`],
     ],
     screen.paint.dim,
   );
@@ -191,11 +191,11 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
 
 /** @param isElsewhere a refund would go to another wallet: what a mere Enter chooses is then not to pay */
 async function ask(walk: Walk, amount: bigint, isElsewhere: boolean): Promise<'pay' | 'back' | 'later'> {
-  const said = formatUsdc(amount);
-  const pay = { name: `Pay ${said} USDC and book`, value: 'pay' } as const;
+  const said = walk.context.terminal.usdc(amount);
+  const pay = { name: `Pay ${said} and book`, value: 'pay' } as const;
   const later = { name: 'Not now: the fare stays locked', value: 'later' } as const;
   const answer = await walk.ask.choose<'pay' | 'back' | 'later'>({
-    message: `Pay ${said} USDC into the escrow and book?`,
+    message: `Pay ${said} into the escrow and book?`,
     lines: isElsewhere
       ? [later, { name: 'Change the passengers', value: 'back' }, pay]
       : [pay, { name: 'Change the passengers', value: 'back' }, later],
@@ -205,7 +205,7 @@ async function ask(walk: Walk, amount: bigint, isElsewhere: boolean): Promise<'p
 
 function later({ context: { terminal } }: Walk, intent: Intent, party: Party): ExitCode {
   terminal.note('The ticket is not paid. To continue, run farelock, or:');
-  terminal.note(`  ${bookingCommandNow(intent.intent_id, party)}`);
+  terminal.note(`  ${lineOf(bookingCommandNow(intent.intent_id, party))}`);
   return 0;
 }
 
@@ -225,8 +225,9 @@ export async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
   const { context, trip } = walk;
   const { intent_id: intentId } = intent;
   trip.booking = { intent, isBooked: true };
-  if (!(await agrees(walk, 'Show the airline order? It costs 0.01 USDC.', 'Show it', 'No'))) return 0;
-  walk.transcript.same(`farelock order ${quoted(intentId)}`);
+  if (!(await agrees(walk, `Show the airline order? It costs ${walk.context.terminal.usdc('0.01')}.`, 'Show it', 'No')))
+    return 0;
+  walk.transcript.same(farelock`order ${intentId}`);
   const { order } = await loadRun();
   return order(context, { id: intentId });
 }
@@ -249,7 +250,9 @@ async function goOnWithoutLock(
   const answer = await walk.ask.choose<'lock' | 'search' | 'leave'>({
     message: 'The ticket is not paid. What would you like to do?',
     lines: [
-      ...(mayLock ? [{ name: 'Lock the same fare again, for 0.10 USDC', value: 'lock' as const }] : []),
+      ...(mayLock
+        ? [{ name: `Lock the same fare again, for ${context.terminal.usdc('0.10')}`, value: 'lock' as const }]
+        : []),
       { name: 'Search again, with the same passengers', value: 'search' },
       { name: 'Quit', value: 'leave' },
     ],
@@ -294,14 +297,17 @@ export const resumeStep: Step = async (walk) => {
   const answer = await ask.choose<Unfinished | null>({
     message: 'Continue where you left off?',
     lines: [
-      ...unfinished.map((one) => ({ name: unfinishedText(one, context.clock.now()), value: one })),
+      ...unfinished.map((one) => ({
+        name: unfinishedText(one, context.clock.now(), context.terminal.usdc),
+        value: one,
+      })),
       { name: 'Start a new search', value: null },
     ],
   });
   if (answer.kind === 'back') return 'back';
   if (answer.value === null) return 'from';
   const { intent, route, isUnderWay } = answer.value;
-  said(walk, 'Continuing', intent.intent_id, `farelock status ${quoted(intent.intent_id)}`);
+  said(walk, 'Continuing', intent.intent_id, farelock`status ${intent.intent_id}`);
   if (!isUnderWay) {
     trip.intent = intent;
     trip.journey = route;
@@ -342,7 +348,7 @@ async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
   return unfinished;
 }
 
-const unfinishedText = ({ intent, route, isUnderWay }: Unfinished, nowMs: number): string =>
+const unfinishedText = ({ intent, route, isUnderWay }: Unfinished, nowMs: number, usdc: Usdc): string =>
   harmless(
     isUnderWay
       ? `${route}  ${usdc(intent.escrow.amount)}  paid, being booked`

@@ -1,4 +1,5 @@
 import { problem } from '../../../kernel/problems.ts';
+import type { NextStep } from '../../../kernel/shell-word.ts';
 import { type StepPrompts, type Terminal, wrap } from '../../../terminal/index.ts';
 import {
   bookingCutOffBy,
@@ -74,7 +75,7 @@ function greet(terminal: Terminal): void {
   for (const line of more) terminal.note(paint.dim(`          ${line}`));
 }
 
-const ANEW = 'farelock';
+const ANEW: NextStep = { argv: [] };
 
 /** The end of a walk that was cut off: how far it has come, and how to go on. Other failures are given back as they are. */
 async function walkCutOff(walk: Walk, error: unknown): Promise<unknown> {
@@ -102,7 +103,7 @@ const isListShown = ({ found, offerId, intent, booking }: Trip): boolean =>
   found !== null && found.list.offers.length > 0 && offerId === null && intent === null && !booking;
 
 /** The search that the answers make, once there are enough of them. */
-const typedSearch = (trip: Trip): string | undefined =>
+const typedSearch = (trip: Trip): NextStep | undefined =>
   trip.from && trip.to && trip.depart !== null ? searchCommand(trip) : undefined;
 
 /** A number stands for an offer only once its list was shown: before that it would be one of an older search. */

@@ -2,7 +2,7 @@ import type { PaymentReceipt } from '../../../client/base/index.ts';
 import type { OfferSort } from '../../../kernel/domain/offers.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
-import { wordsOf } from '../../../kernel/shell-word.ts';
+import { farelock, lineOf, type NextStep } from '../../../kernel/shell-word.ts';
 import {
   brokenLine,
   type Output,
@@ -18,7 +18,6 @@ import { usdcOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
-import { quoted } from '../../view/index.ts';
 import type { Remembered } from '../search/index.ts';
 
 /** An airport as it was chosen: its code, and what to call it. */
@@ -141,7 +140,12 @@ export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>
 const LABEL_WIDTH = 10;
 
 /** The line of an answered step, and the command that would have done the same. Nothing personal may be in either. */
-export function said({ context: { terminal }, transcript }: Walk, label: string, value: string, command: string): void {
+export function said(
+  { context: { terminal }, transcript }: Walk,
+  label: string,
+  value: string,
+  command: NextStep,
+): void {
   const { paint, width } = terminal.asideScreen;
   const [first = '', ...more] = wrap(value, width - LABEL_WIDTH - 1);
   terminal.note(`${paint.dim(padEnd(label, LABEL_WIDTH))} ${first}`);
@@ -198,7 +202,8 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
   return {
     terminal: kept,
     /** The command that would have done the same, to copy: never wrapped, and once where several steps make one command. */
-    same(command: string): void {
+    same(step: NextStep): void {
+      const command = lineOf(step);
       if (commands.at(-1)?.command === command) return;
       commands.push({ at: written.length, command });
       kept.note(terminal.asideScreen.paint.dim(`  $ ${command}`));
@@ -224,36 +229,30 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
 /** A command that does the same as a step, with the options of its command line. */
 export interface SameCommand {
   readonly name: string;
-  readonly line: string;
+  readonly argv: readonly string[];
   readonly options?: object;
 }
 
-export function searchCommand({ from, to, depart, back, adults }: Trip): string {
-  return [
-    'farelock search',
-    from?.iata ?? '<from>',
-    to?.iata ?? '<to>',
-    `--depart ${depart ?? '<date>'}`,
-    ...(back === null ? [] : [`--return ${back}`]),
-    ...(adults === 1 ? [] : [`--adults ${adults}`]),
-  ].join(' ');
+export function searchCommand({ from, to, depart, back, adults }: Trip) {
+  const more = [...(back === null ? [] : ['--return', back]), ...(adults === 1 ? [] : ['--adults', String(adults)])];
+  return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;
 }
 
 /** @param offer its id, or its number of the last list */
-export const lockCommand = (offer: string): string => `farelock intent create ${quoted(offer)}`;
+export const lockCommand = (offer: string) => farelock`intent create ${offer}`;
 
 /** Names saved travellers; the others are in a file. */
-export const bookingCommand = (intentId: string, party: Party | null): string =>
-  `farelock book ${quoted(intentId)} ${savedTravellers(party) ?? '--passengers passengers.json'}`;
+export const bookingCommand = (intentId: string, party: Party | null) =>
+  farelock`book ${intentId} ${savedTravellers(party) ?? ['--passengers', 'passengers.json']}`;
 
 /** The same after a walk that was cut off: no file was written, so the command asks for travellers who are not saved. */
-export const bookingCommandNow = (intentId: string, party: Party | null): string =>
-  ['farelock book', quoted(intentId), savedTravellers(party) ?? []].flat().join(' ');
+export const bookingCommandNow = (intentId: string, party: Party | null) =>
+  farelock`book ${intentId} ${savedTravellers(party) ?? []}`;
 
-function savedTravellers(party: Party | null): string | null {
+function savedTravellers(party: Party | null): string[] | null {
   const names = party?.travellers ?? [];
   const areSaved = names.length > 0 && names.every((name) => name !== null);
-  return areSaved ? names.map((name) => `--traveller ${quoted(name)}`).join(' ') : null;
+  return areSaved ? names.flatMap((name) => ['--traveller', name]) : null;
 }
 
 /** A refusal that another answer may avoid. */
@@ -265,7 +264,7 @@ export async function sayProblem({ context }: Walk, error: Problem, same: SameCo
   const { terminal, session } = context;
   terminal.settle();
   const lines = await toldLines(error, {
-    argv: wordsOf(same.line).slice(1),
+    argv: same.argv,
     invocation: { name: same.name, options: same.options ?? {}, globals: context.globals },
     session,
   });
@@ -313,11 +312,11 @@ export async function topUp(walk: Walk, least: bigint): Promise<boolean> {
   if (!faucet) return false;
   const amount = least > TOP_UP ? ((least + TOP_UP - 1n) / TOP_UP) * TOP_UP : TOP_UP;
   terminal.settle();
-  const balance = formatUsdc(await balanceOf(walk));
-  const question = `The wallet has ${balance} USDC: not enough. Get play money from the embedded cluster?`;
-  if (!(await agrees(walk, question, `Get ${formatUsdc(amount)} USDC of play money`, 'No'))) return false;
+  const balance = await balanceOf(walk);
+  const question = `The wallet has ${terminal.usdc(balance)}: not enough. Get play money from the embedded cluster?`;
+  if (!(await agrees(walk, question, `Get ${terminal.usdc(amount)} of play money`, 'No'))) return false;
   await faucet.airdropUsdc((await session.wallet()).address, amount);
-  terminal.done(`${formatUsdc(amount)} USDC of play money`);
-  walk.transcript.same(`farelock wallet airdrop --usdc ${formatUsdc(amount)}`);
+  terminal.done(`${terminal.usdc(amount)} of play money`);
+  walk.transcript.same(farelock`wallet airdrop --usdc ${formatUsdc(amount)}`);
   return true;
 }

@@ -1,6 +1,7 @@
 import { version } from '../../../../package.json' with { type: 'json' };
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { lineOf } from '../../../kernel/shell-word.ts';
 import { screenWidth } from '../../../terminal/index.ts';
 import { buildTree, describeTool, helpOf, type Run } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
@@ -29,7 +30,7 @@ export const help: Run<typeof spec.help> = async ({ tool, terminal, streams }, {
           name,
           found.commands.map((one) => one.name()),
         )}`.trim(),
-        fix: `See ${group}.`,
+        fix: `See ${lineOf(group)}.`,
         next: [group],
       });
     }

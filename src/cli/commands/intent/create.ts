@@ -1,11 +1,12 @@
 import type { FlightsClient } from '../../../client/base/index.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { isOwn, linkedOf, loadPaidPlan, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { createdIntentLines } from '../../view/flights/index.ts';
-import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/index.ts';
+import { bookCommand, costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /** Locks an offer. The support code is shown once, and remembered for the commands that need it. */
@@ -82,11 +83,12 @@ export async function existingIntent(
     ? {
         message: error.message,
         fix: 'Book that one, or let it expire.',
-        next: [`farelock intent show ${quoted(own.intent_id)}`],
+        next: [farelock`intent show ${own.intent_id}`],
       }
     : {
         message: 'This wallet has already locked this offer, but not from here.',
-        fix: 'Do not pay that one: somebody else may have created it. Wait up to 30 minutes until it expires, or choose another offer. Nothing was charged.',
+        fix: 'Do not pay that one: somebody else may have created it. Wait up to 30 minutes until it expires, or choose another offer.',
+        charged: 'nothing' as const,
       };
   const detail = error.detail && { detail: error.detail };
   return { own, problem: problem('intent_already_exists', { ...how, ...detail, cause: error }) };
@@ -96,8 +98,9 @@ export async function existingIntent(
 const withMenu = (error: Problem, offerId: string): Problem =>
   problem(error.code, {
     message: error.message,
-    fix: 'Open the fare menu, then lock one of its fares. Nothing was charged.',
+    fix: 'Open the fare menu, then lock one of its fares.',
+    charged: 'nothing',
     ...(error.detail && { detail: error.detail }),
-    next: [`farelock offer ${quoted(offerId.split('##', 1)[0] ?? offerId)}`],
+    next: [farelock`offer ${offerId.split('##', 1)[0] ?? offerId}`],
     cause: error,
   });

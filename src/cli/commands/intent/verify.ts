@@ -1,6 +1,6 @@
 import { UNSAID } from '../../../client/base/index.ts';
-import { formatUsdc } from '../../../kernel/money.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
+import type { Usdc } from '../../../kernel/usdc.ts';
 import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, recordFromChain, verifyIntent } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
@@ -60,8 +60,8 @@ const verificationView: View<Verification> = {
       checks.map(({ check, expected, found, ok }) => [
         ok ? paint.good('✓') : paint.bad('✗'),
         check.replaceAll('_', ' '),
-        worded(check, found),
-        ok ? '' : worded(check, expected),
+        worded(check, found, paint.usdc),
+        ok ? '' : worded(check, expected, paint.usdc),
       ]),
       paint.dim,
     ),
@@ -71,9 +71,9 @@ const verificationView: View<Verification> = {
 };
 
 /** Amounts and instants as a person reads them; everything else as it is. */
-function worded(check: string, value: string): string {
+function worded(check: string, value: string, usdc: Usdc): string {
   return value.replace(/\d+/g, (number) => {
-    if (check === 'amount' || check === 'held') return `${formatUsdc(BigInt(number))} USDC`;
+    if (check === 'amount' || check === 'held') return usdc(BigInt(number));
     return check === 'refund_after' ? utcTime(new Date(Number(number) * 1000).toISOString()) : number;
   });
 }

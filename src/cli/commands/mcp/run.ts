@@ -12,6 +12,7 @@ import { version } from '../../../../package.json';
 import type { Allowance } from '../../../client/base/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import type { NextStep } from '../../../kernel/shell-word.ts';
 import { counted } from '../../../terminal/index.ts';
 import {
   bounded,
@@ -46,6 +47,8 @@ interface Ran {
   readonly document: Document | null;
   readonly said: string;
   readonly exitCode: number;
+  /** The steps that help, where it failed. */
+  readonly next: readonly NextStep[];
 }
 
 interface Call {
@@ -72,15 +75,11 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     { name: 'farelock', title: 'Farelock', version },
     { capabilities: { tools: {} }, instructions: instructionsFor(context, options) },
   );
-  const failed = (command: CommandDescription, document: Document): Document => {
+  const failed = (command: CommandDescription, document: Document, next: readonly NextStep[]): Document => {
     const { error } = document;
-    if (typeof error !== 'object' || error === null || !('next' in error) || !Array.isArray(error.next)) {
-      return document;
-    }
-    return {
-      ...document,
-      error: { ...error, ...nextStepsFor(command, error.next, { described: tool, spec: context.tool, callable }) },
-    };
+    if (typeof error !== 'object' || error === null) return document;
+    const steps = nextStepsFor(command, next, { described: tool, spec: context.tool, callable });
+    return { ...document, error: { ...error, ...steps } };
   };
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...commands.values()].map(toolOf) }));
@@ -100,13 +99,13 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
               runInside(context, approval, line, {
                 allowance,
                 cancelled: signal,
-                said: progress.said,
+                phase: progress.phase,
                 answered: (paymentIds) => arrivals.expect(requestId, paymentIds),
               }),
           }),
         );
         const document = ran.document && bounded(command, ran.document, line.most);
-        return answer(ran, document && failed(command, document));
+        return answer(ran, document && failed(command, document, ran.next));
       } catch (error) {
         if (isProblem(error)) return refusal(error);
         throw error;
@@ -172,7 +171,7 @@ async function runInside(
   given: {
     readonly allowance: Allowance;
     readonly cancelled: AbortSignal;
-    readonly said: (text: string) => void;
+    readonly phase: (text: string) => void;
     readonly answered: (paymentIds: readonly string[]) => void;
   },
 ): Promise<Ran> {
@@ -182,18 +181,26 @@ async function runInside(
     columns: null,
     write: (text: string) => {
       out[name] += text;
-      if (name === 'stderr') given.said(text);
     },
   });
   const place = [
     ...(globals.profile === undefined ? [] : [`--profile=${globals.profile}`]),
     ...(globals.keypair === undefined ? [] : [`--keypair=${globals.keypair}`]),
   ];
+  let next: readonly NextStep[] = [];
   const exitCode = await runTool(['--json=', '--no-input', ...approval, ...place, ...argv], {
     tool,
     version,
     environment,
-    streams: { stdout: output('stdout'), stderr: output('stderr'), stdin: { isTTY: false, text: async () => stdin } },
+    streams: {
+      stdout: output('stdout'),
+      stderr: output('stderr'),
+      stdin: { isTTY: false, text: async () => stdin },
+      phase: given.phase,
+    },
+    failed: (steps) => {
+      next = steps;
+    },
     clock,
     folder,
     allowance: given.allowance,
@@ -203,7 +210,7 @@ async function runInside(
       throw problem('input_required');
     },
   });
-  return { document: parsed(out.stdout), said: out.stderr.trim(), exitCode };
+  return { document: parsed(out.stdout), said: out.stderr.trim(), exitCode, next };
 }
 
 const parsed = (text: string): Document | null => {
@@ -216,15 +223,14 @@ const parsed = (text: string): Document | null => {
 };
 
 /** The document as text too, for clients that know no structured content. */
-const answer = ({ said, exitCode }: Ran, document: Document | null) => ({
+const answer = ({ said, exitCode }: Pick<Ran, 'said' | 'exitCode'>, document: Document | null) => ({
   content: [{ type: 'text' as const, text: document ? JSON.stringify(document) : said }],
   ...(document ? { structuredContent: document } : {}),
   isError: (exitCode !== 0 && exitCode !== 8) || (document !== null && 'error' in document),
   _meta: { 'farelock/exit-code': exitCode },
 });
 
-const refusal = (error: Problem) =>
-  answer({ document: null, said: '', exitCode: error.kind.exit }, problemDocument(error));
+const refusal = (error: Problem) => answer({ said: '', exitCode: error.kind.exit }, problemDocument(error));
 
 const unknownTool = (name: string, known: readonly string[]) =>
   problem('usage', { message: `There is no tool "${name}".`, fix: `There are ${known.join(', ')}.` });
@@ -293,8 +299,8 @@ function amountMoved(plan: Readonly<Record<string, unknown>> | null): bigint | n
 
 /** The sign of life of a call: without one a client gives up on a booking that takes its time. */
 interface Progress {
-  /** Text that the command wrote beside its result; of it, the phase is passed on. */
-  said(text: string): void;
+  /** The command has begun a step that takes time. */
+  phase(text: string): void;
   stop(): void;
 }
 
@@ -315,13 +321,8 @@ export function openProgress(
   };
   const ticking = token === undefined ? undefined : setInterval(report, EVERY_MS);
   return {
-    said(text) {
-      // A phase ends with an ellipsis (screen/progress.ts); remarks are for a person.
-      phase =
-        text
-          .trim()
-          .split('\n')
-          .findLast((line) => line.endsWith('…')) ?? phase;
+    phase(text) {
+      phase = `${text}…`;
     },
     stop: () => clearInterval(ticking),
   };

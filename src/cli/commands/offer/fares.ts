@@ -73,7 +73,7 @@ export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   const [cheapest] = fares;
   terminal.aside([
     '',
-    ...(payments.length > 0 ? [`Paid ${formatUsdc(paid)} USDC`] : []),
+    ...(payments.length > 0 ? [`Paid ${terminal.usdc(paid)}`] : []),
     ...(cheapest ? nextLines(offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id))) : []),
   ]);
   return 0;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { KnownOrder } from '../../../client/base/index.ts';
 import { journeyIcs } from '../../../kernel/domain/ics.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
+import { farelock, quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { supportCodeOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -57,7 +57,7 @@ async function findOrder(
       throw problem('order_not_found', {
         message: 'That intent has no order yet.',
         fix: intent.status === 'refunded' ? 'It was refunded.' : 'Follow it until it is booked.',
-        next: [`farelock status ${quoted(id)} --watch`],
+        next: [farelock`status ${id} --watch`],
       });
     }
     if (!supportCode) throw problem('no_support_code');

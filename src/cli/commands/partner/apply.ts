@@ -1,5 +1,6 @@
 import type { OrderStanding } from '../../../kernel/domain/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import {
   counted,
   createLive,
@@ -34,7 +35,6 @@ import {
 } from '../../apply/index.ts';
 import { confirmLive, type PartnerAccess, readSource, sourceName, utf8Of } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import { quoted } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 type ApplyOptions = OptionsOf<typeof spec.partnerOrdersApply>;
@@ -225,15 +225,13 @@ function unsent(options: ApplyOptions, reason: unknown): unknown {
   });
 }
 
-function againCommand({ file, results, retryFailed, live, partner }: ApplyOptions): string {
-  return [
-    `farelock partner orders apply ${quoted(file)}`,
-    ...(results === undefined ? [] : [`--results ${quoted(results)}`]),
-    ...(partner === undefined ? [] : [`--partner ${partner}`]),
-    ...(retryFailed ? ['--retry-failed'] : []),
-    ...(live ? ['--live'] : []),
-  ].join(' ');
-}
+const againCommand = ({ file, results, retryFailed, live, partner }: ApplyOptions) => {
+  const named = [given('--results', results), given('--partner', partner)].flat();
+  const switches = [...(retryFailed ? ['--retry-failed'] : []), ...(live ? ['--live'] : [])];
+  return farelock`partner orders apply ${file} ${named} ${switches}`;
+};
+
+const given = (flag: string, value: string | undefined): string[] => (value === undefined ? [] : [flag, value]);
 
 function sums({ results }: Pick<Progress, 'results'>): { applied: number; failures: RowResult[] } {
   const all = [...results.values()].sort((a, b) => a.row - b.row);

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../wire/partner/index.ts';
 import type { PartnerAccess } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
@@ -101,7 +102,7 @@ function leftAt(
   return problem(code, {
     message: `${problem(code).message} The order was last seen ${statusWords(status)}, and ${goesOn}.`,
     fix: 'Watching changes nothing: start again whenever you like.',
-    next: [`farelock partner orders watch ${quoted(id)}${partner ? ` --partner ${quoted(partner)}` : ''}`],
+    next: [farelock`partner orders watch ${id} ${partner ? ['--partner', partner] : []}`],
     cause: error,
   });
 }

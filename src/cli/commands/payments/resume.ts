@@ -2,7 +2,7 @@ import { loadAnswerRules, loadNormalise } from '../../../client/base/index.ts';
 import type { SignedPayment } from '../../../client/journal/index.ts';
 import { loadResume, type PaidAnswer, receiptOf, unreadableIn } from '../../../client/payer/index.ts';
 import { isProblem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
+import { farelock, type NextStep } from '../../../kernel/shell-word.ts';
 import { harmlessDocument, isRecord, type Screen } from '../../../terminal/index.ts';
 import { isOwn, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
@@ -20,7 +20,7 @@ export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, {
   if (!signed) throw unknownPayment(paymentId);
   if (globals.dryRun) {
     const { amount, resource, host } = signed.record;
-    printPlan(terminal, [`Send the signed payment of ${amount} USDC for ${resource} to ${host} again.`]);
+    printPlan(terminal, [(usdc) => `Send the signed payment of ${usdc(amount)} for ${resource} to ${host} again.`]);
     return 0;
   }
   const [{ resumePayment }, { headersOf }] = await Promise.all([loadResume(), import('./resumed-headers.ts')]);
@@ -49,7 +49,7 @@ export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, {
       lines: (_document, screen) => [
         ...(bought.lines ? [...bought.lines(screen), ''] : []),
         answer?.payment
-          ? `${screen.paint.good('✓')} Paid ${answer.payment.amount} USDC for ${signed.record.resource}`
+          ? `${screen.paint.good('✓')} Paid ${screen.paint.usdc(answer.payment.amount)} for ${signed.record.resource}`
           : answer
             ? 'Still being processed: resume it again in a moment.'
             : 'It has expired: it can no longer go through, and the service says it took nothing.',
@@ -73,7 +73,7 @@ async function keptAsItCame({ session }: CommandContext, paymentId: string, erro
 /** The view of what a payment has bought, and the command to go on with. */
 interface Bought {
   readonly lines: ((screen: Screen) => readonly string[]) | null;
-  readonly next: string | null;
+  readonly next: NextStep | null;
 }
 
 const NOTHING: Bought = { lines: null, next: null };
@@ -103,12 +103,9 @@ async function boughtBy(
     case 'POST /air/intents':
       return createdIntent(context, body);
     case 'POST /air/book':
-      return { lines: null, next: statusOf(request.body) };
+      return { lines: null, next: statusOf(request.body, ['--watch']) };
     case 'POST /air/refund-requests':
-      return {
-        lines: () => ['A refund has been requested.'],
-        next: statusOf(request.body)?.replace(' --watch', '') ?? null,
-      };
+      return { lines: () => ['A refund has been requested.'], next: statusOf(request.body, []) };
     default:
       return NOTHING;
   }
@@ -145,7 +142,7 @@ async function openedOffer({ session, clock }: CommandContext, body: unknown): P
   const numbers = menu ? await session.recentOffers.rememberMenu(offer, menu.fares) : {};
   return {
     lines: (screen) => offerLines(details, numbers, clock.now(), screen),
-    next: `farelock intent create ${quoted(menu?.fares[0]?.offer_id ?? offer.offer_id)}`,
+    next: farelock`intent create ${menu?.fares[0]?.offer_id ?? offer.offer_id}`,
   };
 }
 
@@ -158,11 +155,11 @@ async function createdIntent(context: CommandContext, body: unknown): Promise<Bo
   const canPay = isOwn(await standingOf(session, intent)) && Date.parse(intent.expires_at) > clock.now();
   return {
     lines: (screen) => createdIntentLines(intent, clock.now(), screen),
-    next: canPay ? bookCommand(intent.intent_id, terminal.canAsk) : `farelock intent show ${quoted(intent.intent_id)}`,
+    next: canPay ? bookCommand(intent.intent_id, terminal.canAsk) : farelock`intent show ${intent.intent_id}`,
   };
 }
 
-function statusOf(request: unknown): string | null {
+function statusOf(request: unknown, how: readonly string[]): NextStep | null {
   const id = isRecord(request) ? request.intent_id : null;
-  return typeof id === 'string' && /^[\w-]+$/.test(id) ? `farelock status ${id} --watch` : null;
+  return typeof id === 'string' && /^[\w-]+$/.test(id) ? farelock`status ${id} ${how}` : null;
 }

@@ -1,6 +1,7 @@
 import type { ClientStore, PaymentRecord } from '../../../client/journal/index.ts';
 import { loadPayerVerify } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, paidForWords } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
@@ -58,7 +59,7 @@ export const unknownPayment = (paymentId: string) =>
   problem('not_found', {
     message: `There is no payment ${paymentId} in the journal.`,
     fix: 'Look it up in the list.',
-    next: ['farelock payments list'],
+    next: [farelock`payments list`],
   });
 
 const paymentsView: View<{ payments: WordedPayment[] }> = {
@@ -107,7 +108,7 @@ const stateText = (payment: PaymentRecord, paint: Screen['paint']): string => {
 function paymentLines(payment: ShownPayment, { paint }: Screen, explorer: Explorer): string[] {
   const { network } = payment;
   return [
-    `${paint.bold(`${money(payment.amount)} USDC`)}  ${stateText(payment, paint)}`,
+    `${paint.bold(paint.usdc(money(payment.amount)))}  ${stateText(payment, paint)}`,
     ...fieldLines(
       [
         ['Payment', payment.payment_id],

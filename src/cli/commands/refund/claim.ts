@@ -1,7 +1,6 @@
 import type { Address } from '@solana/kit';
 import { refundOwners } from '../../../client/base/index.ts';
 import { type EscrowAccount, type EscrowOnChain, type LateMoney, loadClaim } from '../../../escrow/index.ts';
-import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { agreementOf, knowsCluster, linkedOf, programsOf } from '../../paying/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
@@ -57,7 +56,7 @@ async function claimFromChain(context: CommandContext, intentId: string, found: 
   const { session, terminal, globals } = context;
   const { address, refundOwner: refundWallet } = found.escrow ?? found;
   if (globals.dryRun && refundWallet !== null) {
-    printPlan(terminal, [`Send ${formatUsdc(found.held)} USDC from the escrow to ${refundWallet}.`]);
+    printPlan(terminal, [(usdc) => `Send ${usdc(found.held)} from the escrow to ${refundWallet}.`]);
     return 0;
   }
   const { claimEscrow, claimLateMoney } = await loadClaim();
@@ -80,7 +79,7 @@ async function claimFromChain(context: CommandContext, intentId: string, found: 
     lines: (done, { paint }) => [
       done.outcome === 'already_refunded'
         ? `The money went back to ${done.refund_wallet} before.`
-        : `${paint.good('✓')} ${formatUsdc(claim.amount)} USDC sent to ${done.refund_wallet}`,
+        : `${paint.good('✓')} ${paint.usdc(claim.amount)} sent to ${done.refund_wallet}`,
       ...(claim.transaction === null
         ? []
         : [paint.dim(linked(shortened(claim.transaction), claim.transaction, cluster.network))]),

@@ -2,7 +2,7 @@ import type { CallOptions } from '../../../client/base/index.ts';
 import type { Approval, OperatorClient } from '../../../client/index.ts';
 import { nothingToPay } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
-import { problem } from '../../../kernel/problems.ts';
+import { problem, type Text } from '../../../kernel/problems.ts';
 import type { RefundCase, RefundPlan } from '../../../wire/flights/index.ts';
 
 /** How a case is decided: the same for a command and for the live desk. Nothing is asked or printed here. */
@@ -71,10 +71,10 @@ const approvalOf = ({ amount, note }: OwnAmount): Approval => ({
 
 function checkAmount({ amount, note }: OwnAmount, captured: bigint): void {
   if (amount === undefined) return;
-  const wrong = (message: string, fix: string) => problem('invalid_request', { message, fix });
+  const wrong = (message: Text, fix: string) => problem('invalid_request', { message, fix });
   if (amount > captured) {
     throw wrong(
-      `${formatUsdc(amount)} USDC is more than was paid: ${formatUsdc(captured)} USDC.`,
+      (usdc) => `${usdc(amount)} is more than was paid: ${usdc(captured)}.`,
       `Give --amount at most ${formatUsdc(captured)}.`,
     );
   }

@@ -1,7 +1,8 @@
 import type { OperatorClient } from '../../../client/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import { parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import {
   type BoardControls,
   type BoardKey,
@@ -71,7 +72,7 @@ export const refundDesk: Run<typeof spec.refundDesk> = async (context, { sort })
   return 0;
 };
 
-const COMMANDS = ['farelock refund queue', 'farelock help refund approve'];
+const COMMANDS = [farelock`refund queue`, farelock`help refund approve`];
 
 function checkTerminal(context: CommandContext): void {
   const { terminal, globals } = context;
@@ -101,7 +102,7 @@ const left = (isDeciding: boolean) =>
       ? 'Interrupted during a decision: it may be on record, and then the service carries it out.'
       : 'Interrupted. Nothing was in progress.',
     fix: 'What was decided is on record.',
-    next: ['farelock refund queue'],
+    next: [farelock`refund queue`],
   });
 
 interface DeskPorts {
@@ -222,7 +223,7 @@ function openDesk(ports: DeskPorts): Desk {
     },
     async finish(changed, how) {
       const one = harmlessDocument(changed);
-      const line = outcomeLine(one, how);
+      const line = outcomeLine(one, how, paint);
       done.push(line);
       const isOpen = how === 'decided' && ['approved', 'stuck'].includes(one.status);
       say(`${paint.good('✓')} ${line}`, ...(isOpen ? unfinishedLines(one) : []));
@@ -388,9 +389,9 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
     desk.enter(
       {
         kind: 'asking',
-        question: `Pay out ${formatUsdc(BigInt(plan.payout_amount))} USDC?`,
+        question: `Pay out ${paint.usdc(plan.payout_amount)}?`,
         doing: 'Cancelling and paying out',
-        lines: about(prepared.shown, (width) => approvalLines(plan, { width })),
+        lines: about(prepared.shown, (width) => approvalLines(plan, { paint, width })),
       },
       carryOut,
     );

@@ -28,7 +28,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
   terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
   const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
   if (isAsked) {
-    const question = 'Request it anyway, for 0.10 USDC?';
+    const question = `Request it anyway, for ${terminal.usdc('0.10')}?`;
     if (!(await terminal.ask('--yes').confirm(question, false))) throw problem('payment_declined');
   }
   const reason = options.reason ?? (await asked(context, '--reason', 'Why do you want a refund?', 1000));
@@ -80,7 +80,8 @@ interface Expected {
  * @throws Problem `intent_not_found`
  */
 async function expectedOf(context: CommandContext, intentId: string): Promise<Expected> {
-  const { session, signal, clock } = context;
+  const { session, signal, clock, terminal } = context;
+  const { usdc } = terminal;
   const { fare } = notesOf(await (await session.store()).intent(intentId));
   const flights = await session.flights();
   const intent = await withReason(context, flights, await flights.intent(intentId, { signal }));
@@ -88,8 +89,7 @@ async function expectedOf(context: CommandContext, intentId: string): Promise<Ex
   const wasRejected = before?.state === 'rejected';
   const paid = BigInt(intent.escrow.amount);
   if (intent.cancelled_by === 'airline') {
-    const amount = formatUsdc(paid);
-    const line = `The airline cancelled this booking, so the fare rule does not apply. Expected refund: ${amount} of ${amount} USDC.`;
+    const line = `The airline cancelled this booking, so the fare rule does not apply. Expected refund: ${formatUsdc(paid)} of ${usdc(paid)}.`;
     return { lines: [line], isPromising: true, isWhole: true };
   }
   const payout = fare ? refundRuleOf(fare, paid).payout : null;
@@ -103,8 +103,8 @@ async function expectedOf(context: CommandContext, intentId: string): Promise<Ex
     payout === null
       ? 'The operator decides how much comes back.'
       : payout === 0n
-        ? `By it, none of the ${formatUsdc(paid)} USDC comes back.`
-        : `By it, about ${formatUsdc(payout)} USDC of ${formatUsdc(paid)} come back.`;
+        ? `By it, none of the ${usdc(paid)} comes back.`
+        : `By it, about ${usdc(payout)} of ${formatUsdc(paid)} come back.`;
   const rule = fare
     ? `Refund rule: ${conditionText(fare.conditions, 'refund')}. ${comesBack}`
     : 'The refund rule of the fare is not known on this machine; the operator applies it.';

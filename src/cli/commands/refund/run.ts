@@ -1,7 +1,6 @@
 import type { CallOptions } from '../../../client/base/index.ts';
-import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
+import { farelock, quoted } from '../../../kernel/shell-word.ts';
 import { wrap } from '../../../terminal/index.ts';
 import type { RefundCase } from '../../../wire/flights/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -36,7 +35,7 @@ function finished(
         done === 'decided' && shown.payout_tx_hash
           ? wrap(`to ${shown.refund_wallet}, in ${shortened(shown.payout_tx_hash)}`, width - 2)
           : [];
-      const [first, ...more] = wrap(outcomeLine(shown, done), width - 2);
+      const [first, ...more] = wrap(outcomeLine(shown, done, paint), width - 2);
       return [
         `${paint.good('✓')} ${first}`,
         ...more.map((line) => `  ${line}`),
@@ -112,7 +111,7 @@ export const refundApprove: Run<typeof spec.refundApprove> = async (context, opt
     const prompts = terminal.ask('--yes');
     const screen = terminal.asideScreen;
     terminal.review([...askedLines(shown, clock.now(), screen), '', ...approvalLines(plan, screen)]);
-    const question = `Pay out ${formatUsdc(BigInt(plan.payout_amount))} USDC?`;
+    const question = `Pay out ${terminal.usdc(plan.payout_amount)}?`;
     if (!(await prompts.confirm(question, false))) throw leftAlone('Not approved.', given);
   }
   terminal.phase('Cancelling and paying out');
@@ -167,7 +166,7 @@ async function rejection(
 }
 
 const leftAlone = (message: string, given: string) =>
-  problem('payment_declined', { message, fix: 'Nothing changed.', next: [`farelock refund show ${quoted(given)}`] });
+  problem('payment_declined', { message, fix: 'Nothing changed.', next: [farelock`refund show ${given}`] });
 
 const asked = ({ terminal }: CommandContext, option: string, question: string): Promise<string> =>
   terminal.ask(option).text(question, async (typed) => (typed === '' ? 'Type something.' : null));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { harmless, isRecord, type Paint, type Screen, tableLines, type View } from '../../../terminal/index.ts';
 import type {
   AcceptTermsRequest,
@@ -78,7 +79,7 @@ export const requirementsAcceptTerms: Run<typeof spec.requirementsAcceptTerms> =
   const [terms] = chosen;
   if (!terms) {
     if (options.termsUrl !== undefined) {
-      throw problem('terms_changed', { next: ['farelock requirements'] });
+      throw problem('terms_changed', { next: [farelock`requirements`] });
     }
     terminal.result({ complianceStatus }, { lines: () => ['No terms are waiting to be accepted.'] });
     return 0;

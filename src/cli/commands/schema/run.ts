@@ -1,5 +1,6 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { type Run, readSchema, schemaNames } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
 
@@ -22,7 +23,7 @@ export const schema: Run<typeof spec.schema> = async ({ terminal }, { command = 
     throw problem('not_found', {
       message: `There is no schema for "${command.join(' ')}".`,
       fix: didYouMean(wanted, names) || 'List them all.',
-      next: ['farelock schema'],
+      next: [farelock`schema`],
     });
   }
   const found = readSchema(name);

@@ -63,7 +63,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
     plan: { step: 'Show all offers as one list.', facts: { request: requestOf(routes[0] ?? cities), routes } },
     heading: `Any airport: ${routes.map(routeText).join(', ')}`,
     progress({ size }, risen) {
-      const waits = risen ? `; a search costs ${risen.to} USDC now` : '';
+      const waits = risen ? `; a search costs ${context.terminal.usdc(risen.to)} now` : '';
       context.terminal.phase(`${size} of ${counted(routes.length, 'route')} searched${waits}`);
     },
   });

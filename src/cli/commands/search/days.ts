@@ -144,7 +144,8 @@ function showing(context: CommandContext, view: View<DaysDocument>) {
     draw(document: DaysDocument, risen: RisenPrice | null) {
       const left = document.days.filter((day) => day.status === 'not_searched').length;
       const known = `${document.days.length - left} of ${counted(document.days.length, 'day')}`;
-      const waits = risen && `a search costs ${risen.to} USDC now, continuing in ${aboutText(risen.againMs)}`;
+      const waits =
+        risen && `a search costs ${context.terminal.usdc(risen.to)} now, continuing in ${aboutText(risen.againMs)}`;
       const said = waits === null ? known : `${known} · ${waits}`;
       if (canDrawLive(context)) sign ??= openLiveSign(context);
       if (sign) sign.show(view.lines(harmlessDocument(document), terminal.asideScreen), said);

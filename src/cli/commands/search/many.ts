@@ -10,7 +10,8 @@ import {
 } from '../../../client/base/index.ts';
 import { PaymentPlanned } from '../../../client/payer/index.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
-import { isProblem, type Problem, type ProblemCode, problem } from '../../../kernel/problems.ts';
+import { isProblem, type Problem, type ProblemCode, problem, type Text } from '../../../kernel/problems.ts';
+import type { Usdc } from '../../../kernel/usdc.ts';
 import { counted } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/index.ts';
@@ -94,7 +95,9 @@ export async function searchMany<Cell, Kept extends object>(
   const cost = costOf(asked.length, price, freeCall(session.profile.limits));
   if (globals.dryRun) {
     const pays =
-      asked.length === 0 ? `Pay nothing: every ${noun} is known.` : `Pay ${costText(cost, globals.maxPayment)}.`;
+      asked.length === 0
+        ? `Pay nothing: every ${noun} is known.`
+        : (usdc: Usdc) => `Pay ${costText(cost, globals.maxPayment, usdc)}.`;
     printPlan(terminal, [pays, plan.step], { ...plan.facts, ...costFacts(cost, globals.maxPayment) });
     return null;
   }
@@ -116,7 +119,8 @@ export async function searchMany<Cell, Kept extends object>(
   return {
     results,
     paid: { searches, paid_amount, payments },
-    paidText: searches > 0 ? `Paid ${paid_amount} USDC for ${counted(searches, 'search', 'searches')}` : null,
+    paidText:
+      searches > 0 ? `Paid ${context.terminal.usdc(paid_amount)} for ${counted(searches, 'search', 'searches')}` : null,
     stoppedBy,
     why: signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '',
     exit: signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0,
@@ -268,13 +272,13 @@ function costOf(searches: number, price: bigint, free: bigint): SearchesCost {
  * `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises`, and of so many that they make themselves
  * dearer `30 searches at 0.10 USDC each: 3.00 USDC in about 2 minutes, or at most 6.00 at once`
  */
-function costText(cost: SearchesCost, maxPayment: bigint | undefined): string {
+function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc): string {
   const { searches, price, total, waitMs } = cost;
   const atMost = formatUsdc(maxPayment ?? cost.atMost);
   const head =
     searches === 1
-      ? `1 search: ${formatUsdc(total)} USDC`
-      : `${counted(searches, 'search', 'searches')} at ${formatUsdc(price)} USDC each: ${formatUsdc(total)} USDC`;
+      ? `1 search: ${usdc(total)}`
+      : `${counted(searches, 'search', 'searches')} at ${usdc(price)} each: ${usdc(total)}`;
   if (maxPayment !== undefined) {
     // The less a total leaves for a price that has risen, the longer it takes.
     const cappedMs = waitFor(searches, price, maxPayment);
@@ -314,14 +318,13 @@ async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<
     throw refusalOfAll(cost, most, spender, verdict.why) ?? refusal(spending, spender, verdict.why);
   };
   mayCost(total, await spentOrMissing(context, total));
-  const said = costText(cost, globals.maxPayment);
-  terminal.note(`${said}.`);
+  terminal.note(`${costText(cost, globals.maxPayment, terminal.usdc)}.`);
   if (mayCost(most) === 'pay') return most;
   const asking = terminal.ask('--yes');
-  const question = `Pay ${most > total ? 'up to ' : ''}${formatUsdc(most)} USDC for ${cost.searches} searches?`;
+  const question = `Pay ${most > total ? 'up to ' : ''}${terminal.usdc(most)} for ${cost.searches} searches?`;
   if (await asking.confirm(question, true)) return most;
   if (cost.waitMs === 0) throw problem('payment_declined');
-  const patient = `Pay ${formatUsdc(total)} USDC instead, and wait ${aboutText(cost.waitMs)} for the price to fall?`;
+  const patient = `Pay ${terminal.usdc(total)} instead, and wait ${aboutText(cost.waitMs)} for the price to fall?`;
   if (!(await asking.confirm(patient, true))) throw problem('payment_declined');
   return total;
 }
@@ -331,29 +334,28 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
   const { searches, price, total } = cost;
   const isProgram = spender.allowance !== undefined;
   const detail = { searches, price: formatUsdc(price), total: formatUsdc(total), at_most: formatUsdc(most) };
-  const said = costText(cost, spender.most);
-  const refused = (message: string, fix: string) => problem('payment_above_cap', { message, fix, detail });
+  const refused = (message: Text, fix: string) =>
+    problem('payment_above_cap', { message, fix, charged: 'nothing', detail });
   if ((why === 'most' || why === 'allowance') && total > most) {
     return refused(
-      `${said}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
+      (usdc) =>
+        `${costText(cost, spender.most, usdc)}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
       isProgram
-        ? 'Make fewer searches, or ask a person to allow more. Nothing was charged.'
-        : `Give --max-payment ${detail.total}, or make fewer searches. Nothing was charged.`,
+        ? 'Make fewer searches, or ask a person to allow more.'
+        : `Give --max-payment ${detail.total}, or make fewer searches.`,
     );
   }
   if (why === 'limit') {
     const limit = formatUsdc(spender.limits.perCall ?? 0n);
     return refused(
-      `A search costs ${detail.price} USDC now; your limit for a call is ${limit}.`,
-      isProgram
-        ? liftedBy(total, true)
-        : `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
+      (usdc) => `A search costs ${usdc(detail.price)} now; your limit for a call is ${limit}.`,
+      isProgram ? liftedBy(total, true) : `--max-payment ${detail.total} allows all ${searches} of them.`,
     );
   }
   if (why !== 'nobody') return null;
   return refused(
-    `${said}, more than is paid without asking.`,
-    `Give --yes, or --max-payment ${detail.total} for all of them. Nothing was charged.`,
+    (usdc) => `${costText(cost, spender.most, usdc)}, more than is paid without asking.`,
+    `Give --yes, or --max-payment ${detail.total} for all of them.`,
   );
 }
 
@@ -375,7 +377,8 @@ async function spentOrMissing({ session }: CommandContext, total: bigint): Promi
     missing: formatUsdc(total - held),
   };
   throw problem('insufficient_funds', {
-    message: `The wallet holds ${detail.held} USDC of the ${detail.needed} needed; ${detail.missing} USDC are missing.`,
+    message: (usdc) =>
+      `The wallet holds ${usdc(held)} of the ${detail.needed} needed; ${usdc(detail.missing)} are missing.`,
     detail,
   });
 }

@@ -1,3 +1,4 @@
+import { farelock } from '../../../kernel/shell-word.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
 import {
@@ -20,7 +21,7 @@ import {
   moneyStage,
   statusView,
 } from '../../view/flights/index.ts';
-import { nextLines, quoted } from '../../view/index.ts';
+import { nextLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 const PHASES: Partial<Record<MoneyStage, string>> = {
@@ -55,7 +56,7 @@ export const status: Run<typeof spec.status> = async (context, { intentId, watch
     try {
       intent = await withReason(context, flights, await waitForChange(context, flights, intent, stage));
     } catch (error) {
-      throw await bookingCutOff(context, intent, error, `farelock status ${quoted(intentId)} --watch`);
+      throw await bookingCutOff(context, intent, error, farelock`status ${intentId} --watch`);
     }
     terminal.event(intent, view);
   }

@@ -1,7 +1,6 @@
 import type { OperatorClient, Verdict } from '../../../client/index.ts';
-import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View, wrap } from '../../../terminal/index.ts';
 import type { Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
@@ -72,7 +71,7 @@ export const stuckResolve: Run<typeof spec.stuckResolve> = async (context, given
       throw problem('payment_declined', {
         message: 'Not decided.',
         fix: 'Nothing changed.',
-        next: [`farelock stuck show ${quoted(given.id)}`],
+        next: [farelock`stuck show ${given.id}`],
       });
     }
   }
@@ -184,7 +183,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 /** One of them on one screen: how it stands, and what each decision would do. */
 function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): string[] {
-  const usdc = (amount: number | null) => (amount === null ? null : `${formatUsdc(BigInt(amount))} USDC`);
+  const usdc = (amount: number | null) => (amount === null ? null : paint.usdc(amount));
   return [
     `${paint.bold(one.id)}  ${one.is_stuck ? paint.bad('stuck') : paint.good(one.state)}`,
     ...fieldLines(
@@ -220,7 +219,7 @@ function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): st
 /** A decision that was carried out: what changed, and how much it was about. */
 function resolvedLines(one: StuckItem, { paint, width }: Screen): string[] {
   const decided = one.decided ? `${one.decided.decision.replace('_', '-')}: ` : '';
-  const amount = one.amount === null ? '' : `, ${formatUsdc(BigInt(one.amount))} USDC`;
+  const amount = one.amount === null ? '' : `, ${paint.usdc(one.amount)}`;
   const [first, ...more] = wrap(`${one.id} ${decided}${one.state}${amount}`, width - 2);
   return [`${paint.good('✓')} ${first}`, ...more.map((line) => `  ${line}`)];
 }

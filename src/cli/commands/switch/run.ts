@@ -1,4 +1,5 @@
 import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, type View, wrap } from '../../../terminal/index.ts';
 import type { Switches } from '../../../wire/flights/index.ts';
 import type { Run } from '../../spec/index.ts';
@@ -53,7 +54,7 @@ export const turnSwitch: Run<typeof spec.turnSwitch> = async ({ terminal, sessio
       throw problem('payment_declined', {
         message: 'Switch not changed.',
         fix: 'Nothing changed.',
-        next: ['farelock switch'],
+        next: [farelock`switch`],
       });
     }
   }

@@ -1,6 +1,7 @@
 import type { SavedTraveller, TravellerFields } from '../../../client/journal/index.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, type Paint, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import {
@@ -51,7 +52,7 @@ const exists = (name: string) =>
   problem('traveller_exists', {
     message: `There is already a traveller ${name}.`,
     detail: { name },
-    next: [`farelock travellers add ${quoted(name)} --replace`],
+    next: [farelock`travellers add ${name} --replace`],
   });
 
 /** The names, and what a booking may still need of each; nothing personal beyond the names that were chosen. */

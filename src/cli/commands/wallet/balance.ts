@@ -1,5 +1,6 @@
 import { formatSol, formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { Usdc } from '../../../kernel/usdc.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import { asked, connectWallet, usdcOf, type WalletConnection } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
@@ -59,7 +60,7 @@ export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, opt
   const usdc = options.usdc ?? (neither ? 1_000_000_000n : 0n);
   const wallet = await session.wallet();
   if (context.globals.dryRun) {
-    printPlan(terminal, [`Ask the faucet for ${amounts(sol, usdc)} to ${wallet.address}.`]);
+    printPlan(terminal, [(words) => `Ask the faucet for ${amountsText(sol, usdc, words)} to ${wallet.address}.`]);
     return 0;
   }
   terminal.phase('Asking the faucet');
@@ -77,7 +78,7 @@ export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, opt
     { address: wallet.address, sol: formatSol(sol), usdc: formatUsdc(usdc), transactions },
     {
       lines: (given, { paint, width }) => [
-        `${paint.good('✓')} ${amounts(sol, usdc)} to ${given.address}`,
+        `${paint.good('✓')} ${amountsText(sol, usdc, paint.usdc)} to ${given.address}`,
         ...given.transactions.map((one) => paint.dim(`  ${one.length + 2 <= width ? one : shortened(one)}`)),
       ],
     },
@@ -86,8 +87,8 @@ export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, opt
   return 0;
 };
 
-const amounts = (sol: bigint, usdc: bigint): string =>
-  [sol > 0n && `${formatSol(sol)} SOL`, usdc > 0n && `${formatUsdc(usdc)} USDC`].filter(Boolean).join(' and ');
+const amountsText = (sol: bigint, amount: bigint, usdc: Usdc): string =>
+  [sol > 0n && `${formatSol(sol)} SOL`, amount > 0n && usdc(amount)].filter(Boolean).join(' and ');
 
 async function landed(
   { connection }: WalletConnection,

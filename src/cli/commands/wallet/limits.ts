@@ -42,14 +42,17 @@ export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, 
       lines: (shown, { paint }) =>
         fieldLines(
           [
-            ['A call', `${shown.per_call} USDC without asking`],
+            ['A call', `${paint.usdc(shown.per_call)} without asking`],
             [
               '24 hours',
               shown.per_day === null
-                ? `no limit; ${shown.signed_24h} USDC signed`
-                : `${shown.per_day} USDC; ${shown.signed_24h} signed, ${shown.left_24h ?? ''} left`,
+                ? `no limit; ${paint.usdc(shown.signed_24h)} signed`
+                : `${paint.usdc(shown.per_day)}; ${shown.signed_24h} signed, ${shown.left_24h ?? ''} left`,
             ],
-            ['A booking', shown.booking === null ? 'no limit; each one asks' : `${shown.booking} USDC; each one asks`],
+            [
+              'A booking',
+              shown.booking === null ? 'no limit; each one asks' : `${paint.usdc(shown.booking)}; each one asks`,
+            ],
             ['Hosts', shown.hosts === null ? 'the service of the profile' : shown.hosts.join(', ') || 'none'],
             ['Wallet', shown.wallet],
           ],

@@ -276,7 +276,7 @@ export function reviewLines(
   const { paint } = screen;
   const fare = harmlessDocument(kept);
   const flights = fare?.slices.flatMap((slice) => sliceLines(slice, screen)) ?? [
-    `The flights were not searched from here: farelock offer ${intent.offer_id} shows them for 0.01 USDC.`,
+    `The flights were not searched from here: farelock offer ${intent.offer_id} shows them for ${paint.usdc('0.01')}.`,
   ];
   return [
     ...flights,
@@ -284,7 +284,7 @@ export function reviewLines(
       [
         ...(fare ? fareFields(fare) : []),
         ...passengers.map((passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const),
-        ['Price', `${paint.bold(`${formatUsdc(BigInt(intent.escrow.amount))} USDC`)}${partsText(intent, fare)}`],
+        ['Price', `${paint.bold(paint.usdc(intent.escrow.amount))}${partsText(intent, fare)}`],
         ['Paid into', `the escrow ${intent.escrow.address}, until the ticket is issued`],
         ['Refunds to', refundText(intent, wallet)],
         ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],

@@ -19,7 +19,7 @@ import { shortened, stepLines } from '../index.ts';
 
 /** One refund case: what is asked, what the fare says, what happened, what a decision would do. */
 
-const usdc = (amount: number | null): string => (amount === null ? '–' : `${formatUsdc(BigInt(amount))} USDC`);
+const usdcText = (amount: number | null, paint: Paint): string => (amount === null ? '–' : paint.usdc(amount));
 
 function statusText({ status }: Pick<RefundCaseSummary, 'status'>, paint: Paint): string {
   if (status === 'refunded') return paint.good(status);
@@ -76,7 +76,7 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['Claimed by', one.claimed_by ?? 'nobody'],
       ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
       ['Refund rule', RULES[one.refund_rule.kind]],
-      ['Paid', usdc(one.captured_amount)],
+      ['Paid', usdcText(one.captured_amount, paint)],
       ...payoutFields(one, paint),
       // A service of an earlier version does not say it.
       ['Airline quote', one.airline_quote == null ? null : quoteText(one.airline_quote)],
@@ -106,23 +106,26 @@ function payoutFields({ decision, refund_rule: rule, captured_amount }: RefundCa
   const payout = decision?.payout_amount ?? rule.payout_amount;
   if (decision?.payout_amount == null || decision.payout_amount === rule.payout_amount) {
     return [
-      ['Penalty', usdc(rule.penalty_amount)],
-      ['Pay-out', paint.bold(usdc(payout))],
+      ['Penalty', usdcText(rule.penalty_amount, paint)],
+      ['Pay-out', paint.bold(usdcText(payout, paint))],
     ] as const;
   }
   return [
-    ['Fare rule', `${usdc(rule.payout_amount)} to pay out`],
-    ['Pay-out', `${paint.bold(usdc(payout))}, partial: ${usdc(captured_amount - decision.payout_amount)} kept`],
+    ['Fare rule', `${usdcText(rule.payout_amount, paint)} to pay out`],
+    [
+      'Pay-out',
+      `${paint.bold(usdcText(payout, paint))}, partial: ${usdcText(captured_amount - decision.payout_amount, paint)} kept`,
+    ],
   ] as const;
 }
 
 const quoted = (text: string | null, width: number): string[] =>
   text === null ? ['  –'] : wrap(text, width - 4).map((line) => `  ${line}`);
 
-export const approvalLines = (plan: RefundPlan, { width }: Pick<Screen, 'width'>): string[] => [
+export const approvalLines = (plan: RefundPlan, { paint, width }: Screen): string[] => [
   'It would:',
   ...stepLines(plan.steps, width),
-  `The treasury holds ${usdc(plan.treasury_amount)}.`,
+  `The treasury holds ${usdcText(plan.treasury_amount, paint)}.`,
 ];
 
 export function mailLines(
@@ -142,12 +145,12 @@ export function mailLines(
   ];
 }
 
-export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'noted' | 'decided'): string {
+export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'noted' | 'decided', paint: Paint): string {
   const journey = `${routeText(one)}, ${dayAndMonth(one.journey_date)}`;
   if (done === 'claimed') return `${journey}: the case is yours`;
   if (done === 'released') return `${journey}: given back, any operator can take it`;
   if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
-  const amount = usdc(one.decision?.payout_amount ?? one.payout_amount);
+  const amount = usdcText(one.decision?.payout_amount ?? one.payout_amount, paint);
   if (one.status === 'rejected') return `${journey}: rejected; the passenger is told why`;
   const ended = one.cancelled_by === 'airline' ? 'cancelled by the airline' : 'ticket cancelled';
   if (one.status === 'refunded') return `${journey}: ${ended}, ${amount} paid out`;

@@ -1,6 +1,6 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { formatUsdc } from '../../../kernel/money.ts';
+import type { Usdc } from '../../../kernel/usdc.ts';
 import {
   counted,
   fieldLines,
@@ -62,12 +62,13 @@ export function statusLines(
   linked: (text: string, transaction: string) => string = (text) => text,
 ): string[] {
   const { paint } = screen;
+  const { usdc } = paint;
   const stage = moneyStage(intent, nowMs);
   const steps = [
     { mark: 'done', name: 'created', text: 'offer locked, escrow opened', at: intent.created_at } as const,
-    ...stepsOf(intent, stage, nowMs, fundedBy),
+    ...stepsOf(intent, stage, nowMs, fundedBy, usdc),
     ...changedSteps(intent),
-    ...refundSteps(intent, stage),
+    ...refundSteps(intent, stage, usdc),
   ];
   const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
   const isCancelled = intent.cancelled_by === 'airline' && stage === 'captured';
@@ -76,7 +77,7 @@ export function statusLines(
     ...headLines(paint.bold(intent.intent_id), `${said}${asked}`, screen.width),
     ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
     ...(stage === 'review'
-      ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
+      ? ['', ...wrap(reviewText(intent, nowMs, usdc), screen.width).map(paint.warn)]
       : [...heldUpLines(intent, stage, screen), ...overdueLines(intent, stage, nowMs, screen)]),
   ];
 }
@@ -122,7 +123,7 @@ export function bookingPhase({ booking_held_up_by: heldUpBy }: Intent, stage: Mo
 export const USUAL_BOOKING_MS = 10 * 60_000;
 
 /** An explanation that a person decides, and that nobody needs to do anything. */
-export function reviewText(intent: Intent, nowMs: number): string {
+export function reviewText(intent: Intent, nowMs: number, usdc: Usdc): string {
   const since = intent.operator_review_since ?? '';
   const amount = usdc(intent.escrow.amount);
   if (intent.refund_reason === 'database_behind')
@@ -166,7 +167,7 @@ const timeBefore = (steps: readonly Step[], index: number): string | null =>
     .reverse()
     .find((step) => step.at)?.at ?? null;
 
-function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: string | null): Step[] {
+function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: string | null, usdc: Usdc): Step[] {
   const amount = usdc(intent.escrow.amount);
   const escrow = intent.escrow.address;
   if (stage === 'unpaid' || stage === 'expired') {
@@ -239,7 +240,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
 }
 
 /** A refund that the traveller asked for after the booking: who has it, what was decided, what was paid. */
-function refundSteps(intent: Intent, stage: MoneyStage): Step[] {
+function refundSteps(intent: Intent, stage: MoneyStage, usdc: Usdc): Step[] {
   const { refund_request: request, refund_wallet, refund_rejection_reason: reason } = intent;
   // Other deployments leave it out. A pay-out ends the intent, whose own line says it then.
   if (request == null || (stage !== 'captured' && request.state !== 'paid')) return [];
@@ -290,15 +291,13 @@ function stepLines(
   ];
 }
 
-export const usdc = (atomicAmount: number | bigint): string => `${formatUsdc(BigInt(atomicAmount))} USDC`;
-
 /** A new intent: its escrow, what is to be paid and until when, and the code that is shown once. */
 export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint }: Screen): string[] {
   return [
     `${paint.bold(intent.intent_id)}  ${counted(intent.passenger_count, 'passenger')}`,
     ...fieldLines(
       [
-        ['To pay', paint.bold(usdc(intent.escrow.amount))],
+        ['To pay', paint.bold(paint.usdc(intent.escrow.amount))],
         ['Escrow', intent.escrow.address],
         ['Vault', intent.escrow.vault_address],
         ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
@@ -318,8 +317,8 @@ export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): s
       [
         ['Offer', intent.offer_id],
         ['Passengers', String(intent.passenger_count)],
-        ['Amount', usdc(escrow.amount)],
-        ['In the vault', escrow.observed_amount === null ? '–' : usdc(escrow.observed_amount)],
+        ['Amount', paint.usdc(escrow.amount)],
+        ['In the vault', escrow.observed_amount === null ? '–' : paint.usdc(escrow.observed_amount)],
         ['Escrow', escrow.address],
         ['Vault', escrow.vault_address || '–'],
         ['Program', escrow.program_id || '–'],

@@ -1,0 +1,265 @@
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { type Problem, type ProblemCode, reworded } from '../../kernel/problems.ts';
+import { farelock, type NextStep, quoted } from '../../kernel/shell-word.ts';
+import type { Screen } from '../../terminal/index.ts';
+import type { Session } from '../session/index.ts';
+import type { GlobalOptions } from '../settings/index.ts';
+import { type CommandSpec, helpOf, type Invocation, type ParameterSpec } from '../spec/index.ts';
+import { problemLines, type TypedNames } from '../view/index.ts';
+import { type Known, paymentsOf, storyOf, told } from './story.ts';
+
+/** A command line that failed. */
+export interface Failed {
+  readonly argv: readonly string[];
+  /** null: it was not understood. */
+  readonly invocation:
+    | (Pick<Invocation, 'name' | 'options'> & { readonly globals: Pick<GlobalOptions, 'keypair'> })
+    | null;
+  /** null: it was not opened. */
+  readonly session: Session | null;
+}
+
+type Steps = (failed: Failed) => readonly NextStep[] | Promise<readonly NextStep[]>;
+
+/** A command with the option that it names in braces, `refund show {id}`; null where that was not given. */
+function lookOf(look: string, { invocation }: Pick<Failed, 'invocation'>): NextStep | null {
+  const options = (invocation?.options ?? {}) as Readonly<Record<string, unknown>>;
+  const words = look.split(' ').map((word) => {
+    const [, names] = /^\{([\w|]+)\}$/.exec(word) ?? [];
+    const values = names?.split('|').map((name) => options[name]) ?? [word];
+    return values.find((one): one is string => typeof one === 'string' && one !== '') ?? null;
+  });
+  return words.includes(null) ? null : { argv: words.filter((word) => word !== null) };
+}
+
+const about =
+  (look: string): Steps =>
+  (failed) =>
+    [lookOf(look, failed) ?? []].flat();
+const always =
+  (...commands: readonly string[]): Steps =>
+  () =>
+    commands.map((command) => ({ argv: command.split(' ') }));
+
+const status = about('status {intentId|id}');
+const follow = about('status {intentId|id} --watch');
+const order = about('partner orders show {orderId}');
+const refundCase = about('refund show {id}');
+const stuckCase = about('stuck show {id}');
+
+/** The same again: what is retryable resumes. */
+const again = ({ argv, invocation }: Failed): NextStep[] => (invocation ? [{ argv }] : []);
+
+const orNetwork: Steps = (failed) => [...again(failed), farelock`doctor`];
+
+/** The same search, as far as it is remembered what the offer or the intent was for. */
+const searchAgain: Steps = async ({ session, invocation }) => {
+  const { offerId, intentId } = (invocation?.options ?? {}) as { offerId?: unknown; intentId?: unknown };
+  const { glanceAtIntents } = await import('../../client/glance.ts');
+  const journey =
+    typeof offerId === 'string'
+      ? session?.recentOffers.journey(offerId)
+      : session && glanceAtIntents(session.home).find((one) => one.intentId === intentId);
+  const [from, to] = journey?.route?.split('-') ?? [];
+  if (!journey?.departureDate || !from || !to) return [farelock`help search`];
+  return [farelock`search ${from} ${to} --depart ${journey.departureDate}`];
+};
+
+const usage: Steps = ({ invocation }) => [helpOf(invocation ? [invocation.name] : [])];
+
+/** Where the keypair was named, the wallet is made there. */
+const newWallet: Steps = ({ invocation }) => {
+  const { keypair } = invocation?.globals ?? {};
+  return [farelock`wallet new ${keypair === undefined ? [] : ['--keypair', keypair]}`];
+};
+
+const STEPS: Partial<Record<ProblemCode, Steps>> = {
+  usage,
+  input_required: usage,
+  invalid_request: usage,
+  passengers_invalid: usage,
+  // Offers and intents
+  offer_not_found: searchAgain,
+  search_not_found: searchAgain,
+  offer_unsupported: searchAgain,
+  offer_unavailable: searchAgain,
+  offer_expired: searchAgain,
+  offer_repriced: searchAgain,
+  lowcost_booking_unavailable: searchAgain,
+  intent_expired: searchAgain,
+  escrow_missing: searchAgain,
+  booking_refunded: searchAgain,
+  intent_not_found: always('intent list'),
+  intent_not_active: status,
+  order_not_found: ({ invocation }) => [
+    invocation?.name.startsWith('partner') ? farelock`partner orders list` : farelock`intent list`,
+  ],
+  booking_already_requested: follow,
+  still_booking: follow,
+  booking_in_review: follow,
+  use_automatic_refund: follow,
+  already_refunded: status,
+  refund_already_requested: status,
+  escrow_mismatch: about('intent verify {intentId}'),
+  affiliate_not_found: always('affiliate create'),
+  // Money
+  no_wallet: newWallet,
+  keypair_exists: always('wallet show'),
+  insufficient_funds: ({ session }) => [
+    farelock`wallet balance`,
+    ...(session?.isEmbedded ? [farelock`wallet airdrop`] : []),
+  ],
+  payment_above_cap: always('wallet limits'),
+  daily_limit_reached: always('wallet limits'),
+  host_not_allowed: always('wallet limits'),
+  payment_declined: again,
+  declined: again,
+  challenge_refused: always('config list --show-origin'),
+  payment_unverified: always('payments list'),
+  payment_settlement_failed: always('wallet balance'),
+  // Worth retrying
+  payment_pending: again,
+  timed_out: again,
+  interrupted: again,
+  cluster_failed: again,
+  not_ready: again,
+  provider_failed: again,
+  upstream_rate_limited: again,
+  escrow_initialization_failed: again,
+  partner_unavailable: again,
+  network_unreachable: orNetwork,
+  database_unavailable: orNetwork,
+  unexpected_answer: orNetwork,
+  internal_error: always('doctor'),
+  storage_full: always('doctor'),
+  storage_failed: always('doctor'),
+  storage_not_writable: always('doctor'),
+  storage_locked: again,
+  storage_damaged: always('doctor'),
+  database_newer: always('doctor'),
+  database_of_another_home: always('doctor'),
+  native_missing: always('doctor'),
+  // Keys and people
+  no_api_key: always('config list --show-origin'),
+  no_customer_token: always('help keys token'),
+  no_operator_key: always('config list --show-origin'),
+  operator_key_not_found: always('keys list'),
+  operator_key_last: always('keys list'),
+  partner_key_invalid: always('keys partner list'),
+  partner_key_not_found: always('keys partner list'),
+  partner_key_revoked: always('keys partner list'),
+  traveller_not_found: always('travellers list'),
+  // Desks
+  refund_request_not_found: always('refund queue'),
+  case_already_claimed: refundCase,
+  case_already_decided: refundCase,
+  plan_changed: refundCase,
+  stuck_not_found: always('stuck list'),
+  stuck_already_resolved: stuckCase,
+  decision_not_possible: stuckCase,
+  attestation_not_found: always('attestations list'),
+  invalid_status_transition: order,
+  order_version_mismatch: order,
+  transaction_id_fixed: order,
+  compliance_required: always('requirements list'),
+  terms_changed: always('requirements list'),
+};
+
+/** The same command for each of what a word of it may have meant: `detail.given` and `detail.meant` of the problem. */
+function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
+  const { given, meant } = detail ?? {};
+  if (typeof given !== 'string' || !Array.isArray(meant)) return null;
+  const at = argv.findIndex((word) => word === given || word.endsWith(`=${given}`));
+  if (at < 0) return null;
+  return meant.map((one) => ({
+    argv: argv.map((word, index) => (index === at ? word.replace(given, () => String(one)) : word)),
+  }));
+}
+
+/** Commands that help now, for a problem that names none itself, at least one; each is one that the tool understands. */
+export async function nextStepsOf(error: Problem, failed: Failed): Promise<readonly NextStep[]> {
+  const steps = asMeant(error, failed) ?? (await STEPS[error.code]?.(failed)) ?? [];
+  return steps.length > 0 ? steps : [farelock`explain ${error.code}`];
+}
+
+/** The end of a command that was cut off: what it has done to money and records, and the command to go on with. */
+export async function commandCutOff(
+  cutOff: Problem,
+  spec: Pick<CommandSpec, 'effect' | 'cutOff'>,
+  failed: Failed,
+): Promise<Problem> {
+  const change = changeOf(cutOff, spec, failed);
+  const known = { again: again(failed), ...(await paymentsOf(failed.session)), ...(change && { change }) };
+  return told(cutOff, storyOf(known), cutOff);
+}
+
+function changeOf(
+  { options: { isAtQuestion } }: Problem,
+  { effect, cutOff }: Pick<CommandSpec, 'effect' | 'cutOff'>,
+  failed: Failed,
+): Known['change'] | null {
+  if (effect === 'pays' || effect === 'runs') return null;
+  return effect === 'reads' || isAtQuestion
+    ? { said: 'Nothing changed.', look: null }
+    : { said: cutOff?.said ?? 'The change may have been made.', look: cutOff ? lookOf(cutOff.look, failed) : null };
+}
+
+/**
+ * The problem of a call that cost nothing, for a command that has paid for something before it: nothing more was charged,
+ * and what was paid is named.
+ */
+export async function asCharged(error: Problem, session: Pick<Session, 'paidHere'> | null): Promise<Problem> {
+  if (error.charged !== 'nothing') return error;
+  const { paid } = await paymentsOf(session);
+  if (paid.length === 0) return error;
+  return reworded(error, { charged: { before: paid.reduce((sum, { amount }) => sum + parseUsdc(amount), 0n) } });
+}
+
+/**
+ * A problem that does not end the command, such as one between two questions: the lines that the command would have
+ * ended with, what was charged before and the next step included.
+ */
+export async function toldLines(error: Problem, failed: Failed): Promise<(screen: Screen) => string[]> {
+  const told = await asCharged(error, failed.session);
+  const next = await nextStepsOf(told, failed);
+  return (screen) => problemLines(told, screen, next);
+}
+
+/** Fields of a service whose argument or option has another name. */
+const SAID_AS: Readonly<Record<string, string>> = {
+  origin_iata: 'from',
+  destination_iata: 'to',
+  depart_date: 'depart',
+  return_date: 'return',
+  cabin_class: 'cabin',
+  departure_after: 'depart-after',
+  departure_before: 'depart-before',
+  payout_amount: 'amount',
+  funding_wallet: 'keypair',
+};
+
+/** Fields of a service as they were typed: `origin_iata` is the argument itself, `max_price` the option with its value. */
+export function typedNamesOf(invocation: Pick<Invocation, 'spec' | 'options'> | null): TypedNames {
+  if (invocation === null) return () => null;
+  const { spec } = invocation;
+  const options = invocation.options as Readonly<Record<string, unknown>>;
+  return (field) => {
+    const name = SAID_AS[field] ?? kebab(field);
+    const value = typed(options[camel(name)]);
+    if (spec.arguments?.some((one) => isNamed(one, name))) return { name: value ?? `<${name}>`, value: null };
+    return spec.options?.some((one) => isNamed(one, `--${name}`)) ? { name: `--${name}`, value } : null;
+  };
+}
+
+const isNamed = ({ flags }: ParameterSpec, name: string): boolean =>
+  flags.split(/[ ,<>[\]]+/).some((word) => word.replace(/\.\.\.$/, '') === name);
+
+const kebab = (field: string): string =>
+  field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-');
+
+const camel = (name: string): string => name.replace(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
+
+function typed(value: unknown): string | null {
+  if (typeof value === 'bigint') return formatUsdc(value);
+  return typeof value === 'number' || (typeof value === 'string' && value !== '') ? quoted(String(value)) : null;
+}
