@@ -1,8 +1,5 @@
 export * from './board.ts';
-export { readyFor } from './clusters.ts';
-export { isRecord } from './fields.ts';
 export * from './live.ts';
-export * from './pager.ts';
 export { isSpoken, type Paint, spokenPaint } from './paint.ts';
 export * from './prompts.ts';
 export * from './streams.ts';

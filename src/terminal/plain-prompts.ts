@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { spokenLine } from './spoken.ts';
 import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepLine } from './streams.ts';
+import { spokenLine } from './text.ts';
 
 /** Questions as lines, for a screen reader and for a terminal that can't move its cursor: nothing is redrawn. */
 

@@ -1,6 +1,317 @@
-import { isChoice, type ListState, newListState, stepList } from './step-list.ts';
-import { stepText } from './step-text.ts';
-import type { StepAnswer, StepChoice, StepPrompts } from './streams.ts';
+import {
+  createPrompt,
+  isBackspaceKey,
+  isDownKey,
+  isEnterKey,
+  isUpKey,
+  makeTheme,
+  useEffect,
+  useKeypress,
+  usePrefix,
+  useState,
+} from '@inquirer/core';
+import type { StepAnswer, StepChoice, StepLine, StepPrompts, StepText } from './streams.ts';
+import { cut, textWidth } from './text.ts';
+
+/** The keys that a question names last, in the same words everywhere. */
+export const keysText = (own: string, canGoBack: boolean): string =>
+  [own, ...(canGoBack ? ['Esc back'] : []), 'Ctrl-C quit'].join(' · ');
+
+/**
+ * Keeps a question alive on its terminal. After Ctrl-Z and `fg` readline leaves its input paused, and the process would
+ * end for want of work: the input is read again, and the question drawn again. Where the input ends (Ctrl-D, a terminal
+ * that is gone), the question does.
+ * @param ended called when no more can be typed
+ */
+export function useInput(ended: () => void): void {
+  const [, setDrawn] = useState({});
+  useEffect((readline) => {
+    // Readline pauses in a listener of its own, which may come after this one.
+    const goOn = () =>
+      setImmediate(() => {
+        readline.resume();
+        setDrawn({});
+      });
+    readline.on('close', ended);
+    process.on('SIGCONT', goOn);
+    return () => {
+      process.off('SIGCONT', goOn);
+      readline.removeListener('close', ended);
+    };
+  }, []);
+}
+
+/** A line to type. Its keys stand under it, and in their place what is wrong with the answer. */
+export const stepText = createPrompt<
+  StepAnswer<string>,
+  StepText & { readonly canGoBack: boolean; readonly ended: () => void }
+>((question, done) => {
+  const { message, mayBeEmpty, check, canGoBack } = question;
+  useInput(question.ended);
+  const theme = makeTheme({});
+  const [isDone, setDone] = useState(false);
+  const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
+  const [value, setValue] = useState('');
+  const [preset, setPreset] = useState(question.preset ?? '');
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [isChecking, setChecking] = useState(false);
+  const judge = async (text: string): Promise<string | null> => {
+    if (text === '' && mayBeEmpty) return null;
+    return text === '' && canGoBack ? 'Type an answer, or press Esc to go back.' : check(text);
+  };
+  useKeypress(async (key, line) => {
+    if (isChecking) return;
+    if (key.name === 'escape') {
+      if (canGoBack) done({ kind: 'back' });
+    } else if (isEnterKey(key)) {
+      const answer = (value || preset).trim();
+      setChecking(true);
+      const said = await judge(answer);
+      if (said === null) {
+        setValue(answer);
+        setDone(true);
+        return done({ kind: 'answer', value: answer });
+      }
+      // Enter has emptied the line: what was typed is corrected, not typed once more.
+      line.write(value);
+      setWrong(said);
+      setChecking(false);
+    } else if (isBackspaceKey(key) && value === '') setPreset('');
+    else {
+      setValue(line.line);
+      setWrong(null);
+    }
+  });
+  const asked = `${prefix} ${theme.style.message(message, 'idle')}`;
+  if (isDone) return `${asked} ${theme.style.answer(value)}`.trimEnd();
+  const shown = preset !== '' && value === '' ? `${theme.style.defaultAnswer(question.presetText ?? preset)} ` : '';
+  return [
+    `${asked} ${shown}${value}`,
+    wrong === null ? theme.style.help(keysText('Enter answer', canGoBack)) : theme.style.error(wrong),
+  ];
+});
+
+/** A choice as it stands: it outlives a change of the terminal's size. */
+export interface ListState {
+  /** The line that is marked. */
+  at: number;
+  /** The first line that is shown. */
+  top: number;
+  isDetailed: boolean;
+  /** True while a text to look for is typed. */
+  isTyping: boolean;
+  /** The number that is being typed. */
+  digits: string;
+}
+
+interface ListQuestion {
+  /** The answer is the place of a line. */
+  readonly choice: StepChoice<unknown>;
+  readonly state: ListState;
+  readonly canGoBack: boolean;
+  /** Lines and columns of the terminal. */
+  readonly size: { readonly rows: number; readonly columns: number };
+  readonly highlight: (text: string) => string;
+  /** Called when no more can be typed. */
+  readonly ended: () => void;
+}
+
+/** The page of a choice never has fewer lines, however small the terminal. */
+const LEAST_PAGE = 5;
+/** Lines of a terminal that has room for details beside a list. */
+const DETAILED_ROWS = 44;
+const HIDE_CURSOR = '\u001b[?25l';
+/** `❯ ` */
+const MARK_WIDTH = 2;
+
+export const isChoice = <T>(line: StepLine<T> | undefined): line is Extract<StepLine<T>, { value: T }> =>
+  line !== undefined && 'value' in line;
+
+export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number): ListState {
+  const wanted = preset === undefined ? -1 : lines.findIndex((line) => isChoice(line) && line.value === preset);
+  const at = wanted < 0 ? lines.findIndex(isChoice) : wanted;
+  return { at, top: 0, isDetailed: rows >= DETAILED_ROWS, isTyping: false, digits: '' };
+}
+
+/**
+ * Lines to choose from, in a window that moves with the mark. Under them: which of them are shown, the details of the
+ * marked one, and the keys.
+ */
+export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
+  const { choice, state, size } = question;
+  const theme = makeTheme({});
+  useInput(question.ended);
+  const [isDone, setDone] = useState(false);
+  const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
+  const [{ heading = [], lines }, setDrawn] = useState<Pick<StepChoice<unknown>, 'heading' | 'lines'>>(choice);
+  const [turn, setTurn] = useState(0);
+  useKeypress((key, line) => {
+    const typed = line.line;
+    line.clearLine(0);
+    const outcome = pressed({ ...key, typed }, question, lines);
+    if (outcome === 'back') done({ kind: 'back' });
+    else if (outcome === 'chosen') {
+      setDone(true);
+      done({ kind: 'answer', value: state.at });
+    } else {
+      if (outcome === 'changed') {
+        const drawn = choice.redrawn?.() ?? choice;
+        state.at = placeOf(lines[state.at], drawn.lines);
+        state.top = 0;
+        setDrawn(drawn);
+      }
+      setTurn(turn + 1);
+    }
+  });
+  const asked = `${prefix} ${theme.style.message(choice.message, 'idle')}`;
+  if (isDone) return `${asked} ${theme.style.answer(lines[state.at]?.name.split('\n')[0] ?? '')}`;
+  const above = [asked, ...heading.map((one) => `  ${one}`)];
+  const details = state.isDetailed ? detailsOf(question, lines) : [];
+  const keys = [...wrapped(keysOf(question), size.columns), keysText('↑↓ move · Enter choose', question.canGoBack)];
+  const room = Math.max(LEAST_PAGE, size.rows - above.length - details.length - keys.length - 3);
+  const { shown, mark } = pageOf(lines, state, room, question.highlight);
+  const under = [...details, ...(mark === null ? [] : [mark]), ...keys.map(theme.style.help)];
+  return `${[...above, ...shown, '', ...under].join('\n')}${HIDE_CURSOR}`;
+});
+
+interface Pressed {
+  readonly name: string;
+  readonly ctrl: boolean;
+  readonly typed: string;
+}
+
+function pressed(
+  key: Pressed,
+  { choice, state, size, canGoBack }: ListQuestion,
+  lines: readonly StepLine<unknown>[],
+): 'back' | 'chosen' | 'changed' | 'moved' {
+  const { search, keys = [] } = choice;
+  if (state.isTyping && search) {
+    if (isEnterKey(key)) state.isTyping = false;
+    else if (key.name === 'escape') {
+      state.isTyping = false;
+      search.set('');
+      return 'changed';
+    } else if (!isUpKey(key) && !isDownKey(key)) {
+      search.set(isBackspaceKey(key) ? search.text().slice(0, -1) : search.text() + key.typed);
+      return 'changed';
+    }
+    if (isEnterKey(key)) return 'moved';
+  }
+  const digits = /^[\d.]$/.test(key.typed) ? state.digits + key.typed : '';
+  state.digits = digits;
+  if (key.name === 'escape' || key.name === 'left') return canGoBack ? 'back' : 'moved';
+  if (isEnterKey(key)) return isChoice(lines[state.at]) ? 'chosen' : 'moved';
+  if (digits !== '') return jump(state, lines, digits);
+  if (isUpKey(key)) step(state, lines, -1, 1);
+  else if (isDownKey(key)) step(state, lines, 1, 1);
+  else if (key.name === 'pageup') step(state, lines, -1, Math.floor(size.rows / 3));
+  else if (key.name === 'pagedown') step(state, lines, 1, Math.floor(size.rows / 3));
+  else if (key.name === 'home') step(state, lines, -1, lines.length);
+  else if (key.name === 'end') step(state, lines, 1, lines.length);
+  else if (key.typed === 'i' && choice.details) state.isDetailed = !state.isDetailed;
+  else if (key.typed === '/' && search) state.isTyping = true;
+  else {
+    const own = keys.find((one) => one.key === key.typed);
+    own?.press();
+    if (own) return 'changed';
+  }
+  return 'moved';
+}
+
+/** Moves the mark by so many lines that can be chosen, as far as there are any. */
+function step(state: ListState, lines: readonly StepLine<unknown>[], by: 1 | -1, times: number): void {
+  let left = times;
+  for (let at = state.at + by; left > 0 && at >= 0 && at < lines.length; at += by) {
+    if (!isChoice(lines[at])) continue;
+    state.at = at;
+    left--;
+  }
+}
+
+/** To the line of that number; where no line has it, the last digit begins another number. */
+function jump(state: ListState, lines: readonly StepLine<unknown>[], digits: string): 'moved' {
+  const choices = lines.filter(isChoice);
+  const found = choices.find((line, index) => (line.number ?? String(index + 1)) === digits);
+  if (found) state.at = lines.indexOf(found);
+  else if (digits.length > 1 && !choices.some((line) => line.number?.startsWith(digits))) {
+    state.digits = digits.slice(-1);
+    return jump(state, lines, state.digits);
+  }
+  return 'moved';
+}
+
+/** The same value among other lines, else the first that can be chosen. */
+function placeOf(marked: StepLine<unknown> | undefined, lines: readonly StepLine<unknown>[]): number {
+  const same = isChoice(marked) ? lines.findIndex((line) => isChoice(line) && line.value === marked.value) : -1;
+  return same < 0 ? lines.findIndex(isChoice) : same;
+}
+
+/** The lines around the mark that fit into `room`, whole ones, and `12–20 of 46` where some are out of sight. */
+function pageOf(
+  lines: readonly StepLine<unknown>[],
+  state: ListState,
+  room: number,
+  highlight: (text: string) => string,
+): { shown: string[]; mark: string | null } {
+  if (lines.length === 0) return { shown: ['  Nothing matches.'], mark: null };
+  const heights = lines.map(({ name }) => name.split('\n').length);
+  const endFrom = (top: number) => {
+    let left = room;
+    let end = top;
+    while (end < lines.length && (end === top || left >= (heights[end] ?? 1))) left -= heights[end++] ?? 1;
+    return end;
+  };
+  const first = lines.findIndex(isChoice);
+  state.top = Math.min(state.top, state.at <= first ? 0 : state.at);
+  while (endFrom(state.top) <= state.at) state.top++;
+  // No room stays empty while lines are out of sight above.
+  while (state.top > 0 && endFrom(state.top - 1) === lines.length) state.top--;
+  const end = endFrom(state.top);
+  const shown = lines.slice(state.top, end).map((line, index) => {
+    const isMarked = state.top + index === state.at;
+    const text = `${isMarked ? '❯' : ' '} ${line.name.replaceAll('\n', `\n${' '.repeat(MARK_WIDTH)}`)}`;
+    return isMarked ? highlight(text) : text;
+  });
+  const count = (until: number) => lines.slice(0, until).filter(isChoice).length;
+  const mark =
+    end - state.top < lines.length ? `${count(state.top) + 1}–${count(end)} of ${count(lines.length)}` : null;
+  return { shown, mark };
+}
+
+/** As many lines for each marked line, so that the list above does not jump. */
+function detailsOf({ choice, state, size }: ListQuestion, lines: readonly StepLine<unknown>[]): string[] {
+  const { details } = choice;
+  const marked = lines[state.at];
+  if (!details || !isChoice(marked)) return [];
+  const most = Math.max(0, Math.floor(size.rows / 2) - 2);
+  const height = Math.min(most, Math.max(...lines.map((line) => (isChoice(line) ? details(line.value).length : 0))));
+  const said = details(marked.value).slice(0, height);
+  return [...said, ...Array.from({ length: height - said.length }, () => ''), ''].map((line) =>
+    cut(line, size.columns - 1),
+  );
+}
+
+function keysOf({ choice: { keys = [], search, details }, state }: ListQuestion): string[] {
+  if (state.isTyping && search) return [`Search: ${search.text()}▏`, 'Enter keep · Esc clear'];
+  return [
+    ...keys.map(({ key, label }) => `${key} ${label()}`),
+    ...(search ? [search.text() === '' ? '/ search' : `/ search: ${search.text()}`] : []),
+    ...(details ? [`i ${state.isDetailed ? 'hide' : 'show'} details`] : []),
+  ];
+}
+
+/** Broken between the parts alone. */
+function wrapped(parts: readonly string[], columns: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const line = lines.at(-1);
+    const longer = `${line} · ${part}`;
+    if (line !== undefined && textWidth(longer) < columns) lines[lines.length - 1] = longer;
+    else lines.push(part);
+  }
+  return lines;
+}
 
 /** Asks one question; an interruption of it is a problem. */
 export type Asks = <T>(ask: () => Promise<T>) => Promise<T>;

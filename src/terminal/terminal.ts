@@ -1,15 +1,20 @@
 import { problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import type { Usdc } from '../kernel/usdc.ts';
-import { readyFor } from './clusters.ts';
-import { selectFields } from './fields.ts';
-import { supportsLinks } from './links.ts';
-import { isLong, type Pager } from './pager.ts';
-import { colourLevel, isSpoken, openPaint, type Paint } from './paint.ts';
-import { spokenLine, spokenLines } from './spoken.ts';
+import { colourLevel, isSpoken, openPaint, type Paint, supportsLinks } from './paint.ts';
 import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
 import { tsvLines } from './table.ts';
-import { brokenLine, harmless, harmlessDocument, harmlessJson, harmlessLine } from './text.ts';
+import {
+  brokenLine,
+  harmless,
+  harmlessDocument,
+  harmlessJson,
+  harmlessLine,
+  readyFor,
+  spokenLine,
+  spokenLines,
+  textWidth,
+} from './text.ts';
 
 export interface TerminalSettings {
   readonly json: boolean;
@@ -400,4 +405,47 @@ function signalsOf({ TERM_PROGRAM, TERM, WT_SESSION, ConEmuANSI }: Environment):
     over: hasProgress ? osc('9;4;0') : '',
     notify: (text) => (TERM === 'xterm-kitty' ? osc(`99;;${text}`) : hasNotification ? osc(`9;${text}`) : ''),
   };
+}
+
+/** `--json [fields]`: the choice among the fields of a document. */
+
+/** A document, or the entries of its one list, reduced to the chosen fields. */
+export function selectFields(document: unknown, fields: readonly string[] | null, list?: string): unknown {
+  if (fields === null) return document;
+  if (list !== undefined && isRecord(document)) {
+    const entries = document[list];
+    return { [list]: Array.isArray(entries) ? entries.map((entry) => pick(entry, fields)) : [] };
+  }
+  return pick(document, fields);
+}
+
+const pick = (value: unknown, fields: readonly string[]): unknown =>
+  isRecord(value)
+    ? Object.fromEntries(fields.filter((field) => field in value).map((field) => [field, value[field]]))
+    : value;
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Shows text a screen at a time; over when the person has seen enough. */
+export type Pager = (text: string) => Promise<void>;
+
+/**
+ * The command line of the pager: FARELOCK_PAGER, then PAGER, then less. null: none is wanted (empty or `cat`, a
+ * terminal that can't move its cursor).
+ */
+export function pagerCommand(environment: Readonly<Record<string, string | undefined>>): string | null {
+  if (environment.TERM === 'dumb') return null;
+  const command = (environment.FARELOCK_PAGER ?? environment.PAGER ?? 'less').trim();
+  return command === '' || command === 'cat' ? null : command;
+}
+
+/** True when text takes more lines than a terminal has, which also shows the prompt. */
+export function isLong(text: string, rows: number, columns: number): boolean {
+  let taken = 0;
+  for (const line of text.split('\n').slice(0, -1)) {
+    taken += Math.max(1, Math.ceil(textWidth(line) / columns));
+    if (taken >= rows) return true;
+  }
+  return false;
 }

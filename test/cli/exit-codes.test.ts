@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explainedCodes } from '../../src/cli/commands/explain/explained.ts';
+import { explainedCodes } from '../../src/cli/commands/explain/index.ts';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { parse } from '../../src/cli/tool/tool.ts';
 import CONNECT_CODE_TABLE from '../../src/kernel/domain/connect-codes.json' with { type: 'json' };

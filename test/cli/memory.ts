@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOOL } from '../../src/cli/commands/index.ts';
-import { runTool } from '../../src/cli/tool/tool.ts';
+import { runTool } from '../../src/cli/tool/index.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { Prompts, Streams } from '../../src/terminal/streams.ts';
 import { worldClock } from '../clock.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type DeskShown, deskLines } from '../../src/cli/view/flights/refund-desk.ts';
-import { readyFor } from '../../src/terminal/clusters.ts';
 import { plainPaint } from '../../src/terminal/paint.ts';
-import { textWidth } from '../../src/terminal/text.ts';
+import { readyFor, textWidth } from '../../src/terminal/text.ts';
 import type { RefundCase } from '../../src/wire/flights/index.ts';
 
 const HAN = [

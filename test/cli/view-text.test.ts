@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readyFor } from '../../src/terminal/clusters.ts';
-import { linkText, supportsLinks } from '../../src/terminal/links.ts';
-import { isLong, pagerCommand } from '../../src/terminal/pager.ts';
+import { linkText, supportsLinks } from '../../src/terminal/paint.ts';
 import { tableLines } from '../../src/terminal/table.ts';
-import { createTurns } from '../../src/terminal/terminal.ts';
-import { brokenLine, cut, padEnd, textWidth, unpainted } from '../../src/terminal/text.ts';
+import { createTurns, isLong, pagerCommand } from '../../src/terminal/terminal.ts';
+import { brokenLine, cut, padEnd, readyFor, textWidth, unpainted } from '../../src/terminal/text.ts';
 
 /** Widths of the world's text, links and pages. */
 

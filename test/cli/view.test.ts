@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { evidenceLines } from '../../src/cli/commands/stuck/evidence.ts';
+import { evidenceLines } from '../../src/cli/commands/stuck/run.ts';
 import {
   axisText,
   barText,

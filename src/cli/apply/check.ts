@@ -11,8 +11,8 @@ import { DECIMAL_FORM } from '../../kernel/money.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
 import type { UpdateOrderRequest } from '../../wire/partner/index.ts';
-import type { RawRow, RowIssue } from './rows.ts';
-import { type FieldPath, GROUPS } from './rows.ts';
+import type { RawRow, RowIssue } from './read.ts';
+import { type FieldPath, GROUPS } from './read.ts';
 
 /** UpdateOrder as it is sent. */
 export type OrderUpdate = UpdateOrderRequest;

@@ -1,8 +1,7 @@
 import { type Clock, instant } from '../../kernel/clock.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { CheckedRow, OrderUpdate } from './check.ts';
-import type { Journal } from './journal.ts';
-import type { RowResult } from './results.ts';
+import type { Journal, RowResult } from './journal.ts';
 
 export interface RunPorts {
   /** UpdateOrder under a key; answers the status that the order then has. */

@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path';
-import { loadExplained } from '../commands/explain/index.ts';
 import { loadRecent, loadScenarios } from '../session/index.ts';
 import { homeOf, loadKeysTable, loadWrite } from '../settings/index.ts';
 import { loadSchemaFiles } from '../spec/index.ts';
@@ -88,7 +87,7 @@ const airports: Source = async ({ word }) => {
 };
 
 const problems: Source = async () => {
-  const { explainedCodes } = await loadExplained();
+  const { explainedCodes } = await import('../commands/explain/index.ts');
   return words(explainedCodes());
 };
 

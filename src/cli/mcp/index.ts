@@ -1,4 +1,2 @@
 export * from './allowance.ts';
-export * from './next.ts';
-export { withheld } from './output.ts';
-export { bounded, type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from './tools.ts';
+export * from './tools.ts';

@@ -1,6 +1,13 @@
-import { problem } from '../../kernel/problems.ts';
-import { type CommandDescription, type ParameterDescription, readSchema, type ToolDescription } from '../spec/index.ts';
-import { formsOf, listsOf, outputSchemaOf } from './output.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import { lineOf, type NextStep } from '../../kernel/shell-word.ts';
+import {
+  type CommandDescription,
+  type ParameterDescription,
+  readSchema,
+  type ToolDescription,
+  type ToolSpec,
+} from '../spec/index.ts';
+import { parse } from '../tool/index.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 
@@ -248,4 +255,241 @@ function schemaOf(
   if (value === null) return { type: 'boolean', ...about };
   if (value_optional) return { anyOf: [{ type: 'boolean' }, value], ...about };
   return repeated ? { type: 'array', items: value, ...about } : { ...value, ...about };
+}
+
+/** The output schema of a tool: its command's published one, in the form that clients of the protocol take. */
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A failed call has this instead; clients hold failures against the schema as well. */
+const FAILURE: Schema = { type: 'object', properties: { error: { type: 'object' } }, required: ['error'] };
+
+/** The forms that a command's document can have. */
+export const formsOf = (published: Schema): Schema[] => [
+  published,
+  ...Object.values((published.$defs ?? {}) as Record<string, Schema>),
+];
+
+/** The lists of a form. */
+export const listsOf = ({ properties = {} }: Schema): string[] =>
+  Object.entries(properties as Record<string, { type?: unknown }>)
+    .filter(([, schema]) => schema.type === 'array')
+    .map(([name]) => name);
+
+/** How many entries of each list an answer does not have. */
+const LEFT_OUT_COUNTS: Schema = { type: 'object', additionalProperties: { type: 'integer' } };
+
+/**
+ * `{ error }`, or the command's document: `farelock schema <command>` without the words that its page has.
+ * @param isBounded its lists may be cut
+ */
+export function outputSchemaOf(command: string, isBounded: boolean): { readonly type: 'object' } & Schema {
+  const published = readSchema(command.replaceAll(' ', '-'));
+  const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
+  const short = portable(shortened({ ...document, $defs })) as Schema;
+  if (isBounded)
+    for (const form of formsOf(short).filter((one) => listsOf(one).length > 0))
+      Object.assign(form.properties as object, { left_out: LEFT_OUT_COUNTS });
+  const { $defs: forms, ...whole } = short;
+  return sharing({ type: 'object', anyOf: [FAILURE, whole], $defs: forms });
+}
+
+/** A list of tools is read whole: names, types and choices are told, their descriptions and patterns are on the page. */
+function shortened(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(shortened);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name, value]) => !isLeftOut(name, value))
+      .map(([name, value]) => [name, name === WITHHELD ? { type: 'null' } : shortened(value)]),
+  );
+}
+
+/** One type for each form: clients of several vendors refuse a list of types. */
+function portable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(portable);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { type, ...rest } = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, portable(value)]));
+  // A property may be called `type`: it has a schema, not a list of names.
+  if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };
+  return { anyOf: type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest })) };
+}
+
+/** A property of such a name has a schema, not a text or a number. */
+const isLeftOut = (name: string, value: unknown): boolean =>
+  ((name === 'description' || name === 'pattern') && typeof value === 'string') ||
+  ((name === 'minimum' || name === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER);
+
+/** Writes once what the schema repeats: an offer's slices, the two halves of an order. */
+function sharing(schema: { readonly type: 'object' } & Schema): { readonly type: 'object' } & Schema {
+  const times = new Map<string, number>();
+  const count = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (isWorthSharing(value)) {
+      const text = JSON.stringify(value);
+      const before = times.get(text) ?? 0;
+      times.set(text, before + 1);
+      if (before > 0) return;
+    }
+    for (const inner of Object.values(value)) count(inner);
+  };
+  count(schema);
+  const shared = new Map<string, { readonly name: string; schema: unknown }>();
+  const written = (value: unknown, isRoot = false): unknown => {
+    if (Array.isArray(value)) return value.map((one) => written(one));
+    if (typeof value !== 'object' || value === null) return value;
+    const text = JSON.stringify(value);
+    const inside = () => Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, written(inner)]));
+    if (isRoot || !isWorthSharing(value) || (times.get(text) ?? 0) < 2) return inside();
+    let known = shared.get(text);
+    if (!known) {
+      known = { name: `s${shared.size}`, schema: null };
+      shared.set(text, known);
+      known.schema = inside();
+    }
+    return { $ref: `#/$defs/${known.name}` };
+  };
+  const { $defs, ...root } = written(schema, true) as Schema;
+  const defs = {
+    ...($defs as Schema),
+    ...Object.fromEntries([...shared.values()].map(({ name, schema: own }) => [name, own])),
+  };
+  return { ...root, type: 'object', ...(Object.keys(defs).length > 0 && { $defs: defs }) };
+}
+
+/** A schema, rather than a list of properties, and longer than what points at it. */
+const isWorthSharing = (value: object): boolean =>
+  ('type' in value ? typeof value.type === 'string' : 'anyOf' in value && Array.isArray(value.anyOf)) &&
+  JSON.stringify(value).length > 60;
+
+/** The tool remembers it, sealed; who knows it can ask for the refund. */
+const WITHHELD = 'customer_support_code';
+
+/** An answer as a model may see it, however deep the code lies in it. */
+export const withheld = (document: Schema): Schema =>
+  Object.fromEntries(
+    Object.entries(document).map(([name, value]) => [name, name === WITHHELD ? null : withheldIn(value)]),
+  );
+
+function withheldIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withheldIn);
+  return typeof value === 'object' && value !== null ? withheld({ ...value }) : value;
+}
+
+/** Next steps after a failed call: commands for a person's shell, and those that a client can call itself. */
+interface NextSteps {
+  /** Lines to type, without what the server put into them. */
+  readonly next: readonly string[];
+  /** The same as tools; `again` is true for the call that failed. */
+  readonly calls: readonly NextCall[];
+}
+
+interface NextCall {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** With whatever is not repeated here, such as the passengers. */
+  readonly again?: true;
+}
+
+interface ToolGiven {
+  readonly described: ToolDescription;
+  readonly spec: ToolSpec;
+  /** The commands that a client may call, by name. */
+  readonly callable: ReadonlySet<string>;
+}
+
+interface Understood {
+  readonly name: string;
+  readonly given: readonly { readonly parameter: ParameterDescription; readonly text: string | null }[];
+}
+
+export function nextStepsFor(failed: CommandDescription, next: readonly NextStep[], tool: ToolGiven): NextSteps {
+  const { commands } = tool.described;
+  const steps = next.map((step) => ({ step, understood: 'argv' in step ? understand(step.argv, tool) : null }));
+  return {
+    next: steps.map(({ step, understood }) => lineOf(understood ? { argv: wordsOf(understood) } : step)),
+    calls: steps.flatMap(({ understood }) => {
+      const command = understood && commands.find(({ name }) => name === understood.name);
+      if (!understood || !command || !tool.callable.has(command.name)) return [];
+      return [callOf(understood, command, command.name === failed.name)];
+    }),
+  };
+}
+
+/** Null for words that the tool itself would not take. */
+function understand(words: readonly string[], { described, spec }: ToolGiven): Understood | null {
+  const { commands, global_options } = described;
+  const name = commandOf(words, spec);
+  const command = commands.find((one) => one.name === name);
+  if (!command) return null;
+  const own = new Set<ParameterDescription>([...command.arguments, ...command.options]);
+  const known = new Map([...own, ...global_options].map((one) => [one.name, one]));
+  const rest = [...words];
+  const path = command.name.split(' ');
+  const given: { parameter: ParameterDescription; text: string | null }[] = [];
+  const places = [...command.arguments];
+  let isPositional = false;
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (isPositional || !word.startsWith('-')) {
+      if (!isPositional && places.length === command.arguments.length && path[0] === word) {
+        path.shift();
+        continue;
+      }
+      const parameter = places[0];
+      if (!parameter) return null;
+      if (!parameter.repeated) places.shift();
+      given.push({ parameter, text: word });
+      continue;
+    }
+    if (word === '--') {
+      isPositional = true;
+      continue;
+    }
+    const [option = '', ...value] = word.split('=');
+    const parameter = known.get(option);
+    if (!parameter) continue;
+    const takesNext = parameter.value !== null && parameter.value_optional !== true && value.length === 0;
+    const text = takesNext ? (rest.shift() ?? '') : value.length > 0 ? value.join('=') : null;
+    // What every command takes, the server has put there.
+    if (own.has(parameter)) given.push({ parameter, text });
+  }
+  return { name: command.name, given };
+}
+
+/** `wallet limits` is `wallet limits show`. */
+function commandOf(words: readonly string[], tool: ToolSpec): string | null {
+  const nowhere = { isTTY: false, columns: null, write: () => undefined };
+  try {
+    const streams = { stdout: nowhere, stderr: nowhere, stdin: { isTTY: false, text: async () => '' } };
+    return parse(words, { tool, version: '', streams })?.name ?? null;
+  } catch (error) {
+    if (isProblem(error)) return null;
+    throw error;
+  }
+}
+
+function wordsOf({ name, given }: Understood): string[] {
+  const words = given.map(({ parameter, text }) => {
+    if (!parameter.name.startsWith('--')) return text ?? '';
+    return text === null ? parameter.name : `${parameter.name}=${text}`;
+  });
+  const positional = words.filter((_word, index) => !given[index]?.parameter.name.startsWith('--'));
+  const options = words.filter((_word, index) => given[index]?.parameter.name.startsWith('--'));
+  const parts = positional.some((word) => word.startsWith('-'))
+    ? [...options, '--', ...positional]
+    : [...positional, ...options];
+  return [...name.split(' '), ...parts];
+}
+
+function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean): NextCall {
+  const callable = new Set(parametersOf(command).map(({ name }) => name));
+  const values: Record<string, unknown> = {};
+  for (const { parameter, text } of given) {
+    if (!callable.has(parameter.name) || isInline(command, parameter.name) || text === '…') continue;
+    const key = keyOf(parameter);
+    const value = text === null ? true : parameter.value?.type === 'integer' ? Number(text) : text;
+    const before = values[key];
+    values[key] = parameter.repeated ? [...(Array.isArray(before) ? before : []), value] : value;
+  }
+  return { tool: toolName(command), arguments: values, ...(isAgain && { again: true }) };
 }

@@ -1,4 +1,16 @@
+import type { Environment } from '../settings/index.ts';
+
 export { isNewer, latestVersion, noteLook } from './latest.ts';
-export * from './wanted.ts';
 
 export const loadLatest = () => import('./latest.ts');
+
+/** True where a person may be told of a newer version: on a terminal, and not by a script or a build. */
+export const isNoticeWanted = (
+  argv: readonly string[],
+  environment: Environment,
+  stderr: { readonly isTTY?: boolean },
+): boolean =>
+  stderr.isTTY === true &&
+  !environment.CI &&
+  environment.NO_UPDATE_NOTIFIER === undefined &&
+  !argv.some((word) => /^(--(nd)?json(=.*)?|--quiet|-q|--help|-h|--version|-V|complete|upgrade|mcp)$/.test(word));

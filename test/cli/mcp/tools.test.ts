@@ -1,11 +1,10 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { nextStepsFor } from '../../../src/cli/mcp/next.ts';
-import { bounded, commandLineOf, toolCommands, toolOf, wholeLists } from '../../../src/cli/mcp/tools.ts';
+import { bounded, commandLineOf, nextStepsFor, toolCommands, toolOf, wholeLists } from '../../../src/cli/mcp/tools.ts';
 import { describeTool } from '../../../src/cli/spec/description.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
-import { parse } from '../../../src/cli/tool/tool.ts';
+import { parse } from '../../../src/cli/tool/index.ts';
 import { problemDocument } from '../../../src/cli/view/problem.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { parse } from '../../../src/cli/tool/tool.ts';
+import { parse } from '../../../src/cli/tool/index.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 
 /** From argv to what the partner's commands are given. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
-import { parse } from '../../../src/cli/tool/tool.ts';
+import { parse } from '../../../src/cli/tool/index.ts';
 import { isProblem, type Problem } from '../../../src/kernel/problems.ts';
 import { lineOf } from '../../../src/kernel/shell-word.ts';
 

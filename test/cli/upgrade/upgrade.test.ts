@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../../package.json' with { type: 'json' };
 import { installationOf } from '../../../src/cli/commands/upgrade/run.ts';
+import { isNoticeWanted } from '../../../src/cli/upgrade/index.ts';
 import { isNewer, registryOf, updateNotice } from '../../../src/cli/upgrade/latest.ts';
-import { isNoticeWanted } from '../../../src/cli/upgrade/wanted.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
 /** Of newer versions: where they are looked for, when, and what is said. */

@@ -6,7 +6,7 @@ import Sqlite from 'libsql';
 import { TOOL } from '../../../src/cli/commands/index.ts';
 import { type CommandSpec, commandsOf } from '../../../src/cli/spec/command.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
-import { parse } from '../../../src/cli/tool/tool.ts';
+import { parse } from '../../../src/cli/tool/index.ts';
 import { runInMemory } from '../../cli/memory.ts';
 import { hastyClock } from '../../clock.ts';
 import { BIN, farelockIn } from '../../e2e/farelock.ts';

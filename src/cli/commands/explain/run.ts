@@ -3,7 +3,7 @@ import { type ProblemKind, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { type Explanation, explainedCodes, explanationOf } from './explained.ts';
+import { type Explanation, explainedCodes, explanationOf } from './index.ts';
 import type * as spec from './spec.ts';
 
 /** The meaning of each exit code (CONTRACT, section 15): for scripts, and for the page about errors. */

@@ -1,5 +1,5 @@
 import { loadAnswerRules, loadNormalise } from '../../../client/base/index.ts';
-import type { SignedPayment } from '../../../client/journal/index.ts';
+import type { ClientStore, SignedPayment } from '../../../client/journal/index.ts';
 import { loadResume, type PaidAnswer, receiptOf, unreadableIn } from '../../../client/payer/index.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { farelock, type NextStep } from '../../../kernel/shell-word.ts';
@@ -23,7 +23,7 @@ export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, {
     printPlan(terminal, [(usdc) => `Send the signed payment of ${usdc(amount)} for ${resource} to ${host} again.`]);
     return 0;
   }
-  const [{ resumePayment }, { headersOf }] = await Promise.all([loadResume(), import('./resumed-headers.ts')]);
+  const { resumePayment } = await loadResume();
   session.paidHere.note(paymentId);
   terminal.phase('Sending the payment again');
   const answer = await resumePayment(
@@ -162,4 +162,24 @@ async function createdIntent(context: CommandContext, body: unknown): Promise<Bo
 function statusOf(request: unknown, how: readonly string[]): NextStep | null {
   const id = isRecord(request) ? request.intent_id : null;
   return typeof id === 'string' && /^[\w-]+$/.test(id) ? farelock`status ${id} ${how}` : null;
+}
+
+/**
+ * The headers of a request whose payment was written before they were kept: made anew from the remembered intent.
+ * Where they are not the same as then, the service refuses, and nothing more is charged.
+ */
+export async function headersOf(
+  store: ClientStore,
+  { resource, body }: SignedPayment['request'],
+): Promise<Record<string, string>> {
+  if (resource !== 'POST /air/refund-requests') return {};
+  const id = (body as { intent_id?: unknown } | null)?.intent_id;
+  if (typeof id !== 'string') return {};
+  const intent = await store.intent(id);
+  const familyName = await store.leadOf(id);
+  if (!intent || familyName === null) return {};
+  return {
+    'X-Customer-Support-Code': intent.supportCode,
+    'X-Passenger-Family-Name': Buffer.from(familyName, 'utf8').toString('latin1'),
+  };
 }

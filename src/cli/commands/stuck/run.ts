@@ -1,8 +1,20 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { OperatorClient, Verdict } from '../../../client/index.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View, wrap } from '../../../terminal/index.ts';
-import type { Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
+import { onFile } from '../../../kernel/storage.ts';
+import {
+  fieldLines,
+  fromNow,
+  harmlessDocument,
+  type Screen,
+  tableLines,
+  utcTime,
+  type View,
+  wrap,
+} from '../../../terminal/index.ts';
+import type { PageEvidence, Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { nextLines, stepLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
@@ -34,7 +46,6 @@ export const stuckShow: Run<typeof spec.stuckShow> = async (context, { id, evide
     showItem(context, await operator.stuckItem(id, context));
     return 0;
   }
-  const [{ keptEvidence }, { evidenceLines }] = await Promise.all([import('./evidence.ts'), import('./evidence.ts')]);
   const { evidence: found } = await operator.stuckEvidence(id, context);
   const kept = keptEvidence(found, evidence === true ? null : evidence);
   // Searches, and bookings that need no decision, leave pages too.
@@ -222,4 +233,60 @@ function resolvedLines(one: StuckItem, { paint, width }: Screen): string[] {
   const amount = one.amount === null ? '' : `, ${paint.usdc(one.amount)}`;
   const [first, ...more] = wrap(`${one.id} ${decided}${one.state}${amount}`, width - 2);
   return [`${paint.good('✓')} ${first}`, ...more.map((line) => `  ${line}`)];
+}
+
+/** Writes screenshots and texts into a folder, for this user alone; without one, nothing. @throws Problem of storage */
+export function keptEvidence(found: readonly PageEvidence[], folder: string | null): ShownEvidence[] {
+  const place = folder === null ? null : resolve(folder);
+  if (place !== null) onFile(place, () => mkdirSync(place, { recursive: true, mode: 0o700 }));
+  const write = (name: string, content: string | Buffer | null): string | null => {
+    if (place === null || content === null) return null;
+    const path = join(place, name);
+    onFile(path, () => writeFileSync(path, content, { mode: 0o600 }));
+    return path;
+  };
+  return found.map(({ screenshot, ...one }) => {
+    // Names of files come from elsewhere: they lead nowhere but into the folder.
+    const name = one.evidence_id.replace(/[^0-9a-z]/gi, '');
+    return {
+      ...one,
+      screenshot_file: write(`${name}.png`, screenshot && Buffer.from(screenshot, 'base64')),
+      text_file: write(`${name}.txt`, one.text),
+    };
+  });
+}
+
+/** The evidence that was kept of a visit, and the files that it was written to. */
+export type ShownEvidence = Omit<PageEvidence, 'screenshot'> & {
+  readonly screenshot_file: string | null;
+  readonly text_file: string | null;
+};
+
+const MOST_LINES = 12;
+
+/**
+ * How a carrier's web site looked where each visit ended: the beginning of its text.
+ * @param found as it came: its text has lines, which are made harmless here
+ */
+export function evidenceLines(found: readonly ShownEvidence[], { paint, width }: Screen): string[] {
+  if (found.length === 0) return ['', 'No page was kept of it.'];
+  return found.flatMap(({ text: page, ...about }) => {
+    const one = harmlessDocument(about);
+    const text = harmlessDocument(page.split('\n').filter((line) => line.trim() !== ''));
+    return [
+      '',
+      `${paint.bold(utcTime(one.at))}  ${one.outcome}`,
+      ...fieldLines(
+        [
+          ['Site', `${one.carrier}, recipe version ${one.recipe_version}`],
+          ['Step', one.step || null],
+          ['Screenshot', one.screenshot_file],
+          ['Text', one.text_file],
+        ],
+        paint.dim,
+      ),
+      ...text.slice(0, MOST_LINES).flatMap((line) => wrap(line.trim(), width - 2).map((part) => `  ${part}`)),
+      ...(text.length > MOST_LINES ? [paint.dim(`  … ${text.length - MOST_LINES} more lines`)] : []),
+    ];
+  });
 }
