@@ -12,7 +12,7 @@ const parts = process.argv.slice(2);
 
 const files = readdirSync(`${root}src`, { recursive: true })
   .map((file) => `src/${String(file).replaceAll('\\', '/')}`)
-  .filter((file) => /\.ts$|connect-codes\.json$/.test(file) && !/-table|migrations|place-names/.test(file))
+  .filter((file) => /\.ts$|(connect-codes|problems)\.json$/.test(file) && !/-table|migrations|place-names/.test(file))
   .filter((file) => parts.length === 0 || parts.some((part) => file.startsWith(part)))
   .sort();
 

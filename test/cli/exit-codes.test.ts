@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explainedCodes } from '../../src/cli/commands/explain/index.ts';
 import { TOOL } from '../../src/cli/commands/index.ts';
-import { parse } from '../../src/cli/tool/tool.ts';
+import { parse } from '../../src/cli/tool/index.ts';
 import CONNECT_CODE_TABLE from '../../src/kernel/domain/connect-codes.json' with { type: 'json' };
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { trustOf } from '../../../src/cli/session/paying.ts';
 import { profileOf } from '../../../src/cli/session/profile-in-use.ts';
 import type { GlobalOptions } from '../../../src/cli/settings/globals.ts';
+import { lineOf } from '../../../src/kernel/shell-word.ts';
 import type { Terminal } from '../../../src/terminal/terminal.ts';
 import { worldClock } from '../../clock.ts';
 import { temporaryHome } from '../memory.ts';
@@ -57,5 +58,5 @@ test('nobody who is not there is asked: the command that says yes is named', asy
   const given = { profile: { ...profile, name: 'staging' }, home: '/nowhere', clock: worldClock };
   const trust = trustOf({ ...given, terminal: terminalThat(true, false).terminal });
   expect(trust.accept).toBeNull();
-  expect(trust.acceptCommand(KEY)).toBe(`farelock config set upgrade_authorities ${KEY} --profile staging`);
+  expect(lineOf(trust.acceptCommand(KEY))).toBe(`farelock config set upgrade_authorities ${KEY} --profile staging`);
 });
