@@ -1,85 +1,36 @@
 import { run, type ToolSpec } from '../spec/index.ts';
 import { affiliateCreate, affiliateShow } from './affiliate/spec.ts';
 import { airports } from './airports/spec.ts';
-import { attestationsDecide, attestationsList, attestationsShow } from './attestations/spec.ts';
+import * as attestations from './attestations/spec.ts';
 import { auditList } from './audit/spec.ts';
 import { book } from './book/spec.ts';
-import { clusterCheck, clusterDeploy, clusterFund, clusterKeys } from './cluster/spec.ts';
+import * as cluster from './cluster/spec.ts';
 import { completion } from './completion/spec.ts';
-import {
-  configGet,
-  configList,
-  configProfileAdd,
-  configProfileList,
-  configProfileRemove,
-  configProfileUse,
-  configSet,
-  configUnset,
-} from './config/spec.ts';
+import * as config from './config/spec.ts';
 import { demo } from './demo/spec.ts';
 import { doctor } from './doctor/spec.ts';
 import { explain } from './explain/spec.ts';
 import { guided } from './guided/spec.ts';
 import { help } from './help/spec.ts';
-import { intentCreate, intentList, intentShow, intentVerify } from './intent/spec.ts';
-import {
-  keysIssue,
-  keysList,
-  keysPartnerIssue,
-  keysPartnerList,
-  keysPartnerRevoke,
-  keysPartnerRotate,
-  keysRevoke,
-  keysToken,
-} from './keys/spec.ts';
+import * as intent from './intent/spec.ts';
+import * as keys from './keys/spec.ts';
 import { mcp } from './mcp/spec.ts';
 import { offer } from './offer/spec.ts';
 import { order } from './order/spec.ts';
-import {
-  partnerOffers,
-  partnerOrdersApply,
-  partnerOrdersCreate,
-  partnerOrdersList,
-  partnerOrdersShow,
-  partnerOrdersUpdate,
-  partnerOrdersWatch,
-  partnerPlatform,
-} from './partner/spec.ts';
-import { paymentsList, paymentsResume, paymentsShow, paymentsVerify } from './payments/spec.ts';
-import {
-  refundApprove,
-  refundClaim,
-  refundDesk,
-  refundNote,
-  refundQueue,
-  refundReject,
-  refundRequest,
-  refundShow,
-} from './refund/spec.ts';
-import {
-  partnerRequirementsAdd,
-  requirementsAcceptTerms,
-  requirementsList,
-  requirementsSubmit,
-} from './requirements/spec.ts';
+import * as partner from './partner/spec.ts';
+import * as payments from './payments/spec.ts';
+import * as refund from './refund/spec.ts';
+import * as requirements from './requirements/spec.ts';
 import { sandboxCarrierSite, sandboxDuffel } from './sandbox/spec.ts';
 import { schema } from './schema/spec.ts';
 import { search, searchUpdates } from './search/spec.ts';
 import { serve } from './serve/spec.ts';
 import { status } from './status/spec.ts';
-import { stuckList, stuckResolve, stuckShow } from './stuck/spec.ts';
+import * as stuck from './stuck/spec.ts';
 import { turnSwitch } from './switch/spec.ts';
-import { travellersAdd, travellersList, travellersRemove, travellersShow } from './travellers/spec.ts';
+import * as travellers from './travellers/spec.ts';
 import { upgrade } from './upgrade/spec.ts';
-import {
-  walletAirdrop,
-  walletBalance,
-  walletHistory,
-  walletLimitsSet,
-  walletLimitsShow,
-  walletNew,
-  walletShow,
-} from './wallet/spec.ts';
+import * as wallet from './wallet/spec.ts';
 
 /** The table of contents of the tool: every command in the order of the help, and the code that runs it, loaded when it runs. */
 export const TOOL: ToolSpec = {
@@ -118,89 +69,92 @@ export const TOOL: ToolSpec = {
       run(searchUpdates, async () => (await import('./search/updates.ts')).searchUpdates),
       run(airports, async () => (await import('./airports/run.ts')).airports),
       run(offer, async () => (await import('./offer/run.ts')).offer),
-      run(intentCreate, async () => (await import('./intent/create.ts')).intentCreate),
-      run(intentShow, async () => (await import('./intent/run.ts')).intentShow),
-      run(intentList, async () => (await import('./intent/run.ts')).intentList),
-      run(intentVerify, async () => (await import('./intent/verify.ts')).intentVerify),
+      run(intent.intentCreate, async () => (await import('./intent/create.ts')).intentCreate),
+      run(intent.intentShow, async () => (await import('./intent/run.ts')).intentShow),
+      run(intent.intentList, async () => (await import('./intent/run.ts')).intentList),
+      run(intent.intentVerify, async () => (await import('./intent/verify.ts')).intentVerify),
       run(book, async () => (await import('./book/run.ts')).book),
       run(status, async () => (await import('./status/run.ts')).status),
       run(order, async () => (await import('./order/run.ts')).order),
-      run(refundRequest, async () => (await import('./refund/request.ts')).refundRequest),
-      run(refundQueue, async () => (await import('./refund/run.ts')).refundQueue),
-      run(refundShow, async () => (await import('./refund/run.ts')).refundShow),
-      run(refundClaim, async () => (await import('./refund/claim.ts')).refundClaim),
-      run(refundNote, async () => (await import('./refund/run.ts')).refundNote),
-      run(refundApprove, async () => (await import('./refund/run.ts')).refundApprove),
-      run(refundReject, async () => (await import('./refund/run.ts')).refundReject),
-      run(refundDesk, async () => (await import('./refund/desk.ts')).refundDesk),
-      run(travellersList, async () => (await import('./travellers/run.ts')).travellersList),
-      run(travellersAdd, async () => (await import('./travellers/run.ts')).travellersAdd),
-      run(travellersShow, async () => (await import('./travellers/run.ts')).travellersShow),
-      run(travellersRemove, async () => (await import('./travellers/run.ts')).travellersRemove),
+      run(refund.refundRequest, async () => (await import('./refund/request.ts')).refundRequest),
+      run(refund.refundQueue, async () => (await import('./refund/run.ts')).refundQueue),
+      run(refund.refundShow, async () => (await import('./refund/run.ts')).refundShow),
+      run(refund.refundClaim, async () => (await import('./refund/claim.ts')).refundClaim),
+      run(refund.refundNote, async () => (await import('./refund/run.ts')).refundNote),
+      run(refund.refundApprove, async () => (await import('./refund/run.ts')).refundApprove),
+      run(refund.refundReject, async () => (await import('./refund/run.ts')).refundReject),
+      run(refund.refundDesk, async () => (await import('./refund/desk.ts')).refundDesk),
+      run(travellers.travellersList, async () => (await import('./travellers/run.ts')).travellersList),
+      run(travellers.travellersAdd, async () => (await import('./travellers/run.ts')).travellersAdd),
+      run(travellers.travellersShow, async () => (await import('./travellers/run.ts')).travellersShow),
+      run(travellers.travellersRemove, async () => (await import('./travellers/run.ts')).travellersRemove),
     ],
     'Money:': [
-      run(walletNew, async () => (await import('./wallet/run.ts')).walletNew),
-      run(walletShow, async () => (await import('./wallet/run.ts')).walletShow),
-      run(walletBalance, async () => (await import('./wallet/balance.ts')).walletBalance),
-      run(walletAirdrop, async () => (await import('./wallet/balance.ts')).walletAirdrop),
-      run(walletHistory, async () => (await import('./wallet/history.ts')).walletHistory),
-      run(walletLimitsShow, async () => (await import('./wallet/limits.ts')).limitsShow),
-      run(walletLimitsSet, async () => (await import('./wallet/limits.ts')).limitsSet),
-      run(paymentsList, async () => (await import('./payments/run.ts')).paymentsList),
-      run(paymentsShow, async () => (await import('./payments/run.ts')).paymentsShow),
-      run(paymentsVerify, async () => (await import('./payments/verify.ts')).paymentsVerify),
-      run(paymentsResume, async () => (await import('./payments/resume.ts')).paymentsResume),
+      run(wallet.walletNew, async () => (await import('./wallet/run.ts')).walletNew),
+      run(wallet.walletShow, async () => (await import('./wallet/run.ts')).walletShow),
+      run(wallet.walletBalance, async () => (await import('./wallet/balance.ts')).walletBalance),
+      run(wallet.walletAirdrop, async () => (await import('./wallet/balance.ts')).walletAirdrop),
+      run(wallet.walletHistory, async () => (await import('./wallet/history.ts')).walletHistory),
+      run(wallet.walletLimitsShow, async () => (await import('./wallet/limits.ts')).limitsShow),
+      run(wallet.walletLimitsSet, async () => (await import('./wallet/limits.ts')).limitsSet),
+      run(payments.paymentsList, async () => (await import('./payments/run.ts')).paymentsList),
+      run(payments.paymentsShow, async () => (await import('./payments/run.ts')).paymentsShow),
+      run(payments.paymentsVerify, async () => (await import('./payments/verify.ts')).paymentsVerify),
+      run(payments.paymentsResume, async () => (await import('./payments/resume.ts')).paymentsResume),
       run(affiliateCreate, async () => (await import('./affiliate/run.ts')).affiliateCreate),
       run(affiliateShow, async () => (await import('./affiliate/run.ts')).affiliateShow),
     ],
     'Ramp:': [
-      run(partnerOrdersList, async () => (await import('./partner/run.ts')).ordersList),
-      run(partnerOrdersShow, async () => (await import('./partner/run.ts')).orderShow),
-      run(partnerOrdersCreate, async () => (await import('./partner/offers.ts')).orderCreate),
-      run(partnerOrdersUpdate, async () => (await import('./partner/update.ts')).orderUpdate),
-      run(partnerOrdersApply, async () => (await import('./partner/apply.ts')).ordersApply),
-      run(partnerOrdersWatch, async () => (await import('./partner/watch.ts')).orderWatch),
-      run(partnerOffers, async () => (await import('./partner/offers.ts')).partnerOffers),
-      run(partnerRequirementsAdd, async () => (await import('./requirements/run.ts')).requirementAdd),
-      run(partnerPlatform, async () => (await import('./partner/run.ts')).partnerPlatform),
-      run(requirementsList, async () => (await import('./requirements/run.ts')).requirementsList),
-      run(requirementsSubmit, async () => (await import('./requirements/run.ts')).requirementsSubmit),
-      run(requirementsAcceptTerms, async () => (await import('./requirements/run.ts')).requirementsAcceptTerms),
+      run(partner.partnerOrdersList, async () => (await import('./partner/run.ts')).ordersList),
+      run(partner.partnerOrdersShow, async () => (await import('./partner/run.ts')).orderShow),
+      run(partner.partnerOrdersCreate, async () => (await import('./partner/offers.ts')).orderCreate),
+      run(partner.partnerOrdersUpdate, async () => (await import('./partner/update.ts')).orderUpdate),
+      run(partner.partnerOrdersApply, async () => (await import('./partner/apply.ts')).ordersApply),
+      run(partner.partnerOrdersWatch, async () => (await import('./partner/watch.ts')).orderWatch),
+      run(partner.partnerOffers, async () => (await import('./partner/offers.ts')).partnerOffers),
+      run(requirements.partnerRequirementsAdd, async () => (await import('./requirements/run.ts')).requirementAdd),
+      run(partner.partnerPlatform, async () => (await import('./partner/run.ts')).partnerPlatform),
+      run(requirements.requirementsList, async () => (await import('./requirements/run.ts')).requirementsList),
+      run(requirements.requirementsSubmit, async () => (await import('./requirements/run.ts')).requirementsSubmit),
+      run(
+        requirements.requirementsAcceptTerms,
+        async () => (await import('./requirements/run.ts')).requirementsAcceptTerms,
+      ),
     ],
     'Run and learn:': [
-      run(configList, async () => (await import('./config/run.ts')).configList),
-      run(configGet, async () => (await import('./config/run.ts')).configGet),
-      run(configSet, async () => (await import('./config/run.ts')).configSet),
-      run(configUnset, async () => (await import('./config/run.ts')).configUnset),
-      run(configProfileList, async () => (await import('./config/profile.ts')).profileList),
-      run(configProfileAdd, async () => (await import('./config/profile.ts')).profileAdd),
-      run(configProfileUse, async () => (await import('./config/profile.ts')).profileUse),
-      run(configProfileRemove, async () => (await import('./config/profile.ts')).profileRemove),
-      run(stuckList, async () => (await import('./stuck/run.ts')).stuckList),
-      run(stuckShow, async () => (await import('./stuck/run.ts')).stuckShow),
-      run(stuckResolve, async () => (await import('./stuck/run.ts')).stuckResolve),
-      run(attestationsList, async () => (await import('./attestations/run.ts')).attestationsList),
-      run(attestationsShow, async () => (await import('./attestations/run.ts')).attestationShow),
-      run(attestationsDecide, async () => (await import('./attestations/run.ts')).attestationDecide),
+      run(config.configList, async () => (await import('./config/run.ts')).configList),
+      run(config.configGet, async () => (await import('./config/run.ts')).configGet),
+      run(config.configSet, async () => (await import('./config/run.ts')).configSet),
+      run(config.configUnset, async () => (await import('./config/run.ts')).configUnset),
+      run(config.configProfileList, async () => (await import('./config/profile.ts')).profileList),
+      run(config.configProfileAdd, async () => (await import('./config/profile.ts')).profileAdd),
+      run(config.configProfileUse, async () => (await import('./config/profile.ts')).profileUse),
+      run(config.configProfileRemove, async () => (await import('./config/profile.ts')).profileRemove),
+      run(stuck.stuckList, async () => (await import('./stuck/run.ts')).stuckList),
+      run(stuck.stuckShow, async () => (await import('./stuck/run.ts')).stuckShow),
+      run(stuck.stuckResolve, async () => (await import('./stuck/run.ts')).stuckResolve),
+      run(attestations.attestationsList, async () => (await import('./attestations/run.ts')).attestationsList),
+      run(attestations.attestationsShow, async () => (await import('./attestations/run.ts')).attestationShow),
+      run(attestations.attestationsDecide, async () => (await import('./attestations/run.ts')).attestationDecide),
       run(turnSwitch, async () => (await import('./switch/run.ts')).turnSwitch),
       run(auditList, async () => (await import('./audit/run.ts')).auditList),
-      run(keysList, async () => (await import('./keys/run.ts')).keysList),
-      run(keysIssue, async () => (await import('./keys/run.ts')).keysIssue),
-      run(keysRevoke, async () => (await import('./keys/run.ts')).keysRevoke),
-      run(keysPartnerList, async () => (await import('./keys/run.ts')).partnerKeysList),
-      run(keysPartnerIssue, async () => (await import('./keys/run.ts')).partnerKeysIssue),
-      run(keysPartnerRevoke, async () => (await import('./keys/run.ts')).partnerKeysRevoke),
-      run(keysPartnerRotate, async () => (await import('./keys/run.ts')).partnerKeysRotate),
-      run(keysToken, async () => (await import('./keys/run.ts')).customerTokenIssue),
+      run(keys.keysList, async () => (await import('./keys/run.ts')).keysList),
+      run(keys.keysIssue, async () => (await import('./keys/run.ts')).keysIssue),
+      run(keys.keysRevoke, async () => (await import('./keys/run.ts')).keysRevoke),
+      run(keys.keysPartnerList, async () => (await import('./keys/run.ts')).partnerKeysList),
+      run(keys.keysPartnerIssue, async () => (await import('./keys/run.ts')).partnerKeysIssue),
+      run(keys.keysPartnerRevoke, async () => (await import('./keys/run.ts')).partnerKeysRevoke),
+      run(keys.keysPartnerRotate, async () => (await import('./keys/run.ts')).partnerKeysRotate),
+      run(keys.keysToken, async () => (await import('./keys/run.ts')).customerTokenIssue),
       run(guided, async () => (await import('./guided/run.ts')).guided),
       run(demo, async () => (await import('./demo/run.ts')).demo),
       run(serve, async () => (await import('./serve/run.ts')).serve),
       run(sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),
       run(sandboxDuffel, async () => (await import('./sandbox/run.ts')).sandboxDuffel),
-      run(clusterDeploy, async () => (await import('./cluster/deploy.ts')).clusterDeploy),
-      run(clusterCheck, async () => (await import('./cluster/run.ts')).clusterCheck),
-      run(clusterKeys, async () => (await import('./cluster/run.ts')).clusterKeys),
-      run(clusterFund, async () => (await import('./cluster/run.ts')).clusterFund),
+      run(cluster.clusterDeploy, async () => (await import('./cluster/deploy.ts')).clusterDeploy),
+      run(cluster.clusterCheck, async () => (await import('./cluster/run.ts')).clusterCheck),
+      run(cluster.clusterKeys, async () => (await import('./cluster/run.ts')).clusterKeys),
+      run(cluster.clusterFund, async () => (await import('./cluster/run.ts')).clusterFund),
       run(doctor, async () => (await import('./doctor/run.ts')).doctor),
       run(explain, async () => (await import('./explain/run.ts')).explain),
       run(schema, async () => (await import('./schema/run.ts')).schema),
