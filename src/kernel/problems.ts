@@ -15,6 +15,8 @@ export interface ProblemKind {
   readonly retryable?: true;
   /** The call that failed cost nothing: a sentence after the fix says so. */
   readonly charged?: 'nothing';
+  /** Commands that help, with options of the failed one in braces; `cli/interruption/failed.ts` knows those in angle brackets. */
+  readonly next?: readonly string[];
 }
 
 export type ProblemCode = keyof typeof catalogue;

@@ -3,14 +3,6 @@ import type { Output, Streams } from './streams.ts';
 import type { Terminal } from './terminal.ts';
 import { textWidth } from './text.ts';
 
-/** A few lines on a terminal that change in place: the provisional list while slower offers land. */
-interface Live {
-  /** Replaces what was drawn. Lines are cut to the terminal's height, the last one always shows. */
-  draw(lines: readonly string[]): void;
-  /** Removes it: the cursor is where the first line began. */
-  clear(): void;
-}
-
 const ESCAPE = '\u001b[';
 const CLEAR_LINE = `${ESCAPE}K`;
 const CLEAR_BELOW = `${ESCAPE}J`;
@@ -22,11 +14,12 @@ const END_FRAME = `${ESCAPE}?2026l`;
 const DEFAULT_ROWS = 24;
 
 /**
+ * A few lines on a terminal that change in place: the provisional list while slower offers land.
  * Each frame is one write that goes over the one before: a line is overwritten, and only then is the rest of it
  * erased, so that nothing flickers. What the last frame took is counted by the width of now: a terminal that was
  * made narrower has wrapped it.
  */
-export function createLive(output: Output): Live {
+export function createLive(output: Output) {
   let last: readonly string[] = [];
   let lastText = '';
   const columns = () => Math.max(1, output.columns ?? 80);
@@ -38,7 +31,8 @@ export function createLive(output: Output): Live {
     return `\r${rows > 0 ? `${ESCAPE}${rows}A` : ''}`;
   };
   return {
-    draw(lines) {
+    /** Replaces what was drawn. Lines are cut to the terminal's height, the last one always shows. */
+    draw(lines: readonly string[]): void {
       const most = Math.max(2, (output.rows ?? DEFAULT_ROWS) - 1);
       const shown = lines.length > most ? [...lines.slice(0, most - 1), ...lines.slice(-1)] : lines;
       const text = shown.map(whole).join('\r\n');
@@ -54,7 +48,8 @@ export function createLive(output: Output): Live {
       last = shown;
       lastText = text;
     },
-    clear() {
+    /** Removes it: the cursor is where the first line began. */
+    clear(): void {
       if (last.length > 0) output.write(`${up()}${CLEAR_BELOW}`);
       last = [];
       lastText = '';
@@ -70,13 +65,6 @@ interface Drawn {
   readonly clock: Clock;
 }
 
-/** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
-interface LiveSign {
-  show(lines: readonly string[], said: string): void;
-  /** Takes everything off the screen. */
-  stop(): Promise<void>;
-}
-
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
 
@@ -87,7 +75,8 @@ export function canDrawLive({ terminal, streams, environment }: Omit<Drawn, 'clo
   return streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb' && !json && !quiet;
 }
 
-export function openLiveSign({ terminal, streams, clock }: Omit<Drawn, 'environment'>): LiveSign {
+/** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
+export function openLiveSign({ terminal, streams, clock }: Omit<Drawn, 'environment'>) {
   const { paint } = terminal.asideScreen;
   const live = createLive(streams.stderr);
   const stopping = new AbortController();
@@ -107,14 +96,15 @@ export function openLiveSign({ terminal, streams, clock }: Omit<Drawn, 'environm
   };
   let turning: Promise<void> | null = null;
   return {
-    show(lines, said) {
+    show(lines: readonly string[], said: string): void {
       terminal.settle();
       above = lines;
       text = said;
       draw();
       turning ??= turn();
     },
-    async stop() {
+    /** Takes everything off the screen. */
+    async stop(): Promise<void> {
       stopping.abort();
       await turning;
       live.clear();

@@ -255,15 +255,7 @@ const afterwards = (prompts: Prompts, written: () => Promise<void>): Prompts => 
 });
 
 /** Steps that write one after the other: at once, unless one that takes time (a pager) is still at it. */
-interface Turns {
-  take(step: () => void | Promise<void>): void;
-  /** True when something takes time now. */
-  readonly isBusy: boolean;
-  /** Once everything is written. @throws what a step threw */
-  settled(): Promise<void>;
-}
-
-export function createTurns(): Turns {
+export function createTurns() {
   let last: Promise<void> | null = null;
   let failure: { readonly error: unknown } | null = null;
   const follow = (turn: Promise<void>) => {
@@ -278,29 +270,21 @@ export function createTurns(): Turns {
     last = ended;
   };
   return {
-    take(step) {
+    take(step: () => void | Promise<void>) {
       if (last !== null) return follow(last.then(step));
       const turn = step();
       if (turn) follow(turn);
     },
+    /** True when something takes time now. */
     get isBusy() {
       return last !== null;
     },
-    async settled() {
+    /** Waits until everything is written. @throws what a step threw */
+    async settled(): Promise<void> {
       while (last !== null) await last;
       if (failure !== null) throw failure.error;
     },
   };
-}
-
-/** The sign of life while something takes time: a spinner on a terminal, off it one line a phase. */
-interface Progress {
-  phase(text: string): void;
-  settle(): void;
-  /** A wait is over: whoever has looked away is called, as far as the terminal can. */
-  ended(text: string): void;
-  /** Writes between two frames of the spinner. */
-  around(write: () => void): void;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -311,13 +295,14 @@ const LONG_WAIT_MS = 5_000;
 /** A phase that takes longer shows for how long it has. */
 const SHOWN_AFTER_MS = 3_000;
 
+/** The sign of life while something takes time: a spinner on a terminal, off it one line a phase. */
 export function createProgress(
   stderr: Output,
   quiet: boolean,
   paint: Paint,
   environment: Environment,
   began: (phase: string) => void = () => undefined,
-): Progress {
+) {
   // A terminal that can't go back over a line, or one that a build keeps as a log, gets lines.
   const canSpin = stderr.isTTY && !isSpoken(paint) && environment.TERM !== 'dumb' && !environment.CI;
   const signals = canSpin ? signalsOf(environment) : null;
@@ -358,7 +343,7 @@ export function createProgress(
   };
 
   return {
-    phase(text) {
+    phase(text: string): void {
       if (quiet || text === current) return;
       current = text;
       // A log shows no times, and the first look at this clock loads ten modules of the platform.
@@ -373,12 +358,14 @@ export function createProgress(
       else if (!loading) void spin(stderr.stream);
     },
     settle,
-    ended(text) {
+    /** A wait is over: a person who has looked away is called, as far as the terminal can. */
+    ended(text: string): void {
       const isLong = waitAtMs !== null && performance.now() - waitAtMs > LONG_WAIT_MS;
       settle();
       if (isLong && signals) stderr.write(`${signals.notify(text)}\u0007`);
     },
-    around(write) {
+    /** Writes between two frames of the spinner. */
+    around(write: () => void): void {
       spinner?.clear();
       write();
       spinner?.render();
@@ -392,18 +379,14 @@ const osc = (text: string): string => `\u001b]${text}\u001b\\`;
  * What a terminal understands beside the bell: progress in its tab (OSC 9;4, of ConEmu) and a notification (OSC 9 of
  * iTerm2, OSC 99 of kitty). One that is not known gets neither, for it might print them.
  */
-function signalsOf({ TERM_PROGRAM, TERM, WT_SESSION, ConEmuANSI }: Environment): {
-  readonly begun: string;
-  readonly over: string;
-  readonly notify: (text: string) => string;
-} {
+function signalsOf({ TERM_PROGRAM, TERM, WT_SESSION, ConEmuANSI }: Environment) {
   const hasProgress =
     WT_SESSION !== undefined || ConEmuANSI === 'ON' || TERM_PROGRAM === 'ghostty' || TERM_PROGRAM === 'WezTerm';
   const hasNotification = ['iTerm.app', 'WezTerm', 'ghostty'].includes(TERM_PROGRAM ?? '');
   return {
     begun: hasProgress ? osc('9;4;3') : '',
     over: hasProgress ? osc('9;4;0') : '',
-    notify: (text) => (TERM === 'xterm-kitty' ? osc(`99;;${text}`) : hasNotification ? osc(`9;${text}`) : ''),
+    notify: (text: string) => (TERM === 'xterm-kitty' ? osc(`99;;${text}`) : hasNotification ? osc(`9;${text}`) : ''),
   };
 }
 

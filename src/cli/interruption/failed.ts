@@ -1,5 +1,5 @@
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { type Problem, type ProblemCode, reworded } from '../../kernel/problems.ts';
+import { type Problem, reworded } from '../../kernel/problems.ts';
 import { farelock, type NextStep, quoted } from '../../kernel/shell-word.ts';
 import type { Screen } from '../../terminal/index.ts';
 import type { Session } from '../session/index.ts';
@@ -19,8 +19,6 @@ export interface Failed {
   readonly session: Session | null;
 }
 
-type Steps = (failed: Failed) => readonly NextStep[] | Promise<readonly NextStep[]>;
-
 /** A command with the option that it names in braces, `refund show {id}`; null where that was not given. */
 function lookOf(look: string, { invocation }: Pick<Failed, 'invocation'>): NextStep | null {
   const options = (invocation?.options ?? {}) as Readonly<Record<string, unknown>>;
@@ -32,28 +30,11 @@ function lookOf(look: string, { invocation }: Pick<Failed, 'invocation'>): NextS
   return words.includes(null) ? null : { argv: words.filter((word) => word !== null) };
 }
 
-const about =
-  (look: string): Steps =>
-  (failed) =>
-    [lookOf(look, failed) ?? []].flat();
-const always =
-  (...commands: readonly string[]): Steps =>
-  () =>
-    commands.map((command) => ({ argv: command.split(' ') }));
-
-const status = about('status {intentId|id}');
-const follow = about('status {intentId|id} --watch');
-const order = about('partner orders show {orderId}');
-const refundCase = about('refund show {id}');
-const stuckCase = about('stuck show {id}');
-
 /** The same again: what is retryable resumes. */
 const again = ({ argv, invocation }: Failed): NextStep[] => (invocation ? [{ argv }] : []);
 
-const orNetwork: Steps = (failed) => [...again(failed), farelock`doctor`];
-
 /** The same search, as far as it is remembered what the offer or the intent was for. */
-const searchAgain: Steps = async ({ session, invocation }) => {
+async function searchAgain({ session, invocation }: Failed): Promise<NextStep> {
   const { offerId, intentId } = (invocation?.options ?? {}) as { offerId?: unknown; intentId?: unknown };
   const { glanceAtIntents } = await import('../../client/glance.ts');
   const journey =
@@ -61,109 +42,29 @@ const searchAgain: Steps = async ({ session, invocation }) => {
       ? session?.recentOffers.journey(offerId)
       : session && glanceAtIntents(session.home).find((one) => one.intentId === intentId);
   const [from, to] = journey?.route?.split('-') ?? [];
-  if (!journey?.departureDate || !from || !to) return [farelock`help search`];
-  return [farelock`search ${from} ${to} --depart ${journey.departureDate}`];
-};
+  if (!journey?.departureDate || !from || !to) return farelock`help search`;
+  return farelock`search ${from} ${to} --depart ${journey.departureDate}`;
+}
 
-const usage: Steps = ({ invocation }) => [helpOf(invocation ? [invocation.name] : [])];
-
-/** Where the keypair was named, the wallet is made there. */
-const newWallet: Steps = ({ invocation }) => {
-  const { keypair } = invocation?.globals ?? {};
-  return [farelock`wallet new ${keypair === undefined ? [] : ['--keypair', keypair]}`];
-};
-
-const STEPS: Partial<Record<ProblemCode, Steps>> = {
-  usage,
-  input_required: usage,
-  invalid_request: usage,
-  passengers_invalid: usage,
-  // Offers and intents
-  offer_not_found: searchAgain,
-  search_not_found: searchAgain,
-  offer_unsupported: searchAgain,
-  offer_unavailable: searchAgain,
-  offer_expired: searchAgain,
-  offer_repriced: searchAgain,
-  lowcost_booking_unavailable: searchAgain,
-  intent_expired: searchAgain,
-  escrow_missing: searchAgain,
-  booking_refunded: searchAgain,
-  intent_not_found: always('intent list'),
-  intent_not_active: status,
-  order_not_found: ({ invocation }) => [
+/** Steps of the catalogue (`next`) that depend on more than an option of the command. */
+const STEPS: Readonly<Record<string, (failed: Failed) => NextStep | NextStep[] | Promise<NextStep>>> = {
+  '<again>': again,
+  '<search>': searchAgain,
+  '<help>': ({ invocation }) => helpOf(invocation ? [invocation.name] : []),
+  '<orders>': ({ invocation }) =>
     invocation?.name.startsWith('partner') ? farelock`partner orders list` : farelock`intent list`,
-  ],
-  booking_already_requested: follow,
-  still_booking: follow,
-  booking_in_review: follow,
-  use_automatic_refund: follow,
-  already_refunded: status,
-  refund_already_requested: status,
-  escrow_mismatch: about('intent verify {intentId}'),
-  affiliate_not_found: always('affiliate create'),
-  // Money
-  no_wallet: newWallet,
-  keypair_exists: always('wallet show'),
-  insufficient_funds: ({ session }) => [
-    farelock`wallet balance`,
-    ...(session?.isEmbedded ? [farelock`wallet airdrop`] : []),
-  ],
-  payment_above_cap: always('wallet limits'),
-  daily_limit_reached: always('wallet limits'),
-  host_not_allowed: always('wallet limits'),
-  payment_declined: again,
-  declined: again,
-  challenge_refused: always('config list --show-origin'),
-  payment_unverified: always('payments list'),
-  payment_settlement_failed: always('wallet balance'),
-  // Worth retrying
-  payment_pending: again,
-  timed_out: again,
-  interrupted: again,
-  cluster_failed: again,
-  not_ready: again,
-  provider_failed: again,
-  upstream_rate_limited: again,
-  escrow_initialization_failed: again,
-  partner_unavailable: again,
-  network_unreachable: orNetwork,
-  database_unavailable: orNetwork,
-  unexpected_answer: orNetwork,
-  internal_error: always('doctor'),
-  storage_full: always('doctor'),
-  storage_failed: always('doctor'),
-  storage_not_writable: always('doctor'),
-  storage_locked: again,
-  storage_damaged: always('doctor'),
-  database_newer: always('doctor'),
-  database_of_another_home: always('doctor'),
-  native_missing: always('doctor'),
-  // Keys and people
-  no_api_key: always('config list --show-origin'),
-  no_customer_token: always('help keys token'),
-  no_operator_key: always('config list --show-origin'),
-  operator_key_not_found: always('keys list'),
-  operator_key_last: always('keys list'),
-  partner_key_invalid: always('keys partner list'),
-  partner_key_not_found: always('keys partner list'),
-  partner_key_revoked: always('keys partner list'),
-  traveller_not_found: always('travellers list'),
-  // Desks
-  refund_request_not_found: always('refund queue'),
-  case_already_claimed: refundCase,
-  case_already_decided: refundCase,
-  plan_changed: refundCase,
-  stuck_not_found: always('stuck list'),
-  stuck_already_resolved: stuckCase,
-  decision_not_possible: stuckCase,
-  attestation_not_found: always('attestations list'),
-  invalid_status_transition: order,
-  order_version_mismatch: order,
-  transaction_id_fixed: order,
-  compliance_required: always('requirements list'),
-  terms_changed: always('requirements list'),
+  '<airdrop>': ({ session }) => (session?.isEmbedded ? farelock`wallet airdrop` : []),
+  // Where the keypair was named, the wallet is made there.
+  '<wallet>': ({ invocation }) => {
+    const { keypair } = invocation?.globals ?? {};
+    return farelock`wallet new ${keypair === undefined ? [] : ['--keypair', keypair]}`;
+  },
 };
+
+const stepsOf = async (error: Problem, failed: Failed): Promise<NextStep[]> =>
+  (
+    await Promise.all((error.kind.next ?? []).map((step) => STEPS[step]?.(failed) ?? lookOf(step, failed) ?? []))
+  ).flat();
 
 /** The same command for each of what a word of it may have meant: `detail.given` and `detail.meant` of the problem. */
 function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
@@ -178,7 +79,7 @@ function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
 
 /** Commands that help now, for a problem that names none itself, at least one; each is one that the tool understands. */
 export async function nextStepsOf(error: Problem, failed: Failed): Promise<readonly NextStep[]> {
-  const steps = asMeant(error, failed) ?? (await STEPS[error.code]?.(failed)) ?? [];
+  const steps = asMeant(error, failed) ?? (await stepsOf(error, failed));
   return steps.length > 0 ? steps : [farelock`explain ${error.code}`];
 }
 

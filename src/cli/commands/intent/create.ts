@@ -1,5 +1,5 @@
 import type { FlightsClient } from '../../../client/base/index.ts';
-import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { isProblem, type Problem, problem, reworded } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { isOwn, linkedOf, loadPaidPlan, standingOf } from '../../paying/index.ts';
@@ -96,11 +96,8 @@ export async function existingIntent(
 
 /** A fare of a lowcost offer can be locked while its menu is fresh: says how to open it. */
 const withMenu = (error: Problem, offerId: string): Problem =>
-  problem(error.code, {
-    message: error.message,
+  reworded(error, {
     fix: 'Open the fare menu, then lock one of its fares.',
     charged: 'nothing',
-    ...(error.detail && { detail: error.detail }),
     next: [farelock`offer ${offerId.split('##', 1)[0] ?? offerId}`],
-    cause: error,
   });

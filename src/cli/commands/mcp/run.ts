@@ -253,19 +253,14 @@ function instructionsFor({ globals }: CommandContext, { allowSpending, allowChan
   ].join('\n');
 }
 
-/** Which answers have left for the client: until then what was paid for them is kept. */
-interface Arrivals {
-  /** Notes that the answer to this request carries what a call has paid for. */
-  expect(requestId: RequestId, paymentIds: readonly string[]): void;
-  /** The same transport; once it has sent an answer, the answer has arrived. */
-  over(transport: Transport): Transport;
-}
-
-export function openArrivals(arrived: (paymentIds: readonly string[]) => Promise<void>): Arrivals {
+/** Follows answers to the client: until one has left, what was paid for it is kept. */
+export function openArrivals(arrived: (paymentIds: readonly string[]) => Promise<void>) {
   const expected = new Map<RequestId, readonly string[]>();
   return {
-    expect: (requestId, paymentIds) => void expected.set(requestId, paymentIds),
-    over(transport) {
+    /** Notes that the answer to this request carries what a call has paid for. */
+    expect: (requestId: RequestId, paymentIds: readonly string[]) => void expected.set(requestId, paymentIds),
+    /** The same transport; once it has sent an answer, the answer has arrived. */
+    over(transport: Transport): Transport {
       const send = transport.send.bind(transport);
       transport.send = async (message, options) => {
         await send(message, options);
@@ -297,20 +292,16 @@ function amountMoved(plan: Readonly<Record<string, unknown>> | null): bigint | n
   return typeof amount === 'number' ? BigInt(amount) : 0n;
 }
 
-/** The sign of life of a call: without one a client gives up on a booking that takes its time. */
-interface Progress {
-  /** The command has begun a step that takes time. */
-  phase(text: string): void;
-  stop(): void;
-}
-
 const EVERY_MS = 1_000;
 
-/** Reports the seconds that have passed and the phase, each second; nothing to a client that gave no token. */
+/**
+ * The sign of life of a call, without which a client gives up on a booking that takes its time: the seconds that have
+ * passed and the phase, each second; nothing to a client that gave no token.
+ */
 export function openProgress(
   token: ProgressToken | undefined,
   send: (notification: ServerNotification) => Promise<void>,
-): Progress {
+) {
   let phase = '';
   const startedMs = performance.now();
   const report = () => {
@@ -321,7 +312,8 @@ export function openProgress(
   };
   const ticking = token === undefined ? undefined : setInterval(report, EVERY_MS);
   return {
-    phase(text) {
+    /** The command has begun a step that takes time. */
+    phase(text: string) {
       phase = `${text}…`;
     },
     stop: () => clearInterval(ticking),
@@ -329,19 +321,14 @@ export function openProgress(
 }
 
 /** The calls that are under way. */
-interface Running {
-  add<T>(call: Promise<T>): Promise<T>;
-  /** Once all of them are answered and the answers are on their way; how many there were. */
-  answered(): Promise<number>;
-}
-
-function openRunning(): Running {
+function openRunning() {
   const calls = new Set<Promise<unknown>>();
   return {
-    add(call) {
+    add<T>(call: Promise<T>): Promise<T> {
       calls.add(call);
       return call.finally(() => calls.delete(call));
     },
+    /** Waits until all of them are answered and the answers are on their way. @returns how many there were */
     async answered() {
       const { size } = calls;
       await Promise.allSettled(calls);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isProblem, problem } from '../../../kernel/problems.ts';
+import { isProblem, type Problem, reworded } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { loadQr, type Screen, tableLines, type View } from '../../../terminal/index.ts';
 import type {
@@ -108,14 +108,8 @@ async function redirectQr({ terminal, streams }: CommandContext, url: string | u
 }
 
 /** The order may be there all the same: the same key finds it, and makes no second one. */
-const unanswered = (error: ReturnType<typeof problem>, key: string) =>
-  problem(error.code, {
-    message: error.message,
-    fix: `Run the same command again with --idempotency-key ${key}: it makes no second order.`,
-    ...(error.detail ? { detail: error.detail } : {}),
-    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
-    cause: error,
-  });
+const unanswered = (error: Problem, key: string) =>
+  reworded(error, { fix: `Run the same command again with --idempotency-key ${key}: it makes no second order.` });
 
 interface ShownOffers {
   readonly partners: readonly PartnerOffer[];
