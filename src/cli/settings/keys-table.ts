@@ -14,15 +14,22 @@ interface SettingKind {
   readonly read: (text: string, folder: string) => string;
 }
 
-/** Says what a value is not; who reads adds the file and the key. */
-export class NotASetting extends Error {}
+/** Says what a value is not, with an example; the reader adds the file and the key. */
+export class NotASetting extends Error {
+  constructor(
+    readonly what: string,
+    example?: string,
+  ) {
+    super(example === undefined ? what : `${what} such as ${example}`);
+  }
+}
 
-const HTTP = 'an http address such as https://flights.example';
+const HTTP = ['an http address', 'https://flights.example'] as const;
 
 /** An http(s) address without user information and without a slash at its end. */
 export function webAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) throw new NotASetting(HTTP);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) throw new NotASetting(...HTTP);
   return url.href.replace(/\/+$/, '');
 }
 
@@ -42,14 +49,14 @@ function amount(text: string): string {
     parseUsdc(text);
     return text.trim();
   } catch {
-    throw new NotASetting('an amount of USDC such as 12.50');
+    throw new NotASetting('an amount of USDC', '12.50');
   }
 }
 
 function host(text: string): string {
   const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : null;
   if (url?.pathname !== '/' || url.username || url.password || url.search || url.hash || text === '') {
-    throw new NotASetting('a list of hosts such as flights.example,127.0.0.1:4020');
+    throw new NotASetting('a list of hosts', 'flights.example,127.0.0.1:4020');
   }
   return url.host;
 }
@@ -58,7 +65,7 @@ const hosts = (text: string): string => [...new Set(text.split(',').map((one) =>
 
 function rpcAddresses(text: string): string {
   const addresses = rpcNames(text).map((one) => webAddress(rpcUrl(one) ?? one));
-  if (addresses.length === 0) throw new NotASetting(HTTP);
+  if (addresses.length === 0) throw new NotASetting(...HTTP);
   return [...new Set(addresses)].join(',');
 }
 
@@ -70,7 +77,7 @@ function cluster(text: string): string {
 /** An address of a WebSocket; a key may be in it. */
 function webSocketAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^wss?:$/.test(url.protocol)) throw new NotASetting('a WebSocket address such as wss://rpc.example');
+  if (!url || !/^wss?:$/.test(url.protocol)) throw new NotASetting('a WebSocket address', 'wss://rpc.example');
   return url.href;
 }
 
@@ -105,7 +112,7 @@ function commitment(text: string): string {
 
 function lamports(text: string): string {
   if (/^\d{1,12}$/.test(text)) return String(BigInt(text));
-  throw new NotASetting('a number of lamports such as 100000');
+  throw new NotASetting('a number of lamports', '100000');
 }
 
 /** A cluster and a keypair as `solana config` has them. */

@@ -145,10 +145,7 @@ export function fromVariable(environment: Environment, variable: string, name: S
     return kindOf(name).read(text, process.cwd());
   } catch (error) {
     if (!(error instanceof NotASetting)) throw error;
-    throw problem('usage', {
-      message: `${variable} is not ${error.message.split(' such as ')[0] ?? ''}.`,
-      fix: `Set it to ${error.message}.`,
-    });
+    throw problem('usage', { message: `${variable} is not ${error.what}.`, fix: `Set it to ${error.message}.` });
   }
 }
 

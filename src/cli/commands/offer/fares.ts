@@ -6,7 +6,7 @@ import type { AvailableService, MenuFare, OfferDetailsResponse } from '../../../
 import { loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { conditionText } from '../../view/flights/index.ts';
+import { conditionOf, conditionText } from '../../view/flights/index.ts';
 import { money, nextLines, offerCommand } from '../../view/index.ts';
 import type { ComparedFare, FareComparison } from './result.ts';
 import type * as spec from './spec.ts';
@@ -173,9 +173,9 @@ function block(fares: readonly ComparedFare[], screen: Screen, first: ComparedFa
   const priceOf = (fare: ComparedFare) => `${money(fare.total_amount_decimal)} ${fare.total_currency}`;
   const roomy = (width - LABEL) / fares.length >= 22;
   const condition = (kind: 'refund' | 'change') => (fare: ComparedFare) => {
-    const said = conditionText(fare.conditions, kind);
-    const short = roomy ? said : said.replace(/^yes, /, '').replace(/ [A-Z]{3}$/, '');
-    return said.startsWith('yes') ? paint.good(short) : said === 'no' ? paint.dim(short) : short;
+    const said = conditionText(fare.conditions, kind, roomy ? 'whole' : 'short');
+    const { allowed } = conditionOf(fare.conditions, kind);
+    return allowed ? paint.good(said) : allowed === false ? paint.dim(said) : said;
   };
   const rows: [string, (fare: ComparedFare) => string][] = [
     ['Price', (fare) => (fare === first ? paint.good(paint.bold(priceOf(fare))) : paint.bold(priceOf(fare)))],

@@ -113,7 +113,7 @@ export function offerLines(
       paint.dim('Extras are added with the airline: Farelock pays the fare alone.'),
     );
   }
-  if (lines.some((line) => line.includes('–') && !/\d–\d/.test(line))) {
+  if (isUndisclosed(offer, services)) {
     lines.push('', paint.dim('– not disclosed by the airline: unknown, not no.'));
   }
   if (menu) {
@@ -123,15 +123,53 @@ export function offerLines(
   return lines;
 }
 
-/** `yes, free`, `yes, for 40.00 USD`, `no`, `–`. */
-export function conditionText(conditions: Conditions | null, kind: 'refund' | 'change'): string {
-  const allowed = kind === 'refund' ? conditions?.refund_allowed : conditions?.change_allowed;
-  const penalty = kind === 'refund' ? conditions?.refund_penalty_amount : conditions?.change_penalty_amount;
-  const currency = kind === 'refund' ? conditions?.refund_penalty_currency : conditions?.change_penalty_currency;
+/** True where the airline has left out something that is shown. */
+function isUndisclosed(
+  offer: OfferDetailsResponse['offer'],
+  services: OfferDetailsResponse['available_services'],
+): boolean {
+  const conditions = (['refund', 'change'] as const).map((kind) => conditionOf(offer.conditions, kind));
+  const shown = [
+    ...[offer.base_amount_decimal, offer.tax_amount_decimal, offer.fare_brand_name],
+    ...[offer.cabin_class_marketing_name ?? offer.cabin_class, offer.total_emissions_kg],
+    ...[offer.checked_bags_included, offer.carry_on_bags_included],
+    ...[offer.supported_loyalty_programmes?.[0], ...services.map((service) => service.maximum_weight_kg)],
+    ...conditions.map(({ allowed, penalty }) => (allowed ? penalty : allowed)),
+  ];
+  return shown.some((value) => value == null);
+}
+
+/** May a fare be refunded or changed, and for how much; null and undefined: not disclosed. */
+export function conditionOf(conditions: Conditions | null, kind: 'refund' | 'change') {
+  return kind === 'refund'
+    ? {
+        allowed: conditions?.refund_allowed,
+        penalty: conditions?.refund_penalty_amount,
+        currency: conditions?.refund_penalty_currency,
+      }
+    : {
+        allowed: conditions?.change_allowed,
+        penalty: conditions?.change_penalty_amount,
+        currency: conditions?.change_penalty_currency,
+      };
+}
+
+/** `yes, free`, `yes, for 40.00 USD`, `no`, `–`; without its currency, or short of the `yes`, where room is scarce. */
+export function conditionText(
+  conditions: Conditions | null,
+  kind: 'refund' | 'change',
+  form: 'whole' | 'no currency' | 'short' = 'whole',
+): string {
+  const { allowed, penalty, currency } = conditionOf(conditions, kind);
   if (allowed == null) return '–';
   if (!allowed) return 'no';
-  if (penalty == null) return 'yes, penalty –';
-  return Number(penalty) === 0 ? 'yes, free' : `yes, for ${money(penalty)} ${currency ?? ''}`.trimEnd();
+  const cost =
+    penalty == null
+      ? 'penalty –'
+      : Number(penalty) === 0
+        ? 'free'
+        : `for ${money(penalty)} ${form === 'whole' ? (currency ?? '') : ''}`.trimEnd();
+  return form === 'short' ? cost : `yes, ${cost}`;
 }
 
 /** The cabin in the words of a search, or in the airline's own where they say more. */
@@ -207,10 +245,8 @@ export function fareMenuParts(
 function fareCells(fare: MenuFare, numbers: Readonly<Record<string, string>>, { paint, width }: Screen): string[] {
   const count = (value: number | null) => (value === null ? '–' : String(value));
   // At 80 columns a penalty in words would push the price off the line.
-  const condition = (kind: 'refund' | 'change') => {
-    const said = conditionText(fare.conditions, kind);
-    return width >= 100 ? said : said.replace(/ [A-Z]{3}$/, '');
-  };
+  const condition = (kind: 'refund' | 'change') =>
+    conditionText(fare.conditions, kind, width >= 100 ? 'whole' : 'no currency');
   return [
     paint.bold(numbers[fare.offer_id] ?? String(fare.fare_index)),
     fare.fare_brand_name ?? '–',
