@@ -17,31 +17,13 @@ export interface Ids {
   supportCode(): string;
 }
 
-type IdPrefix =
-  | 'int'
-  | 'ord'
-  | 'quo'
-  | 'pay'
-  | 'eff'
-  | 'req'
-  | 'sch'
-  | 'bkg'
-  | 'aff'
-  | 'ref'
-  | 'msg'
-  | 'key'
-  | 'aud'
-  | 'nte'
-  // Travellers that the tool has saved.
-  | 'trv'
-  // The partner service's orders, outbound requests, requirements, customer data, attestations, partners, customers.
-  | 'rmp'
-  | 'out'
-  | 'rqm'
-  | 'dat'
-  | 'att'
-  | 'par'
-  | 'cus';
+type FlightPrefix = 'int' | 'ord' | 'sch' | 'bkg' | 'aff' | 'ref' | 'req';
+type MoneyPrefix = 'quo' | 'pay' | 'eff';
+/** Messages, keys, lines of the audit trail, notes; travellers that the tool has saved. */
+type CommonPrefix = 'msg' | 'key' | 'aud' | 'nte' | 'trv';
+/** Orders, outbound requests, requirements, customer data, attestations, partners, customers. */
+type PartnerPrefix = 'rmp' | 'out' | 'rqm' | 'dat' | 'att' | 'par' | 'cus';
+type IdPrefix = FlightPrefix | MoneyPrefix | CommonPrefix | PartnerPrefix;
 
 function crockford(bytes: Uint8Array, characters: number): string {
   let value = 0n;

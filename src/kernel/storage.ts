@@ -31,20 +31,14 @@ type StorageCode = (typeof STORAGE_CODES)[number];
 /** Seconds after which a caller may ask again; as long a failed write keeps /ready from saying ok. */
 export const STORAGE_RETRY_S = 5;
 
-const BY_ERRNO: Readonly<Record<string, StorageCode>> = {
-  ENOSPC: 'storage_full',
-  EDQUOT: 'storage_full',
-  EFBIG: 'storage_full',
-  EIO: 'storage_failed',
-  ENXIO: 'storage_failed',
-  ESTALE: 'storage_failed',
-  EROFS: 'storage_not_writable',
-  EACCES: 'storage_not_writable',
-  EPERM: 'storage_not_writable',
-  ENOTDIR: 'storage_not_writable',
-  EMFILE: 'too_many_open_files',
-  ENFILE: 'too_many_open_files',
-};
+const ERRNOS: readonly (readonly [StorageCode, string])[] = [
+  ['storage_full', 'ENOSPC EDQUOT EFBIG'],
+  ['storage_failed', 'EIO ENXIO ESTALE'],
+  ['storage_not_writable', 'EROFS EACCES EPERM ENOTDIR'],
+  ['too_many_open_files', 'EMFILE ENFILE'],
+];
+const errnoCode = (errno: string): StorageCode | undefined =>
+  ERRNOS.find(([, errnos]) => errnos.split(' ').includes(errno))?.[0];
 
 /** SQLite's result codes by how they begin, and PostgreSQL's SQLSTATEs. The first that fits counts. */
 const BY_DATABASE: readonly (readonly [RegExp, StorageCode])[] = [
@@ -88,7 +82,7 @@ export function storageProblem(error: unknown, path?: string): Problem | null {
   const file = path ?? native.path;
   // A file is where a folder should be; ENOENT is what Node makes of a folder that cannot be made.
   const isNoFolder = /^(ENOENT|EEXIST)$/.test(said) && native.syscall === 'mkdir';
-  const ofSystem = isNoFolder ? 'storage_not_writable' : BY_ERRNO[said];
+  const ofSystem = isNoFolder ? 'storage_not_writable' : errnoCode(said);
   if (ofSystem)
     return file !== undefined || said.endsWith('MFILE') || said.endsWith('NFILE')
       ? told(ofSystem, file, said, error)
@@ -101,7 +95,7 @@ export function storageProblem(error: unknown, path?: string): Problem | null {
   if (found === undefined) return null;
   // SQLite says that it failed, and keeps the system's reason to itself.
   const errno = path === undefined || SAYS_WHY.has(found) ? null : errnoBeside(path);
-  return told(BY_ERRNO[errno ?? ''] ?? found, path, errno ?? reasonOf(native), error);
+  return told(errnoCode(errno ?? '') ?? found, path, errno ?? reasonOf(native), error);
 }
 
 const SAYS_WHY: ReadonlySet<StorageCode> = new Set(['storage_full', 'storage_locked', 'storage_damaged']);

@@ -45,14 +45,9 @@ export const glanceAtPartnerKeys = (home: string): Glanced[] =>
   );
 
 /** The codes of partners' offerings that an order names. */
-export interface GlancedRails {
-  readonly countries: readonly string[];
-  readonly from: readonly string[];
-  readonly to: readonly string[];
-  readonly methods: readonly string[];
-}
+export type GlancedRails = ReturnType<typeof glanceAtRails>;
 
-export function glanceAtRails(home: string): GlancedRails {
+export function glanceAtRails(home: string) {
   const rows = readRows(join(home, 'service.db'), `select offering from partners limit ${MOST_GLANCED}`);
   const rails = rows.flatMap(({ offering }) => {
     const { rails } = JSON.parse(String(offering)) as { rails?: readonly Record<string, unknown>[] };

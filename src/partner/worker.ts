@@ -5,11 +5,7 @@ import { creationsDueAtMs, loadOrderCreation } from './orders/index.ts';
 const JOBS: readonly Job[] = [
   {
     dueAtMs: attestationsDueAtMs,
-    load: async (ports) => {
-      const { createStanding } = await loadStanding();
-      const { attestations } = createStanding(ports);
-      return () => attestations.runDue();
-    },
+    load: async (ports) => (await loadStanding()).createStanding(ports).attestations.runDue,
   },
   {
     dueAtMs: retentionDueAtMs,
@@ -18,15 +14,8 @@ const JOBS: readonly Job[] = [
       return () => purgeCustomerData(ports);
     },
   },
-
   // Orders whose creation a crash, a lost answer or an outage left open.
-  {
-    dueAtMs: creationsDueAtMs,
-    load: async (ports) => {
-      const { createOrderCreation } = await loadOrderCreation();
-      return () => createOrderCreation(ports).runDue();
-    },
-  },
+  { dueAtMs: creationsDueAtMs, load: async (ports) => (await loadOrderCreation()).createOrderCreation(ports).runDue },
 ];
 
 const jobsOf = (demo: PartnerDemo | null): readonly Job[] => (demo ? [...JOBS, demo.updates] : JOBS);

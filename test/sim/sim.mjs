@@ -44,6 +44,13 @@ async function bundle() {
     logLevel: 'warn',
     inputOptions: { checks: { ineffectiveDynamicImport: false } },
     outputOptions: { codeSplitting: false },
+    // In one file, a JSON module behind a lazy import would be read before it is there.
+    plugins: [
+      {
+        name: 'json-as-code',
+        transform: (code, id) => (id.endsWith('.json') ? { code: `export default ${code}`, moduleType: 'js' } : null),
+      },
+    ],
     // Where `import.meta.url` leads to what lies beside the sources.
     define: { 'import.meta.url': JSON.stringify(`file://${join(ROOT, 'dist/main.js')}`) },
     alias: { '@neon-rs/load': inPlaceOf, 'detect-libc': inPlaceOf },

@@ -35,6 +35,16 @@ export async function requireCustomer(
   return row;
 }
 
+/** The highest rank of a customer's data or attestations; 0 where there is none. */
+export async function highestRank(tx: Tx, table: 'customer_data' | 'attestation_runs', customerId: string) {
+  const row = await tx
+    .selectFrom(table)
+    .select((column) => column.fn.max<number | null>('rank').as('rank'))
+    .where('customer_id', '=', customerId)
+    .executeTakeFirst();
+  return Number(row?.rank ?? 0);
+}
+
 /** Lets a partner see a customer. Idempotent. */
 export async function linkCustomer(tx: Tx, customerId: string, partnerId: string, nowMs: number): Promise<void> {
   await tx

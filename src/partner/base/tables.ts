@@ -187,26 +187,6 @@ interface PartnerBreakerTable {
   updated_at_ms: number;
 }
 
-interface PartnerTables extends ComplianceTables {
-  partners: PartnerTable;
-  partner_keys: PartnerKeyTable;
-  customers: CustomerTable;
-  customer_partners: CustomerPartnerTable;
-  customer_tokens: CustomerTokenTable;
-  partner_orders: PartnerOrderTable;
-  partner_order_changes: PartnerOrderChangeTable;
-  partner_order_counts: PartnerOrderCountTable;
-  partner_answers: PartnerAnswerTable;
-  partner_outbound: PartnerOutboundTable;
-  partner_breakers: PartnerBreakerTable;
-}
-
-/** The tables that the partner service reads and writes: its own, and those of the rooms below it; never flights'. */
-export interface PartnerDatabase extends PartnerTables, NotifyTables, MetaTables {}
-
-export type Store = Kysely<PartnerDatabase>;
-export type Tx = Transaction<PartnerDatabase>;
-
 /** A partner's own requirement of one customer, beyond the policy. It lasts until their link ends. */
 interface PartnerRequirementTable {
   requirement_id: string;
@@ -244,8 +224,6 @@ interface CustomerDataFieldTable {
   value_sealed: string;
 }
 
-type AttestationRunState = 'running' | 'passed' | 'rejected';
-
 /** An attestation that was begun for certain data of a customer. It names the data by their ids, and holds none. */
 export interface AttestationRunTable {
   attestation_id: string;
@@ -253,7 +231,7 @@ export interface AttestationRunTable {
   type: string;
   input_key: string;
   rank: number;
-  state: AttestationRunState;
+  state: 'running' | 'passed' | 'rejected';
   /** Set while it runs; unique: one run at a time for the same data. */
   live_key: string | null;
   due_at_ms: number;
@@ -289,7 +267,19 @@ interface WantedOrderTable {
   wanted_at_ms: number;
 }
 
-export interface ComplianceTables {
+/** The tables that the partner service reads and writes: its own, and those of the rooms below it; never flights'. */
+export interface PartnerDatabase extends NotifyTables, MetaTables {
+  partners: PartnerTable;
+  partner_keys: PartnerKeyTable;
+  customers: CustomerTable;
+  customer_partners: CustomerPartnerTable;
+  customer_tokens: CustomerTokenTable;
+  partner_orders: PartnerOrderTable;
+  partner_order_changes: PartnerOrderChangeTable;
+  partner_order_counts: PartnerOrderCountTable;
+  partner_answers: PartnerAnswerTable;
+  partner_outbound: PartnerOutboundTable;
+  partner_breakers: PartnerBreakerTable;
   partner_requirements: PartnerRequirementTable;
   customer_data: CustomerDataTable;
   customer_data_fields: CustomerDataFieldTable;
@@ -299,10 +289,7 @@ export interface ComplianceTables {
 }
 
 /** Columns that hold account numbers, names and words about people: sealed for their row. */
-export type SealedColumn =
-  | 'deposit_instructions_sealed'
-  | 'reason_sealed'
-  | 'customer_facing_reason_sealed'
-  | 'return_details_sealed'
-  | 'redirect_url_sealed'
-  | 'creation_sealed';
+export type SealedColumn = Extract<keyof PartnerOrderTable, `${string}_sealed`>;
+
+export type Store = Kysely<PartnerDatabase>;
+export type Tx = Transaction<PartnerDatabase>;

@@ -3,6 +3,7 @@ import { NEVER_MS, type OpenQueue, openQueue } from '../../store/index.ts';
 import {
   type Attest,
   type AttestationRunTable,
+  highestRank,
   type PartnerDatabase,
   type PartnerPorts,
   pageOperator,
@@ -96,12 +97,7 @@ async function beginDue(
   const due = judged.filter(({ standing }) => standing.state === 'due');
   if (due.length === 0) return 0;
   const nowMs = ports.clock.now();
-  const highest = await tx
-    .selectFrom('attestation_runs')
-    .select((column) => column.fn.max<number | null>('rank').as('rank'))
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst();
-  let rank = Number(highest?.rank ?? 0);
+  let rank = await highestRank(tx, 'attestation_runs', customerId);
   for (const { requirement, dataIds } of due) {
     const key = inputKey(dataIds);
     const attestationId = ports.ids.next('att');

@@ -229,14 +229,6 @@ function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, policy: Poli
   }
 }
 
-/** What is left to do before an order can be made, for machines: names of the specification alone. */
-interface Outstanding {
-  readonly data?: string;
-  readonly attestation?: string;
-  readonly network?: string;
-  readonly state: 'missing' | 'running' | 'rejected';
-}
-
 /**
  * The gate of CreateOrder: no order without a compliance status of SUCCESS for this very order, which is the policy by
  * country, direction and amount (with what the customer ordered lately), and what the order's partner asks. The
@@ -288,7 +280,8 @@ const required = (assessment: Assessment) =>
     },
   });
 
-function outstandingOf({ requirement, standing }: Judged): Outstanding {
+/** What is left to do before an order can be made, for machines: names of the specification alone. */
+function outstandingOf({ requirement, standing }: Judged) {
   const state = standing.state === 'missing' || standing.state === 'rejected' ? standing.state : 'running';
   return {
     ...(requirement.kind === 'data' ? { data: requirement.type } : { attestation: requirement.type }),

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import type { DataType } from '../../wire/partner/kinds.ts';
-import type { PartnerPorts, Store, Tx } from '../base/index.ts';
+import { highestRank, type PartnerPorts, type Store, type Tx } from '../base/index.ts';
 import type { CustomerData } from '../customer-data/index.ts';
 import type { Submission, WalletNetwork } from './compliance.ts';
 
@@ -27,7 +27,7 @@ export const createSubmissions = (ports: SubmissionPorts) => ({
     given: readonly GivenData[],
     nowMs: number,
   ): Promise<{ dataId: string; type: DataType }[]> {
-    let rank = await highestRank(tx, customerId);
+    let rank = await highestRank(tx, 'customer_data', customerId);
     const saved: { dataId: string; type: DataType }[] = [];
     for (const piece of given) {
       const dataId = await savePiece(ports, tx, customerId, piece, ++rank, nowMs);
@@ -140,15 +140,6 @@ async function fields(
 
 const place = (customerId: string, dataId: string, field: string): string =>
   `customer_data_fields.value_sealed.${customerId}.${dataId}.${field}`;
-
-async function highestRank(tx: Tx, customerId: string): Promise<number> {
-  const row = await tx
-    .selectFrom('customer_data')
-    .select((column) => column.fn.max<number | null>('rank').as('highest'))
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst();
-  return Number(row?.highest ?? 0);
-}
 
 /** A document is valid through its last day, by UTC. */
 const endOf = (expiry: Field | undefined): number | null =>

@@ -89,23 +89,13 @@ export async function orderDetails(
   };
 }
 
-/** An order that the service itself ended in ERROR: no answer of its partner could be used. */
-interface OrderInError {
-  readonly order_id: string;
-  readonly partner_id: string;
-  readonly last_error: string | null;
-  readonly attempts: number;
-  readonly updated_at: string;
-}
-
 const MOST_LISTED = 200;
 
-/** Lists the orders that wait for a person until their partner moves them, oldest first; with an id, that one. */
-export async function ordersInError(
-  store: Store,
-  environment: PartnerEnvironment,
-  orderId?: string,
-): Promise<OrderInError[]> {
+/**
+ * Lists the orders that the service itself ended in ERROR, since no answer of their partner could be used: each waits for a
+ * person until its partner moves it. Oldest first; with an id, that one.
+ */
+export async function ordersInError(store: Store, environment: PartnerEnvironment, orderId?: string) {
   const rows = await store
     .selectFrom('partner_orders')
     .select(['order_id', 'partner_id', 'last_error', 'attempts', 'updated_at_ms'])

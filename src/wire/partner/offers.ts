@@ -112,15 +112,10 @@ export function railsOf(offering: string): Offering & { readonly isWhole: boolea
   };
 }
 
-/** The requested exchange; `fromAmount` is a decimal string. */
-interface Wanted {
+/** The requested exchange. */
+type Wanted = Omit<GetAvailablePartnersRequest, 'countryCode' | 'partnerTypes'> & {
   readonly countryCode?: string | undefined;
-  readonly rampType: 'ONRAMP' | 'OFFRAMP';
-  readonly fromCurrency: string;
-  readonly toCurrency: string;
-  readonly paymentMethod: string;
-  readonly fromAmount: string;
-}
+};
 
 type Quote =
   | { readonly kind: 'quote'; readonly toAmount: string }
