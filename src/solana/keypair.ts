@@ -20,19 +20,13 @@ export function readKeypair(pathOrDash: string, options: { stdin?: () => string 
   return signerFromText((options.stdin ?? readStdin)(), 'standard input');
 }
 
-/**
- * The same of a file that this tool made itself: that its halves belong together is seen when it first signs.
- * @throws Problem `no_wallet`, `keypair_unreadable`
- */
+/** The same for a file of this tool's own: its halves are compared at the first signature. @throws as `readKeypair` */
 export function readOwnKeypair(path: string): Signer {
   const bytes = keypairBytes(readPrivateFile(path), path);
   return signerFromHalves(bytes.subarray(0, 32), bytes.subarray(32), () => halvesDiffer(path));
 }
 
-/**
- * The 32-byte seed of a keypair file that somebody else made.
- * @throws Problem `no_wallet`, `keypair_unreadable`
- */
+/** The 32-byte seed of a keypair file of another tool. @throws as `readKeypair` */
 export function readKeypairSeed(path: string): Uint8Array {
   const text = readPrivateFile(path);
   signerFromText(text, path);
@@ -116,7 +110,7 @@ function keypairBytes(text: string, source: string): Uint8Array {
   return bytes;
 }
 
-/** undefined for garbage. What the parsers throw quotes their input, so it must not travel on. */
+/** undefined for garbage. The parsers' errors quote their input, so they must not travel on. */
 function parseBytes(text: string): Uint8Array | undefined {
   try {
     if (!text.startsWith('[')) return new Uint8Array(getBase58Encoder().encode(text));

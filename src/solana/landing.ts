@@ -103,11 +103,11 @@ async function fateOf(
   return (await seen()) ?? { kind: 'dead' };
 }
 
-/** Signed by somebody whose signature is not known here: its message is, and the memo in it. */
+/** A message with a memo whose signature is not known here: another party completes it. */
 export interface SignedMessage extends Omit<SignedBytes, 'wire'> {
   readonly message: Uint8Array;
   readonly memo: string;
-  /** One that the message names, by whose history it is found. */
+  /** An account that the message names: its history has the transaction. */
   readonly account: Address;
 }
 

@@ -14,7 +14,7 @@ export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>)
   }
 }
 
-/** Names a table whose rows nobody can ask for any more once a time has passed; it has an index on that time. */
+/** A table whose rows are of no use once a time has passed; it has an index on that time. */
 interface Passing<Tables, Name extends keyof Tables & string> {
   readonly table: Name;
   readonly key: keyof Tables[Name] & string;
@@ -25,8 +25,8 @@ interface Passing<Tables, Name extends keyof Tables & string> {
 export const BITE = 50;
 
 /**
- * Removes the oldest rows of a table up to a time, at most a bite of them: who finds a heap takes some of it, and
- * leaves the rest to those who come after. One that a failure of the power brings back is found again.
+ * Removes the oldest rows of a table up to a time, at most a bite of them: the rest is for later callers. A row that a
+ * power cut brings back is found again.
  * @param unless rows that stay
  * @returns how many are gone
  */

@@ -11,9 +11,9 @@ import { loadToken } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 
 /**
- * Reads the escrow of an intent from the chain and compares it with the record. What the record does not say is
- * compared with nothing: its line expects `not in the record`.
- * @param latestRefundMs how long the money may stay before anybody can send it back; absent: as long as the record says
+ * Compares the escrow of an intent on the chain with the record. A field that the record leaves out is not compared: its
+ * line expects `not in the record`.
+ * @param latestRefundMs the latest time from which anybody can send the money back; absent: as the record says
  * @throws Problem `cluster_failed`, `escrow_mismatch` for a record without readable addresses
  */
 export async function escrowChecks(

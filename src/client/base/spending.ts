@@ -54,7 +54,13 @@ export interface Spending {
 }
 
 /** A payment that a service has asked for. */
-export interface PaymentRequest extends Spending, Record<'resource' | 'host' | 'asset' | 'payTo' | 'network', string> {}
+export interface PaymentRequest extends Spending {
+  readonly resource: string;
+  readonly host: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly network: string;
+}
 
 /** Who pays, and how they are asked. */
 export interface SpendingPolicy extends Spender {

@@ -28,7 +28,7 @@ import { challengeOf, headerJson } from './challenge.ts';
 export interface PaidAnswer {
   readonly body: unknown;
   readonly payment: PaymentReceipt | null;
-  /** It was paid and answered before, and nobody has seen it. */
+  /** It was paid and answered before, and not shown yet. */
   readonly isKept?: true;
 }
 
@@ -39,7 +39,7 @@ interface Delivery {
   readonly fresh: boolean;
   readonly patience: Patience;
   readonly options: CallOptions;
-  /** The payment is left over from a run so long ago that its answer is of no use: it is only finished. */
+  /** The payment is so old that its answer is of no use: it is only finished. */
   readonly stale: boolean;
 }
 
@@ -256,15 +256,12 @@ async function blocksLeft(ports: DeliveryPorts, open: OpenPayment): Promise<bigi
 }
 
 /**
- * Who refused a signed payment? A proxy, a gateway or a page that asks for a login may stand between: what they
- * say is no word on the payment, which may have been settled a moment before.
- *
- * `refused`: the service has turned the call down for a reason of its own. `not_accepted`: it asks for another payment.
- * null: nobody knows that the service has seen the payment.
+ * The source of a refusal. A proxy, a gateway or a login page between us and the service decides nothing about the
+ * payment, which may have been settled a moment before.
+ * @returns `refused`: the service has turned the call down for a reason of its own; `not_accepted`: it asks for another
+ *   payment; null: it is unknown whether the service has seen the payment
  */
-type Refusal = 'refused' | 'not_accepted';
-
-function refusalIn(answer: HttpAnswer): Refusal | null {
+function refusalIn(answer: HttpAnswer): 'refused' | 'not_accepted' | null {
   if (answer.status === 402) return isChallenge(answer) && !isUnseen(answer) ? 'not_accepted' : null;
   const code = ownCode(answer);
   return code !== null && DECIDED.has(code) ? 'refused' : null;

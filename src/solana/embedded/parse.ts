@@ -154,7 +154,7 @@ function byteReader(source: Uint8Array) {
 
 export const LOOKUP_TABLE_PROGRAM = 'AddressLookupTab1e1111111111111111111111111' as Address;
 
-/** A table keeps its addresses behind its own fields. */
+/** Addresses lie behind a table's own fields. */
 const META_BYTES = 56;
 
 const NEVER = 2n ** 64n - 1n;

@@ -38,7 +38,6 @@ const programConfig = z
   })
   .optional();
 
-/** Accounts and tokens. */
 export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<string, Method> {
   const scan: Scan = (wanted, look) =>
     eachPage(turns, PAGE, (last) => ledger.accountsPage(wanted, last?.address ?? '', PAGE), look);

@@ -36,7 +36,7 @@ type BlockConfig = z.infer<typeof blockConfig>;
 
 /**
  * Blocks. Every slot has one, however few transactions landed in it, and none is ever skipped or forgotten. The
- * block of the slot that it is now is not complete.
+ * block of the current slot is not complete.
  */
 export function blockMethods(ledger: EmbeddedLedger, turns: Turns, identity: string): Record<string, Method> {
   const newest = () => ledger.now().slot - 1;
@@ -78,7 +78,7 @@ const getBlock = (ledger: EmbeddedLedger, turns: Turns) =>
   method(z.tuple([integerParam, z.union([transactionEncoding, blockConfig]).optional()]), async (slot, option) => {
     const options: BlockConfig = typeof option === 'string' ? { encoding: option } : (option ?? {});
     requireConfirmed(options);
-    // What has just landed is asked for at once: its block is complete with the end of its slot.
+    // Clients ask at once for the block of a new transaction: it is complete with the end of its slot.
     if (slot === ledger.now().slot) await turns.rest(SLOT_MS);
     if (slot >= ledger.now().slot) throw notAvailable(slot);
     const parentSlot = Math.max(0, slot - 1);

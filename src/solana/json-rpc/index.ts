@@ -136,7 +136,6 @@ const MOST_LEADERS = 5_000;
 const MOST_REWARDS = 100;
 const MOST_LARGEST = 20;
 
-/** Balances that are read at once. */
 const PAGE = 1_000;
 
 const none = z.tuple([]);

@@ -32,14 +32,13 @@ const MOST_SIGNATURES = 1000;
 /** Accounts that a simulation shows: no transaction names more. */
 const MOST_SHOWN = 64;
 
-/** Signatures that are read at once. */
 const PAGE = 50;
 
 const flag = z.boolean().nullish();
 const wireEncoding = z.enum(['base58', 'base64']).nullish();
 export const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
 
-/** Transactions: sending, trying out, and what became of them. */
+/** Transactions: sending, trying out, and their results. */
 export const transactionMethods = (ledger: EmbeddedLedger, turns: Turns): Record<string, Method> => ({
   sendTransaction: sendTransaction(ledger),
   simulateTransaction: simulateTransaction(ledger),

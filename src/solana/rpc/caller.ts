@@ -7,10 +7,9 @@ import { type Member, NoAnswer, RpcRefusal } from './member.ts';
 
 export interface RpcCaller {
   /**
-   * Calls a method and checks its result against `schema`. Whatever is no answer to it is asked for again, elsewhere
-   * where there is another address, and within bounds: network errors, 429 and 5xx (as late as `Retry-After` asks for),
-   * torn and foreign answers, answers that are older than an earlier answer, and refusals of a node that is behind or
-   * busy. An address that is slow or gave no answer is left aside for a while.
+   * Calls a method and checks its result against `schema`. Asks again, at another address where there is one, and within
+   * bounds, after network errors, 429 and 5xx (as late as `Retry-After` asks for), torn, foreign and older answers, and
+   * refusals of a node that is behind or busy. An address that is slow or gave no answer is left aside for a while.
    * @throws Problem `cluster_failed` without an answer; RpcRefusal for a refusal of the request itself.
    */
   call: Call;
@@ -26,7 +25,7 @@ export interface RpcCaller {
     schema: S,
     lateMs?: number,
   ): Promise<readonly Said<z.output<S>>[]>;
-  /** A caller for each address alone, to hold one's word against the other's. */
+  /** A caller for each address alone, to compare their answers. */
   alone(): readonly RpcCaller[];
 }
 
@@ -39,15 +38,15 @@ export type Said<T> =
 
 const TRIES = 8;
 const PAUSES: DelayPolicy = { firstMs: 100, factor: 2, mostMs: 2_000, jitter: 'none' };
-/** A node that asks for a longer pause is not waited for: the caller is asked to come back. */
+/** For a longer pause the caller is asked to come back. */
 const LONGEST_ASKED_PAUSE_MS = 5_000;
-/** After so long nothing is asked again: somebody waits for the answer. */
+/** Asks no more after so long: a person waits for the answer. */
 const PATIENCE_MS = 20_000;
 /** An address that takes longer is slow where there is another one to ask. */
 const SLOW_MS = 250;
 
 export function createCaller(members: readonly Member[], clock: Clock): RpcCaller {
-  /** Those to ask now, in their order: all that are not left aside, else all, beginning with the one left longest ago. */
+  /** The members to ask now: all that are not left aside, else all, beginning with the one left longest ago. */
   const candidates = (): readonly Member[] => {
     const [only] = members;
     if (members.length === 1 && only) return [only];

@@ -227,7 +227,7 @@ async function signatureStatus(caller: RpcCaller, signature: Signature): Promise
   const answers = said.flatMap((one) => (one.kind === 'answer' ? [one.answer] : []));
   if (answers.length === 0) answers.push(await caller.read('getSignatureStatuses', params, statusesAnswer));
   const known = answers.flatMap(([status]): SignatureStatus[] => {
-    // Below confirmed nothing exists, for anybody here: its fork may be dropped.
+    // Below confirmed nothing exists: its fork may be dropped.
     if (!status || status.confirmationStatus === 'processed') return [];
     const confirmation = status.confirmationStatus ?? 'finalized';
     return [{ slot: status.slot, err: status.err ?? null, confirmation }];
@@ -238,7 +238,7 @@ async function signatureStatus(caller: RpcCaller, signature: Signature): Promise
 const PAGE = 1000;
 const MOST_PAGES = 50;
 
-/** Where so many addresses are named, no single one's word is enough. */
+/** With so many addresses, a single one's word is not enough. */
 const WITNESSES = 2;
 
 /**

@@ -9,7 +9,7 @@ const LEVELS = ['processed', 'confirmed', 'finalized'] as const;
 
 type Level = (typeof LEVELS)[number];
 
-/** Which levels a newer answer of each makes old: a node's processed slot is never behind its finalized one. */
+/** The levels that a newer answer of each makes old: a node's processed slot is never behind its finalized one. */
 const AT_LEAST: Readonly<Record<Level, readonly Level[]>> = {
   processed: ['processed', 'confirmed', 'finalized'],
   confirmed: ['confirmed', 'finalized'],
@@ -113,22 +113,20 @@ export class RpcRefusal extends Error {
 }
 
 /**
- * No answer that counts. `final`: asking the same address again would give the same. `behind`: the node has not come
- * as far as another one, as is usual for a moment.
+ * No answer that counts. `final`: the same address would give it again. `behind`: the node is behind another one, as is
+ * usual for a moment.
  */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
-  readonly pauseMs: number | null;
-  readonly final: boolean;
-  readonly behind: boolean;
+  readonly pauseMs: number | null = null;
+  readonly final: boolean = false;
+  readonly behind: boolean = false;
   constructor(
     readonly why: string,
-    more: { readonly pauseMs?: number | null; readonly final?: boolean; readonly behind?: boolean } = {},
+    more: Partial<Pick<NoAnswer, 'pauseMs' | 'final' | 'behind'>> = {},
   ) {
     super(why);
-    this.pauseMs = more.pauseMs ?? null;
-    this.final = more.final ?? false;
-    this.behind = more.behind ?? false;
+    Object.assign(this, more);
   }
 }
 
@@ -188,12 +186,12 @@ const envelope = z.looseObject({
   error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
 
-/** Methods whose answers do not say of which slot they are, or that try something out: the node itself has to refuse. */
+/** Methods whose answers name no slot, or that try something out: the node itself has to refuse. */
 const HELD_BY_NODE = new Set(['getSignaturesForAddress', 'simulateTransaction']);
 
 const TELLS_OF_LANDED = new Set(['getSignatureStatuses', 'getTransaction']);
 
-/** The slots that an answer tells of as reached, beside the node's own: those of transactions. */
+/** The slots of transactions in an answer: reached too, beside the node's own. */
 const landedSlots = z.union([
   z
     .looseObject({
@@ -344,7 +342,7 @@ const withLeast = (params: readonly unknown[], minContextSlot: number): readonly
 function resultIn({ status, text }: { readonly status: number; readonly text: string }, id: number): unknown {
   const answer = envelope.safeParse(parseJson(text));
   if (!answer.success) {
-    // A wrong address or key stays wrong; a page with status 200 is somebody between us and the node.
+    // A wrong address or key stays wrong; a page with status 200 comes from a proxy.
     if (status >= 400) throw new NoAnswer(`it answered ${status}`, { final: true });
     throw new NoAnswer('its answer is not JSON-RPC');
   }

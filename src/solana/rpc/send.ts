@@ -17,7 +17,7 @@ const LONGEST_WAIT_MS = 120_000;
 /** So many nodes, one after the other, do not know the blockhash any more: it has expired. */
 const ENOUGH_DOUBT = 3;
 
-/** What the nodes said to the bytes: one took them, all refused them, or nobody knows. */
+/** The nodes' word on the bytes: one took them, all refused them, or it is unknown. */
 type Broadcast =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly refusal: Problem }
@@ -30,9 +30,9 @@ interface Ports {
 }
 
 /**
- * Sends a signed transaction and waits until it is confirmed. It is tried out first: what would fail is put on no
- * way. Then every address gets the same bytes, and again every two seconds while they can land: a leader may drop
- * them, a block that had them may be dropped, and they land at most once.
+ * Sends a signed transaction and waits until it is confirmed. It is tried out first: a transaction that would fail is not
+ * sent. Then every address gets the same bytes, and again every two seconds while they can land: a leader may drop them,
+ * a block that had them may be dropped, and they land at most once.
  * @throws Problem `transaction_failed` when it was refused before any node had it, so that nothing is on its way,
  *   or when it failed on chain; `cluster_failed` when what happened is not known.
  */
@@ -99,7 +99,7 @@ async function broadcast(caller: RpcCaller, wire: Uint8Array): Promise<Broadcast
   return { kind: 'unheard', pauseMs: asked.length > 0 ? Math.min(...asked) : null };
 }
 
-/** The level at which blockhashes are asked for and tried: a finalized one is old already, a processed one may vanish. */
+/** The level of blockhashes: a finalized one is old already, a processed one may vanish. */
 const CONFIRMED = { commitment: 'confirmed' } as const;
 
 /** Blockhashes that were given out here and may still live. */

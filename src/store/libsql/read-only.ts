@@ -28,8 +28,8 @@ export function readRows(path: string, sql: string): Record<string, unknown>[] {
 }
 
 /**
- * Opens a file of ours to read, and leaves every byte beside it as it was. Of a file that nobody uses but that has a
- * journal, a private copy is read: SQLite would write the journal's index anew.
+ * Opens a file of ours to read, and leaves every byte beside it as it was. Reads a private copy of an unused file with a
+ * journal: SQLite would write the journal's index again.
  */
 export function openForReading(path: string): SqliteDatabase {
   const hasJournal = existsSync(`${path}-wal`);
@@ -56,7 +56,7 @@ export function openForReading(path: string): SqliteDatabase {
   }
 }
 
-/** Removes what looks of this user have left behind beside this one. */
+/** Removes the copies that killed looks of this user have left. */
 function sweepBeside(aside: string): void {
   try {
     const { uid, mtimeMs } = lstatSync(aside);
@@ -68,7 +68,7 @@ function sweepBeside(aside: string): void {
       if (isLeft) rmSync(path, { recursive: true, force: true });
     }
   } catch {
-    // A temporary folder may be one that nobody can list: this look works without it.
+    // A temporary folder may be unlistable: this look works without it.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Why a PostgreSQL server did not let us in, in words of ours: never an address, which may hold a password. */
+/** The reason why a PostgreSQL server did not let us in: never an address, which may hold a password. */
 export interface PostgresRefusal {
   readonly kind: 'away' | 'starting' | 'full' | 'login' | 'no_database' | 'encryption' | 'other';
   readonly said: string;
