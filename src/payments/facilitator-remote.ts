@@ -4,11 +4,10 @@ import { asInteger } from '../kernel/money.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
 import { type Cluster, landingOfMessage } from '../solana/index.ts';
-import type { Facilitator, Outcome } from './facilitator.ts';
-import { whyNotPayable } from './inspection.ts';
 import type { Settlement } from './journal.ts';
-import { readPayment, type SentPayment } from './payload.ts';
+import { readPayment, type SentPayment, whyNotPayable } from './payload.ts';
 import type { Requirements } from './quotes.ts';
+import type { Facilitator, Outcome } from './settling.ts';
 
 const TIMEOUT_MS = 20_000;
 

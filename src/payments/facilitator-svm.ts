@@ -4,11 +4,11 @@ import type { Clock } from '../kernel/clock.ts';
 import { asInteger } from '../kernel/money.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { type Cluster, landingOf, type SignedBytes, type Signer, signatureOf } from '../solana/index.ts';
-import type { Facilitator, Outcome, Verdict } from './facilitator.ts';
-import { MOST_COMPUTE_UNITS, MOST_PRICE_MICROLAMPORTS, MOST_SIGNATURES, whyNotPayable } from './inspection.ts';
 import type { Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
+import { MOST_COMPUTE_UNITS, MOST_PRICE_MICROLAMPORTS, MOST_SIGNATURES, whyNotPayable } from './payload.ts';
 import type { Requirements } from './quotes.ts';
+import type { Facilitator, Outcome, Verdict } from './settling.ts';
 
 /**
  * The facilitator in our own process: the package's `exact` scheme verifies, over the Cluster port. Settling is done

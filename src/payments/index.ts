@@ -1,5 +1,4 @@
 export * from './operator-wallets.ts';
 export { createPaywall } from './paywall.ts';
-export * from './readiness.ts';
 export { type PaymentsTables, paymentsMigrations } from './tables.ts';
 export * from './terms.ts';

@@ -1,33 +1,12 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { REGAINED, regained } from '../store/base/index.ts';
-import {
-  type Leased,
-  type LeasePorts,
-  leaseIsOver,
-  leaseTime,
-  markRow,
-  takeRow,
-  unlessLost,
-  whileHeld,
-} from '../store/index.ts';
+import type { Leased, LeasePorts } from '../store/index.ts';
+import { leaseIsOver, leaseTime, markRow, takeRow, unlessLost, whileHeld } from '../store/index.ts';
 import type { PaymentsTables, SettlementTable, Store } from './tables.ts';
 
 export type Settlement = Selectable<SettlementTable>;
 
-type SettlementChange = Partial<
-  Pick<
-    Settlement,
-    | 'state'
-    | 'transaction'
-    | 'signature'
-    | 'last_valid_block_height'
-    | 'answer_status'
-    | 'answer_sealed'
-    | 'answer_fence'
-    | 'settle_response'
-    | 'error_code'
-  >
->;
+type SettlementChange = Partial<Pick<Settlement, 'state' | keyof typeof UNSIGNED>>;
 
 interface NewSettlement {
   readonly key: string;
@@ -36,30 +15,6 @@ interface NewSettlement {
   readonly payer: string;
   readonly amount: number;
   readonly payTo: string;
-}
-
-/**
- * The settlement journal. One row per payment and per quote, both unique: whoever inserts the row holds the payment.
- * A lease says until when, and a fence that every write names, so that a holder which was overtaken changes nothing.
- */
-export interface Journal {
-  find(key: string): Promise<Settlement | undefined>;
-  /** null when the payment or its quote is held already. */
-  claim(settlement: NewSettlement): Promise<Settlement | null>;
-  /** Takes over a row whose lease has run out; null when somebody else did. */
-  overtake(row: Settlement): Promise<Settlement | null>;
-  /**
-   * Runs `work` while the lease of a row is renewed, and gives the lease up afterwards unless the row is finished: a
-   * retry then goes on at once. After a crash it waits for the lease, a few seconds.
-   */
-  hold<T>(row: Settlement, work: () => Promise<T>): Promise<T>;
-  /**
-   * @param how `REGAINED`: the cluster and what is written already tell it again
-   * @throws LeaseLost when the row was overtaken.
-   */
-  write(row: Settlement, change: SettlementChange, how?: typeof REGAINED): Promise<Settlement>;
-  /** Rows under way that nobody holds any more. */
-  orphans(limit: number): Promise<Settlement[]>;
 }
 
 export const LEASE_MS = 4_000;
@@ -73,7 +28,7 @@ const SETTLEMENTS: Leased<PaymentsTables, 'settlements'> = {
   mostMs: Number.POSITIVE_INFINITY,
 };
 
-/** A payment of which nothing more is known than that it was claimed. */
+/** Columns of a payment that was only claimed. */
 const UNSIGNED = {
   transaction: null,
   signature: null,
@@ -85,14 +40,21 @@ const UNSIGNED = {
   error_code: null,
 } as const;
 
-export function createJournal(ports: LeasePorts & { readonly store: Store }): Journal {
+/**
+ * The settlement journal. One row per payment and per quote, both unique: the process that inserts the row holds the
+ * payment, for as long as a lease says. Every write names a fence, so that a holder which was overtaken changes nothing.
+ */
+export function createJournal(ports: LeasePorts & { readonly store: Store }) {
   const { store, clock } = ports;
   /** Held rows that were written for the last time. */
   const ended = new Set<string>();
   const nameOf = (row: Settlement) => `${row.payment_key} ${row.fence}`;
   return {
-    find: (key) => store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
-    async claim(one) {
+    find: (key: string): Promise<Settlement | undefined> =>
+      store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
+
+    /** null when the payment or its quote is held already. */
+    async claim(one: NewSettlement): Promise<Settlement | null> {
       const now = clock.now();
       const row: Settlement = {
         ...UNSIGNED,
@@ -108,7 +70,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }): Jo
         created_at_ms: now,
         updated_at_ms: now,
       };
-      // A claim alone means nothing: what counts is our signature, which comes after it.
+      // A claim alone means nothing: our signature counts, and comes after it.
       const made = await regained(store)
         .insertInto('settlements')
         .values({ ...row, lease_until_ms: leaseTime(store, clock)(LEASE_MS) })
@@ -116,36 +78,49 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }): Jo
         .executeTakeFirst();
       return made.numInsertedOrUpdatedRows ? row : null;
     },
-    overtake: (row) => takeRow(ports, SETTLEMENTS, row.payment_key),
-    async hold(row, work) {
+
+    /** Takes over a row whose lease has run out; null when another process did. */
+    overtake: (row: Settlement): Promise<Settlement | null> => takeRow(ports, SETTLEMENTS, row.payment_key),
+
+    /**
+     * Runs `work` while the lease of a row is renewed, and gives the lease up afterwards unless the row is finished: a
+     * retry then goes on at once. After a crash it waits for the lease, a few seconds.
+     */
+    async hold<T>(row: Settlement, work: () => Promise<T>): Promise<T> {
       const holding = nameOf(row);
       try {
         return await whileHeld(ports, SETTLEMENTS, row, work);
       } finally {
-        // Nobody holds a payment that has ended.
+        // A payment that has ended is not held.
         if (!ended.delete(holding))
           await unlessLost(() => markRow(store, SETTLEMENTS, row, { lease_until_ms: 0 }, REGAINED));
       }
     },
-    async write(row, change, how) {
+
+    /**
+     * @param how `REGAINED`: the cluster and other rows tell it again
+     * @throws LeaseLost when the row was overtaken
+     */
+    async write(row: Settlement, change: SettlementChange, how?: typeof REGAINED): Promise<Settlement> {
       const written = { ...change, updated_at_ms: clock.now() };
       await markRow(store, SETTLEMENTS, row, written, how);
       if (change.state === 'answered' || change.state === 'failed') ended.add(nameOf(row));
       return { ...row, ...written };
     },
-    async orphans(limit) {
-      return (
-        store
-          .selectFrom('settlements')
-          .selectAll()
-          // In the words of the index over what is under way.
-          .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
-          .where('updated_at_ms', '>', 0)
-          .where(leaseIsOver(leaseTime(store, clock), LEASE_MS))
-          .orderBy('updated_at_ms')
-          .limit(limit)
-          .execute()
-      );
-    },
+
+    /** Rows under way that are no longer held. */
+    orphans: (limit: number): Promise<Settlement[]> =>
+      store
+        .selectFrom('settlements')
+        .selectAll()
+        // In the words of the index over what is under way.
+        .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
+        .where('updated_at_ms', '>', 0)
+        .where(leaseIsOver(leaseTime(store, clock), LEASE_MS))
+        .orderBy('updated_at_ms')
+        .limit(limit)
+        .execute(),
   };
 }
+
+export type Journal = ReturnType<typeof createJournal>;

@@ -1,8 +1,10 @@
 import type { Address } from '@solana/kit';
 import type { Clock } from '../kernel/clock.ts';
-import { associatedTokenAddress, type Cluster, decodeTokenAccount } from '../solana/index.ts';
+import { problem } from '../kernel/problems.ts';
+import { farelock } from '../kernel/shell-word.ts';
+import type { Cluster, Faucet, Signer } from '../solana/index.ts';
+import { associatedTokenAddress, decodeTokenAccount, loadPriced } from '../solana/index.ts';
 
-/** Holdings of the operator's wallets. */
 interface Holdings {
   /** Lamports of the authority, who opens, captures and refunds escrows. */
   readonly authority: bigint;
@@ -14,10 +16,10 @@ interface Holdings {
 
 export interface OperatorWallets {
   readonly addresses: { readonly authority: Address; readonly facilitator: Address | null; readonly treasury: Address };
-  /** False until the faucet of a new home has filled them: what they hold says nothing before. */
+  /** False until the faucet of a new home has filled them. */
   isFilled(): boolean;
   /**
-   * At most a few seconds old, and one look at a time: no request waits for its own, unless it asks for a fresh one.
+   * At most a few seconds old, and one look at a time for all requests, except for those that ask for a fresh one.
    * @throws Problem `cluster_failed`
    */
   holdings(how?: { readonly fresh: boolean }): Promise<Holdings>;
@@ -25,7 +27,7 @@ export interface OperatorWallets {
 
 const KEPT_MS = 3_000;
 
-/** The operator's wallets as the chain has them: paywall and flight service look at them before they take money. */
+/** The operator's wallets on the chain: paywall and flight service look at them before they take money. */
 export function createOperatorWallets(
   ports: OperatorWallets['addresses'] & {
     readonly cluster: Pick<Cluster, 'accounts'>;
@@ -66,3 +68,65 @@ export function createOperatorWallets(
     },
   };
 }
+
+const SOL = 1_000_000_000n;
+/** The least that authority and facilitator hold before a service starts on a cluster without a faucet. */
+export const LEAST_LAMPORTS = SOL / 2n;
+
+/**
+ * Readies the cluster for the first payment: the operator's keys can pay fees and rents, and the treasury has a token
+ * account, since an x402 payment goes to an account that exists. On the embedded cluster the faucet pays; on a real one the
+ * operator does.
+ * @throws Problem `insufficient_funds` on a real cluster, naming every key that holds too little
+ */
+export async function readyForMoney(options: {
+  readonly cluster: Cluster;
+  readonly faucet: Faucet | null;
+  readonly authority: Signer;
+  readonly facilitator: Address;
+  readonly treasury: Address;
+  readonly mint: Address;
+}): Promise<void> {
+  const { cluster, faucet, authority, facilitator, treasury, mint } = options;
+  const treasuryAccount = await associatedTokenAddress(treasury, mint);
+  const [signs, pays, tokens] = await cluster.accounts([authority.address, facilitator, treasuryAccount]);
+  const short = [
+    { wallet: 'authority', address: authority.address, lamports: signs?.lamports ?? 0n },
+    { wallet: 'facilitator', address: facilitator, lamports: pays?.lamports ?? 0n },
+  ].filter(({ lamports }) => lamports < LEAST_LAMPORTS);
+  if (short.length > 0 && !faucet) throw tooLittle(short);
+  for (const { address } of short) await faucet?.airdropSol(address, 1000n * SOL);
+  if (tokens) return;
+  // Once in the life of a treasury: no later start loads it.
+  const { getCreateAssociatedTokenIdempotentInstruction } = await import('@solana-program/token');
+  const { signPriced } = await loadPriced();
+  const create = getCreateAssociatedTokenIdempotentInstruction({
+    payer: authority,
+    ata: treasuryAccount,
+    owner: treasury,
+    mint,
+  });
+  const { wire } = await signPriced(cluster, { feePayer: authority, instructions: [create] });
+  await cluster.send(wire);
+}
+
+const sol = (lamports: bigint): string => `${Number(lamports) / Number(SOL)}`;
+
+/** Names all of them at once, so that the operator fills them all before the next start. */
+const tooLittle = (short: readonly { wallet: string; address: Address; lamports: bigint }[]) =>
+  problem('insufficient_funds', {
+    message: `The service cannot start: ${short
+      .map(({ wallet, address, lamports }) => `the ${wallet} ${address} holds ${sol(lamports)} SOL`)
+      .join(', ')}; each needs ${sol(LEAST_LAMPORTS)} for fees and rents.`,
+    fix: `Send SOL to ${short.map(({ address }) => address).join(' and ')}, then start again.`,
+    charged: 'nothing',
+    next: [farelock`cluster keys`, farelock`cluster fund`],
+    detail: {
+      wallets: short.map(({ wallet, address, lamports }) => ({
+        wallet,
+        address,
+        holds_lamports: Number(lamports),
+        needs_lamports: Number(LEAST_LAMPORTS),
+      })),
+    },
+  });

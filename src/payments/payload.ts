@@ -1,46 +1,24 @@
 import {
   type Address,
+  getAddressEncoder,
   getBase58Decoder,
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from '@solana/kit';
 import { PaymentPayloadV2Schema } from '@x402/core/schemas';
 import { problem } from '../kernel/problems.ts';
-import { decodeHeader } from './headers.ts';
-
-type Accepted = ReturnType<typeof PaymentPayloadV2Schema.parse>['accepted'];
+import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM, verifyEd25519 } from '../solana/index.ts';
+import { decodeHeader } from './quotes.ts';
 
 /** A PAYMENT-SIGNATURE that could be read. Nothing of it has been verified. */
-export interface SentPayment {
-  readonly header: string;
-  readonly accepted: Accepted;
-  /** The decoded header, as the package's schema let it pass. */
-  readonly payload: ReturnType<typeof PaymentPayloadV2Schema.parse>;
-  /** Wire bytes of the transaction, base64. */
-  readonly transaction: string;
-  readonly messageBytes: Uint8Array;
-  readonly usesLookupTables: boolean;
-  /** The accounts that must sign, in order: the fee payer first. */
-  readonly signers: readonly Address[];
-  readonly accounts: readonly Address[];
-  readonly instructions: readonly SentInstruction[];
-  /** The second signer's signature, null when it is missing. */
-  readonly payerSignature: Uint8Array | null;
-  /** `payerSignature` in base58: the key of the payment. */
-  readonly key: string | null;
-}
-
-export interface SentInstruction {
-  readonly program: Address | undefined;
-  readonly accounts: readonly number[];
-  readonly data: Uint8Array;
-}
+export type SentPayment = ReturnType<typeof readPayment>;
+type SentInstruction = SentPayment['instructions'][number];
 
 const MOST_HEADER_CHARACTERS = 8192;
 const MOST_TRANSACTION_BYTES = 1232;
 
 /** @throws Problem `invalid_payment_signature` for anything that is not a version 2 payload with a transaction. */
-export function readPayment(header: string): SentPayment {
+export function readPayment(header: string) {
   if (header.length > MOST_HEADER_CHARACTERS) throw unreadable('it is too long');
   const decoded = decodeHeader(header);
   if (decoded === undefined) throw unreadable('it is not base64 of JSON');
@@ -67,6 +45,7 @@ function readTransaction(wire: Uint8Array) {
     return {
       messageBytes: new Uint8Array(messageBytes),
       usesLookupTables: 'addressTableLookups' in message && (message.addressTableLookups?.length ?? 0) > 0,
+      /** The accounts that must sign, in order: the fee payer first. */
       signers,
       accounts,
       instructions: message.instructions.map((one) => ({
@@ -75,6 +54,7 @@ function readTransaction(wire: Uint8Array) {
         data: new Uint8Array(one.data ?? []),
       })),
       payerSignature: payerSignature && new Uint8Array(payerSignature),
+      /** The key of the payment. */
       key: payerSignature && getBase58Decoder().decode(payerSignature),
     };
   } catch {
@@ -84,3 +64,100 @@ function readTransaction(wire: Uint8Array) {
 
 const unreadable = (why: string) =>
   problem('invalid_payment_signature', { message: `PAYMENT-SIGNATURE cannot be read: ${why}.` });
+
+const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
+/** Assertions that wallets such as Phantom add; they move nothing. */
+const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+/** What the fee payer is willing to pay for: 100,000 units at 0.1 lamport each are 10,000 lamports. */
+export const MOST_COMPUTE_UNITS = 100_000;
+export const MOST_PRICE_MICROLAMPORTS = 100_000;
+/** The fee payer and the payer; each further signature would cost the fee payer 5,000 lamports. */
+export const MOST_SIGNATURES = 2;
+const SET_UNIT_LIMIT = 2;
+const SET_UNIT_PRICE = 3;
+const TRANSFER_CHECKED = 12;
+
+interface Expected {
+  readonly feePayer: string;
+  readonly asset: string;
+  /** Absent where the package verifies too: it derives the payee's account, which costs milliseconds each time. */
+  readonly payTo?: string;
+  readonly amount: bigint;
+  readonly memo: string;
+}
+
+/** The text of the one memo instruction, null when there is none or several. */
+export function memoOf(sent: SentPayment): string | null {
+  const memos = sent.instructions.filter((one) => one.program === MEMO_PROGRAM);
+  const [memo] = memos;
+  return memo && memos.length === 1 ? Buffer.from(memo.data).toString('utf8') : null;
+}
+
+/**
+ * Our own reading of the signed transaction, beside the package's: why it is not the payment that was asked for, or
+ * null. Signatures are checked here because a simulation does not check them; the fee payer may appear in no
+ * instruction, because our signature on the fee would then also sign for that.
+ */
+export async function whyNotPayable(sent: SentPayment, expected: Expected): Promise<string | null> {
+  const [feePayer, payer] = sent.signers;
+  if (sent.usesLookupTables) return 'address lookup tables are not accepted';
+  if (feePayer !== expected.feePayer) return 'the fee payer is not the one of the challenge';
+  if (!payer || sent.signers.length !== MOST_SIGNATURES) return 'exactly the payer and the fee payer must sign';
+  if (!sent.payerSignature) return 'the payer has not signed';
+  const publicKey = new Uint8Array(getAddressEncoder().encode(payer));
+  if (!verifyEd25519(publicKey, sent.messageBytes, sent.payerSignature)) {
+    return "the payer's signature is not valid";
+  }
+  if (sent.instructions.some((one) => one.accounts.includes(0) || one.program === feePayer)) {
+    return 'an instruction touches the fee payer';
+  }
+  const [limit, price, transfer, ...rest] = sent.instructions;
+  return (
+    computeFault(limit, price) ??
+    (await transferFault(sent, transfer, payer, expected)) ??
+    restFault(rest) ??
+    (memoOf(sent) === expected.memo ? null : 'the memo is not the one of the challenge')
+  );
+}
+
+function computeFault(limit: SentInstruction | undefined, price: SentInstruction | undefined): string | null {
+  const isSetting = (one: SentInstruction | undefined, kind: number, bytes: number) =>
+    one?.program === COMPUTE_BUDGET_PROGRAM && one.data[0] === kind && one.data.length === bytes;
+  if (!limit || !isSetting(limit, SET_UNIT_LIMIT, 5)) return 'the first instruction must set the compute limit';
+  if (!price || !isSetting(price, SET_UNIT_PRICE, 9)) return 'the second instruction must set the compute price';
+  if (Buffer.from(limit.data).readUInt32LE(1) > MOST_COMPUTE_UNITS) return 'the compute limit is too high';
+  if (Buffer.from(price.data).readBigUInt64LE(1) > BigInt(MOST_PRICE_MICROLAMPORTS)) {
+    return 'the compute price is too high';
+  }
+  return null;
+}
+
+async function transferFault(
+  sent: SentPayment,
+  transfer: SentInstruction | undefined,
+  payer: Address,
+  expected: Expected,
+): Promise<string | null> {
+  if (
+    transfer?.program !== TOKEN_PROGRAM ||
+    transfer.data[0] !== TRANSFER_CHECKED ||
+    transfer.data.length !== 10 ||
+    transfer.accounts.length !== 4
+  ) {
+    return 'the third instruction must be the transfer';
+  }
+  const [, mint, destination, authority] = transfer.accounts.map((index) => sent.accounts[index]);
+  if (authority !== payer) return 'the transfer is not authorised by the payer';
+  if (mint !== expected.asset) return 'the transfer is of another asset';
+  if (Buffer.from(transfer.data).readBigUInt64LE(1) !== expected.amount) {
+    return 'the transfer is of another amount';
+  }
+  if (expected.payTo === undefined) return null;
+  const vault = await associatedTokenAddress(expected.payTo as Address, expected.asset as Address);
+  return destination === vault ? null : 'the transfer goes to another account';
+}
+
+function restFault(rest: readonly SentInstruction[]): string | null {
+  const expected = rest.every((one) => one.program === MEMO_PROGRAM || one.program === LIGHTHOUSE_PROGRAM);
+  return expected ? null : 'there is an instruction that does not belong to a payment';
+}

@@ -1,82 +1,41 @@
-import type { Clock } from '../kernel/clock.ts';
 import { type HttpResponse, headerOf } from '../kernel/http.ts';
-import type { Ids } from '../kernel/ids.ts';
 import { canonicalJson } from '../kernel/json.ts';
-import type { Log } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Secrets } from '../kernel/secrets.ts';
-import type { Cluster, Signer } from '../solana/index.ts';
-import type { Facilitator } from './facilitator.ts';
-import { PAYMENT_SIGNATURE } from './headers.ts';
-import { createJournal, type Journal, type Settlement } from './journal.ts';
-import type { OperatorWallets } from './operator-wallets.ts';
+import { createJournal, type Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
-import {
-  challengeResponse,
-  createQuotes,
-  type Quote,
-  type Quotes,
-  type Refusal,
-  type Requirements,
-  requirementsOf,
-} from './quotes.ts';
-import { createRecovery, type Recovery } from './recovery.ts';
-import { createAnswers, createSettling, type Ended, type Settling } from './settling.ts';
-import type { Store } from './tables.ts';
+import type { Quote, Refusal, Requirements } from './quotes.ts';
+import { challengeResponse, giveQuote, PAYMENT_SIGNATURE, quoteByMemo, requirementsOf } from './quotes.ts';
+import type { Ended, Facilitator, PaywallPorts, Till } from './settling.ts';
+import { abandon, endOf, goOn, outcomeOf, recover, start } from './settling.ts';
 import type { Asker, PaidCall, PaymentTerms, Paywall } from './terms.ts';
 
-export interface PaywallPorts {
-  readonly store: Store;
-  readonly secrets: Secrets;
-  readonly cluster: Cluster;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Pays the network fee of every payment, and nothing else. */
-  readonly feePayer: Signer;
-  readonly log: Log;
-  /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
-  readonly facilitatorUrl?: string | undefined;
-  /** Holdings of the operator's wallets: a fee payer that can pay no fee is said before anybody signs. */
-  readonly wallets?: OperatorWallets | undefined;
-  /** How long a request waits for a payment that another one is settling, milliseconds (default 8000). */
-  readonly patienceMs?: number | undefined;
-}
-
-export interface RecoveringPaywall extends Paywall, Recovery {}
+export type { PaywallPorts } from './settling.ts';
 
 const NOBODY: Asker = { payer: null };
 
 /** A wallet keeps 0.00089 SOL to exist; below that and two fees it pays for nothing. */
 const LEAST_LAMPORTS = 890_880n + 2n * 20_000n;
 
-/** What travels with one request. */
+/** The call of one request, and the digest that its payment is bound to. */
 interface Visit {
   readonly call: PaidCall;
   readonly digest: string;
 }
 
-/** The ports of a visit. */
-interface Till {
-  readonly ports: PaywallPorts;
-  readonly quotes: Quotes;
-  readonly journal: Journal;
-  readonly settling: Settling;
-  readonly facilitator: () => Promise<Facilitator>;
-  readonly patienceMs: number;
+export interface RecoveringPaywall extends Paywall {
+  recover(): ReturnType<typeof recover>;
 }
 
 /**
- * The paywall (DESIGN, section 4). A request without a payment is checked and given a challenge; a payment is bound
- * by its memo to one quote, and a quote to one request. From the moment that a payment is claimed its journal row
- * decides: the same payment gets the same answer and is charged once, whichever process is asked.
+ * The paywall (DESIGN, section 4). A request without a payment is checked and given a challenge; a payment is bound by its
+ * memo to one quote, and a quote to one request. From the moment that a payment is claimed its journal row decides: the
+ * same payment gets the same answer and is charged once, whichever process is asked.
  *
  * `charge` raises the problems of `check` and `perform`, `invalid_payment_signature`, and `payment_pending`.
  */
 export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
-  const quotes = createQuotes(ports);
   const journal = createJournal(ports);
-  const patienceMs = ports.patienceMs ?? 8_000;
   // Loaded with the first payment: a free or unpaid call has no use for it.
   const facilitator = once(
     async (): Promise<Facilitator> =>
@@ -84,10 +43,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
         ? (await import('./facilitator-remote.ts')).createRemoteFacilitator({ ...ports, url: ports.facilitatorUrl })
         : (await import('./facilitator-svm.ts')).createSvmFacilitator(ports),
   );
-  const answers = createAnswers(ports);
-  const settling = createSettling({ ...ports, answers, journal, facilitator, patienceMs });
-  const till: Till = { ports, quotes, journal, settling, facilitator, patienceMs };
-
+  const till: Till = { ...ports, journal, facilitator, patienceMs: ports.patienceMs ?? 8_000 };
   return {
     async charge(request, call) {
       const digest = ports.secrets.hmac('paid request', canonicalJson([call.resource, call.request]));
@@ -100,42 +56,46 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       const { readPayment } = await import('./payload.ts');
       return paid(till, visit, readPayment(header)).catch(pendingIfAway);
     },
-    ...createRecovery({ ...ports, journal, facilitator }),
+    async outcome(paymentKey) {
+      const row = await journal.find(paymentKey);
+      return row ? outcomeOf(till, row) : 'unknown';
+    },
+    recover: () => recover(till),
   };
 }
 
-const feePayer = async ({ ports }: Till): Promise<string> =>
-  ports.facilitatorUrl
-    ? (await import('./facilitator-remote.ts')).feePayerOf(ports.facilitatorUrl, ports.cluster.network)
-    : ports.feePayer.address;
+const feePayer = async ({ facilitatorUrl, cluster, feePayer }: Till): Promise<string> =>
+  facilitatorUrl
+    ? (await import('./facilitator-remote.ts')).feePayerOf(facilitatorUrl, cluster.network)
+    : feePayer.address;
 
-/** The checks of the call, then ours: a payment whose fee nobody can pay is not asked for. */
+/** The checks of the call, then ours: a payment whose fee cannot be paid is not asked for. */
 async function termsOf(till: Till, call: PaidCall, asker: Asker): Promise<PaymentTerms> {
   const terms = await call.check(asker);
   await checkFeePayer(till, { fresh: false });
   return terms;
 }
 
-/** @throws Problem `operator_funds_low` when our fee payer can pay no fee. */
-async function checkFeePayer(till: Till, how: { fresh: boolean }): Promise<void> {
-  const holdings = await till.ports.wallets?.holdings(how).catch((error: unknown) => {
+/** @throws Problem `operator_funds_low` when our fee payer can pay no fee */
+async function checkFeePayer({ wallets, log, feePayer }: Till, how: { fresh: boolean }): Promise<void> {
+  const holdings = await wallets?.holdings(how).catch((error: unknown) => {
     if (isProblem(error, 'cluster_failed')) return null;
     throw error;
   });
   if ((holdings?.facilitator ?? LEAST_LAMPORTS) >= LEAST_LAMPORTS) return;
-  till.ports.log('error', 'facilitator_cannot_pay', { address: till.ports.feePayer.address });
+  log('error', 'facilitator_cannot_pay', { address: feePayer.address });
   throw problem('operator_funds_low', { retryAfter: 60 });
 }
 
 async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<HttpResponse> {
   const payer = await feePayer(till);
-  const quote = await till.quotes.give(terms, visit.call.resource, visit.digest);
-  const requirements = requirementsOf(quote, till.ports.cluster.network, payer);
+  const quote = await giveQuote(till, terms, visit.call.resource, visit.digest);
+  const requirements = requirementsOf(quote, till.cluster.network, payer);
   return challengeResponse({ url: visit.call.url, description: terms.description, requirements, refusal });
 }
 
 async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<HttpResponse> {
-  till.ports.log('info', 'payment_refused', { resource: visit.call.resource, reason });
+  till.log('info', 'payment_refused', { resource: visit.call.resource, reason });
   return challenge(till, visit, terms, { code: 'payment_verification_failed', reason });
 }
 
@@ -147,17 +107,15 @@ async function paid(till: Till, visit: Visit, sent: SentPayment): Promise<HttpRe
   return known ? again(till, visit, sent, known) : first(till, visit, sent, named?.quote);
 }
 
-/** The quote that the transaction names. */
 async function quoteOf(till: Till, sent: SentPayment) {
-  const { memoOf } = await import('./inspection.ts');
+  const { memoOf } = await import('./payload.ts');
   const memo = memoOf(sent);
-  return memo === null ? undefined : till.quotes.byMemo(memo, sent.key);
+  return memo === null ? undefined : quoteByMemo(till, memo, sent.key);
 }
 
-/** A payment that was never seen before. */
 async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote | undefined): Promise<HttpResponse> {
   const { call } = visit;
-  // Verified first, so that the check knows whether it is made for somebody who can pay.
+  // Verified first, so that the check knows whether its payer can pay.
   const bound = await bind(till, visit, sent, quote);
   if (typeof bound === 'string') return refuse(till, visit, await termsOf(till, call, NOBODY), bound);
   const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
@@ -168,40 +126,34 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
     return refuse(till, visit, await termsOf(till, call, NOBODY), reason);
   }
   const terms = await termsOf(till, call, { payer: verdict.payer });
-  if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
+  const { amount, quote_id: quoteId, pay_to: payTo, asset } = bound.quote;
+  if (payTo !== terms.payTo || asset !== terms.asset) {
     return refuse(till, visit, terms, 'the challenge is out of date');
   }
-  const row = await till.journal.claim({
-    key: sent.key,
-    quoteId: bound.quote.id,
-    requestDigest: visit.digest,
-    payer: verdict.payer,
-    amount: bound.quote.amount,
-    payTo: bound.quote.payTo,
-  });
+  const { payer } = verdict;
+  const row = await till.journal.claim({ key: sent.key, quoteId, requestDigest: visit.digest, payer, amount, payTo });
   if (!row) {
     const known = await till.journal.find(sent.key);
     return known ? again(till, visit, sent, known) : refuse(till, visit, terms, 'this challenge was paid already');
   }
   const attempt = { call, sent, requirements: bound.requirements, ...verdict };
-  const ended = await till.journal.hold(row, () => till.settling.start(row, attempt));
+  const ended = await till.journal.hold(row, () => start(till, row, attempt));
   return conclude(till, visit, sent, terms, ended);
 }
 
-/** A payment that the journal knows. */
 async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlement): Promise<HttpResponse> {
   const { call } = visit;
   if (known.request_digest !== visit.digest || sent.accepted.extra?.quote !== known.quote_id) {
     return refuse(till, visit, await call.check(NOBODY), 'this payment was made for another request');
   }
-  const deadline = till.ports.clock.now() + till.patienceMs;
+  const deadline = till.clock.now() + till.patienceMs;
   for (let row = known, pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-    const ended = await till.settling.endOf(row);
+    const ended = await endOf(till, row);
     if (ended) return conclude(till, visit, sent, null, ended);
     const mine = await till.journal.overtake(row);
     if (mine) return resume(till, visit, sent, mine);
-    if (till.ports.clock.now() >= deadline) throw problem('payment_pending', { retryAfter: 2 });
-    await till.ports.clock.sleep(pauseMs);
+    if (till.clock.now() >= deadline) throw problem('payment_pending', { retryAfter: 2 });
+    await till.clock.sleep(pauseMs);
     row = (await till.journal.find(row.payment_key)) ?? row;
   }
 }
@@ -210,17 +162,17 @@ async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlem
 async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settlement): Promise<HttpResponse> {
   const { call } = visit;
   if (row.state !== 'claimed' && row.state !== 'performed') {
-    const ended = await till.journal.hold(row, () => till.settling.goOn(row, call));
+    const ended = await till.journal.hold(row, () => goOn(till, row, call));
     return conclude(till, visit, sent, null, ended);
   }
   const { terms, ended } = await till.journal.hold(row, async () => {
     const terms = await termsOf(till, call, { payer: row.payer });
     const bound = await bind(till, visit, sent, (await quoteOf(till, sent))?.quote);
-    if (typeof bound === 'string') return { terms, ended: await till.settling.abandon(row, bound) };
+    if (typeof bound === 'string') return { terms, ended: await abandon(till, row, bound) };
     const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
-    if (!verdict.valid) return { terms, ended: await till.settling.abandon(row, verdict.reason) };
+    if (!verdict.valid) return { terms, ended: await abandon(till, row, verdict.reason) };
     const attempt = { call, sent, requirements: bound.requirements, ...verdict };
-    return { terms, ended: await till.settling.start(row, attempt) };
+    return { terms, ended: await start(till, row, attempt) };
   });
   return conclude(till, visit, sent, terms, ended);
 }
@@ -233,19 +185,16 @@ async function bind(
   quote: Quote | undefined,
 ): Promise<string | { quote: Quote; requirements: Requirements }> {
   if (!quote) return 'the transaction names no challenge that is known';
-  if (quote.resource !== visit.call.resource || quote.requestDigest !== visit.digest) {
+  if (quote.resource !== visit.call.resource || quote.request_digest !== visit.digest) {
     return 'this payment was made for another request';
   }
-  if (till.ports.clock.now() >= quote.expiresAtMs) return 'the challenge has expired';
-  const requirements = requirementsOf(quote, till.ports.cluster.network, await feePayer(till));
+  if (till.clock.now() >= quote.expires_at_ms) return 'the challenge has expired';
+  const requirements = requirementsOf(quote, till.cluster.network, await feePayer(till));
   const { extra, ...accepted } = sent.accepted;
   const same =
-    accepted.scheme === requirements.scheme &&
-    accepted.network === requirements.network &&
-    accepted.asset === requirements.asset &&
-    accepted.amount === requirements.amount &&
-    accepted.payTo === requirements.payTo &&
-    extra?.quote === quote.id;
+    (['scheme', 'network', 'asset', 'amount', 'payTo'] as const).every(
+      (name) => accepted[name] === requirements[name],
+    ) && extra?.quote === quote.quote_id;
   return same ? { quote, requirements } : 'the accepted requirements are not those of the challenge';
 }
 
@@ -262,7 +211,7 @@ async function conclude(
     if (!row) throw problem('payment_pending', { retryAfter: 2 });
     return again(till, visit, sent, row);
   }
-  // Every time the failure is told: the process that saw it first may have died before it undid anything.
+  // Each time that the failure is told: the process that saw it first may have died before it undid anything.
   await visit.call.undo?.(ended.payment);
   if (ended.kind === 'refused') return ended.response;
   if (ended.error !== undefined) throw ended.error;

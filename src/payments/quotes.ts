@@ -1,97 +1,78 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import { type HttpResponse, json } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { asInteger } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import { regained } from '../store/base/index.ts';
-import { encodeHeader, PAYMENT_REQUIRED } from './headers.ts';
-import type { Store } from './tables.ts';
+import type { QuoteTable, Store } from './tables.ts';
 import type { PaymentTerms } from './terms.ts';
 
-/** A challenge that was given out: one price for one request, until it expires. */
-export interface Quote {
-  /** Known to the one who was challenged only. */
-  readonly id: string;
-  readonly resource: string;
-  readonly requestDigest: string;
-  readonly amount: number;
-  readonly asset: string;
-  readonly payTo: string;
-  /** Public: it is written into the transaction. */
-  readonly memo: string;
-  readonly expiresAtMs: number;
+/** The three headers of x402 version 2. Each carries base64 of JSON. */
+export const PAYMENT_REQUIRED = 'PAYMENT-REQUIRED';
+export const PAYMENT_SIGNATURE = 'PAYMENT-SIGNATURE';
+export const PAYMENT_RESPONSE = 'PAYMENT-RESPONSE';
+
+export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+
+/** undefined when it is not base64 of JSON. */
+export function decodeHeader(header: string): unknown {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
-export interface Quotes {
-  give(terms: PaymentTerms, resource: string, requestDigest: string): Promise<Quote>;
-  /** @param key of a payment: whether the journal knows it is asked in the same breath */
-  byMemo(memo: string, key?: string | null): Promise<{ quote: Quote; isKnown: boolean } | undefined>;
-}
+/**
+ * A challenge that was given out: one price for one request, until it expires. Its id is a secret of the challenged client,
+ * its memo public: the transaction bears it.
+ */
+export type Quote = Selectable<QuoteTable>;
 
 export const QUOTE_LIFE_MS = 120_000;
 
-export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Quotes {
-  const { store, clock, ids } = ports;
-
-  return {
-    async give(terms, resource, requestDigest) {
-      const now = clock.now();
-      const quote: Quote = {
-        id: ids.next('quo'),
-        resource,
-        requestDigest,
-        amount: asInteger(typeof terms.amount === 'bigint' ? terms.amount : await terms.amount()),
-        asset: terms.asset,
-        payTo: terms.payTo,
-        memo: ids.next('pay'),
-        expiresAtMs: now + QUOTE_LIFE_MS,
-      };
-      // Who is asked to pay a quote that is lost is given another: nothing was signed by us.
-      await regained(store)
-        .insertInto('quotes')
-        .values({
-          quote_id: quote.id,
-          resource,
-          request_digest: requestDigest,
-          amount: quote.amount,
-          asset: quote.asset,
-          pay_to: quote.payTo,
-          memo: quote.memo,
-          expires_at_ms: quote.expiresAtMs,
-          created_at_ms: now,
-        })
-        .execute();
-      return quote;
-    },
-    async byMemo(memo, key = null) {
-      const row = await store
-        .selectFrom('quotes')
-        .selectAll()
-        .select(sql<unknown>`exists (select 1 from settlements where payment_key = ${key})`.as('is_known'))
-        .where('memo', '=', memo)
-        .executeTakeFirst();
-      return (
-        row && {
-          // A number or a boolean, as the database has it.
-          isKnown: Boolean(Number(row.is_known)),
-          quote: {
-            id: row.quote_id,
-            resource: row.resource,
-            requestDigest: row.request_digest,
-            amount: row.amount,
-            asset: row.asset,
-            payTo: row.pay_to,
-            memo: row.memo,
-            expiresAtMs: row.expires_at_ms,
-          },
-        }
-      );
-    },
+export async function giveQuote(
+  { store, clock, ids }: { readonly store: Store; readonly clock: Clock; readonly ids: Ids },
+  terms: PaymentTerms,
+  resource: string,
+  requestDigest: string,
+): Promise<Quote> {
+  const nowMs = clock.now();
+  const quote: Quote = {
+    quote_id: ids.next('quo'),
+    resource,
+    request_digest: requestDigest,
+    amount: asInteger(typeof terms.amount === 'bigint' ? terms.amount : await terms.amount()),
+    asset: terms.asset,
+    pay_to: terms.payTo,
+    memo: ids.next('pay'),
+    expires_at_ms: nowMs + QUOTE_LIFE_MS,
+    created_at_ms: nowMs,
   };
+  // The client of a lost quote is given another: nothing was signed by us.
+  await regained(store).insertInto('quotes').values(quote).execute();
+  return quote;
 }
 
-/** What x402 calls payment requirements: one way in which a call can be paid. */
+/** @param key of a payment: the same query tells whether the journal knows it */
+export async function quoteByMemo(
+  { store }: { readonly store: Store },
+  memo: string,
+  key: string | null,
+): Promise<{ readonly quote: Quote; readonly isKnown: boolean } | undefined> {
+  const row = await store
+    .selectFrom('quotes')
+    .selectAll()
+    .select(sql<unknown>`exists (select 1 from settlements where payment_key = ${key})`.as('is_known'))
+    .where('memo', '=', memo)
+    .executeTakeFirst();
+  // A number or a boolean, as the database has it.
+  return row && { quote: row, isKnown: Boolean(Number(row.is_known)) };
+}
+
+/** x402's payment requirements: one way in which a call can be paid. */
 export interface Requirements {
   scheme: 'exact';
   network: `${string}:${string}`;
@@ -106,17 +87,17 @@ export interface Requirements {
 const TRANSACTION_LIFE_S = 60;
 
 /**
- * The requirements of a quote. `memo` names it on chain, for all to see; `quote` never reaches the chain: a client
- * repeats it in `accepted`, and only who can do that is given the answer of a payment again.
+ * The requirements of a quote. `memo` names it on chain, for all to see; `quote` never reaches the chain: a client repeats
+ * it in `accepted`, and only with it is the answer of a payment given again.
  */
 export const requirementsOf = (quote: Quote, network: string, feePayer: string): Requirements => ({
   scheme: 'exact',
   network: network as `${string}:${string}`,
   asset: quote.asset,
   amount: String(quote.amount),
-  payTo: quote.payTo,
+  payTo: quote.pay_to,
   maxTimeoutSeconds: TRANSACTION_LIFE_S,
-  extra: { feePayer, memo: quote.memo, quote: quote.id, name: 'USDC', decimals: 6 },
+  extra: { feePayer, memo: quote.memo, quote: quote.quote_id, name: 'USDC', decimals: 6 },
 });
 
 export interface Refusal {
@@ -125,8 +106,8 @@ export interface Refusal {
 }
 
 /**
- * The 402: its body equals the decoded header (CONTRACT, section 2). `error` starts with our code, so that a client
- * can tell "pay first" from "that payment was not accepted".
+ * The 402: its body equals the decoded header (CONTRACT, section 2). `error` starts with our code, so that a client can
+ * tell "pay first" from "that payment was not accepted".
  */
 export function challengeResponse(parts: {
   readonly url: string;

@@ -2,21 +2,68 @@ import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 import type { Clock } from '../kernel/clock.ts';
 import { HttpResponse, json } from '../kernel/http.ts';
+import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import type { Cluster } from '../solana/index.ts';
+import type { Cluster, Signer } from '../solana/index.ts';
 import { REGAINED, regained } from '../store/base/index.ts';
 import { LeaseLost, storeTrouble } from '../store/index.ts';
-import type { Facilitator, Outcome } from './facilitator.ts';
-import { encodeHeader, PAYMENT_RESPONSE } from './headers.ts';
 import type { Journal, Settlement } from './journal.ts';
+import type { OperatorWallets } from './operator-wallets.ts';
 import type { SentPayment } from './payload.ts';
-import type { Requirements } from './quotes.ts';
+import { encodeHeader, PAYMENT_RESPONSE, QUOTE_LIFE_MS, type Requirements } from './quotes.ts';
 import type { Store } from './tables.ts';
 import type { Answer, PaidCall, Payment } from './terms.ts';
 
-/** A verified payment and the call that it pays. */
+/** The judgement of a payment before it is sent. */
+export type Verdict =
+  | { readonly valid: true; readonly payer: string; readonly lastValidBlockHeight: number }
+  | { readonly valid: false; readonly reason: string };
+
+/** `failed` and `settled` are for certain. */
+export type Outcome =
+  | { readonly kind: 'settled'; readonly transaction: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+export interface Facilitator {
+  /** @throws Problem `cluster_failed`, `payment_pending` while the payment can be called neither good nor bad */
+  verify(sent: SentPayment, requirements: Requirements): Promise<Verdict>;
+  /**
+   * Adds our signature, and touches nothing outside. The journal keeps what comes back, as text, before it is sent. The
+   * signature is null where a remote facilitator signs.
+   */
+  seal(sent: SentPayment, requirements: Requirements): { transaction: string; signature: string | null };
+  /** Sends a payment that is in the journal, for the first time. */
+  send(row: Settlement): Promise<Outcome>;
+  /** Finds the outcome of a payment that may have been sent; sends the same bytes again while they can still land. */
+  resolve(row: Settlement): Promise<Outcome>;
+}
+
+export interface PaywallPorts {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Pays the network fee of every payment, and nothing else. */
+  readonly feePayer: Signer;
+  readonly log: Log;
+  /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
+  readonly facilitatorUrl?: string | undefined;
+  /** The operator's wallets: a fee payer that can pay no fee is reported before a client signs. */
+  readonly wallets?: OperatorWallets | undefined;
+  /** How long a request waits for a payment that another one is settling, milliseconds (default 8000). */
+  readonly patienceMs?: number | undefined;
+}
+
+export interface Till extends PaywallPorts {
+  readonly journal: Journal;
+  readonly facilitator: () => Promise<Facilitator>;
+  readonly patienceMs: number;
+}
+
 interface Attempt {
   readonly call: PaidCall;
   readonly sent: SentPayment;
@@ -26,32 +73,13 @@ interface Attempt {
 
 export type Ended =
   | { readonly kind: 'answer'; readonly response: HttpResponse }
-  /** Not charged, for certain. `error` is what the caller gets when it is not a new challenge. */
+  /** Not charged, for certain. `error` is the caller's, when it is not a new challenge. */
   | { readonly kind: 'failed'; readonly payment: Payment; readonly reason: string; readonly error?: unknown }
   /** Not charged, for certain, and answered so. */
   | { readonly kind: 'refused'; readonly payment: Payment; readonly response: HttpResponse }
   /** Not charged, and not at its end: the same payment may ask again. */
   | { readonly kind: 'later'; readonly response: HttpResponse }
   | { readonly kind: 'overtaken' };
-
-export interface Settling {
-  /** Carries a payment that is held from where it is to its end. */
-  start(row: Settlement, attempt: Attempt): Promise<Ended>;
-  goOn(row: Settlement, call: PaidCall): Promise<Ended>;
-  /** Ends a payment that was never signed by us. */
-  abandon(row: Settlement, reason: string): Promise<Ended>;
-  endOf(row: Settlement): Promise<Ended | null>;
-}
-
-interface SettlingPorts {
-  readonly answers: Answers;
-  readonly cluster: Cluster;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly journal: Journal;
-  readonly facilitator: () => Promise<Facilitator>;
-  readonly patienceMs: number;
-}
 
 const RETRY_MS = 400;
 
@@ -61,50 +89,54 @@ const paymentOf = (row: Settlement): Payment => ({
   amount: BigInt(row.amount),
 });
 
-/** What a settled outcome changes in the journal. With the answer on record the payment is done. */
-export function settledChange(row: Settlement, network: string, transaction: string) {
-  const response: SettleResponse = {
-    success: true,
-    payer: row.payer,
-    transaction,
-    network,
-    amount: String(row.amount),
-  };
+/** The journal's change for a settled outcome. With the answer on record the payment is done. */
+function settledChange({ cluster: { network } }: Till, row: Settlement, transaction: string) {
+  const { payer, amount } = row;
   return {
     state: hasAnswer(row) ? ('answered' as const) : ('settled' as const),
-    settle_response: JSON.stringify(response),
+    // x402's settlement response.
+    settle_response: JSON.stringify({ success: true, payer, transaction, network, amount: String(amount) }),
   };
 }
 
-export function createSettling(ports: SettlingPorts): Settling {
-  return {
-    start: (row, attempt) =>
-      unlessOvertaken(
-        (async () => {
-          const signed = await sign(ports, row, attempt);
-          if ('kind' in signed) return signed;
-          const sent = await (await ports.facilitator()).send(signed.row);
-          return finish(ports, signed, attempt.call, await settle(ports, signed.row, sent));
-        })(),
-      ),
-    goOn: (row, call) =>
-      unlessOvertaken(
-        (async () => {
-          if (row.state !== 'settling') return deliver(ports, { row, kept: null }, call);
-          const asked = await (await ports.facilitator()).resolve(row);
-          return finish(ports, { row, kept: null }, call, await settle(ports, row, asked));
-        })(),
-      ),
-    abandon: (row, reason) => unlessOvertaken(failed(ports, row, reason)),
-    async endOf(row) {
-      if (row.state === 'answered') return { kind: 'answer', response: await ports.answers.paid(row) };
-      if (row.state !== 'failed') return null;
-      const payment = paymentOf(row);
-      if (hasAnswer(row)) return { kind: 'refused', payment, response: await ports.answers.paid(row) };
-      return { kind: 'failed', payment, reason: row.error_code ?? 'the payment failed' };
-    },
-  };
+const failedChange = (reason: string) =>
+  ({ state: 'failed', error_code: reason, answer_sealed: null, answer_fence: null, answer_status: null }) as const;
+
+/** Carries a payment that is held from its verification to its end. */
+export const start = (till: Till, row: Settlement, attempt: Attempt): Promise<Ended> =>
+  unlessOvertaken(async () => {
+    const signed = await sign(till, row, attempt);
+    if ('kind' in signed) return signed;
+    const sent = await (await till.facilitator()).send(signed.row);
+    return finish(till, signed, attempt.call, await settle(till, signed.row, sent));
+  });
+
+/** Carries a payment that was sent, or settled, on to its end. */
+export const goOn = (till: Till, row: Settlement, call: PaidCall): Promise<Ended> =>
+  unlessOvertaken(async () => {
+    if (row.state !== 'settling') return deliver(till, { row, kept: null }, call);
+    const asked = await (await till.facilitator()).resolve(row);
+    return finish(till, { row, kept: null }, call, await settle(till, row, asked));
+  });
+
+/** Ends a payment that was never signed by us. */
+export const abandon = (till: Till, row: Settlement, reason: string): Promise<Ended> =>
+  unlessOvertaken(() => failed(till, row, reason));
+
+/** The end of a payment that has one in the journal. */
+export async function endOf(till: Till, row: Settlement): Promise<Ended | null> {
+  if (row.state === 'answered') return { kind: 'answer', response: await keptAnswer(till, row) };
+  if (row.state !== 'failed') return null;
+  const payment = paymentOf(row);
+  if (hasAnswer(row)) return { kind: 'refused', payment, response: await keptAnswer(till, row) };
+  return { kind: 'failed', payment, reason: row.error_code ?? 'the payment failed' };
 }
+
+const unlessOvertaken = (steps: () => Promise<Ended>): Promise<Ended> =>
+  steps().catch((error: unknown) => {
+    if (error instanceof LeaseLost) return { kind: 'overtaken' };
+    throw error;
+  });
 
 /** A payment that is held, and its answer where this request has kept it. */
 interface Held {
@@ -113,11 +145,11 @@ interface Held {
 }
 
 /**
- * The work that comes before the money, then our signature. The answer and the signed bytes are on the disk before
- * anything is sent.
+ * Does the work that comes before the money, then signs. The answer and the signed bytes are on the disk before anything
+ * is sent.
  */
-async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Promise<Held | Ended> {
-  const { answers, journal } = ports;
+async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held | Ended> {
+  const { journal } = till;
   const { call, sent, requirements, lastValidBlockHeight } = attempt;
   const payment = paymentOf(row);
   try {
@@ -127,25 +159,25 @@ async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Pr
     if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined) {
       return { kind: 'later', response: paidProblem(row, error) };
     }
-    return refuse(ports, row, payment, error);
+    return refuse(till, row, payment, error);
   }
   let answer: Answer | null = null;
   try {
     if (call.settle === 'after') answer = await call.perform(payment);
   } catch (error) {
     if (isProblem(error, 'upstream_rate_limited')) return { kind: 'later', response: paidProblem(row, error) };
-    return refuse(ports, row, payment, error);
+    return refuse(till, row, payment, error);
   }
   if (answer?.charged === 'not_yet') {
     return { kind: 'later', response: json(answer.body, answer.status) };
   }
   if (answer?.charged === 'never') {
-    const { body, change } = await answers.keep(row, answer);
+    const { body, change } = await keepAnswer(till, row, answer);
     const ended = await journal.write(row, { state: 'failed', error_code: 'not_charged', ...change });
     return { kind: 'refused', payment, response: paidAnswer(ended, body) };
   }
-  const kept = answer && (await answers.keep(row, answer));
-  const facilitator = await ports.facilitator();
+  const kept = answer && (await keepAnswer(till, row, answer));
+  const facilitator = await till.facilitator();
   const signed = await journal.write(row, {
     state: 'settling',
     ...facilitator.seal(sent, requirements),
@@ -155,39 +187,32 @@ async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Pr
   return { row: signed, kept };
 }
 
-/** The work that comes before the money failed: never charged, and copies of the request get the same refusal. */
-async function refuse(
-  { journal, answers }: SettlingPorts,
-  row: Settlement,
-  payment: Payment,
-  error: unknown,
-): Promise<Ended> {
+/** Ends a payment whose work failed before the money: never charged, and copies of the request get the same refusal. */
+async function refuse(till: Till, row: Settlement, payment: Payment, error: unknown): Promise<Ended> {
   // Neither says anything of the call. Nothing is signed yet: the same payment goes on from here.
   if (storeTrouble(error) || isProblem(error, 'cluster_failed')) throw error;
-  const refusal = refusalAnswer(error);
-  await journal.write(row, {
+  const refusal = isProblem(error) ? { status: error.status, body: problemBody(error) } : null;
+  await till.journal.write(row, {
     state: 'failed',
     error_code: isProblem(error) ? error.code : 'internal_error',
-    ...(refusal && (await answers.keep(row, refusal)).change),
+    ...(refusal && (await keepAnswer(till, row, refusal)).change),
   });
   return { kind: 'failed', payment, reason: 'the call could not be done', error };
 }
 
 /** Asks until the outcome is known or patience ends. The row stays `settling` until then: it may have landed. */
-async function settle(ports: SettlingPorts, row: Settlement, outcome: Outcome): Promise<Outcome> {
-  const { clock } = ports;
-  const facilitator = await ports.facilitator();
-  const deadline = clock.now() + ports.patienceMs;
+async function settle({ clock, patienceMs, facilitator }: Till, row: Settlement, outcome: Outcome): Promise<Outcome> {
+  const deadline = clock.now() + patienceMs;
   let known = outcome;
   while (known.kind === 'unknown' && clock.now() < deadline) {
     await clock.sleep(RETRY_MS);
-    known = await facilitator.resolve(row);
+    known = await (await facilitator()).resolve(row);
   }
   return known;
 }
 
-async function finish(ports: SettlingPorts, { row, kept }: Held, call: PaidCall, outcome: Outcome): Promise<Ended> {
-  const { log, journal, cluster } = ports;
+async function finish(till: Till, { row, kept }: Held, call: PaidCall, outcome: Outcome): Promise<Ended> {
+  const { log, journal } = till;
   const fields = { payment: row.payment_key, resource: call.resource };
   if (outcome.kind === 'unknown') {
     log('warn', 'settlement_unknown', fields);
@@ -195,22 +220,22 @@ async function finish(ports: SettlingPorts, { row, kept }: Held, call: PaidCall,
   }
   if (outcome.kind === 'failed') {
     log('warn', 'settlement_failed', { ...fields, reason: outcome.reason });
-    return failed(ports, row, outcome.reason);
+    return failed(till, row, outcome.reason);
   }
   log('info', 'settled', { ...fields, transaction: outcome.transaction });
-  const settled = settledChange(row, cluster.network, outcome.transaction);
-  // The bytes are on the disk, and the cluster tells it again.
-  return deliver(ports, { row: await journal.write(row, settled, REGAINED), kept }, call);
+  // The bytes are on the disk, and the cluster can be asked again.
+  const settled = await journal.write(row, settledChange(till, row, outcome.transaction), REGAINED);
+  return deliver(till, { row: settled, kept }, call);
 }
 
-/** A settled payment gets its answer, or the reason why not yet; the same payment may ask again, unpaid. */
-async function deliver({ answers, journal, log }: SettlingPorts, { row, kept }: Held, call: PaidCall): Promise<Ended> {
+/** Answers a settled payment, or says why not yet; the same payment may ask again, unpaid. */
+async function deliver(till: Till, { row, kept }: Held, call: PaidCall): Promise<Ended> {
   if (row.state === 'answered') {
-    return { kind: 'answer', response: kept ? paidAnswer(row, kept.body) : await answers.paid(row) };
+    return { kind: 'answer', response: kept ? paidAnswer(row, kept.body) : await keptAnswer(till, row) };
   }
   try {
-    const { body, change } = await answers.keep(row, await call.perform(paymentOf(row)));
-    const answered = await journal.write(row, { state: 'answered', ...change });
+    const { body, change } = await keepAnswer(till, row, await call.perform(paymentOf(row)));
+    const answered = await till.journal.write(row, { state: 'answered', ...change });
     return { kind: 'answer', response: paidAnswer(answered, body) };
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
@@ -221,7 +246,7 @@ async function deliver({ answers, journal, log }: SettlingPorts, { row, kept }: 
         : isProblem(error)
           ? error
           : problem('internal_error', { cause: error }));
-    log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
+    till.log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
       payment: row.payment_key,
       resource: call.resource,
       error_code: known.code,
@@ -231,50 +256,21 @@ async function deliver({ answers, journal, log }: SettlingPorts, { row, kept }: 
   }
 }
 
-async function failed({ journal }: SettlingPorts, row: Settlement, reason: string): Promise<Ended> {
-  await journal.write(row, {
-    state: 'failed',
-    error_code: reason,
-    answer_sealed: null,
-    answer_fence: null,
-    answer_status: null,
-  });
+async function failed({ journal }: Till, row: Settlement, reason: string): Promise<Ended> {
+  await journal.write(row, failedChange(reason));
   return { kind: 'failed', payment: paymentOf(row), reason };
 }
 
-const unlessOvertaken = (steps: Promise<Ended>): Promise<Ended> =>
-  steps.catch((error: unknown) => {
-    if (error instanceof LeaseLost) return { kind: 'overtaken' };
-    throw error;
-  });
-
-/** What x402 calls a settlement response, of a payment that was settled. */
-interface SettleResponse {
-  readonly success: true;
-  readonly payer: string;
-  readonly transaction: string;
-  readonly network: string;
-  readonly amount: string;
-}
-
-/** An answer that was kept, and what its journal row says of it. */
+/** An answer that was kept, and its columns in the journal. */
 interface KeptAnswer {
   readonly body: string;
   readonly change: Pick<Settlement, 'answer_status' | 'answer_fence'>;
 }
 
-/** Answers of paid calls: kept until nobody asks for them again. */
-interface Answers {
-  /** Keeps an answer of a row's holder. It is part of the row once that names it, and on the disk no later than that. */
-  keep(row: Settlement, answer: Answer): Promise<KeptAnswer>;
-  /** The kept answer of a paid call, the same bytes every time. */
-  paid(row: Settlement): Promise<HttpResponse>;
-}
-
 const place = (key: string, fence: number) => `paid_answers.body_sealed.${key}.${fence}`;
 const oldPlace = (key: string) => `settlements.answer_sealed.${key}`;
 
-/** A fourteenth of an answer's offers is left, after half a millisecond beside the thread that everything runs on. */
+/** Keeps a fourteenth of an answer's offers, for half a millisecond beside the main thread. */
 const COMPRESSION: BrotliOptions = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 17 },
 };
@@ -283,47 +279,45 @@ const compressed = promisify<string, BrotliOptions, Buffer>(brotliCompress);
 
 const hasAnswer = (row: Settlement): boolean => row.answer_fence !== null || row.answer_sealed !== null;
 
-export function createAnswers(ports: {
-  readonly store: Store;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-}): Answers {
-  const { store, secrets, clock } = ports;
-
-  async function bodyOf({ payment_key: key, answer_fence: fence, answer_sealed }: Settlement): Promise<string> {
-    if (fence === null) return answer_sealed === null ? 'null' : secrets.decrypt(oldPlace(key), answer_sealed);
-    const { body_sealed } = await store
-      .selectFrom('paid_answers')
-      .select('body_sealed')
-      .where('payment_key', '=', key)
-      .where('fence', '=', fence)
-      .executeTakeFirstOrThrow();
-    return brotliDecompressSync(secrets.unseal(place(key, fence), body_sealed)).toString('utf8');
-  }
-
-  return {
-    async keep({ payment_key: key, fence }, answer) {
-      const body = JSON.stringify(answer.body ?? null);
-      const kept = {
-        body_sealed: secrets.seal(place(key, fence), await compressed(body, COMPRESSION)),
-        kept_at_ms: clock.now(),
-      };
-      await regained(store)
-        .insertInto('paid_answers')
-        .values({ payment_key: key, fence, ...kept })
-        .onConflict((conflict) => conflict.columns(['payment_key', 'fence']).doUpdateSet(kept))
-        .execute();
-      return { body, change: { answer_status: answer.status, answer_fence: fence } };
-    },
-    paid: async (row) => paidAnswer(row, await bodyOf(row)),
+/** Keeps an answer of a row's holder. It is part of the row once that names it, and on the disk no later than that. */
+async function keepAnswer(
+  { store, secrets, clock }: Till,
+  { payment_key: key, fence }: Settlement,
+  answer: Answer,
+): Promise<KeptAnswer> {
+  const body = JSON.stringify(answer.body ?? null);
+  const kept = {
+    body_sealed: secrets.seal(place(key, fence), await compressed(body, COMPRESSION)),
+    kept_at_ms: clock.now(),
   };
+  await regained(store)
+    .insertInto('paid_answers')
+    .values({ payment_key: key, fence, ...kept })
+    .onConflict((conflict) => conflict.columns(['payment_key', 'fence']).doUpdateSet(kept))
+    .execute();
+  return { body, change: { answer_status: answer.status, answer_fence: fence } };
 }
 
-/** The answer of a paid call, of which the body is at hand. */
+/** The kept answer of a paid call, the same bytes every time. */
+const keptAnswer = async (till: Till, row: Settlement): Promise<HttpResponse> =>
+  paidAnswer(row, await keptBody(till, row));
+
+async function keptBody({ store, secrets }: Till, row: Settlement): Promise<string> {
+  const { payment_key: key, answer_fence: fence, answer_sealed } = row;
+  if (fence === null) return answer_sealed === null ? 'null' : secrets.decrypt(oldPlace(key), answer_sealed);
+  const { body_sealed } = await store
+    .selectFrom('paid_answers')
+    .select('body_sealed')
+    .where('payment_key', '=', key)
+    .where('fence', '=', fence)
+    .executeTakeFirstOrThrow();
+  return brotliDecompressSync(secrets.unseal(place(key, fence), body_sealed)).toString('utf8');
+}
+
 const paidAnswer = (row: Settlement, body: string): HttpResponse =>
   new HttpResponse(row.answer_status ?? 200, body, { 'content-type': 'application/json', ...paidHeaders(row) });
 
-/** A call that was paid and then could not be done: the payer is told both. */
+/** Tells the payer of a call that was paid and then could not be done. */
 function paidProblem(row: Settlement, error: Problem): HttpResponse {
   const retryAfter = error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) };
   return json(problemBody(error), error.status, { ...paidHeaders(row), ...retryAfter });
@@ -334,6 +328,50 @@ const paidHeaders = (row: Settlement): Record<string, string> => ({
   ...(row.settle_response === null ? {} : { [PAYMENT_RESPONSE]: encodeHeader(JSON.parse(row.settle_response)) }),
 });
 
-/** The refusal of an unpaid call, kept so that copies of the same request get the same one. */
-const refusalAnswer = (error: unknown): Answer | null =>
-  isProblem(error) ? { status: error.status, body: problemBody(error) } : null;
+const AT_ONCE = 50;
+
+/** Finds the outcome of a payment; of one that was being settled when its process died by `resolve`. */
+export async function outcomeOf(till: Till, row: Settlement): Promise<'settled' | 'failed' | 'unknown'> {
+  const { clock, journal } = till;
+  if (row.state === 'answered' || row.state === 'settled') return 'settled';
+  if (row.state === 'failed') return 'failed';
+  // Never signed by us, so never landed: the same request may still go on with it while its quote lives.
+  const stale = Math.abs(clock.now() - row.created_at_ms) > QUOTE_LIFE_MS;
+  if (row.state !== 'settling' && !stale) return 'unknown';
+  const mine = await journal.overtake(row);
+  if (!mine) return 'unknown';
+  try {
+    return await journal.hold(mine, () => recovered(till, mine));
+  } catch (error) {
+    if (error instanceof LeaseLost || isProblem(error, 'cluster_failed')) return 'unknown';
+    throw error;
+  }
+}
+
+async function recovered(till: Till, row: Settlement): Promise<'settled' | 'failed' | 'unknown'> {
+  // Its holder was only slow, and came to its end before it was overtaken.
+  if (row.state === 'settled') return 'settled';
+  const outcome =
+    row.state === 'settling'
+      ? await (await till.facilitator()).resolve(row)
+      : { kind: 'failed' as const, reason: 'it was given up before it was sent' };
+  if (outcome.kind === 'unknown') return 'unknown';
+  await till.journal.write(
+    row,
+    outcome.kind === 'settled' ? settledChange(till, row, outcome.transaction) : failedChange(outcome.reason),
+  );
+  till.log('info', 'payment_recovered', { payment: row.payment_key, outcome: outcome.kind });
+  return outcome.kind;
+}
+
+/**
+ * Ends payments whose process died, as far as the cluster knows their outcome. One read when there is nothing to do. A
+ * payment that failed for certain is only marked here: its call is undone by those who ask `outcome`, or by `undo` when the
+ * same request comes again.
+ */
+export async function recover(till: Till): Promise<{ readonly finished: number; readonly waiting: number }> {
+  let finished = 0;
+  const orphans = await till.journal.orphans(AT_ONCE);
+  for (const row of orphans) if ((await outcomeOf(till, row)) !== 'unknown') finished++;
+  return { finished, waiting: orphans.length - finished };
+}

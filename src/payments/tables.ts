@@ -1,9 +1,9 @@
 import type { Generated, Kysely } from 'kysely';
 
-/** A challenge that was given out: what it is for, what it costs, until when it may be paid. */
-interface QuoteTable {
+/** A challenge that was given out: its request, its price, and until when it may be paid. */
+export interface QuoteTable {
   quote_id: string;
-  /** `POST /air/search`: the method and path that may be bought with it. */
+  /** The method and path that it buys: `POST /air/search`. */
   resource: string;
   /** SHA-256 of the canonical request (body and the headers that matter). */
   request_digest: string;
@@ -15,8 +15,6 @@ interface QuoteTable {
   created_at_ms: number;
 }
 
-type SettlementState = 'claimed' | 'performed' | 'settling' | 'settled' | 'answered' | 'failed';
-
 /**
  * The settlement journal: one row per payment that passed verification, keyed by the payer's signature. It makes
  * a paid call happen once: the answer is kept until the quote is long dead, and so are the signed bytes.
@@ -25,7 +23,7 @@ export interface SettlementTable {
   payment_key: string;
   quote_id: string;
   request_digest: string;
-  state: SettlementState;
+  state: 'claimed' | 'performed' | 'settling' | 'settled' | 'answered' | 'failed';
   payer: string;
   amount: number;
   pay_to: string;
@@ -46,7 +44,7 @@ export interface SettlementTable {
   updated_at_ms: number;
 }
 
-/** Answers of paid calls, one for each holder that came so far: who was overtaken overwrites nothing. */
+/** Answers of paid calls, one for each holder: an overtaken holder overwrites nothing. */
 interface PaidAnswerTable {
   payment_key: string;
   fence: number;
@@ -103,6 +101,6 @@ export const paymentsMigrations = {
     'create index paid_answers_kept on paid_answers (kept_at_ms)',
     'alter table settlements add column answer_fence bigint',
   ],
-  /** Which payment was settled last is asked at every start. */
+  /** Every start asks for the payment that was settled last. */
   newestSettled: [`create index settlements_settled on settlements (updated_at_ms) where state = 'settled'`],
 } as const;

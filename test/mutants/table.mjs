@@ -2,7 +2,7 @@
 export const MUTANTS = [
   // Charging
   m('a payment pays another request, too', 'payments', 'again', { ignores: 'request_digest' }, 'payments/paywall'),
-  m('a challenge for one body pays for another', 'payments', 'bind', { ignores: 'requestDigest' }, 'payments/paywall'),
+  m('a challenge for one body pays for another', 'payments', 'bind', { ignores: 'request_digest' }, 'payments/paywall'),
   m('a challenge for another payee is honoured', 'payments', 'first', { ignores: 'payTo' }, 'payments/paywall'),
   m(
     'a payment that cannot be charged is not undone',

@@ -7,7 +7,7 @@ import { createPayer } from '../../../src/client/payer/payer.ts';
 import { type Fetch, HttpResponse, headerOf } from '../../../src/kernel/http.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { once } from '../../../src/kernel/once.ts';
-import { PAYMENT_SIGNATURE } from '../../../src/payments/headers.ts';
+import { PAYMENT_SIGNATURE } from '../../../src/payments/quotes.ts';
 import type { Process } from '../world/computer.ts';
 import type { Disk } from '../world/disk.ts';
 import { network, type Reached } from '../world/network.ts';
