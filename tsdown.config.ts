@@ -122,13 +122,13 @@ export default defineConfig({
         { name: 'schemas', test: /node_modules\/zod\/|src\/kernel\/domain\/countries\.(ts|json)$/, priority: 75 },
         {
           name: 'paid',
-          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(offers\/(search|search-updates)|bookings\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
+          test: /src\/(payments\/(payload|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(offers\/search|bookings\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
           priority: 70,
         },
         // What a service does by itself when it is time: with a booking, and with the first look at one.
         {
           name: 'upkeep',
-          test: /src\/(flights\/(upkeep\/\w+|bookings\/(late-ticket|order-effect|journey-end))|notify\/mails|kernel\/domain\/ics|store\/erase)\.ts$/,
+          test: /src\/(flights\/(upkeep\/\w+|bookings\/late-ticket)|notify\/mails|kernel\/domain\/ics|store\/erase)\.ts$/,
           priority: 65,
         },
         // What most commands of a traveller show.

@@ -12,41 +12,27 @@ export interface AttemptPorts {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly log: Log;
-  /** The attempts that this process is sending now; one may take a minute. */
+  /** The attempts that this process is sending now, which may take a minute. */
   readonly sending: Set<string>;
 }
 
-/** Done once is not done for ever: these may be needed again for the same subject. */
+/** These may be needed again for the same subject. */
 export const REPEATABLE: readonly EffectKind[] = ['sweep'];
-
-/** Money that leaves us for good is gone only in a block that nobody can take back. */
+/** Money that leaves us for good is gone only in a final block. */
 const ENDS_FINALIZED: readonly EffectKind[] = ['capture', 'refund', 'payout'];
 /**
  * The escrow program does each of these once, whatever is sent (a sweep moves what is there): a second attempt is no
- * danger. A pay-out carries a marker to the same end (flights/refunds/payouts.ts), but those of earlier releases don't.
+ * danger. A pay-out carries a marker for that (flights/refunds/payouts.ts), but those of earlier releases don't.
  */
 const isExclusive = (kind: EffectKind): boolean => kind !== 'payout';
-/** An outcome that nobody could tell for so long waits for a person. */
+/** After so long an unknown outcome waits for a person. */
 const LONG_UNKNOWN_MS = 12 * 60_000;
-/** How often an attempt that waits for a person is asked about: what it became may come to light. */
+/** How often the cluster is asked about an attempt that waits for a person. */
 const ASK_STUCK_MS = 60_000;
 /** A real cluster finalizes after some 13 s. */
 const FINALITY_S = 4;
-/** An attempt that somebody is working on right now is left to them. */
+/** How long an attempt is left to its own process. */
 const RECOVER_AFTER_MS = 5_000;
-
-/** What is done about chain attempts once they are signed and on record: asked about, sent, ended. */
-export function createAttempts(given: Omit<AttemptPorts, 'sending'>) {
-  const ports: AttemptPorts = { ...given, sending: new Set() };
-  return {
-    ask: (row: EffectTable, byPerson?: boolean) => ask(ports, row, byPerson),
-    resolve: (row: EffectTable, fence?: () => Promise<void>) => resolve(ports, row, fence),
-    send: (row: EffectTable) => send(ports, row),
-    doubt: (row: EffectTable) => doubt(ports, row),
-    signatureInPast: (kind: EffectKind, subject: string) => signatureInPast(ports, kind, subject),
-    recover: () => recover(ports),
-  };
-}
 
 async function end(
   { store, clock, log }: AttemptPorts,
@@ -55,7 +41,7 @@ async function end(
   error: string | null,
 ): Promise<void> {
   const frees = state === 'failed' || REPEATABLE.includes(row.kind);
-  // The cluster tells again that it has landed.
+  // The cluster can be asked again whether it landed.
   await (state === 'done' ? regained(store) : store)
     .updateTable('effects')
     .set({ state, error, updated_at_ms: clock.now(), ...(frees ? { live_key: null } : {}) })
@@ -71,11 +57,11 @@ async function end(
 }
 
 /**
- * What became of an attempt, written down where it is certain. A failure counts only once it is final: on another
- * fork the same bytes can still succeed.
- * @param byPerson a person asks for an attempt that waits for one: then it may be given up, too
+ * Asks the cluster about a signed attempt, and writes a certain outcome down. A failure counts only once it is final: on
+ * another fork the same bytes can still succeed.
+ * @param byPerson a person asks: an attempt that waits for one may then be given up, too
  */
-async function ask(ports: AttemptPorts, row: EffectTable, byPerson = false): Promise<Landing['kind'] | 'done'> {
+export async function ask(ports: AttemptPorts, row: EffectTable, byPerson = false): Promise<Landing['kind'] | 'done'> {
   const { landingOf } = await loadLanding();
   const bytes = {
     wire: wireOf(row),
@@ -96,7 +82,7 @@ async function ask(ports: AttemptPorts, row: EffectTable, byPerson = false): Pro
   return landing.kind;
 }
 
-/** Keeps an attempt open. One whose outcome stays unknown is left to a person. */
+/** Keeps an attempt open; an outcome that stays unknown is left to a person. */
 async function note({ store, clock, log }: AttemptPorts, row: EffectTable, error: string): Promise<void> {
   const isLost = error === 'outcome_unknown' && clock.now() - row.created_at_ms >= LONG_UNKNOWN_MS;
   if (isLost && row.state === 'sent') {
@@ -110,8 +96,8 @@ async function note({ store, clock, log }: AttemptPorts, row: EffectTable, error
     .execute();
 }
 
-/** Opens an attempt again that had landed, and of which nothing is seen on the chain any more. */
-async function doubt({ store, clock, log }: AttemptPorts, row: EffectTable): Promise<void> {
+/** Opens an attempt again that had landed, and is gone from the chain. */
+export async function doubt({ store, clock, log }: AttemptPorts, row: EffectTable): Promise<void> {
   await store
     .updateTable('effects')
     .set({ state: 'sent', error: null, updated_at_ms: clock.now() })
@@ -122,7 +108,11 @@ async function doubt({ store, clock, log }: AttemptPorts, row: EffectTable): Pro
 }
 
 /** Brings an attempt that was signed to its end: the same bytes again while they can land. */
-async function resolve(ports: AttemptPorts, row: EffectTable, fence?: () => Promise<void>): Promise<'done' | 'dead'> {
+export async function resolve(
+  ports: AttemptPorts,
+  row: EffectTable,
+  fence?: () => Promise<void>,
+): Promise<'done' | 'dead'> {
   const known = await ask(ports, row);
   if (known === 'done') return known;
   if (row.state === 'stuck') {
@@ -136,12 +126,12 @@ async function resolve(ports: AttemptPorts, row: EffectTable, fence?: () => Prom
 }
 
 /** Sends the bytes of an attempt. Returns once they have landed for good. */
-async function send(ports: AttemptPorts, row: EffectTable): Promise<void> {
+export async function send(ports: AttemptPorts, row: EffectTable): Promise<void> {
   try {
     ports.sending.add(row.effect_id);
     await ports.cluster.send(wireOf(row)).finally(() => ports.sending.delete(row.effect_id));
   } catch (error) {
-    // A refusal does not prove that an earlier send of these bytes did not land; the chain's word does.
+    // A refusal does not prove that an earlier send of these bytes did not land.
     const known = await ask(ports, row);
     if (known === 'done') return;
     if (known === 'landed') throw notYet(known);
@@ -158,7 +148,7 @@ async function send(ports: AttemptPorts, row: EffectTable): Promise<void> {
  * did it.
  * @throws Problem `cluster_failed` while an attempt that was given up lately may be the one, and none is seen
  */
-async function signatureInPast(
+export async function signatureInPast(
   { store, cluster, clock }: AttemptPorts,
   kind: EffectKind,
   subject: string,
@@ -182,8 +172,7 @@ async function signatureInPast(
   return null;
 }
 
-/** Finds out what became of attempts that were left open. One small query when there are none. */
-async function recover(ports: AttemptPorts): Promise<number> {
+export async function recover(ports: AttemptPorts): Promise<number> {
   const { store, clock, log } = ports;
   const nowMs = clock.now();
   // Each in the words of the index over it.
@@ -214,7 +203,7 @@ async function recover(ports: AttemptPorts): Promise<number> {
 
 const wireOf = (row: EffectTable): Uint8Array => new Uint8Array(Buffer.from(row.transaction ?? '', 'base64'));
 
-/** Why an effect that nothing can be done about now has not ended. */
+/** The reason why an effect has not ended, and can't be ended now. */
 const notYet = (known: Landing['kind']) =>
   known === 'landed' || known === 'failed'
     ? problem('not_final', { retryAfter: FINALITY_S })

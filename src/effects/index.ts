@@ -1,3 +1,322 @@
-export type { Agreed, AirlineTold } from './airline-effects.ts';
-export * from './effects.ts';
+import type { Instruction } from '@solana/kit';
+import { sql, type Transaction } from 'kysely';
+import type { Ids } from '../kernel/ids.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
+import { loadPriced, type Signer } from '../solana/index.ts';
+import { regained } from '../store/base/index.ts';
+import { leaseTime } from '../store/index.ts';
+import type { AttemptPorts } from './chain-attempts.ts';
+import { ask, doubt, REPEATABLE, recover, resolve, send, signatureInPast } from './chain-attempts.ts';
+import type { EffectKind, EffectsTables, EffectTable, Store } from './tables.ts';
+
 export * from './tables.ts';
+
+/**
+ * Throws when the decision behind an effect was replaced. Runs in the transaction that writes the attempt, so a new
+ * decision either prevents the attempt or finds it.
+ */
+export type Agreed = (tx: Transaction<EffectsTables>) => Promise<void>;
+
+interface Guards {
+  /** Throws when the caller may no longer act (a lost lease). Runs right before signing, and before sending or asking. */
+  fence?: (() => Promise<void>) | undefined;
+  readonly agreed?: Agreed | undefined;
+}
+
+export interface ChainEffect extends Guards {
+  readonly kind: Exclude<EffectKind, 'airline_order' | 'airline_cancel'>;
+  /** At most one attempt per kind and subject is alive. */
+  readonly subject: string;
+  /** True when the chain already shows it done, by whomever: asked before anything new is signed. */
+  already(): Promise<boolean>;
+  /** Finds the transaction on the chain when no attempt is known to have done it: the database may have been put back. */
+  trace?: (() => Promise<string | null>) | undefined;
+  plan(): Promise<ChainPlan>;
+  /** The chain no longer shows what was done: its block may have been dropped, so its outcome is asked again. */
+  readonly isGone?: boolean | undefined;
+}
+
+export interface ChainPlan {
+  readonly feePayer: Signer;
+  readonly signers?: readonly Signer[];
+  readonly instructions: readonly Instruction[];
+}
+
+/** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */
+export interface AirlineEffect<T> extends Guards {
+  readonly subject: string;
+  /** An order unless said otherwise. A cancellation is found by the order's own status. */
+  readonly kind?: 'airline_order' | 'airline_cancel' | undefined;
+  /** The same reference never makes a second order. */
+  readonly reference: string;
+  create(): Promise<T>;
+  /** null: no order was made under the reference, and none is being made. `unknown`: the airline can't say that yet. */
+  find(): Promise<T | null | 'unknown'>;
+  /** The airline's own id of the order. */
+  idOf(order: T): string;
+  /** True, or the reason, where the error says for certain that nothing was ordered. */
+  refused(error: unknown): boolean | string;
+  /** The airline's own words about an error: kept with the attempt, for a person who has to ask about it. */
+  told?: ((error: unknown) => AirlineTold | null) | undefined;
+  /**
+   * The reason why it is unknown whether this was bought. Such an attempt is `stuck`: it stays alive, so that there is
+   * never a second one, and a person decides; the airline is still asked about it.
+   */
+  waitsForPerson?: ((order: T) => string | null) | undefined;
+}
+
+/** The airline's own words about a request that went wrong: its code, and the id that its support finds it by. */
+export interface AirlineTold {
+  readonly code: string | null;
+  readonly request_id: string | null;
+}
+
+interface EffectPorts extends Omit<AttemptPorts, 'sending'> {
+  readonly ids: Ids;
+}
+
+/** The error of an attempt that was never made, and is kept alive so that none ever is. */
+const CALLED_OFF = 'called_off';
+const isCalledOff = ({ state, error }: EffectTable): boolean => state === 'failed' && error === CALLED_OFF;
+
+export const liveKey = (kind: EffectKind, subject: string): string => `${kind}:${subject}`;
+
+const attemptAt = (kind: EffectKind, subject: string, nowMs: number) => ({
+  kind,
+  subject,
+  live_key: liveKey(kind, subject),
+  transaction: null,
+  signature: null,
+  last_valid_block_height: null,
+  reference: null,
+  result: null,
+  error: null,
+  detail: null,
+  created_at_ms: nowMs,
+  updated_at_ms: nowMs,
+});
+
+type NewAttempt = Partial<EffectTable> & Pick<EffectTable, 'state'>;
+
+/** The row, unless another attempt is alive. */
+export async function writeAttempt(
+  on: Store | Transaction<EffectsTables>,
+  { clock, ids }: Pick<EffectPorts, 'clock' | 'ids'>,
+  kind: EffectKind,
+  subject: string,
+  fields: NewAttempt,
+): Promise<EffectTable | null> {
+  const past = await on
+    .selectFrom('effects')
+    .select((column) => column.fn.max('attempt').as('attempt'))
+    .where('subject', '=', subject)
+    .where('kind', '=', kind)
+    .executeTakeFirst();
+  const row: EffectTable = {
+    ...attemptAt(kind, subject, clock.now()),
+    effect_id: ids.next('eff'),
+    attempt: Number(past?.attempt ?? 0) + 1,
+    ...fields,
+  };
+  const written = await on
+    .insertInto('effects')
+    .values(row)
+    .onConflict((conflict) => conflict.column('live_key').doNothing())
+    .returning('effect_id')
+    .executeTakeFirst();
+  return written ? row : null;
+}
+
+/** Writes a row unless an attempt is alive; null when another process was first. */
+function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: NewAttempt, agreed?: Agreed) {
+  if (!agreed) return writeAttempt(ports.store, ports, kind, subject, fields);
+  return ports.store.transaction().execute(async (tx) => {
+    await agreed(tx);
+    return writeAttempt(tx, ports, kind, subject, fields);
+  });
+}
+
+const liveAttempt = ({ store }: EffectPorts, kind: EffectKind, subject: string) =>
+  store.selectFrom('effects').selectAll().where('live_key', '=', liveKey(kind, subject)).executeTakeFirst();
+
+/**
+ * The effect log (DESIGN, section 6): money and airline orders move only through rows that are written before the outside
+ * world is touched. A crash anywhere leaves a row that says what may have happened; recovery asks the world, and only then
+ * acts.
+ */
+export function createEffects(given: EffectPorts) {
+  const ports = { ...given, sending: new Set<string>() };
+  return {
+    /**
+     * Makes a chain effect happen once and answers with its signature (null when somebody else did it and the signature
+     * can't be found). Call it again after any failure: it goes on where it stopped.
+     * @throws Problem `cluster_failed` (the outcome is not known yet), `not_final` (it landed, and its block can still be
+     *   taken back), `transaction_failed` (refused, and it may still be retried; or it waits for a person), and the errors
+     *   of `already`, `plan` and `fence`
+     */
+    chain: (effect: ChainEffect) => chain(ports, effect),
+
+    /** Makes an airline effect happen once. */
+    airline: <T>(effect: AirlineEffect<T>) => airline(ports, effect),
+
+    /**
+     * The state of an effect, after asking the cluster about an attempt whose outcome was not known. An attempt that waits
+     * for a person is given up only when a person asks (`byPerson`), and only if it can land no more.
+     */
+    async standing(kind: EffectKind, subject: string, byPerson = false): Promise<'none' | 'open' | 'done' | 'stuck'> {
+      const live = await liveAttempt(ports, kind, subject);
+      if (!live || isCalledOff(live)) return 'none';
+      const isStuck = live.state === 'stuck';
+      if (live.state === 'done') return 'done';
+      if (isStuck && !byPerson) return 'stuck';
+      const known = live.signature === null ? 'open' : await ask(ports, live, byPerson);
+      if (known === 'done') return 'done';
+      return known === 'dead' ? 'none' : isStuck ? 'stuck' : 'open';
+    },
+
+    /**
+     * Keeps an effect from ever beginning, in any process.
+     * @returns false where it has begun before
+     */
+    async callOff(kind: EffectKind, subject: string): Promise<boolean> {
+      if (await begin(ports, kind, subject, { state: 'failed', error: CALLED_OFF })) return true;
+      const live = await liveAttempt(ports, kind, subject);
+      return live !== undefined && isCalledOff(live);
+    },
+
+    /** Finds the outcome of chain attempts that were left open. One small query when there are none. */
+    recover: () => recover(ports),
+  };
+}
+
+export type Effects = ReturnType<typeof createEffects>;
+
+async function chain(
+  ports: EffectPorts & AttemptPorts,
+  effect: ChainEffect,
+): Promise<{ readonly signature: string | null }> {
+  const { kind, subject, fence } = effect;
+  const doneBy = async () => (await signatureInPast(ports, kind, subject)) ?? (await effect.trace?.()) ?? null;
+  for (let round = 0; round < 4; round++) {
+    const live = await liveAttempt(ports, kind, subject);
+    if (live && isCalledOff(live)) {
+      throw problem('transaction_failed', { message: 'It was called off before it began.', detail: { kind, subject } });
+    }
+    const isDoubted = live?.state === 'done' && effect.isGone === true && live.signature !== null;
+    if (isDoubted) await doubt(ports, live);
+    // It ended without a known transaction, which may have come to light since.
+    else if (live?.state === 'done') return { signature: live.signature ?? (await doneBy()) };
+    if (live) {
+      if ((await resolve(ports, live, fence)) === 'done') return { signature: live.signature };
+      continue;
+    }
+    if (await effect.already()) {
+      const signature = await doneBy();
+      if (!REPEATABLE.includes(kind)) await begin(ports, kind, subject, { state: 'done', signature });
+      return { signature };
+    }
+    const { signPriced } = await loadPriced();
+    const { cluster } = ports;
+    const signed = await signPriced(cluster, await effect.plan());
+    await fence?.();
+    const attempt = {
+      state: 'sent',
+      transaction: Buffer.from(signed.wire).toString('base64'),
+      signature: signed.signature,
+      last_valid_block_height: Number(signed.lastValidBlockHeight),
+    } as const;
+    const row = await begin(ports, kind, subject, attempt, effect.agreed);
+    if (!row) continue;
+    await send(ports, row);
+    return { signature: row.signature };
+  }
+  throw problem('transaction_failed', {
+    message: 'The cluster keeps refusing the transaction.',
+    detail: { kind, subject },
+  });
+}
+
+/** Longer than any lease of such work: a process that was overtaken before it asked the airline may still ask. */
+const MAY_BE_ASKING_MS = 20_000;
+
+const unknownOutcome = () => problem('provider_failed', { message: 'Nobody can say yet what the airline made of it.' });
+
+/**
+ * Orders at an airline at most once. Our reference is on record before the airline is asked; an open outcome (no answer, a
+ * crash) is followed by a question, never by a second order. Throws the refusal (nothing was ordered, the attempt is over),
+ * or what left the outcome unknown (the attempt stays alive and the next call asks again): `standing` tells which.
+ */
+async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise<T> {
+  const { subject, kind = 'airline_order' } = effect;
+  /** Writes down that there is an order, or something that may be one. */
+  const made = (row: EffectTable, order: T): Promise<void> => {
+    const why = effect.waitsForPerson?.(order) ?? null;
+    return end(ports, row, why === null ? 'done' : 'stuck', { result: effect.idOf(order), error: why });
+  };
+  for (;;) {
+    const live = await liveAttempt(ports, kind, subject);
+    if (live) {
+      const found = await effect.find();
+      if (found === 'unknown') throw unknownOutcome();
+      if (found) {
+        if (live.state !== 'done') await made(live, found);
+        return found;
+      }
+      if (live.state === 'done' || live.state === 'stuck') {
+        throw problem('provider_failed', { message: 'The airline no longer knows an order that it made.' });
+      }
+      if (await mayBeAsking(ports, live)) throw unknownOutcome();
+      await end(ports, live, 'failed', { error: 'never_made' });
+      continue;
+    }
+    await effect.fence?.();
+    const row = await begin(ports, kind, subject, { state: 'planned', reference: effect.reference }, effect.agreed);
+    if (!row) continue;
+    try {
+      const order = await effect.create();
+      await made(row, order);
+      return order;
+    } catch (error) {
+      const refused = effect.refused(error);
+      const code = isProblem(error) ? error.code : typeof refused === 'string' ? refused : 'no_answer';
+      const told = effect.told?.(error) ?? null;
+      const said = { error: code, ...(told && { detail: JSON.stringify(told) }) };
+      if (refused) {
+        await end(ports, row, 'failed', said);
+        throw error;
+      }
+      await end(ports, row, 'sent', said);
+      const found = await effect.find();
+      if (found === 'unknown') throw isProblem(error) ? error : unknownOutcome();
+      if (!found) {
+        await end(ports, row, 'failed', { error: code });
+        throw error;
+      }
+      await made(row, found);
+      return found;
+    }
+  }
+}
+
+async function end(
+  { store, clock, log }: EffectPorts,
+  row: EffectTable,
+  state: 'done' | 'failed' | 'sent' | 'stuck',
+  fields: Partial<EffectTable>,
+): Promise<void> {
+  // The airline can be asked again about the order under our reference.
+  await (state === 'done' ? regained(store) : store)
+    .updateTable('effects')
+    .set({ state, updated_at_ms: clock.now(), ...fields, ...(state === 'failed' ? { live_key: null } : {}) })
+    .where('effect_id', '=', row.effect_id)
+    .where('state', 'in', ['planned', 'sent', 'stuck'])
+    .execute();
+  log('info', `effect_${state}`, { kind: row.kind, subject: row.subject, error: fields.error ?? null });
+}
+
+/** True for an attempt without an end, begun lately by the clock of leases: the airline may not know its order yet. */
+async function mayBeAsking({ store, clock }: EffectPorts, { state, created_at_ms }: EffectTable): Promise<boolean> {
+  if (state !== 'planned') return false;
+  const { rows } = await sql<{ now: number }>`select ${leaseTime(store, clock)()} as now`.execute(store);
+  return Math.abs(Number(rows[0]?.now) - created_at_ms) < MAY_BE_ASKING_MS;
+}

@@ -5,7 +5,7 @@ import { once } from '../kernel/once.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/index.ts';
 import { createAirlineChecks, defaultOptions, type FlightsGiven, type FlightsPorts } from './base/index.ts';
-import { createEscrows, createFunds, createIntents, withDeskOrders, withLowcostOrders } from './bookings/index.ts';
+import { createEscrows, createFunds, withDeskOrders, withLowcostOrders } from './bookings/index.ts';
 import { loadDeskRoutes } from './desk/index.ts';
 import { createPricing } from './offers/index.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
@@ -13,7 +13,7 @@ import { createWorker } from './upkeep/index.ts';
 
 export * from './migrations.ts';
 
-/** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
+/** The flight service over HTTP: the customers' routes, and the operators', which are loaded by the first call. */
 function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): { readonly fetch: Serve } {
   const { ports, funds } = given;
   const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.options));
@@ -26,7 +26,7 @@ function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): 
   const served = {
     log: ports.log,
     ids: ports.ids,
-    // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
+    // Calls that move money, a GET of an order included, come with a payment or as a POST.
     arrive: async ({ request }: Visit) => {
       if (request.method !== 'GET' || 'payment-signature' in request.headers) await ports.ready?.();
     },
@@ -36,8 +36,7 @@ function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): 
     async fetch(request, connection) {
       if (!/^\/operator(\/|$)/.test(new URL(request.url).pathname)) return customers(request, connection);
       const { deskRoutes, enterDesk } = await loadDeskRoutes();
-      const enter = enterDesk(ports);
-      return createRouter({ ...served, table: deskRoutes, enter })(request, connection);
+      return createRouter({ ...served, table: deskRoutes, enter: enterDesk(ports) })(request, connection);
     },
   };
 }
@@ -71,17 +70,16 @@ export function createFlights(given: FlightsGiven) {
   };
   const escrows = createEscrows(ports);
   const funds = createFunds(ports);
-  const intents = createIntents(ports, escrows, funds);
   return {
-    app: createFlightsApp({ ports, escrows, intents, pricing, funds }),
-    worker: createWorker(ports, escrows, intents, funds),
+    app: createFlightsApp({ ports, escrows, pricing, funds }),
+    worker: createWorker(ports, escrows, funds),
     outbox: ports.outbox,
   };
 }
 
 /** Reads and cancels the orders of both tiers, and those that operators recorded. */
 const allOrders = (provider: Provider | null, { lowcost, store }: FlightsGiven): Provider | null =>
-  provider && withDeskOrders(lowcost ? withLowcostOrders(provider, lowcost, { store }) : provider, { store });
+  provider && withDeskOrders(lowcost ? withLowcostOrders(provider, lowcost, store) : provider, store);
 
 /** A provider that slows paid work down raises the price of searches for a while (CONTRACT, section 2). */
 function noticingRateLimits(provider: Provider, slowed: (retryAfter: number | undefined) => Promise<void>): Provider {

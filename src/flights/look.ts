@@ -30,7 +30,6 @@ export const glanceAtRefundRequests = (home: string): Glanced[] =>
       order by case when b = 'received' then 0 else 1 end, at_ms desc`,
   );
 
-/** Work that waits for a person. */
 export const glanceAtStuck = (home: string): Glanced[] =>
   glance(
     home,
@@ -45,6 +44,5 @@ export const glanceAtStuck = (home: string): Glanced[] =>
 export const glanceAtAffiliates = (home: string): Glanced[] =>
   glance(home, 'select code as id, wallet as a from affiliates where created_at_ms > 0 order by created_at_ms desc');
 
-/** Operators' keys that still work. */
 export const glanceAtOperatorKeys = (home: string): Glanced[] =>
   glance(home, 'select key_id as id, name as a from api_keys where revoked_at_ms is null order by created_at_ms desc');

@@ -3,8 +3,7 @@ import { isProblem } from '../kernel/problems.ts';
 import { storageFields, storeTrouble } from '../store/index.ts';
 import type { Health } from '../wire/flights/index.ts';
 import type { FlightsPorts } from './base/index.ts';
-import { type Funds, programTrouble, shown, shownBalance } from './bookings/index.ts';
-import { DATABASE_BEHIND } from './upkeep/index.ts';
+import { DATABASE_BEHIND, type Funds, programTrouble, shown, shownBalance } from './bookings/index.ts';
 
 type Checks = NonNullable<Health['checks']>;
 type Details = Pick<Health, 'airline' | 'airline_balance' | 'escrow_program' | 'wallets'>;
@@ -14,18 +13,12 @@ interface Found {
   readonly details?: Details;
 }
 
-export interface Readiness {
-  readonly isReady: boolean;
-  readonly checks: Checks;
-  readonly details: Details;
-  readonly retryAfterS: number;
-}
+export type Readiness = Awaited<ReturnType<ReturnType<typeof createReadiness>>>;
 
 /** /ready is answered within two seconds, whatever is silent. */
 const MOST_MS = 1_500;
 const OK = 'ok';
 
-/** What only a person mends. */
 const FOR_A_PERSON: ReadonlySet<string> = new Set([
   'airline_refuses',
   DATABASE_BEHIND,
@@ -35,7 +28,7 @@ const FOR_A_PERSON: ReadonlySet<string> = new Set([
 ]);
 const PERSON_S = 60;
 
-/** What a check says that did not end in time. The silence of an airline keeps nobody from a booking. */
+/** The codes of checks that did not end in time. Bookings go on while an airline is silent. */
 const LATE: Checks = {
   database: 'not_ready',
   cluster: 'cluster_failed',
@@ -45,10 +38,10 @@ const LATE: Checks = {
 };
 
 /**
- * Asks all that a service needs at once. A check that has not ended is not begun again, and callers of the same moment
- * share an answer: however many ask, they take no more than a few connections of the database.
+ * Checks all that a service needs at once. A check that has not ended is not begun again, and callers of the same moment
+ * share an answer: any number of them takes only a few connections of the database.
  */
-export function createReadiness(ports: FlightsPorts, funds: Funds): () => Promise<Readiness> {
+export function createReadiness(ports: FlightsPorts, funds: Funds) {
   const looks: Readonly<Record<keyof Checks, () => Promise<Found>>> = {
     database: unlessMovedOn(ports, () => lookAtDatabase(ports)),
     cluster: () => lookAtCluster(ports),
@@ -83,19 +76,19 @@ export function createReadiness(ports: FlightsPorts, funds: Funds): () => Promis
     return Promise.race([look(name), late]).finally(() => clearTimeout(timer));
   }
 
-  async function all(): Promise<Readiness> {
+  async function all() {
     const names = ['database', 'cluster', 'wallets', 'airline', 'disk'] as const;
     const found = await Promise.all(names.map(async (name) => [name, await inTime(name)] as const));
     const failed = found.map(([, { code }]) => code).filter((code) => code !== OK);
     return {
       isReady: failed.length === 0,
       checks: Object.fromEntries(found.map(([name, { code }]) => [name, code])) as Checks,
-      details: Object.assign({}, ...found.map(([, { details }]) => details)),
+      details: Object.assign({}, ...found.map(([, { details }]) => details)) as Details,
       retryAfterS: failed.length > 0 && failed.every((code) => FOR_A_PERSON.has(code)) ? PERSON_S : AWAY_S,
     };
   }
 
-  let answering: Promise<Readiness> | null = null;
+  let answering: ReturnType<typeof all> | null = null;
   return () => {
     answering ??= all().finally(() => {
       answering = null;
@@ -104,13 +97,13 @@ export function createReadiness(ports: FlightsPorts, funds: Funds): () => Promis
   };
 }
 
-/** What a newer version has moved would be read as if it were not there. */
+/** Skips a check of a database that a newer version has moved: its rows would seem to be missing. */
 const unlessMovedOn =
   ({ movedOn }: FlightsPorts, look: () => Promise<Found>) =>
   async (): Promise<Found> =>
     (await movedOn?.()) ? { code: 'database_newer' } : look();
 
-/** A transaction waits for the writers' lock, as every payment does. */
+/** The transaction waits for the writers' lock, as every payment does. */
 async function lookAtDatabase({ store }: FlightsPorts): Promise<Found> {
   const behind = await store
     .transaction()

@@ -1,43 +1,25 @@
-import {
-  type Call,
-  type HeaderParameter,
-  type PriceRange,
-  type RouteTable,
-  routesOf,
-  schemasOf,
-} from '../http/index.ts';
+import type { Call, HeaderParameter, PriceRange, RouteTable } from '../http/index.ts';
+import { routesOf, schemasOf } from '../http/index.ts';
 import { instant } from '../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, headerOf, json } from '../kernel/http.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/index.ts';
 import type { Health } from '../wire/flights/index.ts';
-import { clientOf, type FlightsOptions, type FlightsPorts } from './base/index.ts';
-import {
-  type Escrows,
-  type Funds,
-  type Intents,
-  loadAffiliates,
-  loadAirlineMessages,
-  loadBooking,
-  loadOrders,
-} from './bookings/index.ts';
-import { loadOffersOffers, loadOffersSearch, loadSearchUpdates, loadSponsored, type Pricing } from './offers/index.ts';
+import { type Asked, clientOf, type FlightsOptions } from './base/index.ts';
+import type { IntentTools } from './bookings/index.ts';
+import { createIntentCall, loadAffiliates, loadBooking, loadOrders, showIntent } from './bookings/index.ts';
+import { loadSearch, loadSponsored, offerDetailsCall, type Pricing } from './offers/index.ts';
 import type { Readiness } from './readiness.ts';
 import { loadRequests } from './refunds/index.ts';
 
 const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
 
-/** The ports of the customers' calls. */
-export interface FlightsParts {
-  readonly ports: FlightsPorts;
-  readonly escrows: Escrows;
-  readonly intents: Intents;
+export interface FlightsParts extends IntentTools {
   readonly pricing: Pricing;
-  readonly funds: Funds;
   readiness(): Promise<Readiness>;
-  /** The description that is made from this very table. */
+  /** The description, made from this very table. */
   describe(publicUrl: string | undefined): Promise<object>;
 }
 
@@ -56,14 +38,22 @@ const searchPrices = ({ searchPrice, searchPriceCap, mostMultiplier }: FlightsOp
   return [searchPrice, dearest < searchPriceCap ? dearest : searchPriceCap];
 };
 
-/** The address of this call as its client knows it. */
-const addressOf = ({ request, connection: { publicUrl } }: FlightsCall): string =>
-  publicUrl === undefined ? request.url : publicUrl + new URL(request.url).pathname;
+const askedBy = <Body>({
+  context,
+  connection,
+  request,
+  body,
+}: Call<FlightsParts, Body, unknown, never>): Asked<Body> => {
+  const { publicUrl, clientAddress } = connection;
+  return {
+    body,
+    // The address of this call as its client knows it.
+    url: publicUrl === undefined ? request.url : publicUrl + new URL(request.url).pathname,
+    client: clientOf(context.ports.secrets, clientAddress),
+  };
+};
 
-const askerOf = ({ context, connection }: FlightsCall): string =>
-  clientOf(context.ports.secrets, connection.clientAddress);
-
-/** A challenge names the program of our escrows, so that nobody pays for a search whose fares they would not lock. */
+/** A challenge names the program of our escrows: a client that would not lock fares there need not pay for a search. */
 const ESCROW_PROGRAM = 'Farelock-Escrow-Program';
 
 async function charge({ context, request }: FlightsCall, call: PaidCall): Promise<HttpResponse> {
@@ -176,11 +166,11 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       codes: ['airport_unknown', 'invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
       async run(call) {
         const { ports, pricing } = call.context;
-        const { createSearch } = await loadOffersSearch();
-        const search = createSearch(ports, pricing)(call.body, addressOf(call), call.requestId);
+        const { searchCall } = await loadSearch();
+        const search = searchCall(ports, pricing, askedBy(call), call.requestId);
         if (!isSponsored(call.request)) return charge(call, search);
-        const { createSponsored } = await loadSponsored();
-        return createSponsored(ports)(call.request, call.bytes, search, call.connection.publicUrl);
+        const { sponsoredPreview } = await loadSponsored();
+        return sponsoredPreview(ports, call.request, call.bytes, search, call.connection.publicUrl);
       },
     }),
     route({
@@ -191,10 +181,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       body: asked('searchUpdatesRequest'),
       answers: { 200: { description: 'What landed after the cursor.', schema: wire('searchUpdatesResponse') } },
       codes: ['search_not_found', ...UPSTREAM],
-      async run({ context, body }) {
-        const { searchUpdates } = await loadSearchUpdates();
-        return searchUpdates(context.ports, body);
-      },
+      run: async ({ context, body }) => (await loadSearch()).searchUpdates(context.ports, body),
     }),
     route({
       method: 'POST',
@@ -221,11 +208,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'provider_not_configured',
         ...UPSTREAM,
       ],
-      async run(call) {
-        const { createOfferDetails } = await loadOffersOffers();
-        const details = createOfferDetails(call.context.ports);
-        return charge(call, await details(call.body, addressOf(call), askerOf(call)));
-      },
+      run: async (call) => charge(call, await offerDetailsCall(call.context.ports, askedBy(call))),
     }),
     route({
       method: 'POST',
@@ -258,7 +241,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'escrow_program_changed',
         ...UPSTREAM,
       ],
-      run: (call) => charge(call, call.context.intents.creation(call.body, addressOf(call), askerOf(call))),
+      run: (call) => charge(call, createIntentCall(call.context, askedBy(call))),
     }),
     route({
       method: 'POST',
@@ -273,8 +256,8 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       },
       codes: ['invalid_wallet', 'too_many_attempts'],
       async run(call) {
-        const { createAffiliates } = await loadAffiliates();
-        const made = await createAffiliates(call.context.ports).register(call.body.wallet, askerOf(call));
+        const { registerAffiliate } = await loadAffiliates();
+        const made = await registerAffiliate(call.context.ports, call.body.wallet, askedBy(call).client);
         return json(made.body, made.status);
       },
     }),
@@ -285,10 +268,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       summary: 'Show what an affiliate code has earned.',
       answers: { 200: { description: 'Its credit.', schema: wire('affiliateCredit') } },
       codes: ['affiliate_not_found'],
-      async run({ context, params }) {
-        const { createAffiliates } = await loadAffiliates();
-        return createAffiliates(context.ports).show(params.code);
-      },
+      run: async ({ context, params }) => (await loadAffiliates()).showAffiliate(context.ports, params.code),
     }),
     route({
       method: 'GET',
@@ -300,7 +280,12 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       answers: { 200: { description: 'The intent.', schema: wire('intent') } },
       codes: ['intent_not_found', 'support_code_mismatch', 'too_many_attempts'],
       run: (call) =>
-        call.context.intents.show(call.params.intent_id, headerOf(call.request, SUPPORT_CODE.name), askerOf(call)),
+        showIntent(
+          call.context,
+          call.params.intent_id,
+          headerOf(call.request, SUPPORT_CODE.name),
+          askedBy(call).client,
+        ),
     }),
     route({
       method: 'POST',
@@ -334,9 +319,8 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         ...UPSTREAM,
       ],
       async run(call) {
-        const { createBooking } = await loadBooking();
-        const { ports, escrows, funds } = call.context;
-        return charge(call, createBooking(ports, escrows, funds).book(call.body, addressOf(call), askerOf(call)));
+        const { bookCall } = await loadBooking();
+        return charge(call, bookCall(call.context, askedBy(call)));
       },
     }),
     route({
@@ -346,10 +330,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       summary: 'Take in a signed message of the airline: the bookings that it is about are looked at now. Free.',
       answers: { 200: { description: 'Taken in. The same message may come again.' } },
       codes: ['unauthorized', 'not_found', 'payload_too_large', 'body_incomplete'],
-      async run({ context, request }) {
-        const { takeMessage } = await loadAirlineMessages();
-        return takeMessage(context.ports, request);
-      },
+      run: async ({ context, request }) => (await loadOrders()).takeMessage(context.ports, request),
     }),
     route({
       method: 'POST',
@@ -373,13 +354,9 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'too_many_attempts',
       ],
       async run(call) {
-        const { createRefunds } = await loadRequests();
-        const who = {
-          supportCode: headerOf(call.request, SUPPORT_CODE.name),
-          familyName: headerOf(call.request, FAMILY_NAME.name),
-          client: askerOf(call),
-        };
-        return charge(call, createRefunds(call.context.ports).request(call.body, who, addressOf(call)));
+        const { refundRequestCall } = await loadRequests();
+        const [code, name] = [SUPPORT_CODE, FAMILY_NAME].map((header) => headerOf(call.request, header.name));
+        return charge(call, refundRequestCall(call.context.ports, askedBy(call), code ?? null, name ?? null));
       },
     }),
     route({
@@ -401,10 +378,10 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         ...UPSTREAM,
       ],
       async run(call) {
-        const { createOrders } = await loadOrders();
+        const { orderCall } = await loadOrders();
+        const { params, context } = call;
         const code = headerOf(call.request, SUPPORT_CODE.name);
-        const order = createOrders(call.context.ports);
-        return charge(call, order(call.params.order_id, code, addressOf(call), askerOf(call)));
+        return charge(call, orderCall(context.ports, params.order_id, code, askedBy(call)));
       },
     }),
   ],

@@ -1,5 +1,5 @@
 export * from './mails.ts';
-export type { Attachment, NotifySettings, Transports } from './message.ts';
+export type { Attachment, NotifySettings, PageMessage, Transports } from './message.ts';
 export * from './outbox.ts';
 export { type NotifyTables, notifyMigrations } from './tables.ts';
 

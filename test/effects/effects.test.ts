@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Address, Signature } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ChainEffect, createEffects } from '../../src/effects/effects.ts';
+import { type ChainEffect, createEffects } from '../../src/effects/index.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { isProblem, type ProblemCode, problem } from '../../src/kernel/problems.ts';

@@ -1,58 +1,45 @@
 import type { Fulfiller, Provider } from '../../airlines/index.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { MINUTE_MS } from '../../kernel/clock.ts';
+import { type Clock, MINUTE_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 
-/** The cause of a question to the airline: a client that has not paid, or the payer of a verified payment. */
 interface AirlineAsker {
   readonly client: string;
   readonly payer: string | null;
 }
 
-/** Both sides that an offer can be of. */
 export interface Tiers {
   readonly provider: Pick<Provider, 'offer'> | null;
   readonly lowcost?: Pick<Fulfiller, 'offer'> | null | undefined;
 }
 
-/** Questions a minute (flights/ports.ts has the defaults). */
-interface CheckLimits {
-  readonly freeChecksPerClient: number;
-  readonly freeChecksPerMinute: number;
-  readonly refusedChecksPerPayer: number;
-}
-
-/** An answer about an offer is shared among unpaid calls for so long. */
+/** How long unpaid calls share an answer about an offer. */
 const SHARED_MS = 5_000;
 /** Limits on remembered answers and askers; the oldest go first. */
 const MOST_SHARED = 1_000;
 const MOST_ASKERS = 10_000;
 
-/** The airline was left in peace: the check is made once the call is paid. */
+/** Skipped the airline call: the check is made once the call is paid. */
 class NotAsked extends Error {
   override readonly name = 'NotAsked';
 }
 
 /**
- * Looks at live offers on behalf of calls that may never be paid (POST /air/intents, /air/book and /air/offer-details
- * are checked before they are challenged). Whoever asks for nothing but checks must not wear the airline's patience
- * out for those who pay:
+ * Looks at live offers for calls that may never be paid (POST /air/intents, /air/book and /air/offer-details are checked
+ * before they are challenged), without using up the airline's rate limit for calls that are paid:
  *
  * - unpaid calls about the same offer share one answer of the airline for some seconds;
- * - where a client, or all of them together, have it asked too often, and while the airline asks us to slow down, it is
- *   not asked for unpaid calls: they are challenged as if their offer stood, and what is wrong with it is said, free of
- *   charge, after the payment was verified and before it is settled. So nobody shuts out those behind the same address;
- * - the check of a verified payment always asks. A payer whose checks end in refusals, which cost nothing either, waits
- *   when there were too many.
+ * - when a client, or all of them together, ask too often, and while the airline asks us to slow down, unpaid calls skip
+ *   the airline and are challenged unchecked; a bad offer is then refused, free of charge, between verification and
+ *   settlement. So a client cannot shut out others behind its address;
+ * - the check of a verified payment always asks. A payer with too many refused checks, which are free too, has to wait.
  *
- * A rate limit that an unpaid call meets is that caller's news alone: it does not raise the price of searches. All of
- * it is kept in this process: another one allows as much again.
- * @param paid the tiers as paid calls see them
- * @param unpaid the same, without a note being taken of rate limits
+ * A rate limit that an unpaid call meets does not raise the price of searches. The counts are those of this process.
+ * @param unpaid the same tiers as `paid`, but rate limits go unnoticed
  */
 export function createAirlineChecks(ports: {
   readonly clock: Clock;
-  readonly options: CheckLimits;
+  /** Questions a minute. */
+  readonly options: Record<'freeChecksPerClient' | 'freeChecksPerMinute' | 'refusedChecksPerPayer', number>;
   readonly paid: Tiers;
   readonly unpaid: Tiers;
 }) {
@@ -112,7 +99,7 @@ export function createAirlineChecks(ports: {
   }
 
   return {
-    /** @returns null where the airline was not asked; raises what `check` raises, and `too_many_requests` */
+    /** @returns null where the airline was skipped; raises what `check` raises, and `too_many_requests` */
     async look<T>(asker: AirlineAsker, check: (tiers: Tiers) => Promise<T>): Promise<T | null> {
       try {
         return await check(tiersFor(asker));
@@ -121,14 +108,14 @@ export function createAirlineChecks(ports: {
         throw error;
       }
     },
-    /** The airline has asked us to slow down: unpaid calls leave it in peace for so long. */
+    /** Makes unpaid calls skip the airline for as long as it asked us to slow down. */
     slowed,
   };
 }
 
 export type AirlineChecks = ReturnType<typeof createAirlineChecks>;
 
-/** Counts by name: each may be spent so many times a minute, and is refilled steadily. */
+/** Token buckets by name, each refilled steadily at its number a minute. */
 function createBuckets(clock: Clock) {
   const buckets = new Map<string, { left: number; atMs: number }>();
   return function bucket(name: string, perMinute: number) {

@@ -8,22 +8,18 @@ import type { Tx } from './tables.ts';
 /**
  * Throttling of wrong support codes and family names (CONTRACT, section 7).
  *
- * What it protects: the code has 80 random bits and needs no throttle; the family name can be guessed, by whoever got
- * hold of a code. What it must not do: whoever is shut out by the wrong tries of others can be kept out by them for
- * good. So nobody ever waits for another client's tries alone:
+ * The code has 80 random bits and needs no throttle; the family name can be guessed by a thief of the code. A client
+ * never waits for the tries of others alone, or strangers could lock the owner out for good:
  *
- * - After 5 wrong tries a client waits until 15 minutes after the fifth last of them, whatever it asks for and whether
+ * - After 5 wrong tries a client waits until 15 minutes after the fifth last of them, whatever it asks for and even when
  *   it is right; every further 5 within a day double the wait, up to four hours.
- * - After 5 wrong tries of anybody on one intent in 15 minutes, a client that has been wrong on that intent itself
- *   waits 15 minutes after its last one, and twice as long for each one before, up to four hours. A client that has not
- *   been wrong there is let in when it is right; one that is wrong hears 429 from then on.
+ * - After 5 wrong tries of all clients on one intent in 15 minutes, a client that was wrong on that intent waits 15
+ *   minutes after its last try, twice as long for each one before, up to four hours. Other clients are let in when they
+ *   are right, and get 429 when they are wrong.
  *
- * A flood of wrong tries, from however many clients and for however long, costs the owner nothing, and an owner who
- * mistyped under a flood waits for the own mistakes alone. A guesser gets five names from an address, then one at a
- * time, hours apart; and the money of a refund goes to the frozen refund wallet all the same.
- *
- * Counting, comparing and noting are one transaction of the one writer: a burst of tries at the same moment is judged
- * as if they had come one after another.
+ * So a guesser gets five names from an address, then one at a time, hours apart; and a refund goes to the frozen refund
+ * wallet all the same. Counting, comparing and noting are one transaction: tries of the same moment are judged one after
+ * another.
  */
 const MOST_WRONG = 5;
 const WINDOW_MS = 15 * 60_000;
@@ -32,19 +28,17 @@ const MOST_DOUBLINGS = 4;
 
 export const WRONG_CODES = { table: 'wrong_codes', key: 'id', at: 'at_ms' } as const;
 
-interface Asked {
-  readonly intentId: string;
-  /** Who asks, as `clientOf` has it. */
-  readonly client: string;
-}
-
 export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>) {
   /**
-   * Judges one try. `isRight` compares; it must take as long for a right as for a wrong one.
-   * @returns whether it was right
+   * Judges one try.
+   * @param client as `clientOf` names it
+   * @param isRight compares; must take as long for a right as for a wrong try
    * @throws Problem `too_many_attempts`
    */
-  return async function judge({ intentId, client }: Asked, isRight: () => boolean): Promise<boolean> {
+  return async function judge(
+    { intentId, client }: { readonly intentId: string; readonly client: string },
+    isRight: () => boolean,
+  ): Promise<boolean> {
     const nowMs = clock.now();
     const [byClient, onIntent] = [`client:${client}`, `intent:${intentId}`];
     const own = `${onIntent}:${client}`;
@@ -63,7 +57,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
       await removeOld(tx, WRONG_CODES, nowMs - REMEMBERED_MS);
       return crowded ? { waitMs: WINDOW_MS } : { isRight: false };
     });
-    // Thrown here, not in the transaction: the note of the wrong try is to stay.
+    // Not thrown in the transaction, which keeps the note of the wrong try.
     if ('waitMs' in verdict) {
       throw problem('too_many_attempts', { retryAfter: Math.ceil((verdict.waitMs ?? WINDOW_MS) / 1000) });
     }
@@ -72,7 +66,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
 }
 
 /**
- * Counts a free call against its client's share, before it is done: of many at once none is left out of the count.
+ * Counts a free call against its client's share before the call is done, so that many at once are all counted.
  * @returns false once the share is used up
  */
 export const takeShare = (
@@ -93,14 +87,13 @@ export const takeShare = (
     return true;
   });
 
-/** When the last wrong tries were, newest first. */
 async function wrongTries(tx: Tx, subject: string, nowMs: number, most: number): Promise<number[]> {
   const rows = await tx
     .selectFrom('wrong_codes')
     .select('at_ms')
     .where('subject', '=', subject)
     .where('at_ms', '>', nowMs - REMEMBERED_MS)
-    // Noted before the clock was set back: nobody waits until that time comes again.
+    // Leaves out what was noted before the clock was set back.
     .where('at_ms', '<', nowMs + WINDOW_MS)
     .orderBy('at_ms', 'desc')
     .limit(most)
@@ -120,12 +113,12 @@ function waitOnIntent(ownMs: readonly number[], nowMs: number): number {
   return last === undefined ? 0 : last + WINDOW_MS * 2 ** (ownMs.length - 1) - nowMs;
 }
 
-/** All who come without an address (the embedded stack, where nobody else can call) are one client. */
+/** Names the one client of the embedded stack, which has no address. */
 const NO_ADDRESS = 'local';
 
 /**
- * The client behind an address, as a keyed hash: an address is personal data. The address is the connection's own, from
- * the HTTP server; no header is believed.
+ * Names the client behind an address by a keyed hash: an address is personal data. It is the connection's own address;
+ * no header is believed.
  */
 export function clientOf(secrets: FlightsPorts['secrets'], address: string | undefined): string {
   if (!address) return NO_ADDRESS;

@@ -1,29 +1,70 @@
-import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
 import type { Intent, Offer } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from './ports.ts';
-import type { IntentRow, OrderTable, RefundRequestRow, Store } from './tables.ts';
+import type { BookingRow, IntentRow, RefundRequestRow, Store } from './tables.ts';
 
-const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+export const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+
+export const intentOf = (on: Store, intentId: string): Promise<IntentRow> =>
+  on.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirstOrThrow();
+
+export const bookingOf = (on: Store, intentId: string): Promise<BookingRow | undefined> =>
+  on.selectFrom('bookings').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
+
+export type KeptOrder = NonNullable<Awaited<ReturnType<typeof orderOf>>>;
+
+/** The order that an intent's booking ended in, with what is shown of its intent. */
+export const orderOf = (on: Store, intentId: string) =>
+  orders(on).where('orders.intent_id', '=', intentId).executeTakeFirst();
+
+/** The same by the order's own id. One of a booking that is not captured yet is not shown. */
+export const shownOrder = (on: Store, orderId: string) =>
+  orders(on)
+    .where('orders.order_id', '=', orderId)
+    .where('intents.status', 'in', ['booked', 'refunded'])
+    .executeTakeFirst();
+
+const orders = (on: Store) =>
+  on
+    .selectFrom('orders')
+    .innerJoin('intents', 'intents.intent_id', 'orders.intent_id')
+    .selectAll('orders')
+    .select(['intents.status', 'intents.passenger_count', 'intents.support_code_hmac']);
+
+export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
+
+/**
+ * An intent whose creation was paid: its customer knows of it.
+ * @throws Problem `intent_not_found`
+ */
+export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
+  const row = await store
+    .selectFrom('intents')
+    .selectAll()
+    .where('intent_id', '=', intentId)
+    .where('opened_at_ms', 'is not', null)
+    .where('abandoned', '=', 0)
+    .executeTakeFirst();
+  if (!row) throw problem('intent_not_found');
+  return row;
+}
+
+/** The state of the booking, and of the refund and the order that came of it. */
+interface IntentFacts {
+  readonly request?: RefundRequestRow | undefined;
+  /** undefined: the caller has not proved the support code. */
+  readonly rejectionReason?: string | null | undefined;
+  readonly booking?: Pick<BookingRow, 'state' | 'updated_at_ms' | 'last_error'> | undefined;
+  readonly order?: Pick<KeptOrder, 'changed_at_ms' | 'cancelled_by'> | undefined;
+}
 
 /** The intent as the wire shows it (CONTRACT, section 5): no personal data, no support code. */
 export function intentRecord(
   row: IntentRow,
   observedAmount: number | null,
-  {
-    refundRequest = null,
-    rejectionReason,
-    booking = GOES_ON,
-    orderChange,
-  }: {
-    refundRequest?: ReturnType<typeof refundRequestOf>;
-    /** undefined: whoever asks has not proved the support code. */
-    rejectionReason?: string | null | undefined;
-    booking?: BookingWait;
-    orderChange?: OrderChange | undefined;
-  } = {},
+  { request, rejectionReason, booking, order }: IntentFacts = {},
 ): Intent {
   return {
     intent_id: row.intent_id,
@@ -47,62 +88,49 @@ export function intentRecord(
     expected_ticket_currency: lockedOffer(row).total_currency,
     fee_amount: row.fee_amount,
     order_id: row.order_id,
-    booking_requested_at: orNull(row.booking_requested_at_ms),
-    ticketed_at: orNull(row.ticketed_at_ms),
-    captured_at: orNull(row.captured_at_ms),
+    booking_requested_at: instantOrNull(row.booking_requested_at_ms),
+    ticketed_at: instantOrNull(row.ticketed_at_ms),
+    captured_at: instantOrNull(row.captured_at_ms),
     capture_tx_hash: row.capture_tx_hash,
     refund_reason: row.refund_reason,
-    refunded_at: orNull(row.refunded_at_ms),
+    refunded_at: instantOrNull(row.refunded_at_ms),
     refund_tx_hash: row.refund_tx_hash,
-    refund_request: refundRequest && { ...refundRequest, cancelled_by: orderChange?.cancelled_by ?? null },
+    refund_request: request
+      ? {
+          state: requestState(request),
+          requested_at: instant(request.requested_at_ms),
+          decided_at: instantOrNull(request.decided_at_ms),
+          payout_amount: request.payout_amount,
+          payout_tx_hash: request.payout_tx_hash,
+          cancelled_by: order?.cancelled_by ?? null,
+        }
+      : null,
     ...(rejectionReason === undefined ? {} : { refund_rejection_reason: rejectionReason }),
-    ...(orderChange?.changed_at_ms == null ? {} : { order_changed_at: instant(orderChange.changed_at_ms) }),
-    ...(orderChange?.cancelled_by == null ? {} : { cancelled_by: orderChange.cancelled_by }),
-    operator_review_since: orNull(booking.reviewSinceMs),
-    booking_held_up_by: booking.heldUpBy,
+    ...(order?.changed_at_ms == null ? {} : { order_changed_at: instant(order.changed_at_ms) }),
+    ...(order?.cancelled_by == null ? {} : { cancelled_by: order.cancelled_by }),
+    operator_review_since: booking?.state === 'stuck' ? instant(booking.updated_at_ms) : null,
+    booking_held_up_by: heldUpBy(booking),
     expires_at: instant(row.expires_at_ms),
     created_at: instant(row.created_at_ms),
     updated_at: instant(row.updated_at_ms),
   };
 }
 
-/** What the booking of an intent waits for. */
-interface BookingWait {
-  /** Since when a person decides (epoch ms). */
-  readonly reviewSinceMs: number | null;
-  /** The code of the failure after which it is tried again. */
-  readonly heldUpBy: string | null;
+/** The code of the failure after which a booking is tried again. The name of an error without a code is for the log. */
+function heldUpBy(booking: IntentFacts['booking']): string | null {
+  const code = booking?.last_error ?? null;
+  if (code === null || booking?.state === 'stuck') return null;
+  return isProblemCode(code) ? code : 'internal_error';
 }
 
-const GOES_ON: BookingWait = { reviewSinceMs: null, heldUpBy: null };
-
-export async function bookingWait(store: Store, intentId: string): Promise<BookingWait> {
-  const row = await store
-    .selectFrom('bookings')
-    .select(['state', 'updated_at_ms', 'last_error'])
-    .where('intent_id', '=', intentId)
-    .executeTakeFirst();
-  if (row?.state === 'stuck') return { reviewSinceMs: row.updated_at_ms, heldUpBy: null };
-  const code = row?.last_error ?? null;
-  // The name of an error that has no code is for the log.
-  return { reviewSinceMs: null, heldUpBy: code === null || isProblemCode(code) ? code : 'internal_error' };
+function requestState({ state, claimed_by }: RefundRequestRow): NonNullable<Intent['refund_request']>['state'] {
+  if (state === 'refunded') return 'paid';
+  if (state === 'rejected') return 'rejected';
+  if (state === 'received') return claimed_by === null ? 'received' : 'claimed';
+  // A stuck request was approved, and is still to be paid.
+  return 'approved';
 }
 
-/** When the airline was last seen to have changed an order, and whether it cancelled it. */
-type OrderChange = Pick<Selectable<OrderTable>, 'changed_at_ms' | 'cancelled_by'>;
-
-/** What the airline did with the order of an intent after it was sold. */
-export const orderChangeOf = (store: Store, intentId: string): Promise<OrderChange | undefined> =>
-  store
-    .selectFrom('orders')
-    .select(['changed_at_ms', 'cancelled_by'])
-    .where('intent_id', '=', intentId)
-    .executeTakeFirst();
-
-/** The offer as it was when the intent locked it; our own writing, read back. */
-export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
-
-/** The latest refund request of an intent; undefined when none was paid for. */
 export const latestRequest = (store: Store, intentId: string): Promise<RefundRequestRow | undefined> =>
   store
     .selectFrom('refund_requests')
@@ -113,51 +141,10 @@ export const latestRequest = (store: Store, intentId: string): Promise<RefundReq
     .limit(1)
     .executeTakeFirst();
 
-/** A refund request as anybody may read it: without anybody's words. */
-export function refundRequestOf(
-  row: RefundRequestRow | undefined,
-): Omit<NonNullable<Intent['refund_request']>, 'cancelled_by'> | null {
-  if (!row) return null;
-  return {
-    state: requestState(row),
-    requested_at: instant(row.requested_at_ms),
-    decided_at: orNull(row.decided_at_ms),
-    payout_amount: row.payout_amount,
-    payout_tx_hash: row.payout_tx_hash,
-  };
-}
-
-function requestState({ state, claimed_by }: RefundRequestRow): NonNullable<Intent['refund_request']>['state'] {
-  if (state === 'refunded') return 'paid';
-  if (state === 'rejected') return 'rejected';
-  if (state === 'received') return claimed_by === null ? 'received' : 'claimed';
-  // One that is stuck was approved, and is still to be paid.
-  return 'approved';
-}
-
-/**
- * An intent that its customer knows of: one whose creation was paid.
- * @throws Problem `intent_not_found`
- */
-export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
-  const row = await store
-    .selectFrom('intents')
-    .selectAll()
-    .where('intent_id', '=', intentId)
-    .where('opened_at_ms', 'is not', null)
-    .where('abandoned', '=', 0)
-    .executeTakeFirst();
-  if (!row) throw problem('intent_not_found');
-  return row;
-}
-
-/** Where an operator's words about a request are sealed. */
+/** Seals an operator's words about a request to its row. */
 export const decisionPlace = (requestId: string): string => `refund_requests.decision_sealed.${requestId}`;
 
-/**
- * Why a request was rejected, in the words that its mail has; null when it was not, or once they are purged. The note
- * of an approval is for the record alone.
- */
+/** The words of the mail that rejected a request; null without a rejection, and once they are purged. */
 export function rejectionReason(secrets: FlightsPorts['secrets'], row: RefundRequestRow | undefined): string | null {
   if (row?.state !== 'rejected' || !row.decision_sealed) return null;
   return secrets.decrypt(decisionPlace(row.request_id), row.decision_sealed);

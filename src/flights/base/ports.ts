@@ -7,80 +7,21 @@ import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { Outbox, Transports } from '../../notify/index.ts';
-import type { OperatorWallets, Paywall } from '../../payments/index.ts';
+import type { OperatorWallets, PaymentTerms, Paywall } from '../../payments/index.ts';
 import type { Cluster, Signer } from '../../solana/index.ts';
+import type { Stuck } from '../../wire/flights/index.ts';
 import type { AirlineChecks } from './airline-checks.ts';
 import type { Store } from './tables.ts';
 
-/** A ramp order in ERROR that waits for a person; another room keeps it. */
-export interface StuckPartnerOrder {
-  readonly order_id: string;
-  readonly partner_id: string;
-  readonly last_error: string | null;
-  readonly attempts: number;
-  readonly updated_at: string;
-}
-
-/** Settings of the operator. Amounts are atomic USDC, times milliseconds. */
-export interface FlightsOptions {
-  readonly searchPrice: bigint;
-  readonly searchPriceCap: bigint;
-  /** Completed searches per step of the search price, counted over the last minute. */
-  readonly searchesPerStep: number;
-  readonly mostMultiplier: number;
-  readonly rateLimitFactor: number;
-  /** How long a completed search counts, and how long a provider's rate limit does. */
-  readonly searchWindowMs: number;
-  readonly rateLimitWindowMs: number;
-  readonly offerDetailsPrice: bigint;
-  readonly lowcostDetailsPrice: bigint;
-  readonly intentPrice: bigint;
-  readonly orderPrice: bigint;
-  readonly refundRequestPrice: bigint;
-  readonly leastTicket: bigint;
-  readonly mostTicket: bigint;
-  /** The most that is paid for in 24 hours or locked at this moment, all intents together; null: no end. */
-  readonly mostPerDay: bigint | null;
-  /** Fares that one payer holds at once without having paid for them. */
-  readonly mostLocksPerPayer: number;
-  readonly intentLifeMs: number;
-  readonly refundAfterMs: number;
-  /** The platform's share inside the ticket total, in hundredths of a percent. */
-  readonly feeBasisPoints: number;
-  /** An affiliate's share of the platform fee, in hundredths of a percent. */
-  readonly affiliateShareBasisPoints: number;
-  /** Questions to the airline a minute that a client's unpaid calls may cause, and those of everybody together. */
-  readonly freeChecksPerClient: number;
-  readonly freeChecksPerMinute: number;
-  /** Refused checks a minute of a payer whose payments are good. */
-  readonly refusedChecksPerPayer: number;
-  /** New affiliate codes an hour, altogether. */
-  readonly affiliatesPerHour: number;
-  /** The same for one client. */
-  readonly affiliatesPerClient: number;
-  readonly pollAfterMs: number;
-  /** The operator's switch (also a row in the database, so that it works without a restart). */
-  readonly bookingDisabled: boolean;
-  /** The same for new intents and bookings on lowcost offers. */
-  readonly lowcostDisabled: boolean;
-  /** Escrows that may be open for creations that were not paid yet, altogether. */
-  readonly mostUnpaidCreations: number;
-  /** How long a creation waits for one of these places. */
-  readonly creationWaitMs: number;
-  /** How long the worker leaves a payment to the request that settles it before it looks for itself. */
-  readonly settlingGraceMs: number;
-  /** Personal data goes this many days after the last arrival, or after the refund. */
-  readonly purgeAfterDays: number;
-  /** True for a process that stays. A command that ends leaves the sweep to the next process that is due. */
-  readonly sweepsAtStart: boolean;
-}
-
-export const defaultOptions: FlightsOptions = {
+/** The operator's settings and their defaults. Amounts are atomic USDC, times milliseconds. */
+export const defaultOptions = {
   searchPrice: 100_000n,
   searchPriceCap: 5_000_000n,
+  /** Completed searches per step of the search price, counted over the last minute. */
   searchesPerStep: 10,
   mostMultiplier: 50,
   rateLimitFactor: 5,
+  /** How long a completed search counts, and how long a provider's rate limit does. */
   searchWindowMs: 60_000,
   rateLimitWindowMs: 5 * 60_000,
   offerDetailsPrice: 10_000n,
@@ -90,31 +31,51 @@ export const defaultOptions: FlightsOptions = {
   refundRequestPrice: 100_000n,
   leastTicket: 10_000_000n,
   mostTicket: 10_000_000_000n,
-  mostPerDay: null,
+  /** The most that all intents together pay in 24 hours or lock at this moment; null: no limit. */
+  mostPerDay: null as bigint | null,
+  /** Unpaid fares that one payer may hold at once. */
   mostLocksPerPayer: 3,
   intentLifeMs: 30 * 60_000,
   refundAfterMs: DAY_MS,
+  /** The platform's share inside the ticket total, and an affiliate's share of that, in hundredths of a percent. */
   feeBasisPoints: 100,
   affiliateShareBasisPoints: 2_000,
+  /** Questions to the airline a minute that unpaid calls may cause: those of one client, and all of them. */
   freeChecksPerClient: 30,
   freeChecksPerMinute: 300,
+  /** Refused checks a minute of a payer whose payments are good. */
   refusedChecksPerPayer: 60,
+  /** New affiliate codes an hour: all of them, and those of one client. */
   affiliatesPerHour: 1_000,
   affiliatesPerClient: 20,
   pollAfterMs: 1000,
+  /** The operator's switches; each is also a row in the database, which works without a restart. */
   bookingDisabled: false,
   lowcostDisabled: false,
+  /** Escrows that may be open for unpaid creations, all together, and how long a creation waits for a place. */
   mostUnpaidCreations: 8,
   creationWaitMs: 8_000,
+  /** How long the worker leaves a payment to the request that settles it. */
   settlingGraceMs: 5_000,
+  /** Personal data is purged this many days after the last arrival, or after the refund. */
   purgeAfterDays: 30,
+  /** True for a process that stays. A command that ends leaves the sweep to the next process that is due. */
   sweepsAtStart: false,
 };
+
+export type FlightsOptions = Readonly<typeof defaultOptions>;
+
+/** A call as a module sees it: its body, its public address, and its client as `clientOf` names it. */
+export interface Asked<Body> {
+  readonly body: Body;
+  readonly url: string;
+  readonly client: string;
+}
 
 /** The public keys of gateways that may sponsor previews, 32 bytes each, by key id. */
 export type GatewayKeys = Readonly<Record<string, Uint8Array>>;
 
-/** The arguments of createFlights. `recover` is the paywall's own: settles what a crash left open. */
+/** The arguments of createFlights. */
 export interface FlightsGiven {
   readonly store: Store;
   readonly secrets: Secrets;
@@ -139,19 +100,22 @@ export interface FlightsGiven {
   readonly mint: Address;
   /** Where new escrows are opened. An intent keeps the one that it was opened at. */
   readonly escrowProgram: Address;
-  /** What is wrong with that program now; null while nothing is. Absent: it cannot change. */
+  /** The fault of that program now, or null. Absent: it cannot change. */
   readonly programTrouble?: (() => Promise<string | null>) | undefined;
-  /** Ramp orders that wait for a person, or the one of this id; absent where there are none. */
-  readonly partnerOrdersInError?: ((orderId?: string) => Promise<readonly StuckPartnerOrder[]>) | undefined;
+  /** Ramp orders in ERROR that wait for a person, or the one of this id; absent where there are none. */
+  readonly partnerOrdersInError?:
+    | ((orderId?: string) => Promise<readonly Stuck['partner_orders'][number][]>)
+    | undefined;
+  /** `recover` settles what a crash left open. */
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
-  /** How pages and mails leave; without it they are written, and wait. */
+  /** Delivers pages and mails; without it they are written, and wait. */
   readonly transports?: (() => Promise<Transports>) | undefined;
   /** The gateways that may sponsor a preview of a search; without it none may. */
   readonly gatewayKeys?: (() => Promise<GatewayKeys>) | undefined;
   readonly options?: Partial<FlightsOptions> | undefined;
   /** Readies the operator's wallets before anything moves money. */
   readonly ready?: (() => Promise<void>) | undefined;
-  /** Why nothing can be written down right now, as a code; null while it can. */
+  /** The code of what keeps the disk from being written; null while nothing does. */
   readonly writeTrouble?: (() => Promise<string | null>) | undefined;
   /** True once a newer version has brought the database up to date. */
   readonly movedOn?: (() => Promise<boolean>) | undefined;
@@ -159,10 +123,16 @@ export interface FlightsGiven {
   readonly isStopping?: (() => boolean) | undefined;
 }
 
-/** The ports of every module of the flight service. */
 export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
   readonly options: FlightsOptions;
   readonly effects: Effects;
   readonly outbox: Outbox;
   readonly checks: AirlineChecks;
 }
+
+/** The price of a call that the treasury is paid for. */
+export const toTreasury = (
+  { treasury, mint }: FlightsPorts,
+  amount: PaymentTerms['amount'],
+  description: string,
+): PaymentTerms => ({ amount, payTo: treasury, asset: mint, description });

@@ -5,9 +5,8 @@ import type { EffectsTables } from '../../effects/index.ts';
 import type { NotifyTables } from '../../notify/index.ts';
 import type { PaymentsTables } from '../../payments/index.ts';
 import type { MetaTables } from '../../store/index.ts';
-import type { BookingState } from './booking-states.ts';
 
-/** One row per search that was answered; surge pricing counts the last 60 seconds. */
+/** One row per answered search; surge pricing counts the last 60 seconds. */
 interface SearchCompletionTable {
   id: string;
   at_ms: number;
@@ -22,13 +21,11 @@ interface SearchTable {
   expires_at_ms: number;
 }
 
-type FareMenuStatus = 'pending' | 'ready' | 'failed';
-
 /** The latest look at the fares of one `lowcost:` offer. */
 export interface FareMenuTable {
   offer_id: string;
-  status: FareMenuStatus;
-  /** Every fare that was ever seen, with the number it keeps (JSON); `on_sale` says which the latest look found. */
+  status: 'pending' | 'ready' | 'failed';
+  /** Every fare ever seen, with its lasting number (JSON); `onSale` marks those that the latest look found. */
   fares: string;
   /** Start of the look that `status` is about. */
   opened_at_ms: number;
@@ -36,11 +33,9 @@ export interface FareMenuTable {
   expires_at_ms: number;
 }
 
-type IntentStatus = 'active' | 'booked' | 'refunded';
-
-interface IntentTable {
+export interface IntentTable {
   intent_id: string;
-  status: IntentStatus;
+  status: 'active' | 'booked' | 'refunded';
   offer_id: string;
   /** The offer as it was locked (wire form, JSON). */
   offer: string;
@@ -49,7 +44,7 @@ interface IntentTable {
   sale_key: string | null;
   funding_wallet: string;
   refund_wallet: string;
-  /** Affiliate code, when it was resolved; its wallet and its share (atomic units) are frozen with it. */
+  /** The resolved affiliate code; its wallet and share (atomic units) are frozen with it. */
   referrer: string | null;
   referrer_wallet: string | null;
   affiliate_amount: number | null;
@@ -65,7 +60,7 @@ interface IntentTable {
   refund_after_ms: number;
   fee_amount: number;
   observed_amount: number | null;
-  /** Not null once the escrow exists on chain and the creation was paid. Until then the intent is not shown. */
+  /** Not null once the escrow exists on chain and the creation was paid: only then is the intent shown. */
   opened_at_ms: number | null;
   /** 1 once the creation fee could not be settled: the intent never existed for its customer. */
   abandoned: Generated<number>;
@@ -77,13 +72,13 @@ interface IntentTable {
   refund_reason: string | null;
   refunded_at_ms: number | null;
   refund_tx_hash: string | null;
-  /** The payment that its creation waits for or was paid with; unique. */
+  /** The payment of its creation, due or made; unique. */
   payment_key: string | null;
   /** `active:<funding_wallet>:<offer_id>` while it blocks its pair, else null; unique. */
   active_key: string | null;
   /**
    * `payer:<wallet>` while its creation is under way, one for each wallet; `closing:<intent_id>` while an unpaid one is
-   * closed; else null. Unique: what is not null ties up the operator's rent for nothing (intents/creations.ts).
+   * closed; else null. Unique: each ties up the operator's rent (bookings/creations.ts).
    */
   creating_key: string | null;
   expires_at_ms: number;
@@ -91,12 +86,24 @@ interface IntentTable {
   updated_at_ms: number;
 }
 
-/** One row per wrong try and bucket that it counts in (attempts.ts); old rows are of no use. */
+/** One row per wrong try and bucket that it counts in (attempts.ts). */
 interface WrongCodeTable {
   id: string;
   subject: string;
   at_ms: number;
 }
+
+/** States of a booking: what may follow each is in bookings/machine.ts. */
+export type BookingState =
+  | 'settling'
+  | 'queued'
+  | 'ordering'
+  | 'ticketing'
+  | 'capturing'
+  | 'booked'
+  | 'refunding'
+  | 'refunded'
+  | 'stuck';
 
 export interface BookingTable {
   intent_id: string;
@@ -106,13 +113,13 @@ export interface BookingTable {
   passengers_sealed: string;
   provider_order_id: string | null;
   refund_reason: string | null;
-  /** The state in which a booking that is `stuck` got stuck. */
+  /** The state that a `stuck` booking was in before. */
   stuck_in: BookingState | null;
   requested_at_ms: number;
   /** When the worker has something to do next. */
   due_at_ms: number;
   lease_until_ms: number;
-  /** Raised with every lease; each write of the worker names it, so that a stale worker changes nothing. */
+  /** Raised with every lease; the worker names it in each write, so that a stale worker changes nothing. */
   fence: Generated<number>;
   attempts: Generated<number>;
   last_error: string | null;
@@ -127,23 +134,23 @@ export interface OrderTable {
   document: string;
   /** When the airline changed it last, after it was sold. */
   changed_at_ms: number | null;
-  /** `airline`: it cancelled the order without a request of ours; null: it did not, as far as is known. */
+  /** `airline`: it cancelled the order without a request of ours. */
   cancelled_by: 'airline' | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
 
 /**
- * `settling`: written before its payment is settled. `received`: waits for an operator. `approved`: the airline is
- * told and the money paid out, by the worker when need be; then `refunded`. `stuck` waits for a person.
+ * `settling`: written before its payment is settled. `received`: waits for an operator. `approved`: cancelled with the
+ * airline and paid out; then `refunded`. `stuck` waits for a person.
  */
 export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
 
 /** Customers' refund requests. At most one open request per intent: `open_key` is unique. */
-interface RefundRequestTable {
+export interface RefundRequestTable {
   request_id: string;
   intent_id: string;
-  /** The intent while the request is open or was granted, else null. */
+  /** The intent while the request is open or granted, else null. */
   open_key: string | null;
   payment_key: string;
   state: RefundRequestState;
@@ -164,9 +171,9 @@ interface RefundRequestTable {
   payout_amount: number | null;
   penalty_amount: number | null;
   payout_tx_hash: string | null;
-  /** The airline's quote for the cancellation, as an operator was shown it last (AirlineQuote, JSON). */
+  /** The airline's quote for the cancellation that an operator was shown last (AirlineQuote, JSON). */
   airline_quote: string | null;
-  /** What the airline had said when it was approved (Agreement, JSON). Only a decision writes it. */
+  /** The airline's answers at the approval (Agreement, JSON). Only a decision writes it. */
   agreed: string | null;
   due_at_ms: number;
   lease_until_ms: number;
@@ -184,9 +191,8 @@ interface RefundNoteTable {
   at_ms: number;
 }
 
-/** A gateway's signature that was used, until nobody could take it for fresh. */
+/** A gateway's used signature (base58), kept until it has expired everywhere. */
 interface SponsoredSignatureTable {
-  /** Base58. */
   signature: string;
   expires_at_ms: number;
 }
@@ -196,11 +202,11 @@ interface AffiliateTable {
   code: string;
   wallet: string;
   created_at_ms: number;
-  /** When a journey was credited last: written first by whoever reads the balance, which makes the others wait. */
+  /** When a journey was credited last: written before the balance is read, as a lock on it. */
   credited_at_ms: number | null;
 }
 
-/** Money on its way to an affiliate, or paid; the effect of the same id moves it. */
+/** A pay-out to an affiliate; the effect of the same id moves it. */
 export interface AffiliatePayoutTable {
   payout_id: string;
   code: string;
@@ -208,21 +214,17 @@ export interface AffiliatePayoutTable {
   amount: number;
   state: 'open' | 'paid';
   attempts: number;
-  /** Why the last attempt paid nothing. */
   last_error: string | null;
   due_at_ms: number;
   lease_until_ms: Generated<number>;
-  /** Raised with every lease; a pay-out names it right before it signs. */
+  /** Raised with every lease; checked right before a pay-out is signed. */
   fence: Generated<number>;
   signature: string | null;
   created_at_ms: number;
   paid_at_ms: number | null;
 }
 
-/**
- * Work left for an intent after its booking ended: look for money that came late, close its escrow, purge
- * its personal data. A row goes once it is done.
- */
+/** Work left for an intent after its booking ended. A row is deleted once its task is done. */
 export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge' | 'order_watch';
 
 interface UpkeepTable {
@@ -249,7 +251,7 @@ interface FlightsTables {
   upkeep: UpkeepTable;
 }
 
-/** The tables that the flight service reads and writes: its own, and those of the rooms below it; never a partner's. */
+/** The tables of the flight service and of the rooms below it; never a partner's. */
 export interface FlightsDatabase
   extends FlightsTables,
     DeskTables,
@@ -263,13 +265,11 @@ export interface FlightsDatabase
 export type Store = Kysely<FlightsDatabase>;
 export type Tx = Transaction<FlightsDatabase>;
 
-/** Rows as they are read. */
 export type IntentRow = Selectable<IntentTable>;
-
 export type BookingRow = Selectable<BookingTable>;
 export type RefundRequestRow = Selectable<RefundRequestTable>;
 
-/** Bearer keys, kept as a keyed hash. */
+/** Bearer keys, kept as keyed hashes. */
 export interface ApiKeyTable {
   key_id: string;
   kind: 'operator';
@@ -287,7 +287,7 @@ interface OperatorAuditTable {
   key_id: string;
   operator_name: string;
   action: string;
-  /** Its subject: a refund request, a key, a switch. */
+  /** A refund request, a key, a switch. */
   subject: string;
   /** X-Request-Id of the call. */
   request_id: string;
@@ -295,7 +295,7 @@ interface OperatorAuditTable {
   detail: string;
 }
 
-/** The operators' keys, and what they did: on both services. */
+/** The operators' keys and acts, for both services. */
 export interface DeskTables {
   api_keys: ApiKeyTable;
   operator_audit: OperatorAuditTable;

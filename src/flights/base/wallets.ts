@@ -1,16 +1,16 @@
-// Not when it is first called: the build would keep all of kit, and name 450 exports at every start.
+// Not loaded on demand: the build would keep all of kit, and name 450 exports at every start.
 import { type Address, isAddress, isOffCurveAddress } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from './ports.ts';
 
-/** 32 zero bytes: a point that nobody has an honest key for. It also owns every wallet. */
+/** 32 zero bytes: a point without an honest key. It also owns every wallet. */
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
 /**
- * Checks that `text` is the address of a wallet: base58 of 32 bytes, and a point of the ed25519 curve. An address
- * off the curve is a program's: it could neither sign a payment nor be asked where a refund went.
- * @throws Problem `invalid_wallet`, naming the field in `detail.issues`.
+ * Checks that `text` is the address of a wallet: base58 of 32 bytes, and a point of the ed25519 curve. An address off
+ * the curve is a program's, which can sign no payment.
+ * @throws Problem `invalid_wallet`, naming the field in `detail.issues`
  */
 export async function checkWallet(field: string, text: string): Promise<void> {
   if (isAddress(text) && !isOffCurveAddress(text) && text !== SYSTEM_PROGRAM) return;
@@ -20,22 +20,19 @@ export async function checkWallet(field: string, text: string): Promise<void> {
   });
 }
 
-type WalletPorts = Pick<FlightsPorts, 'cluster' | 'authority' | 'facilitator' | 'treasury' | 'mint'>;
-
 /**
- * Checks that a refund can reach `wallet` as things stand: it is somebody's own wallet, and has a token account of the
- * mint. The operator opens no account for others: its rent would be a gift (docs/escrow.md, Who pays which rent).
- * Reads the chain once.
+ * Checks by one read of the chain that a refund can reach `wallet` now: it is a customer's own wallet, and has a token
+ * account of the mint. The operator opens none: its rent would be a gift (docs/escrow.md, Who pays which rent).
  * @throws Problem `invalid_wallet`, `refund_wallet_not_allowed`, `refund_wallet_without_account`, `cluster_failed`
  */
-export async function checkRefundWallet(ports: WalletPorts, wallet: string): Promise<void> {
+export async function checkRefundWallet(ports: FlightsPorts, wallet: string): Promise<void> {
   await checkWallet('refund_wallet', wallet);
   const { authority, facilitator, treasury, mint } = ports;
-  // An escrow that refunds the operator is a booking that he can keep the money of.
+  // Else the operator could keep the money of a booking.
   if ([authority.address, facilitator, treasury, mint].includes(wallet as Address)) throw notAllowed(wallet);
   const token = await associatedTokenAddress(wallet as Address, mint);
   const [account, tokens] = await ports.cluster.accounts([wallet as Address, token]);
-  // A program, a mint or a token account can lie on the curve; nobody looks for a refund there.
+  // A program, a mint or a token account can lie on the curve, and is no place for a refund.
   if (account && (account.executable || account.owner !== SYSTEM_PROGRAM)) throw notAllowed(wallet);
   const held = tokens?.owner === TOKEN_PROGRAM ? decodeTokenAccount(tokens.data) : null;
   if (held?.owner === wallet && held.state === 'initialized') return;

@@ -1,101 +1,111 @@
 import { HOUR_MS, instant } from '../../kernel/clock.ts';
+import { journeyEndMs } from '../../kernel/domain/ics.ts';
 import { asInteger, atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Affiliate, AffiliateCredit } from '../../wire/flights/index.ts';
+import type { Affiliate, AffiliateCredit, Offer } from '../../wire/flights/index.ts';
 import { checkWallet, type FlightsPorts, takeShare } from '../base/index.ts';
+
+// Affiliate codes (spec/flight-service.md, POST /affiliates; CONTRACT, section 8). Their credit: affiliate-credit.ts.
 
 const CODE_LENGTH = 10;
 
-/** Affiliate codes (spec/flight-service.md, POST /affiliates; CONTRACT, section 8). What they earn: affiliate-credit.ts. */
-export function createAffiliates(ports: FlightsPorts) {
+/**
+ * Registers a wallet: a new code (201), or the one that it has (200). One row a wallet, and at most `affiliatesPerHour`
+ * new ones altogether, of which a client has a share: the call is free, and must not fill the disk.
+ * @param client as `clientOf` names it
+ * @throws Problem `invalid_wallet`, `too_many_attempts`
+ */
+export async function registerAffiliate(
+  ports: FlightsPorts,
+  wallet: string,
+  client: string,
+): Promise<{ status: 200 | 201; body: Affiliate }> {
   const { store, clock, ids, options } = ports;
-  const byWallet = (wallet: string) =>
-    store.selectFrom('affiliates').selectAll().where('wallet', '=', wallet).executeTakeFirst();
+  const byWallet = () => store.selectFrom('affiliates').selectAll().where('wallet', '=', wallet).executeTakeFirst();
+  await checkWallet('wallet', wallet);
+  const known = await byWallet();
+  if (known) return { status: 200, body: affiliateOf(known) };
+  const nowMs = clock.now();
+  const recent = await store
+    .selectFrom('affiliates')
+    .select((column) => column.fn.countAll().as('made'))
+    .where('created_at_ms', '>', nowMs - HOUR_MS)
+    .executeTakeFirst();
+  if (Number(recent?.made ?? 0) >= options.affiliatesPerHour) throw tooMany();
+  const share = { of: 'affiliates', client, most: options.affiliatesPerClient, withinMs: HOUR_MS };
+  if (!(await takeShare(ports, share))) throw tooMany();
+  const made = await store
+    .insertInto('affiliates')
+    // 50 random bits, from the end of an id, where its time is not.
+    .values({ code: ids.next('aff').slice(-CODE_LENGTH).toUpperCase(), wallet, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.column('wallet').doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (made) return { status: 201, body: affiliateOf(made) };
+  const other = await byWallet();
+  if (!other) throw new Error('an affiliate was neither made nor found');
+  return { status: 200, body: affiliateOf(other) };
+}
 
+/**
+ * The earnings of a code, and nothing of its travellers.
+ * @throws Problem `affiliate_not_found`
+ */
+export async function showAffiliate({ store }: FlightsPorts, text: string): Promise<AffiliateCredit> {
+  const affiliate = await byCode(store, text);
+  if (!affiliate) throw problem('affiliate_not_found');
+  // Captured and not refunded, whether the journey is flown yet or not.
+  const earned = await store
+    .selectFrom('intents')
+    .select((column) => [column.fn.sum('affiliate_amount').as('amount'), column.fn.countAll().as('bookings')])
+    .where('referrer', '=', affiliate.code)
+    .where('status', '=', 'booked')
+    .where('captured_at_ms', 'is not', null)
+    .executeTakeFirst();
+  const payouts = await store
+    .selectFrom('affiliate_payouts')
+    .select((column) => column.fn.sum('amount').as('amount'))
+    .where('code', '=', affiliate.code)
+    .where('state', '=', 'paid')
+    .executeTakeFirst();
+  const paid = atomic(payouts?.amount ?? 0);
+  const open = atomic(earned?.amount ?? 0) - paid;
+  const amounts = { pending: open > 0n ? open : 0n, paid, owed: open < 0n ? -open : 0n };
   return {
-    /**
-     * The code of a wallet: a new one (201), or the one that it has (200). One row a wallet, and not more than
-     * `affiliatesPerHour` new ones altogether, of which a client has a share: the call is free, and must not fill the
-     * disk.
-     * @param client as `clientOf` has it
-     * @throws Problem `invalid_wallet`, `too_many_attempts`
-     */
-    async register(wallet: string, client: string): Promise<{ status: 200 | 201; body: Affiliate }> {
-      await checkWallet('wallet', wallet);
-      const known = await byWallet(wallet);
-      if (known) return { status: 200, body: affiliateOf(known) };
-      const nowMs = clock.now();
-      await checkRoom(nowMs);
-      const share = { of: 'affiliates', client, most: options.affiliatesPerClient, withinMs: HOUR_MS };
-      if (!(await takeShare(ports, share))) throw tooMany();
-      const made = await store
-        .insertInto('affiliates')
-        .values({ code: newCode(ids), wallet, created_at_ms: nowMs, credited_at_ms: null })
-        .onConflict((conflict) => conflict.column('wallet').doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      if (made) return { status: 201, body: affiliateOf(made) };
-      const other = await byWallet(wallet);
-      if (!other) throw new Error('an affiliate was neither made nor found');
-      return { status: 200, body: affiliateOf(other) };
-    },
-
-    /**
-     * What a code has earned. Nothing of who travelled, or where.
-     * @throws Problem `affiliate_not_found`
-     */
-    async show(text: string): Promise<AffiliateCredit> {
-      const code = canonicalCode(text);
-      const affiliate = await store.selectFrom('affiliates').selectAll().where('code', '=', code).executeTakeFirst();
-      if (!affiliate) throw problem('affiliate_not_found');
-      const { earned, bookings } = await earnings(code);
-      const { paid } = await payouts(code);
-      const open = earned - paid;
-      const amounts = { pending: open > 0n ? open : 0n, paid, owed: open < 0n ? -open : 0n };
-      return {
-        ...affiliateOf(affiliate),
-        bookings_count: bookings,
-        pending_amount: asInteger(amounts.pending),
-        pending_amount_decimal: formatUsdc(amounts.pending),
-        paid_amount: asInteger(amounts.paid),
-        paid_amount_decimal: formatUsdc(amounts.paid),
-        owed_amount: asInteger(amounts.owed),
-        owed_amount_decimal: formatUsdc(amounts.owed),
-      };
-    },
+    ...affiliateOf(affiliate),
+    bookings_count: Number(earned?.bookings ?? 0),
+    pending_amount: asInteger(amounts.pending),
+    pending_amount_decimal: formatUsdc(amounts.pending),
+    paid_amount: asInteger(amounts.paid),
+    paid_amount_decimal: formatUsdc(amounts.paid),
+    owed_amount: asInteger(amounts.owed),
+    owed_amount_decimal: formatUsdc(amounts.owed),
   };
+}
 
-  async function checkRoom(nowMs: number): Promise<void> {
-    const recent = await store
-      .selectFrom('affiliates')
-      .select((column) => column.fn.countAll().as('made'))
-      .where('created_at_ms', '>', nowMs - HOUR_MS)
-      .executeTakeFirst();
-    if (Number(recent?.made ?? 0) < options.affiliatesPerHour) return;
-    throw tooMany();
-  }
+/**
+ * Resolves the `referrer` of an intent: the affiliate that it freezes, its share of the platform fee (atomic units), and
+ * when that is due. Unknown codes and one's own are ignored in silence (spec/flight-service.md, Booking intent): null.
+ * @param wallets the wallets of the intent: an affiliate with one of them refers itself
+ * @param fee the platform fee inside the ticket total, atomic units
+ */
+export async function resolveReferrer(
+  { store, options }: FlightsPorts,
+  referrer: string,
+  wallets: readonly string[],
+  fee: bigint,
+  offer: Offer,
+) {
+  const known = await byCode(store, referrer);
+  if (!known || wallets.includes(known.wallet)) return null;
+  const amount = (fee * BigInt(options.affiliateShareBasisPoints)) / 10_000n;
+  return { code: known.code, wallet: known.wallet, amount, creditDueAtMs: journeyEndMs(offer.slices) };
+}
 
-  /** Captured and not refunded: what counts, whether the journey is flown yet or not. */
-  async function earnings(code: string): Promise<{ earned: bigint; bookings: number }> {
-    const row = await store
-      .selectFrom('intents')
-      .select((column) => [column.fn.sum('affiliate_amount').as('earned'), column.fn.countAll().as('bookings')])
-      .where('referrer', '=', code)
-      .where('status', '=', 'booked')
-      .where('captured_at_ms', 'is not', null)
-      .executeTakeFirst();
-    return { earned: atomic(row?.earned ?? 0), bookings: Number(row?.bookings ?? 0) };
-  }
-
-  async function payouts(code: string): Promise<{ paid: bigint }> {
-    const row = await store
-      .selectFrom('affiliate_payouts')
-      .select((column) => column.fn.sum('amount').as('paid'))
-      .where('code', '=', code)
-      .where('state', '=', 'paid')
-      .executeTakeFirst();
-    return { paid: atomic(row?.paid ?? 0) };
-  }
+/** Finds a code by Crockford's rules for what people type: case, hyphens, and the letters that look like digits. */
+function byCode(store: FlightsPorts['store'], text: string) {
+  const code = text.trim().toUpperCase().replaceAll('-', '').replaceAll('O', '0').replace(/[IL]/g, '1');
+  return store.selectFrom('affiliates').selectAll().where('code', '=', code).executeTakeFirst();
 }
 
 const tooMany = () =>
@@ -103,44 +113,6 @@ const tooMany = () =>
     message: 'Too many affiliate codes were asked for in the last hour.',
     retryAfter: HOUR_MS / 1000,
   });
-
-/** The affiliate that an intent freezes, and what its share of the platform fee comes to. */
-interface Referral {
-  readonly code: string;
-  readonly wallet: string;
-  /** Atomic units. */
-  readonly amount: bigint;
-}
-
-/**
- * Resolves the `referrer` of an intent. Unknown codes and one's own are ignored in silence (spec/flight-service.md,
- * Booking intent): null.
- * @param wallets the wallets of the intent: an affiliate who is one of them refers itself
- * @param fee the platform fee inside the ticket total, atomic units
- */
-export async function resolveReferrer(
-  { store, options }: Pick<FlightsPorts, 'store' | 'options'>,
-  referrer: string | undefined,
-  wallets: readonly string[],
-  fee: bigint,
-): Promise<Referral | null> {
-  if (referrer === undefined) return null;
-  const known = await store
-    .selectFrom('affiliates')
-    .selectAll()
-    .where('code', '=', canonicalCode(referrer))
-    .executeTakeFirst();
-  if (!known || wallets.includes(known.wallet)) return null;
-  const amount = (fee * BigInt(options.affiliateShareBasisPoints)) / 10_000n;
-  return { code: known.code, wallet: known.wallet, amount };
-}
-
-/** Crockford's rules for what people type: case, hyphens, and the letters that look like digits. */
-const canonicalCode = (text: string): string =>
-  text.trim().toUpperCase().replaceAll('-', '').replaceAll('O', '0').replace(/[IL]/g, '1');
-
-/** 50 random bits, from the end of an id, where its time is not. */
-const newCode = (ids: FlightsPorts['ids']): string => ids.next('aff').slice(-CODE_LENGTH).toUpperCase();
 
 const affiliateOf = (row: { code: string; wallet: string; created_at_ms: number }): Affiliate => ({
   code: row.code,

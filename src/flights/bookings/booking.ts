@@ -3,88 +3,71 @@ import { checkPassengers } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
 import type { BookRequest, BookResponse, Passenger } from '../../wire/flights/index.ts';
-import {
-  type BookingRow,
-  checkOpen,
-  type FlightsPorts,
-  type IntentRow,
-  lockedOffer,
-  shownIntent,
-  type Tiers,
-} from '../base/index.ts';
+import type { Asked, BookingRow, FlightsPorts, IntentRow, Tiers } from '../base/index.ts';
+import { bookingOf, checkOpen, lockedOffer, shownIntent } from '../base/index.ts';
 import { checkPriceHolds, checkUnsold, configured, isLowcost, loadLowcostOffers } from '../offers/index.ts';
-import type { Escrows } from './escrows.ts';
-import { queueFunded } from './funding.ts';
-import type { Funds } from './funds.ts';
-import { holdOrDrop } from './hold-or-drop.ts';
+import { dropUnpaid, holdOrDrop } from './creations.ts';
+import { checkProgram } from './escrows.ts';
+import { sealPassengers } from './identity.ts';
+import type { IntentTools } from './intents.ts';
 import { beginBooking } from './machine.ts';
-import { checkProgram } from './program-watch.ts';
-import { dropUnpaid } from './retire.ts';
-import { sealPassengers } from './sealed-passengers.ts';
+import { queueFunded } from './steps.ts';
 
-/** Bookings: POST /air/book. What the worker does with them is in worker.ts. */
-export function createBooking(ports: FlightsPorts, escrows: Escrows, funds: Funds) {
+/**
+ * POST /air/book, the paid booking (CONTRACT, section 2): check (the live offer included), verify, put on record, settle,
+ * verify the funding, queue. The worker takes its steps (steps.ts).
+ */
+export function bookCall(tools: IntentTools, { body: request, url, client }: Asked<BookRequest>): PaidCall {
+  const { ports, escrows, funds } = tools;
   const { store, clock, options } = ports;
-
-  /**
-   * The paid booking (CONTRACT, section 2): check (the live offer included), verify, put on record, settle, verify
-   * the funding, queue. Problems: `provider_not_configured`, `booking_disabled`, `intent_not_found`,
-   * `intent_not_active`, `intent_expired`, `booking_already_requested`, `escrow_program_changed`, those of the passengers, `escrow_missing`,
-   * `offer_*`, `operator_funds_low`, and past settlement `escrow_funding_mismatch`.
-   */
-  function book(request: BookRequest, url: string, client: string): PaidCall {
-    return {
-      resource: 'POST /air/book',
-      url,
-      request,
-      settle: 'before',
-      async check({ payer }) {
-        configured(ports.provider);
-        await checkOpen(ports, 'booking');
-        const intent = await shownIntent(store, request.intent_id);
-        checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
-        await checkUnsold(store, intent.sale_key, intent.intent_id);
-        await checkTravellers(ports, request.passengers, intent);
-        const escrow = await escrows.readOrReopen(intent);
-        if (escrow?.state !== 'open') throw problem('escrow_missing');
-        if (intent.program_id === ports.escrowProgram) await checkProgram(ports);
-        await ports.checks.look({ client, payer }, (tiers) => checkHolds(ports, tiers, intent));
-        if (!isLowcost(intent.offer_id)) {
-          await funds.checkBalance(BigInt(intent.amount), { isPaid: payer !== null, except: intent.intent_id });
-        }
-        return {
-          amount: BigInt(intent.amount),
-          payTo: intent.escrow_address,
-          asset: intent.mint,
-          description: `Fund the escrow of ${intent.intent_id}`,
-        };
-      },
-      prepare: (payment) => record(ports, request, payment),
-      async perform(payment) {
-        const intent = await shownIntent(store, request.intent_id);
-        let booking = await bookingOf(store, intent.intent_id);
-        if (booking?.payment_key !== payment.key) {
-          await record(ports, request, payment);
-          booking = await bookingOf(store, intent.intent_id);
-        }
-        if (!booking) throw new Error('a recorded booking is gone');
-        const requestedAt = await queueFunded(ports, escrows, intent, booking, 'payment');
-        const body: BookResponse = {
-          intent_id: intent.intent_id,
-          status: (await shownIntent(store, intent.intent_id)).status,
-          booking: { state: 'queued', requested_at: requestedAt },
-          poll_after_ms: options.pollAfterMs,
-        };
-        return { status: 200, body };
-      },
-      undo: (payment) => dropUnpaid(ports, { intent_id: request.intent_id, payment_key: payment.key }),
-    };
-  }
-
-  return { book };
+  return {
+    resource: 'POST /air/book',
+    url,
+    request,
+    settle: 'before',
+    async check({ payer }) {
+      configured(ports.provider);
+      await checkOpen(ports, 'booking');
+      const intent = await shownIntent(store, request.intent_id);
+      checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
+      await checkUnsold(store, intent.sale_key, intent.intent_id);
+      await checkTravellers(ports, request.passengers, intent);
+      const escrow = await escrows.readOrReopen(intent);
+      if (escrow?.state !== 'open') throw problem('escrow_missing');
+      if (intent.program_id === ports.escrowProgram) await checkProgram(ports);
+      await ports.checks.look({ client, payer }, (tiers) => checkHolds(ports, tiers, intent));
+      if (!isLowcost(intent.offer_id)) {
+        await funds.checkBalance(BigInt(intent.amount), { isPaid: payer !== null, except: intent.intent_id });
+      }
+      return {
+        amount: BigInt(intent.amount),
+        payTo: intent.escrow_address,
+        asset: intent.mint,
+        description: `Fund the escrow of ${intent.intent_id}`,
+      };
+    },
+    prepare: (payment) => record(ports, request, payment),
+    async perform(payment) {
+      const intent = await shownIntent(store, request.intent_id);
+      let booking = await bookingOf(store, intent.intent_id);
+      if (booking?.payment_key !== payment.key) {
+        await record(ports, request, payment);
+        booking = await bookingOf(store, intent.intent_id);
+      }
+      if (!booking) throw new Error('a recorded booking is gone');
+      const requestedAt = await queueFunded(ports, escrows, intent, booking, 'payment');
+      const body: BookResponse = {
+        intent_id: intent.intent_id,
+        status: (await shownIntent(store, intent.intent_id)).status,
+        booking: { state: 'queued', requested_at: requestedAt },
+        poll_after_ms: options.pollAfterMs,
+      };
+      return { status: 200, body };
+    },
+    undo: (payment) => dropUnpaid(ports, { intent_id: request.intent_id, payment_key: payment.key }),
+  };
 }
 
-/** The last look at the airline before the escrow is paid. */
 async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow): Promise<void> {
   if (isLowcost(intent.offer_id)) {
     const { checkLowcostHolds } = await loadLowcostOffers();
@@ -94,11 +77,8 @@ async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow):
   return checkPriceHolds(configured(tiers.provider), intent.offer_id, expected, ports.clock.now());
 }
 
-const bookingOf = (on: FlightsPorts['store'], intentId: string) =>
-  on.selectFrom('bookings').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
-
 /** Puts a booking on record for its payment. The row is also the lock: there is one for each intent. */
-const record = (ports: FlightsPorts, request: BookRequest, payment: Payment): Promise<void> => {
+function record(ports: FlightsPorts, request: BookRequest, payment: Payment): Promise<void> {
   const { store, clock, secrets, options } = ports;
   const intentId = request.intent_id;
   return holdOrDrop<BookingRow>({
@@ -106,7 +86,7 @@ const record = (ports: FlightsPorts, request: BookRequest, payment: Payment): Pr
       store.transaction().execute(async (tx) => {
         const holder = await bookingOf(tx, intentId);
         if (holder) return holder.payment_key === payment.key ? null : holder;
-        // Two that pay at the same moment passed the check both.
+        // Two that pay at the same moment both passed the check.
         await checkUnsold(tx, (await shownIntent(tx, intentId)).sale_key, intentId);
         const nowMs = clock.now();
         const row = {
@@ -114,7 +94,6 @@ const record = (ports: FlightsPorts, request: BookRequest, payment: Payment): Pr
           state: 'settling',
           payment_key: payment.key,
           passengers_sealed: sealPassengers(secrets, intentId, request.passengers),
-          refund_reason: null,
           due_at_ms: nowMs + options.settlingGraceMs,
         } as const;
         await beginBooking(tx, 'payment', row, nowMs);
@@ -128,9 +107,9 @@ const record = (ports: FlightsPorts, request: BookRequest, payment: Payment): Pr
     },
     refusal: async (holder) => heldBy(holder, await shownIntent(store, intentId)),
   });
-};
+}
 
-/** Refuses what can't be booked (any more). A booking that is only `settling` may be this very payment, sent again. */
+/** Refuses an intent that can't be booked. A booking that is only `settling` may be this very payment, sent again. */
 function checkBookable(intent: IntentRow, booking: BookingRow | undefined, nowMs: number): void {
   if (intent.status === 'refunded') throw problem('intent_not_active', { detail: { status: intent.status } });
   if (booking && booking.state !== 'settling') throw heldBy(booking, intent);
@@ -144,7 +123,6 @@ const heldBy = (booking: BookingRow, intent: IntentRow) =>
 const expired = (intent: IntentRow) =>
   problem('intent_expired', { detail: { expired_at: instant(intent.expires_at_ms) } });
 
-/** @throws Problem `invalid_request`, or the first special one, with every issue in `detail.issues`. */
 async function checkTravellers(
   { provider, clock }: FlightsPorts,
   passengers: readonly Passenger[],
@@ -157,7 +135,7 @@ async function checkTravellers(
     documentsRequired: offer.identity_documents_required,
     today: instant(clock.now()).slice(0, 10),
   });
-  // The airline's rules are about passengers that ours let through.
+  // The airline's rules apply to passengers that ours let through.
   const issues =
     ours.length > 0 || isLowcost(intent.offer_id) ? ours : (provider?.passengerIssues?.(passengers, offer) ?? []);
   const [first] = issues;

@@ -1,10 +1,15 @@
+import { type SqlBool, sql } from 'kysely';
+import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { IntentRow, Tx } from '../base/index.ts';
+import { regained } from '../../store/base/index.ts';
+import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
+import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**
- * Creations under way (CONTRACT, section 2). An escrow is opened before its creation is paid, with the operator's rent:
- * so one for each payer at a time, and a few altogether. The keys are in the intents themselves, unique: the bound holds
- * for all processes and survives any crash. It ends when the creation is shown, or its unpaid escrow is closed.
+ * Creations under way, locks, and the end of an intent without a booking (CONTRACT, section 2). An escrow is opened before
+ * its creation is paid, with the operator's rent: so one for each payer at a time, and a few altogether. The keys are
+ * unique columns of the intents: the bound holds for all processes and survives any crash. It ends when the creation is
+ * shown, or its unpaid escrow is closed.
  */
 
 export const creatingKey = {
@@ -12,26 +17,208 @@ export const creatingKey = {
   closing: (intentId: string): string => `closing:${intentId}`,
 };
 
-/** A wallet has one living intent for an offer. */
 export const activeKey = (wallet: string, offerId: string): string => `active:${wallet}:${offerId}`;
 
-/** Why a creation can't begin now: another intent is in its way, or too many are under way. */
+/** True once the creation was paid: its customer knows of the intent. */
+export const isShown = (row: IntentRow): boolean => row.opened_at_ms !== null && row.abandoned === 0;
+
+/** A paid thing that is put on record while others may hold its place. */
+interface Place<Holder> {
+  /** Writes it in one transaction, or returns the holder of the place. */
+  insertUnlessHeld(): Promise<Holder | null>;
+  /** Drops a holder whose payment has failed for certain; false while it may still be paid, or is. */
+  dropUnpaid(holder: Holder): Promise<boolean>;
+  /** Why the holder cannot give way. */
+  refusal(holder: Holder): Promise<Error> | Error;
+}
+
+/**
+ * Writes something down before its money moves: a crash right after settlement then loses nothing, and a second payment
+ * for the same place is refused before it is settled. A holder that died unpaid gives way.
+ * @param mostDrops the number of places
+ * @throws the `refusal`
+ */
+export async function holdOrDrop<Holder>(place: Place<Holder>, mostDrops = 1): Promise<void> {
+  for (let drops = 0; ; drops++) {
+    const holder = await place.insertUnlessHeld();
+    if (holder === null) return;
+    if (drops >= mostDrops || !(await place.dropUnpaid(holder))) throw await place.refusal(holder);
+  }
+}
+
+/** What keeps a creation from beginning: another intent, or too many creations under way. */
 export type Taken =
   | { readonly by: 'pair' | 'payer'; readonly holder: IntentRow }
   | { readonly by: 'others'; readonly holder?: undefined };
 
-/** Reads, in the transaction that would begin a creation, whether its payer and the bound allow it; null when they do. */
-export async function takenBy(tx: Tx, row: Pick<IntentRow, 'creating_key'>, most: number): Promise<Taken | null> {
+/**
+ * Writes the row of an intent, unless something is in its way. An expired intent gives way to it.
+ * @throws Problem `too_many_locks`, `booking_disabled`
+ */
+export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
+  const { store, clock, options } = ports;
+  return store.transaction().execute(async (tx) => {
+    const holder = await intentOnPair(tx, row.active_key);
+    if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return { by: 'pair', holder };
+    const taken = await takenBy(tx, row, options.mostUnpaidCreations);
+    if (taken) return taken;
+    await checkLocks(tx, ports, row.funding_wallet);
+    await checkDay(tx, ports, BigInt(row.amount), row.active_key);
+    if (holder) await retire(tx, holder, 'intent_expired', clock.now());
+    // Its escrow's effect and its payment reach the disk before they are sent, and this row with them.
+    await regained(tx).insertInto('intents').values(row).execute();
+    return null;
+  });
+};
+
+export const intentOnPair = (on: Store, activeKey: string | null) =>
+  on.selectFrom('intents').selectAll().where('active_key', '=', activeKey).executeTakeFirst();
+
+/** Whether the payer and the bound leave no room for a creation; null when they do. */
+async function takenBy(tx: Tx, { creating_key }: IntentRow, most: number): Promise<Taken | null> {
   const underWay = await tx
     .selectFrom('intents')
     .selectAll()
     .where('creating_key', 'is not', null)
     .limit(most)
     .execute();
-  const holder = underWay.find(({ creating_key }) => creating_key === row.creating_key);
+  const holder = underWay.find((one) => one.creating_key === creating_key);
   if (holder) return { by: 'payer', holder };
   return underWay.length < most ? null : { by: 'others' };
 }
 
-export const creationUnderWay = () => problem('creation_under_way', { retryAfter: 2 });
-export const creationsBusy = () => problem('creations_busy', { retryAfter: 5 });
+type LimitPorts = Pick<FlightsPorts, 'clock' | 'options'>;
+
+/**
+ * In the words of the index `intents_locks`. A lock that was paid for, or has ended, has a booking row. A creation under
+ * way is no lock yet: a payer has one, and the request that resumes it must not be refused for its own sake.
+ */
+const isUnpaid = sql<SqlBool>`active_key is not null and opened_at_ms is not null and not exists
+  (select 1 from bookings where bookings.intent_id = intents.intent_id)`;
+
+/**
+ * Limits the unpaid fares of one payer: a lock costs 0.10 USDC and ties up the operator's rent, his cap of the day and his
+ * balance with the airline. Checked before a price is named, and again in the transaction that locks.
+ * @throws Problem `too_many_locks`
+ */
+export async function checkLocks(on: Store, { clock, options }: LimitPorts, payer: string): Promise<void> {
+  const nowMs = clock.now();
+  const locks = await on
+    .selectFrom('intents')
+    .select('expires_at_ms')
+    .where('funding_wallet', '=', payer)
+    .where('expires_at_ms', '>', nowMs)
+    .where(isUnpaid)
+    .orderBy('expires_at_ms')
+    .limit(options.mostLocksPerPayer)
+    .execute();
+  const [first] = locks;
+  if (!first || locks.length < options.mostLocksPerPayer) return;
+  throw problem('too_many_locks', { retryAfter: Math.ceil((first.expires_at_ms - nowMs) / 1_000) });
+}
+
+/**
+ * Limits what was paid for in 24 hours, refunded or not, together with the locks that are alive.
+ * @param amount of the ticket to be locked, atomic
+ * @param own the pair that it is for: a request that resumes its creation must not be refused for its own sake
+ * @throws Problem `booking_disabled`: with this one, the operator would take more than his cap of a day
+ */
+export async function checkDay(
+  on: Store,
+  { clock, options }: LimitPorts,
+  amount: bigint,
+  own: string | null,
+): Promise<void> {
+  if (options.mostPerDay === null) return;
+  const nowMs = clock.now();
+  const taken = await on
+    .selectFrom('intents')
+    .select((column) => column.fn.sum('amount').as('amount'))
+    .where('created_at_ms', '>', nowMs - DAY_MS)
+    .where(
+      sql<SqlBool>`((active_key <> ${own ?? ''} and expires_at_ms > ${nowMs}) or exists
+        (select 1 from bookings where bookings.intent_id = intents.intent_id and payment_key <> ${NO_PAYMENT}))`,
+    )
+    .executeTakeFirst();
+  if (BigInt(taken?.amount ?? 0) + amount <= options.mostPerDay) return;
+  throw problem('booking_disabled', {
+    message: 'The service has locked as much as it takes in 24 hours.',
+    retryAfter: 3_600,
+  });
+}
+
+/** Gives up a creation that is certain never to be paid; false when it was shown, or given up before. */
+export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise<boolean> =>
+  store.transaction().execute(async (tx) => {
+    const fresh = await tx.selectFrom('intents').selectAll().where('intent_id', '=', row.intent_id).executeTakeFirst();
+    if (!fresh || fresh.opened_at_ms !== null || fresh.abandoned === 1) return false;
+    await retire(tx, fresh, 'creation_unpaid', clock.now());
+    return true;
+  });
+
+/**
+ * Decides about a creation whose request died: a paid one is shown (its customer gets the code by sending the same
+ * payment again), an unpaid one is given up and its escrow closed.
+ */
+export async function finishCreation(ports: FlightsPorts, row: IntentRow): Promise<'settled' | 'failed' | 'unknown'> {
+  const { store, clock } = ports;
+  const outcome = await ports.paywall.outcome(row.payment_key ?? '');
+  if (outcome === 'failed') await abandon(ports, row);
+  if (outcome === 'settled') {
+    await store
+      .updateTable('intents')
+      .set({ opened_at_ms: clock.now(), creating_key: null, updated_at_ms: clock.now() })
+      .where('intent_id', '=', row.intent_id)
+      .where('opened_at_ms', 'is', null)
+      .where('abandoned', '=', 0)
+      .execute();
+  }
+  return outcome;
+}
+
+/** Why an intent of a restored database waits for a person, and the mark of the database while one does. */
+export const DATABASE_BEHIND = 'database_behind';
+
+/**
+ * Ends an intent's life without a booking: frees its (wallet, offer) pair, and has the worker give its escrow back, by a
+ * booking row that starts at `refunding`. That row also keeps a late payment out: a booking needs the same primary key. A
+ * booking that is there already decides what becomes of the money.
+ */
+export async function retire(
+  tx: Tx,
+  { intent_id }: Pick<IntentRow, 'intent_id'>,
+  reason: 'intent_expired' | 'creation_unpaid' | typeof DATABASE_BEHIND,
+  nowMs: number,
+): Promise<void> {
+  const closing = { abandoned: 1, creating_key: creatingKey.closing(intent_id) };
+  await tx
+    .updateTable('intents')
+    .set({ active_key: null, ...(reason === 'creation_unpaid' ? closing : {}) })
+    .where('intent_id', '=', intent_id)
+    .execute();
+  const state = 'refunding';
+  const row = { intent_id, state, payment_key: NO_PAYMENT, passengers_sealed: '' } as const;
+  await beginBooking(tx, 'sweep', { ...row, refund_reason: reason, due_at_ms: nowMs }, nowMs);
+}
+
+/**
+ * Takes back a booking whose payment has failed for certain. The intent can be booked again, unless it has expired: then
+ * its escrow is closed. A worker of a faster clock may have retired it already, and nothing else would close it.
+ */
+export async function dropUnpaid(
+  { store, clock }: FlightsPorts,
+  booking: Pick<BookingRow, 'intent_id' | 'payment_key'>,
+): Promise<void> {
+  const nowMs = clock.now();
+  await store.transaction().execute(async (tx) => {
+    if (!(await dropBooking(tx, booking))) return;
+    const intent = await tx
+      .selectFrom('intents')
+      .select(['intent_id', 'expires_at_ms', 'status', 'active_key'])
+      .where('intent_id', '=', booking.intent_id)
+      .executeTakeFirst();
+    if (intent?.status !== 'active') return;
+    const isRetired = intent.active_key === null;
+    if (isRetired || intent.expires_at_ms <= nowMs) await retire(tx, intent, 'intent_expired', nowMs);
+  });
+}

@@ -1,11 +1,11 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { liveKey } from '../../effects/index.ts';
+import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../base/index.ts';
-import { createAirlineBalance } from './airline-balance.ts';
+import { type FlightsPorts, pageOnce } from '../base/index.ts';
 import { OPEN_BOOKINGS } from './machine.ts';
 
-/** One of the operator's wallets that holds less than what is open needs. */
+/** One of the operator's wallets that holds less than open work needs. */
 interface ShortWallet {
   readonly wallet: 'authority' | 'facilitator' | 'treasury';
   readonly address: string;
@@ -21,27 +21,32 @@ const LEAST_LAMPORTS = 890_880n;
 const FEE = 20_000n;
 /** Rents of an escrow's state account and vault, and the fee that opens it. */
 const CREATION = 2_784_000n + 2_039_280n + FEE;
-/** What may still be sent for one escrow: capture or refund, a sweep, close. */
 const FEES_PER_ESCROW = 4n * FEE;
-/** Payments that the facilitator keeps fees for, beyond those of what is open. */
+/** Payments that the facilitator keeps fees for, beyond those of open work. */
 const PAYMENTS = 100n;
 /** Locks that may still begin when an operator is paged that the SOL for them runs out. */
 const LOCKS_LEFT = 50n;
 const LOOK_EVERY_MS = 15_000;
 const RETRY_S = 60;
 
+/** `isPaid`: the ticket is paid for, or asking about it pages nobody. `except`: the intent whose ticket it is. */
+interface Ticket {
+  readonly isPaid?: boolean;
+  readonly except?: string;
+}
+
 /**
- * Watches the operator's wallets. A wallet is short when it holds less than what is open needs: fees of every escrow that
- * is to be captured or refunded, rents of the creations that may begin, pay-outs that were granted. Then no new intent is
- * created, so that what customers paid for is still finished; an operator is paged once, and again only after recovery.
- * Locks that nobody pays for tie up SOL until they expire: a page comes before that stops others.
+ * Watches the operator's wallets. A wallet is short when it holds less than open work needs: fees of every escrow that is
+ * to be captured or refunded, rents of the creations that may begin, pay-outs that were granted. Then no new intent is
+ * created, so that paid work is still finished; an operator is paged once, and again only after recovery. Unpaid locks tie
+ * up SOL until they expire: a page comes before that stops others.
  */
 export function createFunds(ports: FlightsPorts) {
   const { clock, log, wallets } = ports;
-  const airline = createAirlineBalance(ports);
+  const shortBalance = createAirlineBalance(ports);
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** The wallets that are short at this moment. Tells it once. */
+  /** The wallets that are short at this moment. Pages once. */
   async function short(): Promise<ShortWallet[]> {
     const [held, needed] = [await wallets.holdings(), await needs(ports)];
     lookedAtMs = clock.now();
@@ -56,13 +61,13 @@ export function createFunds(ports: FlightsPorts) {
     const ending = all.filter(
       ({ wallet, holds, needs }) => wallet === 'authority' && holds < needs + LOCKS_LEFT * CREATION,
     );
-    await tell(ports, [...found.map(lowMark), ...ending.map(endingMark)]);
+    await tell(ports, found, ending);
     return found;
   }
 
   /** @throws Problem `operator_funds_low`: the airline could not be paid for this ticket (micro-dollars) */
-  async function checkBalance(ticket: bigint, how?: Parameters<typeof airline.short>[1]): Promise<void> {
-    if (!(await airline.short(ticket, how))) return;
+  async function checkBalance(ticket: bigint, how?: Ticket): Promise<void> {
+    if (!(await shortBalance(ticket, how))) return;
     throw problem('operator_funds_low', {
       message: "The seller's balance with the airline is too low for this ticket.",
       fix: 'Choose a cheaper one, or try again later.',
@@ -74,14 +79,14 @@ export function createFunds(ports: FlightsPorts) {
   return {
     short,
     /** The seller's balance with the airline, where it is too low for the cheapest ticket that is sold. */
-    shortBalance: () => airline.short(ports.options.leastTicket),
+    shortBalance: () => shortBalance(ports.options.leastTicket),
 
     checkBalance,
 
     /**
      * @param ticket what an intent adds to the tickets that the airline is to be paid for (micro-dollars)
-     * @param isPaid somebody pays for it
-     * @throws Problem `operator_funds_low`. A cluster that does not answer keeps nobody from asking for a price.
+     * @param isPaid the intent is being paid for
+     * @throws Problem `operator_funds_low`. A price can be asked for while the cluster does not answer.
      */
     async check(ticket = 0n, isPaid = false): Promise<void> {
       await checkBalance(ticket, { isPaid });
@@ -95,10 +100,9 @@ export function createFunds(ports: FlightsPorts) {
       if (found.length > 0) throw problem('operator_funds_low', { retryAfter: RETRY_S });
     },
 
-    /** Looks every quarter of a minute, whoever asks for what: the worker's part. */
     async watch(): Promise<void> {
       if (!wallets.isFilled() || Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
-      await airline.short(0n);
+      await shortBalance(0n);
       try {
         await short();
       } catch (error) {
@@ -147,76 +151,39 @@ async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWall
   };
 }
 
-/** Once sent, it has left the treasury, or is about to, long before it is final. A pay-out that fails for certain is due again. */
+/** A pay-out that was sent has left the treasury, or is about to. One that fails for certain is due again. */
 const isUnsent = (subject: RawBuilder<unknown>) =>
   sql<SqlBool>`not exists (select 1 from effects where live_key = ${liveKey('payout', '')} || ${subject} and state in ('sent', 'done'))`;
 
-/** A row in `meta` while something is to be said of a wallet: whoever writes it pages, and its end makes room for the next. */
-interface Mark {
-  readonly event: 'operator_funds_low' | 'operator_funds_ending';
-  readonly one: ShortWallet;
-  readonly text: string;
-}
+const LOW = 'operator_funds_low';
+const ENDING = 'operator_funds_ending';
+const EVERY_MARK = [`${LOW}:authority`, `${LOW}:facilitator`, `${LOW}:treasury`, `${ENDING}:authority`];
 
-const keyOf = ({ event, one }: Mark) => `${event}:${one.wallet}`;
-const EVERY_KEY = [
-  'operator_funds_low:authority',
-  'operator_funds_low:facilitator',
-  'operator_funds_low:treasury',
-  'operator_funds_ending:authority',
-];
-
-function lowMark(one: ShortWallet): Mark {
-  const { wallet, address, asset, holds, needs } = shown(one);
-  const text = `The ${wallet} ${address} holds ${holds} ${asset} and needs ${needs}: no new intents are created until it is topped up.`;
-  return { event: 'operator_funds_low', one, text };
-}
-
-function endingMark(one: ShortWallet): Mark {
-  const { wallet, address, asset, holds, needs } = shown(one);
-  const text = `The ${wallet} ${address} holds ${holds} ${asset}, enough for ${(one.holds - one.needs) / CREATION} more locks at once. Below ${needs} no new intents are created: top it up.`;
-  return { event: 'operator_funds_ending', one, text };
-}
-
-async function tell(ports: FlightsPorts, found: readonly Mark[]): Promise<void> {
+/** Pages about wallets that are low or ending, and forgets the marks of those that are filled up again. */
+async function tell(ports: FlightsPorts, low: readonly ShortWallet[], ending: readonly ShortWallet[]): Promise<void> {
   const { store, log } = ports;
-  const known = new Set(
-    (await store.selectFrom('meta').select('key').where('key', 'in', EVERY_KEY).execute()).map((row) => row.key),
-  );
-  const over = [...known].filter((one) => !found.some((mark) => keyOf(mark) === one));
-  const isLow = ({ address }: ShortWallet) =>
-    found.some(({ event, one }) => event === 'operator_funds_low' && one.address === address);
-  const fresh = found.filter(
-    (mark) => !known.has(keyOf(mark)) && (mark.event === 'operator_funds_low' || !isLow(mark.one)),
-  );
+  const rows = await store.selectFrom('meta').select('key').where('key', 'in', EVERY_MARK).execute();
+  const isTold = (key: string) => rows.some((row) => row.key === key);
+  const marks = [
+    ...low.map((one) => ({ event: LOW, key: `${LOW}:${one.wallet}`, one })),
+    ...ending.map((one) => ({ event: ENDING, key: `${ENDING}:${one.wallet}`, one })),
+  ];
+  const over = rows.map(({ key }) => key).filter((key) => !marks.some((mark) => mark.key === key));
   if (over.length > 0) {
     await store.deleteFrom('meta').where('key', 'in', over).execute();
-    log('info', 'operator_funds_restored', { wallets: over.map((one) => one.split(':')[1]).join(', ') });
+    log('info', 'operator_funds_restored', { wallets: over.map((key) => key.split(':')[1]).join(', ') });
   }
-  for (const one of fresh) await page(ports, one);
-}
-
-async function page(ports: FlightsPorts, mark: Mark): Promise<void> {
-  const { store, clock, log } = ports;
-  const nowMs = clock.now();
-  const fields = shown(mark.one);
-  const isFirst = await store.transaction().execute(async (tx) => {
-    const written = await tx
-      .insertInto('meta')
-      .values({ key: keyOf(mark), value: String(nowMs) })
-      .onConflict((conflict) => conflict.column('key').doNothing())
-      .executeTakeFirst();
-    if (!written.numInsertedOrUpdatedRows) return false;
-    return ports.outbox.enqueue(tx, {
-      kind: 'page',
-      dedupKey: `page:${keyOf(mark)}:${nowMs}`,
-      intentId: null,
-      event: mark.event,
-      text: mark.text,
-      fields,
-    });
-  });
-  if (isFirst) log(mark.event === 'operator_funds_low' ? 'error' : 'warn', mark.event, fields);
+  for (const { event, key, one } of marks) {
+    const isLow = low.some(({ address }) => address === one.address);
+    if (isTold(key) || (event === ENDING && isLow)) continue;
+    const fields = shown(one);
+    const { wallet, address, asset, holds, needs } = fields;
+    const text =
+      event === LOW
+        ? `The ${wallet} ${address} holds ${holds} ${asset} and needs ${needs}: no new intents are created until it is topped up.`
+        : `The ${wallet} ${address} holds ${holds} ${asset}, enough for ${(one.holds - one.needs) / CREATION} more locks at once. Below ${needs} no new intents are created: top it up.`;
+    await pageOnce(ports, { key, event, text, fields, level: event === LOW ? 'error' : 'warn' });
+  }
 }
 
 const DECIMALS = { SOL: 9, USDC: 6 } as const;
@@ -229,3 +196,143 @@ export function shown({ wallet, address, asset, holds, needs }: ShortWallet) {
   };
   return { wallet, address, asset, holds: text(holds), needs: text(needs) };
 }
+
+/** The seller's balance with the airline, where it does not cover open work. */
+interface ShortBalance {
+  readonly provider: string;
+  /** Micro-dollars. null: the airline does not say, and has refused an order for want of it, which waits for a refill. */
+  readonly holds: bigint | null;
+  /** Micro-dollars: the tickets that are not ordered yet, and the one that is asked about. */
+  readonly needs: bigint;
+}
+
+const KEPT_MS = 60_000;
+const PATIENCE_MS = 5_000;
+const BALANCE_MARK = `${LOW}:airline`;
+/** In the mark of a balance that cannot be read: below any that can be. */
+const UNREAD = -1n;
+
+/**
+ * Watches the balance that pays for tickets at the airline. A ticket is refused when the balance does not cover it beside
+ * those that are paid for and not ordered; where the airline does not show its balance, when it costs as much as an order
+ * that waits for a refill. Only the tickets that the balance can't pay for wait: cheaper ones are sold. Unpaid locks take
+ * nothing of the balance; an operator is paged once as soon as locks and orders together need more than there is, and
+ * again only after it was filled up.
+ */
+function createAirlineBalance(ports: FlightsPorts) {
+  const { provider, clock, log } = ports;
+  let last: { readonly atMs: number; readonly held: Promise<bigint | null> } | null = null;
+
+  /** null: the airline does not say, or not in dollars. */
+  async function read(): Promise<bigint | null> {
+    const inTime = new AbortController();
+    try {
+      const slow = clock.sleep(PATIENCE_MS, inTime.signal).then(() => null);
+      const balance = await Promise.race([provider?.balance?.() ?? null, slow]);
+      if (balance?.currency === 'USD') return parseUsdc(balance.amountDecimal);
+      log('warn', 'airline_balance_unread', { currency: balance?.currency ?? null });
+    } catch (error) {
+      log('warn', 'airline_balance_unread', { error_code: isProblem(error) ? error.code : 'unknown' });
+    } finally {
+      inTime.abort();
+    }
+    return null;
+  }
+
+  function held(): Promise<bigint | null> {
+    const nowMs = clock.now();
+    if (!last || Math.abs(nowMs - last.atMs) >= KEPT_MS) last = { atMs: nowMs, held: read() };
+    return last.held;
+  }
+
+  return async function short(
+    ticket: bigint,
+    { isPaid = false, except = '' }: Ticket = {},
+  ): Promise<ShortBalance | null> {
+    if (!provider) return null;
+    const holds = provider.balance ? await held() : null;
+    const ordered = await toBeOrdered(ports, holds, except);
+    if (holds === null) {
+      if (ordered.refused === null) {
+        await forgetBalance(ports, 0n);
+        return null;
+      }
+      await tellBalance(ports, { provider: provider.name, holds, needs: ordered.all });
+      const needs = ordered.all + ticket;
+      return ticket < ordered.refused ? null : { provider: provider.name, holds, needs };
+    }
+    const open = ordered.all + (await lockedAmount(ports));
+    const short = { provider: provider.name, holds, needs: ordered.payable + ticket };
+    if (holds < open) await tellBalance(ports, { ...short, needs: open });
+    else if (isPaid && holds < short.needs) await tellBalance(ports, short);
+    else await forgetBalance(ports, holds);
+    return holds < short.needs ? short : null;
+  };
+}
+
+const IS_ITS_OWN = sql<SqlBool>`offer_id not like 'lowcost:%'`;
+
+/** The sum of the tickets that are locked and not paid for. */
+async function lockedAmount({ store }: FlightsPorts): Promise<bigint> {
+  const locked = await store
+    .selectFrom('intents')
+    .select((column) => column.fn.sum('amount').as('amount'))
+    .where('active_key', 'is not', null)
+    .where(IS_ITS_OWN)
+    .where(sql<SqlBool>`not exists (select 1 from bookings where bookings.intent_id = intents.intent_id)`)
+    .executeTakeFirst();
+  return BigInt(locked?.amount ?? 0);
+}
+
+/** The sums of the tickets that are paid for and not ordered, but for that of one intent. */
+async function toBeOrdered({ store }: FlightsPorts, holds: bigint | null, except: string) {
+  const row = await store
+    .selectFrom('bookings')
+    .innerJoin('intents', 'intents.intent_id', 'bookings.intent_id')
+    .select([
+      sql<string | null>`sum(intents.amount)`.as('all_of_them'),
+      sql<string | null>`sum(case when intents.amount <= ${asInteger(holds ?? 0n)} then intents.amount end)`.as(
+        'payable',
+      ),
+      // An order that the airline would not make for want of money.
+      sql<string | null>`min(case when state = 'ordering' and last_error = 'operator_funds_low'
+        then intents.amount end)`.as('refused'),
+    ])
+    .where(OPEN_BOOKINGS)
+    .where('state', 'in', ['settling', 'queued', 'ordering'])
+    .where(IS_ITS_OWN)
+    .where('bookings.intent_id', '<>', except)
+    .executeTakeFirst();
+  return {
+    all: BigInt(row?.all_of_them ?? 0),
+    payable: BigInt(row?.payable ?? 0),
+    refused: row?.refused == null ? null : BigInt(row.refused),
+  };
+}
+
+function tellBalance(ports: FlightsPorts, short: ShortBalance): Promise<void> {
+  const fields = shownBalance(short);
+  return pageOnce(ports, {
+    key: BALANCE_MARK,
+    value: String(short.holds ?? UNREAD),
+    event: LOW,
+    text: `The balance with ${fields.provider} is ${fields.holds === null ? 'less than an order that it refused' : `${fields.holds} USD`}, and open tickets need ${fields.needs}: tickets that it does not cover are refused until it is topped up. What is paid for waits while its offer can be had.`,
+    fields,
+  });
+}
+
+/** Makes room for the next page once the balance has grown; an expensive offer that is no longer asked for does not. */
+async function forgetBalance({ store, log }: FlightsPorts, holds: bigint): Promise<void> {
+  const mark = await store.selectFrom('meta').select('value').where('key', '=', BALANCE_MARK).executeTakeFirst();
+  if (!mark || BigInt(mark.value) >= holds) return;
+  await store.deleteFrom('meta').where('key', '=', BALANCE_MARK).where('value', '=', mark.value).execute();
+  log('info', 'operator_funds_restored', { wallets: 'airline' });
+}
+
+/** As people and `/ready` read it. */
+export const shownBalance = ({ provider, holds, needs }: ShortBalance) => ({
+  provider,
+  holds: holds === null ? null : formatUsdc(holds),
+  needs: formatUsdc(needs),
+  currency: 'USD',
+});

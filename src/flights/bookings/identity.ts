@@ -1,15 +1,29 @@
-import { sameSecret } from '../../kernel/secrets.ts';
-import type { BookingRow, FlightsPorts } from '../base/index.ts';
-import { openPassengers } from './sealed-passengers.ts';
+import { type Secrets, sameSecret } from '../../kernel/secrets.ts';
+import type { Passenger } from '../../wire/flights/index.ts';
+import type { BookingRow } from '../base/index.ts';
 
-type Secrets = FlightsPorts['secrets'];
+/** Seals passengers to their booking's row: the text opens there alone. */
+const place = (intentId: string): string => `bookings.passengers_sealed.${intentId}`;
+
+type Sealed = Pick<BookingRow, 'intent_id' | 'passengers_sealed'>;
+
+export const sealPassengers = (secrets: Secrets, intentId: string, passengers: readonly Passenger[]): string =>
+  secrets.encrypt(place(intentId), JSON.stringify(passengers));
+
+/** The passengers of a booking in clear, for the airline and for mails to the lead passenger. */
+export const openPassengers = (secrets: Secrets, { intent_id, passengers_sealed }: Sealed): Passenger[] =>
+  JSON.parse(secrets.decrypt(place(intent_id), passengers_sealed)) as Passenger[];
+
+/** The lead passenger's family name; null once the personal data is purged, or where none was recorded. */
+export const leadFamilyName = (secrets: Secrets, booking: Sealed | undefined): string | null =>
+  booking?.passengers_sealed ? (openPassengers(secrets, booking)[0]?.family_name ?? null) : null;
 
 /** A code read aloud or typed: case and spaces don't count. */
 export const normalisedCode = (code: string): string => code.trim().toUpperCase();
 
 export const supportCodeHmac = (secrets: Secrets, code: string): string => secrets.hmac('support code', code);
 
-/** True when a support code is that of the intent, in constant time. */
+/** Compares a support code with that of the intent, in constant time. */
 export const isCodeOf = (secrets: Secrets, intent: { readonly support_code_hmac: string }, code: string): boolean =>
   sameSecret(intent.support_code_hmac, supportCodeHmac(secrets, normalisedCode(code)));
 
@@ -17,28 +31,11 @@ export const isCodeOf = (secrets: Secrets, intent: { readonly support_code_hmac:
 const normalisedName = (name: string): string =>
   name.normalize('NFKC').trim().replace(/\s+/g, ' ').replace(/[’ʼ]/g, "'").toUpperCase().toLowerCase();
 
-/**
- * What a header may have meant: HTTP hands over bytes, and clients write names beyond ASCII as UTF-8 or as Latin-1.
- */
-function nameForms(header: string): string[] {
-  const bytes = Buffer.from(header, 'latin1');
-  const utf8 = bytes.toString('utf8');
-  return [header, utf8.includes('\ufffd') ? header : utf8].map(normalisedName);
-}
-
-/** The lead passenger's family name; null once the personal data is purged, or where none was recorded. */
-export function leadFamilyName(
-  secrets: Secrets,
-  booking: Pick<BookingRow, 'intent_id' | 'passengers_sealed'> | undefined,
-): string | null {
-  if (!booking || booking.passengers_sealed === '') return null;
-  return openPassengers(secrets, booking)[0]?.family_name ?? null;
-}
-
-/** True when a header names the family, in constant time: every form is compared to its end. */
+/** Compares a header with the family name in constant time. Clients write names beyond ASCII as UTF-8 or as Latin-1. */
 export function isNameOf(familyName: string, header: string): boolean {
+  const utf8 = Buffer.from(header, 'latin1').toString('utf8');
   const name = normalisedName(familyName);
-  return nameForms(header)
-    .map((form) => sameSecret(form, name))
+  return [header, utf8.includes('\ufffd') ? header : utf8]
+    .map((form) => sameSecret(normalisedName(form), name))
     .reduce((either, one) => either || one, false);
 }

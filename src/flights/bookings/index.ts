@@ -1,23 +1,26 @@
-export { shownBalance } from './airline-balance.ts';
-export * from './desk-orders.ts';
+export { DATABASE_BEHIND, finishCreation, holdOrDrop, retire } from './creations.ts';
 export * from './escrows.ts';
 export * from './funds.ts';
-export * from './hold-or-drop.ts';
 export * from './identity.ts';
 export * from './intents.ts';
-export * from './journey-end.ts';
 export * from './late-ticket.ts';
-export { withLowcostOrders } from './lowcost-orders.ts';
-export { FARTHEST_MS, LEASE_MS, type Move, moveBooking, NOT_TICKETED, STEP_MS } from './machine.ts';
+export {
+  CLOSE_AFTER_MS,
+  FARTHEST_MS,
+  farthestMs,
+  LEASE_MS,
+  type Move,
+  moveBooking,
+  NOT_TICKETED,
+  STEP_MS,
+  watchForTicket,
+} from './machine.ts';
 export { createMails } from './mails.ts';
-export * from './order-changes.ts';
-export { createOrderBook } from './order-record.ts';
-export * from './program-watch.ts';
-export { retire } from './retire.ts';
+export * from './order-record.ts';
+export * from './orders.ts';
 export { createStepRunner } from './steps.ts';
 
 export const loadAffiliates = () => import('./affiliates.ts');
-export const loadAirlineMessages = () => import('./airline-messages.ts');
 export const loadBooking = () => import('./booking.ts');
 export const loadBookingsMails = () => import('./mails.ts');
 export const loadOrders = () => import('./orders.ts');

@@ -1,65 +1,79 @@
+import type { Address } from '@solana/kit';
+import type { LiveOffer } from '../../airlines/index.ts';
+import { loadCommitment } from '../../escrow/index.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { PaidCall } from '../../payments/index.ts';
-import type { CreateIntentRequest, Intent } from '../../wire/flights/index.ts';
+import type { Answer, PaidCall, Payment } from '../../payments/index.ts';
+import { regained } from '../../store/base/index.ts';
+import { storeTrouble } from '../../store/index.ts';
+import type { CreatedIntent, CreateIntentRequest, Intent } from '../../wire/flights/index.ts';
+import type { Asked, FlightsPorts, IntentRow } from '../base/index.ts';
 import {
-  bookingWait,
+  bookingOf,
+  checkOpen,
+  checkRefundWallet,
+  checkWallet,
   createAttempts,
-  type FlightsPorts,
-  type IntentRow,
   intentRecord,
   latestRequest,
-  orderChangeOf,
-  refundRequestOf,
+  orderOf,
   rejectionReason,
   shownIntent,
+  toTreasury,
 } from '../base/index.ts';
-import { createIntentCall } from './create-intent.ts';
-import type { Escrows } from './escrows.ts';
+import { isLowcost, offerToLock, ticketTotal } from '../offers/index.ts';
+import {
+  abandon,
+  activeKey,
+  checkDay,
+  checkLocks,
+  creatingKey,
+  finishCreation,
+  holdOrDrop,
+  insertUnlessTaken,
+  intentOnPair,
+  isShown,
+  type Taken,
+} from './creations.ts';
+import { checkProgram, type Escrows } from './escrows.ts';
 import type { Funds } from './funds.ts';
-import { isCodeOf } from './identity.ts';
-import { finishCreation } from './under-way.ts';
+import { isCodeOf, supportCodeHmac } from './identity.ts';
 
-/** Booking intents: POST /air/intents and GET /air/intents/{intent_id}. */
-export function createIntents(ports: FlightsPorts, escrows: Escrows, funds: Funds) {
-  const { store, secrets } = ports;
-  const judge = createAttempts(ports);
-  const tools = { ports, escrows, funds };
-  return {
-    creation: (request: CreateIntentRequest, url: string, client: string): PaidCall =>
-      createIntentCall(tools, request, url, client),
-
-    finishCreation: (row: IntentRow) => finishCreation(ports, row),
-
-    /**
-     * For anybody; with the support code, the words of an operator that rejected a refund too. A code is judged however
-     * the intent stands: a wrong one learns nothing from the answer.
-     * @throws Problem `intent_not_found`, `support_code_mismatch`, `too_many_attempts`
-     */
-    async show(intentId: string, code: string | null, client: string): Promise<Intent> {
-      const row = await shownIntent(store, intentId);
-      const isProven = code !== null && code.trim() !== '';
-      if (isProven && !(await judge({ intentId, client }, () => isCodeOf(secrets, row, code)))) {
-        throw problem('support_code_mismatch', {
-          message: 'The customer support code does not belong to this intent.',
-        });
-      }
-      if (row.status === 'active') {
-        return intentRecord(row, await observed(escrows, row), { booking: await bookingWait(store, intentId) });
-      }
-      const request = await latestRequest(store, intentId);
-      return intentRecord(row, row.observed_amount, {
-        refundRequest: refundRequestOf(request),
-        rejectionReason: isProven ? rejectionReason(secrets, request) : undefined,
-        orderChange: ports.provider?.changesSchedules ? await orderChangeOf(store, intentId) : undefined,
-      });
-    },
-  };
+export interface IntentTools {
+  readonly ports: FlightsPorts;
+  readonly escrows: Escrows;
+  readonly funds: Funds;
 }
 
-export type Intents = ReturnType<typeof createIntents>;
+/**
+ * GET /air/intents/{intent_id}, for anybody; with the support code, the words of an operator that rejected a refund too. A
+ * code is judged in every state of the intent: the answer to a wrong one tells nothing.
+ * @throws Problem `intent_not_found`, `support_code_mismatch`, `too_many_attempts`
+ */
+export async function showIntent(
+  { ports, escrows }: IntentTools,
+  intentId: string,
+  code: string | null,
+  client: string,
+): Promise<Intent> {
+  const { store, secrets } = ports;
+  const row = await shownIntent(store, intentId);
+  const isProven = code !== null && code.trim() !== '';
+  if (isProven && !(await createAttempts(ports)({ intentId, client }, () => isCodeOf(secrets, row, code)))) {
+    throw problem('support_code_mismatch', { message: 'The customer support code does not belong to this intent.' });
+  }
+  if (row.status === 'active') {
+    return intentRecord(row, await observed(escrows, row), { booking: await bookingOf(store, intentId) });
+  }
+  const request = await latestRequest(store, intentId);
+  return intentRecord(row, row.observed_amount, {
+    request,
+    rejectionReason: isProven ? rejectionReason(secrets, request) : undefined,
+    order: ports.provider?.changesSchedules ? await orderOf(store, intentId) : undefined,
+  });
+}
 
-/** What the vault holds now; what it was seen to hold last when the cluster doesn't answer. */
+/** The vault's amount now, or the last one seen when the cluster doesn't answer. */
 async function observed(escrows: Escrows, row: IntentRow): Promise<number | null> {
   try {
     return asInteger(await escrows.held(row));
@@ -67,4 +81,227 @@ async function observed(escrows: Escrows, row: IntentRow): Promise<number | null
     if (!isProblem(error, 'cluster_failed')) throw error;
     return row.observed_amount;
   }
+}
+
+/**
+ * POST /air/intents, the paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is
+ * settled. The funding wallet is the payer: a stranger could otherwise take his (wallet, offer) pair and name a refund
+ * wallet of their own.
+ */
+export function createIntentCall(
+  tools: IntentTools,
+  { body: request, url, client }: Asked<CreateIntentRequest>,
+): PaidCall {
+  const { ports, escrows, funds } = tools;
+  const { store, options } = ports;
+  let live: LiveOffer | undefined;
+  const lookUp = async () => {
+    live ??= await offerToLock(ports, request.offer_id);
+    return live;
+  };
+  return {
+    resource: 'POST /air/intents',
+    url,
+    request,
+    settle: 'before',
+    async check({ payer }) {
+      const { funding_wallet: funding, refund_wallet: refund } = request;
+      if (funding !== undefined) await checkWallet('funding_wallet', funding);
+      await checkOpen(ports, 'booking');
+      const refundWallet = refund ?? funding;
+      if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
+      const wallet = funding ?? payer;
+      const pair = wallet === null ? null : activeKey(wallet, request.offer_id);
+      const holder = funding === undefined || pair === null ? undefined : await intentOnPair(store, pair);
+      if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
+      if (funding !== undefined) await checkLocks(store, ports, funding);
+      const found = await ports.checks.look({ client, payer }, (tiers) =>
+        offerToLock({ ...ports, ...tiers }, request.offer_id),
+      );
+      if (payer !== null) live = found ?? undefined;
+      await checkProgram(ports);
+      if (found) await checkDay(store, ports, ticketTotal(found.offer) ?? 0n, pair);
+      await funds.check(found ? sellersPart(request, found) : 0n);
+      return toTreasury(ports, options.intentPrice, 'Create a booking intent and open its escrow');
+    },
+    async prepare(payment) {
+      if ((request.funding_wallet ?? payment.payer) !== payment.payer) {
+        throw problem('funding_wallet_not_payer', { detail: { payer: payment.payer } });
+      }
+      const row = (await byPayment(ports, payment)) ?? (await holdPair(tools, request, payment, await lookUp()));
+      if (row.abandoned === 1) throw problem('escrow_initialization_failed');
+      try {
+        await escrows.open(row);
+      } catch (error) {
+        ports.log('error', 'escrow_not_opened', {
+          intent_id: row.intent_id,
+          error_code: isProblem(error) ? error.code : 'unexpected',
+        });
+        throw notOpened(error);
+      }
+    },
+    perform: (payment) => reveal(ports, payment),
+    async undo(payment) {
+      const row = await byPayment(ports, payment);
+      if (!row || !(await abandon(ports, row))) return;
+      // At once: until then the rent is tied up. The worker does what fails here.
+      const { createStepRunner } = await import('./steps.ts');
+      await createStepRunner(ports, escrows).carryOutNow(row.intent_id);
+    },
+  };
+}
+
+/** Only a refusal ends the payment. While the outcome is unknown, the same payment can go on from here. */
+function notOpened(error: unknown): unknown {
+  if (isProblem(error, 'not_final')) return problem('cluster_failed', { cause: error });
+  const isUnknown = !isProblem(error) || isProblem(error, 'cluster_failed') || storeTrouble(error) !== null;
+  return isUnknown ? error : problem('escrow_initialization_failed', { cause: error });
+}
+
+/** How often a creation looks for a place while too many are under way. */
+const PLACE_POLL_MS = 100;
+/** The pair, and the payer's one creation: both may be held by one that died. */
+const PLACES = 2;
+
+type Held = Extract<Taken, { holder: IntentRow }>;
+
+/** Takes the (wallet, offer) pair and the payer's one creation for this payment, or refuses by their holders. */
+async function holdPair(
+  { ports, escrows, funds }: IntentTools,
+  request: CreateIntentRequest,
+  payment: Payment,
+  offer: LiveOffer,
+): Promise<IntentRow> {
+  // Before the payment the payer was unknown, and the wallet's account may have been closed since.
+  await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
+  await checkProgram(ports);
+  await funds.check(sellersPart(request, offer), true);
+  const untilMs = ports.clock.now() + ports.options.creationWaitMs;
+  let row: IntentRow | undefined;
+  await holdOrDrop<Held>(
+    {
+      async insertUnlessHeld() {
+        for (;;) {
+          row = await newIntent(ports, escrows, request, payment, offer);
+          const taken = await insertUnlessTaken(ports, row);
+          if (taken?.by !== 'others') return taken;
+          if (ports.clock.now() >= untilMs) throw problem('creations_busy', { retryAfter: 5 });
+          await ports.clock.sleep(PLACE_POLL_MS);
+        }
+      },
+      // A creation that died before it was paid must not hold the pair until it expires.
+      dropUnpaid: async ({ holder }) => !isShown(holder) && (await finishCreation(ports, holder)) !== 'unknown',
+      refusal: ({ by, holder }) =>
+        by === 'pair' ? alreadyExists(holder) : problem('creation_under_way', { retryAfter: 2 }),
+    },
+    PLACES,
+  );
+  if (!row) throw new Error('an intent was held and is not there');
+  return row;
+}
+
+/**
+ * Shows the paid intent and makes its support code. Runs again when the answer was lost before it was kept: the code is
+ * then a new one, for the old was never seen. The comparison with the code that was read keeps a slow first run from
+ * replacing the code that a second one gave out.
+ */
+async function reveal(ports: FlightsPorts, payment: Payment): Promise<Answer> {
+  const { store, ids, clock, secrets } = ports;
+  const row = await byPayment(ports, payment);
+  if (!row || row.abandoned === 1) throw new Error('a paid intent was given up');
+  const code = ids.supportCode();
+  const nowMs = clock.now();
+  // The answer that holds the code is kept after it, and waits for the disk.
+  const shown = await regained(store)
+    .updateTable('intents')
+    .set({
+      opened_at_ms: row.opened_at_ms ?? nowMs,
+      creating_key: null,
+      support_code_hmac: supportCodeHmac(secrets, code),
+      updated_at_ms: nowMs,
+    })
+    .where('intent_id', '=', row.intent_id)
+    .where('support_code_hmac', '=', row.support_code_hmac)
+    .returningAll()
+    .executeTakeFirst();
+  if (!shown) throw problem('payment_pending', { retryAfter: 1 });
+  const body: CreatedIntent = { ...intentRecord(shown, 0), customer_support_code: code };
+  return { status: 201, body };
+}
+
+/** What the airline takes from the seller's balance for an offer; a carrier's web site takes nothing of it. */
+const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: LiveOffer): bigint =>
+  isLowcost(id) ? 0n : (ticketTotal(offer) ?? 0n);
+
+const byPayment = ({ store }: FlightsPorts, payment: Payment) =>
+  store.selectFrom('intents').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
+
+const alreadyExists = (holder: IntentRow) =>
+  problem('intent_already_exists', { detail: { intent_id: holder.intent_id } });
+
+const NOT_YET = {
+  credited_at_ms: null,
+  support_code_hmac: '',
+  observed_amount: 0,
+  opened_at_ms: null,
+  abandoned: 0,
+  order_id: null,
+  booking_requested_at_ms: null,
+  ticketed_at_ms: null,
+  captured_at_ms: null,
+  capture_tx_hash: null,
+  refund_reason: null,
+  refunded_at_ms: null,
+  refund_tx_hash: null,
+} as const;
+
+/** The row of an intent that a payment asks for: not shown yet, and with no code. */
+async function newIntent(
+  ports: FlightsPorts,
+  escrows: Escrows,
+  request: CreateIntentRequest,
+  payment: Payment,
+  { offer, passengerCount, saleKey }: LiveOffer,
+): Promise<IntentRow> {
+  const { clock, ids, options } = ports;
+  const refundWallet = request.refund_wallet ?? payment.payer;
+  const nowMs = clock.now();
+  const { refundCommitment } = await loadCommitment();
+  // The id names the refund owner, so that money which comes after the escrow was closed still reaches him.
+  const intentId = ids.committed('int', (start) => refundCommitment(start, refundWallet as Address));
+  const place = await escrows.place(intentId);
+  const amount = ticketTotal(offer) ?? 0n;
+  const fee = (amount * BigInt(options.feeBasisPoints)) / 10_000n;
+  const affiliates = request.referrer === undefined ? null : await import('./affiliates.ts');
+  const wallets = [payment.payer, refundWallet];
+  const referral = await affiliates?.resolveReferrer(ports, request.referrer ?? '', wallets, fee, offer);
+  const expiresAtMs = Math.min(Date.parse(offer.expires_at), nowMs + options.intentLifeMs);
+  return {
+    ...NOT_YET,
+    intent_id: intentId,
+    status: 'active',
+    offer_id: request.offer_id,
+    offer: JSON.stringify(offer),
+    passenger_count: passengerCount,
+    sale_key: saleKey ?? null,
+    funding_wallet: payment.payer,
+    refund_wallet: refundWallet,
+    referrer: referral?.code ?? null,
+    referrer_wallet: referral?.wallet ?? null,
+    affiliate_amount: referral ? asInteger(referral.amount) : null,
+    credit_due_at_ms: referral?.creditDueAtMs ?? null,
+    escrow_address: place.address,
+    vault_address: place.vault,
+    mint: ports.mint,
+    amount: asInteger(amount),
+    program_id: place.programId,
+    refund_after_ms: Math.ceil((expiresAtMs + options.refundAfterMs) / 1000) * 1000,
+    fee_amount: asInteger(fee),
+    payment_key: payment.key,
+    active_key: activeKey(payment.payer, request.offer_id),
+    creating_key: creatingKey.payer(payment.payer),
+    expires_at_ms: expiresAtMs,
+    created_at_ms: nowMs,
+    updated_at_ms: nowMs,
+  };
 }

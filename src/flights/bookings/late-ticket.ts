@@ -1,19 +1,16 @@
 import type { ProviderOrder } from '../../airlines/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
+import { type BookingRow, type FlightsPorts, type IntentRow, page, type Store, type Tx } from '../base/index.ts';
 import { isLowcost, knownAs } from '../offers/index.ts';
-import { orderOf } from './lowcost-orders.ts';
 import { MOST_QUESTIONS, type Next, NOT_TICKETED, stuck } from './machine.ts';
+import { purchaseOrder } from './order-record.ts';
 
-/** `none`: it knows of no order. `unknown`: it does not answer. */
+/** `none`: the airline knows of no order. `unknown`: it does not answer. */
 export type AirlineWord = ProviderOrder | 'none' | 'unknown';
 
-/** What the airline, or the website it was bought on, says about the order of an intent at this moment. */
-export async function askAirline(
-  ports: Pick<FlightsPorts, 'provider' | 'lowcost' | 'log'>,
-  intent: IntentRow,
-): Promise<AirlineWord> {
+/** Asks the airline, or the web site that sold the ticket, about the order of an intent at this moment. */
+export async function askAirline(ports: FlightsPorts, intent: IntentRow): Promise<AirlineWord> {
   try {
     if (!isLowcost(intent.offer_id)) {
       if (!ports.provider) return 'unknown';
@@ -21,7 +18,7 @@ export async function askAirline(
     }
     if (!ports.lowcost) return 'unknown';
     const outcome = await ports.lowcost.find(intent.intent_id);
-    return outcome ? orderOf(intent, outcome) : 'none';
+    return outcome ? purchaseOrder(intent, outcome) : 'none';
   } catch (error) {
     ports.log('warn', 'airline_silent', {
       intent_id: intent.intent_id,
@@ -35,7 +32,7 @@ export const statusOf = (word: AirlineWord): ProviderOrder['status'] | 'none' | 
   typeof word === 'string' ? word : word.status;
 
 /** The last attempt at an order, of whatever outcome. There are few: sorting them here needs no index. */
-async function lastOrderEffect(on: Store | Tx, intentId: string) {
+async function lastOrderEffect(on: Store, intentId: string) {
   const attempts = await on
     .selectFrom('effects')
     .select(['effect_id', 'state', 'attempt'])
@@ -46,8 +43,8 @@ async function lastOrderEffect(on: Store | Tx, intentId: string) {
 }
 
 /**
- * Ends the order effect of an intent by what a person, or a late confirmation, said: it was made, or it was not. The
- * last attempt is the one that counts; where there was none, there is nothing to end.
+ * Ends the order effect of an intent by a person's word, or a late confirmation: it was made, or it was not. The last
+ * attempt counts; without one there is nothing to end.
  */
 export async function concludeOrderEffect(
   tx: Tx,
@@ -57,29 +54,22 @@ export async function concludeOrderEffect(
 ): Promise<void> {
   const last = await lastOrderEffect(tx, intentId);
   if (!last) return;
+  const ended = made
+    ? ({ state: 'done', live_key: `airline_order:${intentId}`, result: made.orderId, error: null } as const)
+    : ({ state: 'failed', live_key: null, error: 'decided_not_ticketed' } as const);
   await tx
     .updateTable('effects')
-    .set(
-      made
-        ? {
-            state: 'done',
-            live_key: `airline_order:${intentId}`,
-            result: made.orderId,
-            error: null,
-            updated_at_ms: nowMs,
-          }
-        : { state: 'failed', live_key: null, error: 'decided_not_ticketed', updated_at_ms: nowMs },
-    )
+    .set({ ...ended, updated_at_ms: nowMs })
     .where('effect_id', '=', last.effect_id)
     .execute();
 }
 
 /**
- * Asks the airline once more before the refund of a booking that no order is known for, or of which a person said that
- * there is no ticket. An order that it shows wins: the booking goes on to its ticket. After a person's word, what is not
- * ticketed yet is cancelled, and the money stays until it is. Without a person's word a silent airline keeps the money of
- * a refused order in the escrow; of a booking that was never ordered, its silence is no sign of an order.
- * @param fence throws when whoever asks may no longer act
+ * Asks the airline once more before the refund of a booking without a known order, or whose order a person denied. An
+ * order that it shows wins: the booking goes on to its ticket. After a person's word, an order without a ticket is
+ * cancelled, and the money stays until it is. Without a person's word a silent airline keeps the money of a refused order
+ * in the escrow; of a booking that was never ordered, its silence is no sign of an order.
+ * @param fence throws when the caller may no longer act
  * @returns null when the money may go back
  * @throws Problem `provider_failed` while the airline does not answer
  */
@@ -100,7 +90,7 @@ export async function lateTicket(
   const order = byPerson ? await cancelled(ports, word) : word;
   if (order.status === 'cancelled' || order.status === 'failed') return null;
   if (byPerson && order.status !== 'ticketed') {
-    // A purchase on a website that was not confirmed is no order that its carrier shows.
+    // An unconfirmed purchase on a website is no order that its carrier shows.
     const isShown = order.status === 'confirmed' || !isLowcost(intent.offer_id);
     return isShown ? askedAgain(booking, 'order_not_cancelled') : null;
   }
@@ -122,56 +112,44 @@ function askedAgain({ attempts }: BookingRow, why: string): Next {
 const LOOKED_FOR_MS = 3 * DAY_MS;
 
 /**
- * Asks the airline about an order of an intent whose money has gone back. What it may still ticket is cancelled; a
- * ticket is a loss that only a person can end, at the airline: one is told.
+ * Asks the airline about an order of an intent whose money has gone back. An order that may still be ticketed is
+ * cancelled; a ticket is a loss that only a person can end, with the airline: an operator is paged.
  * @param endedForMs how long ago the money went back
  * @returns whether nothing more is to be looked for
  */
-export async function lookForLateTicket(ports: LookPorts, intent: IntentRow, endedForMs: number): Promise<boolean> {
+export async function lookForLateTicket(ports: FlightsPorts, intent: IntentRow, endedForMs: number): Promise<boolean> {
   const word = await askAirline(ports, intent);
   const isLast = endedForMs >= LOOKED_FOR_MS;
   if (word === 'none') return isLast;
   if (word === 'unknown') {
-    if (isLast) {
-      await page(ports, intent, 'does not say whether it holds an order. Check with the airline', {
-        provider_order_id: null,
-        status: null,
-      });
-    }
+    if (isLast) await tell(ports, intent, 'does not say whether it holds an order. Check with the airline', null);
     return isLast;
   }
   const order = await cancelled(ports, word);
   if (order.status === 'cancelled' || order.status === 'failed') return isLast;
   ports.log('error', 'ticket_after_refund', { intent_id: intent.intent_id, status: order.status });
   const held = `now holds ${knownAs(order.providerOrderId)} (${order.status}). Cancel it with the airline`;
-  await page(ports, intent, held, { provider_order_id: order.providerOrderId, status: order.status });
-  // Once it is ticketed there is a person who knows; until then the airline is asked to cancel it again.
+  await tell(ports, intent, held, order);
+  // A person knows of a ticket; until it is issued the airline is asked to cancel it again.
   return order.status === 'ticketed' || isLast;
 }
 
-const page = (
-  { store, outbox }: LookPorts,
-  { intent_id: intentId }: IntentRow,
+function tell(
+  { store, outbox }: FlightsPorts,
+  { intent_id }: IntentRow,
   what: string,
-  fields: { readonly provider_order_id: string | null; readonly status: string | null },
-) =>
-  store
-    .transaction()
-    .execute((tx) =>
-      outbox.enqueue(tx, {
-        kind: 'page',
-        dedupKey: `page:ticket_after_refund:${intentId}`,
-        intentId,
-        event: 'ticket_after_refund',
-        text: `The money of ${intentId} has gone back, and the airline ${what}.`,
-        fields: { intent_id: intentId, ...fields },
-      }),
-    );
+  order: ProviderOrder | null,
+): Promise<boolean> {
+  const message = page('ticket_after_refund', intent_id, {
+    intentId: intent_id,
+    text: `The money of ${intent_id} has gone back, and the airline ${what}.`,
+    fields: { intent_id, provider_order_id: order?.providerOrderId ?? null, status: order?.status ?? null },
+  });
+  return store.transaction().execute((tx) => outbox.enqueue(tx, message));
+}
 
-type LookPorts = Pick<FlightsPorts, 'provider' | 'lowcost' | 'log' | 'store' | 'outbox'>;
-
-/** An order that may still be ticketed is cancelled first, where the airline does that. */
-async function cancelled(ports: Pick<FlightsPorts, 'provider' | 'log'>, order: ProviderOrder): Promise<ProviderOrder> {
+/** Cancels an order that may still be ticketed, where the airline does that. */
+async function cancelled(ports: FlightsPorts, order: ProviderOrder): Promise<ProviderOrder> {
   const isOpen = order.status === 'pending' || order.status === 'confirmed';
   if (!isOpen || !ports.provider) return order;
   try {

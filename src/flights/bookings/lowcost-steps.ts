@@ -1,29 +1,23 @@
-import { type BookOutcome, boughtNothing, type Fulfiller, type NothingBought } from '../../airlines/index.ts';
+import type { BookOutcome, Fulfiller, NothingBought, ProviderOrder } from '../../airlines/index.ts';
+import { boughtNothing } from '../../airlines/index.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/index.ts';
 import type { BookingRow, IntentRow } from '../base/index.ts';
 import { contentOf, flightOf, orderIdOf } from '../offers/index.ts';
-import { afterOrder } from './airline-steps.ts';
-import { orderOf } from './lowcost-orders.ts';
-import type { Next } from './machine.ts';
-import {
-  isTooLateToOrder,
-  isTooLateToWait,
-  MOST_QUESTIONS,
-  refund,
-  retryOrRefund,
-  type StepTools,
-  stuck,
-} from './machine.ts';
-import { openPassengers } from './sealed-passengers.ts';
+import { openPassengers } from './identity.ts';
+import type { Next, StepTools } from './machine.ts';
+import { isTooLateToOrder, isTooLateToWait, MOST_QUESTIONS, refund, retryOrRefund, stuck } from './machine.ts';
+import { purchaseOrder } from './order-record.ts';
 
-/** The ports of these steps: the website's buyer, too. */
-type Tools = StepTools & { readonly fulfiller: Fulfiller };
+interface Tools extends StepTools {
+  readonly fulfiller: Fulfiller;
+  afterOrder(tools: StepTools, intent: IntentRow, order: ProviderOrder): Promise<Next>;
+}
 
 const CONFIRMATION_POLL: PollPolicy = { leastMs: 1_000, mostMs: 60_000 };
 
-/** Why the money goes back, per outcome (the intent's `refund_reason`). */
+/** The intent's `refund_reason` for each outcome. */
 const REASONS = {
   offer_gone: 'offer_unavailable',
   price_differs: 'offer_repriced',
@@ -43,11 +37,11 @@ class Ended extends Error {
 
 /*
  * The steps of a booking that the fulfiller buys: queued -> ordering -> (ticketing) -> capturing, then as everywhere.
- * Past the pay button nothing is ever tried again, and nothing is refunded before it is certain that no ticket
- * exists: what nobody can know waits for a person, with the money in the escrow.
+ * Past the pay button nothing is ever tried again, and nothing is refunded before it is certain that no ticket exists:
+ * an unknown outcome waits for a person, with the money in the escrow.
  */
 
-/** The till is the recheck: it must ask for the price that was escrowed. */
+/** Leaves the recheck to the till, which must ask for the escrowed price. */
 export async function queued(tools: Tools, _booking: BookingRow, intent: IntentRow): Promise<Next> {
   return isTooLateToOrder(tools, intent) ? refund('deadline_passed') : { to: 'ordering' };
 }
@@ -63,13 +57,12 @@ export async function ordering(tools: Tools, booking: BookingRow, intent: Intent
     if (error instanceof Ended) return nothingBought(tools, intent, error.outcome);
     if (!isProblem(error)) throw error;
     const left = await effects.standing('airline_order', intent.intent_id);
-    // The attempt is alive: whether the button was pressed is not known yet. It is asked, never pressed again.
-    if (left !== 'none') {
-      if (booking.attempts < MOST_QUESTIONS) throw error;
-      return stuck('outcome_unknown');
+    if (left === 'none') {
+      return error.code === 'offer_not_found' ? refund('offer_unavailable') : retryOrRefund(booking, error);
     }
-    if (error.code === 'offer_not_found') return refund('offer_unavailable');
-    return retryOrRefund(booking, error);
+    // The attempt is alive, and the button may have been pressed: the fulfiller is asked, and never presses again.
+    if (booking.attempts < MOST_QUESTIONS) throw error;
+    return stuck('outcome_unknown');
   }
   return after(tools, booking, intent, outcome);
 }
@@ -99,10 +92,9 @@ const buy = ({ ports, claims, fulfiller }: Tools, booking: BookingRow, intent: I
     fence: () => claims.hold(booking),
   });
 
-/** The button was pressed, and the confirmation is late: asked about until it is there. */
 export async function ticketing(tools: Tools, booking: BookingRow, intent: IntentRow): Promise<Next> {
   const outcome = await tools.fulfiller.find(intent.intent_id);
-  // A purchase that was under way can't have become none: nobody knows what happened.
+  // A purchase under way can't vanish: its outcome is unknown.
   return outcome ? after(tools, booking, intent, outcome) : stuck('outcome_unknown');
 }
 
@@ -118,7 +110,7 @@ async function after(tools: Tools, booking: BookingRow, intent: IntentRow, outco
     return { to: 'ticketing', change: { ...known, due_at_ms: nowMs + pauseMs } };
   }
   if (parseUsdc(outcome.paidAmountDecimal) !== BigInt(intent.amount)) return held('paid_another_price');
-  return afterOrder(tools, intent, orderOf(intent, outcome));
+  return tools.afterOrder(tools, intent, purchaseOrder(intent, outcome));
 }
 
 function nothingBought({ ports }: Tools, intent: IntentRow, outcome: NothingBought): Next {

@@ -1,41 +1,86 @@
 import { type Insertable, type SqlBool, sql } from 'kysely';
 import { callOff } from '../../airlines/browser/index.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
 import { LeaseLost, openQueue, type Queue } from '../../store/index.ts';
 import {
-  BEGINNINGS,
-  BOOKING_STATES,
   type BookingRow,
   type BookingState,
   type BookingTable,
   type FlightsDatabase,
+  type FlightsOptions,
   type FlightsPorts,
   type IntentRow,
-  isWork,
-  type Mover,
-  mayMove,
-  planUpkeep,
+  page,
   type Tx,
+  type UpkeepTask,
 } from '../base/index.ts';
 import type { Escrows } from './escrows.ts';
 import type { createMails, Written } from './mails.ts';
-import type { createOrderBook } from './order-record.ts';
 
-/** Booking rows that no customer's payment stands behind carry this in place of a payment key. */
+/** Moves a booking: the request that pays for it, the step runner, an operator, or the sweep of unbooked intents. */
+type Mover = 'payment' | 'runner' | 'operator' | 'sweep';
+
+type Moves = Readonly<Partial<Record<BookingState, readonly Mover[]>>>;
+
+/** `work`: the step runner has a step for the state (steps.ts). `to`: the next states, and who moves a booking there. */
+interface Standing {
+  readonly work: boolean;
+  readonly to: Moves;
+}
+
+/** The moves of a booking. Only `moveBooking` writes a state, and only along these. */
+export const BOOKING_STATES = {
+  // Written before the payment is settled, so that a crash right after settlement loses nothing.
+  settling: { work: true, to: { queued: ['payment', 'runner'], refunding: ['runner'], stuck: ['runner'] } },
+  queued: { work: true, to: { ordering: ['runner'], refunding: ['runner'], stuck: ['runner'] } },
+  ordering: {
+    work: true,
+    to: { ticketing: ['runner'], capturing: ['runner'], refunding: ['runner'], stuck: ['runner'] },
+  },
+  ticketing: {
+    work: true,
+    // To itself: the airline is asked again later.
+    to: { ticketing: ['runner'], capturing: ['runner'], refunding: ['runner'], stuck: ['runner'] },
+  },
+  // A ticket exists: never to a refund.
+  capturing: { work: true, to: { booked: ['runner'], stuck: ['runner'] } },
+  booked: { work: false, to: {} },
+  // To `ticketing` when the airline confirms after a person said that there is no ticket.
+  refunding: { work: true, to: { refunded: ['runner'], ticketing: ['runner'], stuck: ['runner'] } },
+  refunded: { work: false, to: {} },
+  // Waits for a person: an operator lets it continue in any state with work.
+  stuck: { work: false, to: {} },
+} as const satisfies Readonly<Record<BookingState, Standing>>;
+
+/** The states in which a booking begins, and who begins it. */
+const BEGINNINGS: Moves = {
+  settling: ['payment'],
+  // No customer's booking: only the escrow is given back.
+  refunding: ['sweep'],
+};
+
+export type WorkState = {
+  [State in BookingState]: (typeof BOOKING_STATES)[State]['work'] extends true ? State : never;
+}[BookingState];
+
+export const isWork = (state: BookingState): state is WorkState => BOOKING_STATES[state].work;
+
+export function mayMove(from: BookingState, to: BookingState, by: Mover): boolean {
+  if (from === 'stuck') return by === 'operator' && isWork(to);
+  const { to: moves }: Standing = BOOKING_STATES[from];
+  return moves[to]?.includes(by) ?? false;
+}
+
+/** Takes the place of a payment key in bookings that no customer paid for. */
 export const NO_PAYMENT = 'none';
 
-export const stuck = (why: string): Next => ({ to: 'stuck', change: { last_error: why } });
-
-/** What a move writes beside the state. */
-type BookingChange = Partial<
-  Pick<BookingRow, 'provider_order_id' | 'refund_reason' | 'requested_at_ms' | 'due_at_ms' | 'last_error'>
->;
-
 export interface Move {
-  readonly by: Mover;
   readonly to: BookingState;
-  readonly change?: BookingChange | undefined;
+  readonly change?:
+    | Partial<Pick<BookingRow, 'provider_order_id' | 'refund_reason' | 'requested_at_ms' | 'due_at_ms' | 'last_error'>>
+    | undefined;
 }
 
 type NewBooking = Pick<
@@ -46,34 +91,28 @@ type NewBooking = Pick<
 /** Writes a booking down; false when its intent has one already. */
 export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: number): Promise<boolean> {
   if (!BEGINNINGS[row.state]?.includes(by)) throw new Error(`no booking begins as ${row.state} by ${by}`);
-  // A payment or an effect that follows is on the disk before it is carried out: so is this then.
+  // The payment or effect that follows reaches the disk before it is carried out, and this row with it.
   const begun = await regained(tx)
     .insertInto('bookings')
-    .values({
-      ...row,
-      provider_order_id: null,
-      stuck_in: null,
-      requested_at_ms: nowMs,
-      lease_until_ms: 0,
-      fence: 0,
-      attempts: 0,
-      last_error: null,
-      updated_at_ms: nowMs,
-    })
+    .values({ ...row, requested_at_ms: nowMs, lease_until_ms: 0, updated_at_ms: nowMs })
     .onConflict((conflict) => conflict.column('intent_id').doNothing())
     .executeTakeFirst();
   return (begun.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
 /**
- * Moves a booking on and gives its lease back. The runner moves what it holds, under the fence of its claim. Others hold
- * no lease: they move what is still in the state that they saw, and raise the fence, so that a runner which is at it
- * changes nothing more. A payment's own request may come after any number of claims; its key and the state guard it.
+ * Moves a booking on and gives its lease back. The runner moves the booking that it holds, under the fence of its claim.
+ * Others hold no lease: they move a booking that is still in the state they saw, and raise the fence, so that a runner at
+ * work changes nothing more. A payment's own request may come after any number of claims; its key and the state guard it.
  * A refund decides that nothing was bought: what a browser has begun for the booking is called off with it.
  * @throws LeaseLost when somebody else moved the booking: nothing is written then
  */
-export async function moveBooking(tx: Tx, booking: BookingRow, move: Move, nowMs: number): Promise<void> {
-  const { by, to } = move;
+export async function moveBooking(
+  tx: Tx,
+  booking: BookingRow,
+  { by, to, change }: Move & { readonly by: Mover },
+  nowMs: number,
+): Promise<void> {
   if (!mayMove(booking.state, to, by)) throw new Error(`no booking goes from ${booking.state} to ${to} by ${by}`);
   const written = await tx
     .updateTable('bookings')
@@ -83,7 +122,7 @@ export async function moveBooking(tx: Tx, booking: BookingRow, move: Move, nowMs
       due_at_ms: nowMs,
       attempts: 0,
       last_error: null,
-      ...move.change,
+      ...change,
       lease_until_ms: 0,
       ...(by === 'runner' ? {} : { fence: column('fence', '+', 1) }),
       updated_at_ms: nowMs,
@@ -97,7 +136,6 @@ export async function moveBooking(tx: Tx, booking: BookingRow, move: Move, nowMs
   if (to === 'refunding') await callOff(tx, booking.intent_id, nowMs);
 }
 
-/** Has the step runner look at bookings now, instead of when their time comes. */
 export const hasten = (tx: Tx, intentIds: readonly string[], nowMs: number) =>
   tx
     .updateTable('bookings')
@@ -107,7 +145,7 @@ export const hasten = (tx: Tx, intentIds: readonly string[], nowMs: number) =>
     .where('due_at_ms', '>', nowMs)
     .execute();
 
-/** Takes a booking back whose payment is certain to have failed; false when it went on, or is gone. */
+/** Deletes a booking whose payment has failed for certain; false when it went on, or is gone. */
 export async function dropBooking(
   tx: Tx,
   { intent_id, payment_key }: Pick<BookingRow, 'intent_id' | 'payment_key'>,
@@ -123,19 +161,14 @@ export async function dropBooking(
 
 /** Renewed while a step is taken; a worker that died is overtaken after it. */
 export const LEASE_MS = 10_000;
-
-/** Longer than any one step takes: an airline may need two minutes for an order, and is asked about it then. */
+/** Longer than any one step takes: an airline may need two minutes for an order. */
 export const STEP_MS = 5 * 60_000;
-
-/** No step is ever put off for longer, whatever an airline asks for. */
+/** The longest that a step is put off, whatever an airline asks for. */
 export const FARTHEST_MS = 10 * 60_000;
 
 const withoutWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter((state) => !isWork(state));
 
-/**
- * The bookings in which the step runner has something to do. It names the others: the index over them, which says the same
- * words, need not be made anew for a state with work.
- */
+/** Bookings with work. It names the other states, in the words of the index, which then outlives a new state with work. */
 export const OPEN_BOOKINGS = sql.raw<SqlBool>(`state not in (${withoutWork.map((state) => `'${state}'`).join(', ')})`);
 
 const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
@@ -147,42 +180,38 @@ const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   mostMs: STEP_MS,
   farthestMs: FARTHEST_MS,
   counts: 'failures',
-  // What fails may pass by itself: it is tried further, and somebody should know.
+  // A failure may pass by itself: retried without end, and an operator is paged once.
   retry: { firstMs: 250, factor: 2, mostMs: 60_000, jitter: 'none', tellAfter: 24, giveUp: { after: 'never' } },
 };
 
-/** What nobody foresaw would come back for ever, and no one would know. */
+/** Unknown errors stop after so many failures instead of coming back for ever. */
 export const FAULTS = { giveUp: { after: 'failures', most: 24 } } as const;
 
-/** What a step leaves behind: the next state of the booking, and what the intent shows from then on. */
-export interface Next {
-  readonly to: BookingState;
-  readonly change?: BookingChange | undefined;
+/** The outcome of a step: the next state of the booking, and what its intent shows from then on. */
+export interface Next extends Move {
   readonly intent?: Partial<Omit<IntentRow, 'intent_id'>> | undefined;
-  /** Written in the same transaction: what is told about it. */
   readonly also?: Written | undefined;
 }
 
-type ClaimPorts = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox' | 'provider'>;
+export const stuck = (why: string): Next => ({ to: 'stuck', change: { last_error: why } });
 
-/** Whoever paid comes first: an escrow that nobody paid is closed when no capture or refund waits. */
+/** Paid bookings come first: closing an unpaid escrow can wait. */
 const PAID_FIRST = [sql<SqlBool>`payment_key <> ${NO_PAYMENT}`, sql<SqlBool>`1 = 1`];
 
-/** Who may work on which booking, and what the step runner writes about it (DESIGN, section 6). */
-export function createClaims(ports: ClaimPorts) {
-  const { store, clock, log } = ports;
+/** Claims on bookings, and what the step runner writes about them (DESIGN, section 6). */
+export function createClaims(ports: FlightsPorts) {
+  const { store, clock, log, outbox } = ports;
   const queue = openQueue(ports, BOOKINGS);
   return {
-    queue,
-
-    /** Takes a due booking, or the one that is named when it is due. */
-    claim: (intentId?: string): Promise<BookingRow | null> =>
-      queue.claim(intentId === undefined ? PAID_FIRST : [sql<SqlBool>`intent_id = ${intentId}`]),
-
-    /** Takes the steps of bookings that are due. */
     runDue: (work: Parameters<typeof queue.runDue>[0], most: number) => queue.runDue(work, most, PAID_FIRST),
 
-    /** @throws LeaseLost when the claim is no longer ours. */
+    /** Takes one step of a booking, if it is due; false when it is not. */
+    async runOne(intentId: string, work: Parameters<typeof queue.take>[1]): Promise<boolean> {
+      const claim = await queue.claim([sql<SqlBool>`intent_id = ${intentId}`]);
+      if (claim) await queue.take(claim, work);
+      return claim !== null;
+    },
+
     hold: (claim: BookingRow): Promise<void> => queue.check(claim),
 
     /** Notes something on the intent in the middle of a step, under the fence. */
@@ -193,112 +222,70 @@ export function createClaims(ports: ClaimPorts) {
       }),
 
     /** Writes the outcome of a step and gives the lease back: all of it, or (the fence was raised) nothing. */
-    async advance(claim: BookingRow, next: Next): Promise<void> {
+    async advance(claim: BookingRow, { to, change, intent, also }: Next): Promise<void> {
       const nowMs = clock.now();
-      const { to, change } = next;
-      // A step on the way is found out again: whatever it leads to writes first, and waits for the disk.
+      const { intent_id, state: from, fence } = claim;
+      const reason = change?.last_error ?? null;
+      // A step on the way can be repeated, and the next one waits for the disk before it acts.
       const on = isWork(to) ? regained(store) : store;
       await on.transaction().execute(async (tx) => {
         await moveBooking(tx, claim, { by: 'runner', to, change }, nowMs);
-        if (next.intent) {
-          await tx
-            .updateTable('intents')
-            .set({ ...next.intent, updated_at_ms: nowMs })
-            .where('intent_id', '=', claim.intent_id)
-            .execute();
+        if (intent) {
+          const values = { ...intent, updated_at_ms: nowMs };
+          await tx.updateTable('intents').set(values).where('intent_id', '=', intent_id).execute();
         }
-        await next.also?.(tx);
-        if (to === 'booked' || to === 'refunded') {
-          await planUpkeep(tx, claim.intent_id, to, nowMs, ports.provider?.changesSchedules);
-        }
-        if (to === 'stuck') await pageStuck(ports, tx, claim, change?.last_error ?? null);
+        await also?.(tx);
+        if (to === 'booked' || to === 'refunded') await planUpkeep(ports, tx, intent_id, to, nowMs);
+        if (to !== 'stuck') return;
+        const text = `Booking of ${intent_id} is stuck in ${from} and needs a decision: ${reason ?? 'unknown'}. See farelock stuck show ${intent_id}.`;
+        const fields = { intent_id, state: from, reason };
+        await outbox.enqueue(tx, page('booking_stuck', `${intent_id}:${fence}`, { intentId: intent_id, text, fields }));
       });
-      const { intent_id, state: from } = claim;
       if (to === 'stuck') log('error', 'booking_stuck', { intent_id, state: from, why: change?.last_error });
       else log('info', 'booking_advanced', { intent_id, from, to });
     },
 
-    /** Puts a step off, longer each time; an airline that says how long to wait is believed. */
+    /** Puts a step off, longer each time, or for as long as the airline asks. */
     postpone: (claim: BookingRow, error: unknown): Promise<void> =>
-      queue.postpone(claim, error, ({ code, failures, tells }) => ({
-        change: { last_error: code, updated_at_ms: clock.now() },
-        also: tells ? (tx) => pageSlow(ports, tx, claim, failures, code) : undefined,
-        log: () =>
-          log('warn', 'booking_postponed', {
-            intent_id: claim.intent_id,
-            state: claim.state,
-            attempts: failures,
-            error_code: code,
-          }),
-      })),
+      queue.postpone(claim, error, ({ code, failures, tells }) => {
+        const { intent_id, state } = claim;
+        const text = `Booking of ${intent_id} failed ${failures} times in ${state} and will be tried again: ${code}.`;
+        const fields = { intent_id, state, reason: code };
+        const slow = page('booking_slow', `${intent_id}:${state}`, { intentId: intent_id, text, fields });
+        return {
+          change: { last_error: code, updated_at_ms: clock.now() },
+          also: tells ? (tx) => outbox.enqueue(tx, slow) : undefined,
+          log: () => log('warn', 'booking_postponed', { intent_id, state, attempts: failures, error_code: code }),
+        };
+      }),
   };
 }
 
 export type Claims = ReturnType<typeof createClaims>;
 
-const pageStuck = (
-  { outbox }: ClaimPorts,
-  tx: Tx,
-  { intent_id: intentId, fence, state }: BookingRow,
-  reason: string | null,
-) =>
-  outbox.enqueue(tx, {
-    kind: 'page',
-    dedupKey: `page:booking_stuck:${intentId}:${fence}`,
-    intentId,
-    event: 'booking_stuck',
-    text: `Booking of ${intentId} is stuck in ${state} and needs a decision: ${reason ?? 'unknown'}. See farelock stuck show ${intentId}.`,
-    fields: { intent_id: intentId, state, reason },
-  });
-
-const pageSlow = (
-  { outbox }: ClaimPorts,
-  tx: Tx,
-  { intent_id: intentId, state }: BookingRow,
-  failures: number,
-  reason: string,
-) =>
-  outbox.enqueue(tx, {
-    kind: 'page',
-    dedupKey: `page:booking_slow:${intentId}:${state}`,
-    intentId,
-    event: 'booking_slow',
-    text: `Booking of ${intentId} failed ${failures} times in ${state} and will be tried again: ${reason}.`,
-    fields: { intent_id: intentId, state, reason },
-  });
-
-/** The ports of the steps of bookings. */
 export interface StepTools {
   readonly ports: FlightsPorts;
   readonly escrows: Escrows;
   readonly claims: Claims;
-  readonly orders: ReturnType<typeof createOrderBook>;
   readonly mails: ReturnType<typeof createMails>;
 }
 
 /**
  * One step of a booking. Every step can be repeated after a crash at any point. A refund is decided only where it is
  * certain that no ticket exists.
- * @returns where it leads; null: the step did its own writing
+ * @returns where the booking goes; null: the step did its own writing
  */
 export type Step = (tools: StepTools, booking: BookingRow, intent: IntentRow) => Promise<Next | null>;
 
 /** Time kept before `refund_after` for an airline step to end, and for a capture to land. */
 const AIRLINE_STEP_MS = 10 * 60_000;
-
 export const CAPTURE_RESERVE_MS = 30 * 60_000;
-
 /** How often an airline that doesn't answer is asked before the money goes back (nothing is ordered then). */
 export const MOST_TRIES = 12;
-
 /** How often an unknown outcome is asked about before it waits for a person. */
 export const MOST_QUESTIONS = 24;
-
-/** Why the money goes back when an operator heard from the airline that there is no ticket. */
+/** The reason of a refund after an operator heard from the airline that there is no ticket. */
 export const NOT_TICKETED = 'not_ticketed';
-
-/** Why an airline refuses an order that the seller's balance does not cover. */
-export const BALANCE_LOW = 'provider_balance_low';
 
 export const refund = (reason: string): Next => ({ to: 'refunding', change: { refund_reason: reason } });
 
@@ -316,3 +303,58 @@ export const isTooLateToOrder = ({ ports }: Timed, intent: IntentRow): boolean =
 
 export const isTooLateToWait = ({ ports }: Timed, intent: IntentRow): boolean =>
   ports.clock.now() + CAPTURE_RESERVE_MS > intent.refund_after_ms;
+
+/** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
+export const CLOSE_AFTER_MS = 30 * DAY_MS + HOUR_MS;
+const FIRST_LOOK_MS = 10 * 60_000;
+
+/** How far ahead a task is ever put. A journey ends within 360 days of its search, and its return not much later. */
+export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions): number =>
+  ({
+    late_money: DAY_MS,
+    late_ticket: DAY_MS,
+    close_escrow: CLOSE_AFTER_MS,
+    order_watch: DAY_MS,
+    purge: (2 * 365 + purgeAfterDays) * DAY_MS,
+  })[task];
+
+/**
+ * Plans the sweeper's tasks for an intent, in the transaction that ends its booking. The purge finds out its own time
+ * when it is first looked at. An airline that was asked for an order is asked about it again after a refund.
+ */
+async function planUpkeep(
+  { provider }: FlightsPorts,
+  tx: Tx,
+  intentId: string,
+  end: 'booked' | 'refunded',
+  nowMs: number,
+): Promise<void> {
+  const wasAsked = () =>
+    tx
+      .selectFrom('effects')
+      .select('effect_id')
+      .where('subject', '=', intentId)
+      .where('kind', '=', 'airline_order')
+      .limit(1)
+      .executeTakeFirst();
+  await planTasks(tx, intentId, nowMs, {
+    ...(end === 'refunded' && (await wasAsked()) ? { late_ticket: FIRST_LOOK_MS } : {}),
+    ...(end === 'booked' && provider?.changesSchedules ? { order_watch: FIRST_LOOK_MS } : {}),
+    late_money: FIRST_LOOK_MS,
+    close_escrow: CLOSE_AFTER_MS,
+    purge: DAY_MS,
+  });
+}
+
+/** Plans a question to the airline about a ticket after a refund that an operator's word allowed. */
+export const watchForTicket = (tx: Tx, intentId: string, nowMs: number) =>
+  planTasks(tx, intentId, nowMs, { late_ticket: FIRST_LOOK_MS });
+
+async function planTasks(tx: Tx, intentId: string, nowMs: number, afterMs: Partial<Record<UpkeepTask, number>>) {
+  const tasks = Object.entries(afterMs) as [UpkeepTask, number][];
+  await tx
+    .insertInto('upkeep')
+    .values(tasks.map(([task, ms]) => ({ intent_id: intentId, task, due_at_ms: nowMs + ms, created_at_ms: nowMs })))
+    .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
+    .execute();
+}

@@ -1,17 +1,22 @@
-import type { Selectable } from 'kysely';
-import { type Attachment, type JourneyFacts, loadNotifyMails, type MailFacts } from '../../notify/index.ts';
+import { type Attachment, loadNotifyMails, type MailFacts } from '../../notify/index.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import { type BookingTable, type FlightsPorts, type IntentRow, lockedOffer, type Tx } from '../base/index.ts';
-import { openPassengers } from './sealed-passengers.ts';
+import { type BookingRow, type FlightsPorts, type IntentRow, lockedOffer, type Tx } from '../base/index.ts';
+import { openPassengers } from './identity.ts';
 
-/** Writes what was prepared, in the transaction of the change that it reports. */
 export type Written = (tx: Tx) => Promise<void>;
 
-type Addressed = Pick<Selectable<BookingTable>, 'intent_id' | 'passengers_sealed'>;
+type Addressed = Pick<BookingRow, 'intent_id' | 'passengers_sealed'> | undefined;
+
+export interface OrderChange {
+  readonly change: Extract<MailFacts, { kind: 'journey_changed' }>['change'];
+  readonly kept: Order;
+  readonly next: Order;
+}
 
 /**
  * Mails to the lead passenger. The words are made first, outside any transaction; what comes back is written with the
- * change. Whose passengers are purged, or never were, gets none; a mail that can't be worded fails no booking.
+ * change. A booking without passengers, or whose passengers are purged, gets none; a mail that can't be worded fails no
+ * booking.
  *
  *     const tell = await mails.about(booking, { kind: 'refund_request_rejected', reason }, request_id);
  *     await store.transaction().execute(async (tx) => { …; await tell(tx); });
@@ -26,7 +31,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     attachments?: readonly Attachment[],
   ): Promise<Written> {
     const nothing: Written = async () => undefined;
-    if (booking.passengers_sealed === '') return nothing;
+    if (!booking || booking.passengers_sealed === '') return nothing;
     try {
       const [lead] = openPassengers(ports.secrets, booking);
       if (!lead) return nothing;
@@ -37,7 +42,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
           kind: 'email',
           dedupKey: `mail:${facts.kind}:${booking.intent_id}${occasion === undefined ? '' : `:${occasion}`}`,
           intentId: booking.intent_id,
-          // The family name proves who may ask for a refund: it does not travel in mails, nor lie in mail files.
+          // The family name proves the right to a refund: it does not travel in mails, nor lie in mail files.
           to: { name: lead.given_name, address: lead.email },
           subject,
           text,
@@ -54,8 +59,8 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     }
   }
 
-  /** null when the airline's times make no sense: the mail is worth more than its attachment. */
-  async function calendarOf(order: Order): Promise<Attachment | null> {
+  /** Nothing when the airline's times make no sense: the mail is worth more than its attachment. */
+  async function calendarOf(order: Order): Promise<Attachment[]> {
     const { journeyIcs } = await import('../../kernel/domain/ics.ts');
     try {
       const content = journeyIcs({
@@ -64,13 +69,13 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
         stampMs: ports.clock.now(),
         slices: order.slices,
       });
-      return { filename: 'journey.ics', contentType: 'text/calendar; charset=utf-8; method=PUBLISH', content };
+      return [{ filename: 'journey.ics', contentType: 'text/calendar; charset=utf-8; method=PUBLISH', content }];
     } catch (error) {
       ports.log('warn', 'calendar_not_written', {
         order_id: order.order_id,
         error_name: error instanceof Error ? error.name : 'unknown',
       });
-      return null;
+      return [];
     }
   }
 
@@ -78,12 +83,18 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     about,
 
     bookingRequested: (booking: Addressed, intent: IntentRow): Promise<Written> =>
-      about(booking, { kind: 'booking_requested', journey: journeyOf(intent) }),
+      about(booking, { kind: 'booking_requested', journey: journeyOf(lockedOffer(intent)) }),
 
-    /** The airline changed what it had sold; once for each occasion. */
-    async changed(booking: Addressed, changed: ChangedOrder, occasion: string): Promise<Written> {
-      const calendar = changed.change === 'cancelled' ? null : await calendarOf(changed.next);
-      return about(booking, changeFacts(changed), occasion, calendar ? [calendar] : []);
+    async changed(booking: Addressed, { change, kept, next }: OrderChange, occasion: string): Promise<Written> {
+      const facts: MailFacts = {
+        kind: 'journey_changed',
+        change,
+        before: journeyOf(kept),
+        after: journeyOf(next),
+        bookingReference: next.booking_reference,
+        ticketNumbers: next.documents.map(({ number }) => number),
+      };
+      return about(booking, facts, occasion, change === 'cancelled' ? [] : await calendarOf(next));
     },
 
     /** With the journey for the calendar: as the airline confirmed it, rather than as it was offered. */
@@ -95,40 +106,20 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     ): Promise<Written> {
       const facts: MailFacts = {
         kind: 'booked',
-        journey: { ...journeyOf(intent), slices: order.slices },
+        journey: { ...journeyOf(lockedOffer(intent)), slices: order.slices },
         orderId: order.order_id,
         bookingReference: order.booking_reference,
         ticketNumbers: order.documents.map(({ number }) => number),
         captureTransaction,
       };
-      const calendar = await calendarOf(order);
-      return about(booking, facts, undefined, calendar ? [calendar] : []);
+      return about(booking, facts, undefined, await calendarOf(order));
     },
   };
 }
 
-interface ChangedOrder {
-  readonly change: Extract<MailFacts, { kind: 'journey_changed' }>['change'];
-  readonly kept: Order;
-  readonly next: Order;
-}
-
-const changeFacts = ({ change, kept, next }: ChangedOrder): MailFacts => ({
-  kind: 'journey_changed',
-  change,
-  before: orderJourney(kept),
-  after: orderJourney(next),
-  bookingReference: next.booking_reference,
-  ticketNumbers: next.documents.map(({ number }) => number),
+/** The price and flights of an order or an offer. */
+export const journeyOf = (sold: Pick<Order, 'total_amount_decimal' | 'total_currency' | 'slices'>) => ({
+  totalAmountDecimal: sold.total_amount_decimal,
+  totalCurrency: sold.total_currency,
+  slices: sold.slices,
 });
-
-const orderJourney = (order: Order): JourneyFacts => ({
-  totalAmountDecimal: order.total_amount_decimal,
-  totalCurrency: order.total_currency,
-  slices: order.slices,
-});
-
-function journeyOf(intent: IntentRow): JourneyFacts {
-  const offer = lockedOffer(intent);
-  return { totalAmountDecimal: offer.total_amount_decimal, totalCurrency: offer.total_currency, slices: offer.slices };
-}

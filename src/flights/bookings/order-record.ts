@@ -1,16 +1,20 @@
-import type { ProviderOrder } from '../../airlines/index.ts';
+import type { BookOutcome, Fulfiller, Provider, ProviderOrder } from '../../airlines/index.ts';
+import { boughtNothing } from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
-import type { Order } from '../../wire/flights/index.ts';
-import type { FlightsPorts, IntentRow } from '../base/index.ts';
+import type { Order, ResolveRequest } from '../../wire/flights/index.ts';
+import { type FlightsPorts, type IntentRow, lockedOffer, type Store } from '../base/index.ts';
+import { isLowcost, orderIdOf, referenceOf } from '../offers/index.ts';
+import { journeyOf } from './mails.ts';
 
 /** The order as the wire shows it (CONTRACT, section 7): no names. */
 export function orderRecord(orderId: string, passengerCount: number, order: ProviderOrder): Order {
   return {
     order_id: orderId,
     booking_reference: order.bookingReference,
-    // A failed order is one that the airline no longer holds.
+    // The airline no longer holds a failed order.
     status: order.status === 'failed' ? 'cancelled' : order.status,
     passenger_count: passengerCount,
     total_amount_decimal: formatUsdc(parseUsdc(order.totalAmountDecimal)),
@@ -22,36 +26,154 @@ export function orderRecord(orderId: string, passengerCount: number, order: Prov
   };
 }
 
-/** The orders that bookings ended in: one an intent. */
-export function createOrderBook({ store, ids, clock }: Pick<FlightsPorts, 'store' | 'ids' | 'clock'>) {
-  return {
-    /** Writes a ticketed order down, in a transaction when one is given; again is harmless. */
-    async keep(intent: IntentRow, order: ProviderOrder, on: FlightsPorts['store'] = store): Promise<void> {
-      const orderId = ids.next('ord');
-      const nowMs = clock.now();
-      // The airline tells it again, until the booking's own end is on the disk.
-      await regained(on)
-        .insertInto('orders')
-        .values({
-          order_id: orderId,
-          intent_id: intent.intent_id,
-          provider_order_id: order.providerOrderId,
-          document: JSON.stringify(orderRecord(orderId, intent.passenger_count, order)),
-          created_at_ms: nowMs,
-          updated_at_ms: nowMs,
-        })
-        .onConflict((conflict) => conflict.column('intent_id').doNothing())
-        .execute();
-    },
+/** Writes a ticketed order down, one an intent, in a transaction when one is given; again is harmless. */
+export async function keepOrder(
+  { store, ids, clock }: FlightsPorts,
+  { intent_id, passenger_count }: IntentRow,
+  order: ProviderOrder,
+  on: Store = store,
+): Promise<void> {
+  const orderId = ids.next('ord');
+  const nowMs = clock.now();
+  // The airline can be asked for it again until the booking's end is on the disk.
+  await regained(on)
+    .insertInto('orders')
+    .values({
+      order_id: orderId,
+      intent_id,
+      provider_order_id: order.providerOrderId,
+      document: JSON.stringify(orderRecord(orderId, passenger_count, order)),
+      created_at_ms: nowMs,
+      updated_at_ms: nowMs,
+    })
+    .onConflict((conflict) => conflict.column('intent_id').doNothing())
+    .execute();
+}
 
-    /** The order as it was kept. */
-    async of(intent: Pick<IntentRow, 'intent_id'>): Promise<Order> {
-      const row = await store
-        .selectFrom('orders')
-        .select('document')
-        .where('intent_id', '=', intent.intent_id)
-        .executeTakeFirstOrThrow();
-      return JSON.parse(row.document) as Order;
+export async function keptOrder(store: Store, { intent_id }: Pick<IntentRow, 'intent_id'>): Promise<Order> {
+  const row = await store
+    .selectFrom('orders')
+    .select('document')
+    .where('intent_id', '=', intent_id)
+    .executeTakeFirstOrThrow();
+  return JSON.parse(row.document) as Order;
+}
+
+/** Begins the ids of tickets that only an operator knows, from the airline's support. */
+const DESK = 'desk:';
+
+export const isDeskOrder = (orderId: string): boolean => orderId.startsWith(DESK);
+
+/**
+ * The order that an operator's evidence describes: the locked offer, with the airline's reference and numbers.
+ * @param known the order as the airline shows it without its ticket: it keeps its id, so that later changes are seen, and
+ *   it can be cancelled
+ */
+export function deskOrder(
+  intent: IntentRow,
+  evidence: Pick<ResolveRequest, 'booking_reference' | 'documents'>,
+  nowMs: number,
+  known: ProviderOrder | null,
+): ProviderOrder {
+  const offer = lockedOffer(intent);
+  const bookingReference = evidence.booking_reference?.toUpperCase() ?? null;
+  const documents = evidence.documents ?? [];
+  if (known) {
+    return {
+      ...known,
+      status: 'ticketed',
+      bookingReference: known.bookingReference ?? bookingReference,
+      documents: known.documents.length > 0 ? known.documents : documents,
+    };
+  }
+  return {
+    status: 'ticketed',
+    bookingReference,
+    documents,
+    providerOrderId: DESK + intent.intent_id,
+    reference: intent.intent_id,
+    ...journeyOf(offer),
+    totalAmountDecimal: formatUsdc(parseUsdc(offer.total_amount_decimal)),
+    failure: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** The provider with operators' orders among its own: read as they were recorded, and cancelled by people. */
+export function withDeskOrders(provider: Provider, store: Store): Provider {
+  async function recorded(orderId: string): Promise<ProviderOrder> {
+    const intentId = orderId.slice(DESK.length);
+    const row = await store
+      .selectFrom('orders')
+      .select('document')
+      .where('provider_order_id', '=', orderId)
+      .executeTakeFirst();
+    if (!row) throw problem('order_not_found');
+    const order = JSON.parse(row.document) as Order;
+    const cancelled = await store
+      .selectFrom('effects')
+      .select('updated_at_ms')
+      .where('live_key', '=', `airline_cancel:${intentId}`)
+      .where('state', '=', 'done')
+      .executeTakeFirst();
+    return {
+      providerOrderId: orderId,
+      reference: intentId,
+      status: cancelled ? 'cancelled' : 'ticketed',
+      bookingReference: order.booking_reference,
+      documents: order.documents,
+      ...journeyOf(order),
+      failure: null,
+      createdAtMs: Date.parse(order.created_at),
+      updatedAtMs: cancelled?.updated_at_ms ?? Date.parse(order.updated_at),
+    };
+  }
+  return {
+    ...provider,
+    order: (id) => (isDeskOrder(id) ? recorded(id) : provider.order(id)),
+    async cancel(id, quoteId) {
+      if (!isDeskOrder(id)) return provider.cancel(id, quoteId);
+      throw problem('provider_failed', {
+        message: 'An operator recorded this ticket, and has to cancel it with the airline.',
+        detail: { by_hand: true },
+      });
     },
+  };
+}
+
+/** A purchase on a carrier's web site, as any other airline order. */
+export function purchaseOrder(intent: IntentRow, outcome: BookOutcome): ProviderOrder {
+  const booked = outcome.kind === 'booked' ? outcome : null;
+  const cancelledAtMs = booked?.cancelledAtMs ?? null;
+  const status = boughtNothing(outcome) ? 'failed' : booked ? 'ticketed' : 'pending';
+  return {
+    providerOrderId: orderIdOf(intent.intent_id),
+    reference: intent.intent_id,
+    status: cancelledAtMs === null ? status : 'cancelled',
+    bookingReference: booked?.bookingReference ?? null,
+    documents: booked?.documents ?? [],
+    ...journeyOf(lockedOffer(intent)),
+    failure: boughtNothing(outcome) ? outcome.kind : null,
+    createdAtMs: booked?.confirmedAtMs ?? intent.created_at_ms,
+    updatedAtMs: cancelledAtMs ?? booked?.confirmedAtMs ?? intent.created_at_ms,
+  };
+}
+
+export function withLowcostOrders(provider: Provider, lowcost: Fulfiller, store: Store): Provider {
+  const lookUp = async (orderId: string, ask: (reference: string) => Promise<BookOutcome | null>) => {
+    const intent = await store
+      .selectFrom('intents')
+      .selectAll()
+      .where('intent_id', '=', referenceOf(orderId))
+      .executeTakeFirst();
+    const outcome = intent && (await ask(intent.intent_id));
+    if (!intent || !outcome) throw problem('order_not_found');
+    return purchaseOrder(intent, outcome);
+  };
+  return {
+    ...provider,
+    order: (id) => (isLowcost(id) ? lookUp(id, lowcost.find) : provider.order(id)),
+    cancel: (id, quoteId) => (isLowcost(id) ? lookUp(id, lowcost.cancel) : provider.cancel(id, quoteId)),
   };
 }

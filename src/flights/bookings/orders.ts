@@ -1,63 +1,264 @@
+import { createHash } from 'node:crypto';
+import type { ProviderOrder } from '../../airlines/index.ts';
+import { liveKey } from '../../effects/index.ts';
+import { readBytes } from '../../http/index.ts';
+import { instant } from '../../kernel/clock.ts';
+import type { HttpRequest } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
-import { createAttempts, type FlightsPorts } from '../base/index.ts';
-import { configured } from '../offers/index.ts';
+import type { Order } from '../../wire/flights/index.ts';
+import type { Asked, FlightsPorts, KeptOrder, Store, Tx } from '../base/index.ts';
+import {
+  BY_SERVICE,
+  bookingOf,
+  createAttempts,
+  orderOf,
+  page,
+  shownOrder,
+  toTreasury,
+  writeAudit,
+} from '../base/index.ts';
+import { configured, isLowcost } from '../offers/index.ts';
 import { isCodeOf, normalisedCode, supportCodeHmac } from './identity.ts';
-import { keepCurrent } from './order-changes.ts';
+import { hasten } from './machine.ts';
+import { createMails, type OrderChange, type Written } from './mails.ts';
+import { isDeskOrder, orderRecord } from './order-record.ts';
 
-/** GET /air/orders/{order_id}: how the airline's order stands now. */
-export function createOrders(ports: FlightsPorts) {
+/** GET /air/orders/{order_id}: the airline's order as it is now. */
+export function orderCall(
+  ports: FlightsPorts,
+  orderId: string,
+  code: string | null,
+  { url, client }: Asked<unknown>,
+): PaidCall {
   const { store, secrets } = ports;
-  const judge = createAttempts(ports);
-
-  /**
-   * Problems, all before settlement: `support_code_required`, `order_not_found`, `support_code_mismatch`,
-   * `too_many_attempts`, `provider_failed`, `upstream_rate_limited`.
-   */
-  return function order(orderId: string, code: string | null, url: string, client: string): PaidCall {
-    const find = () =>
-      store
-        .selectFrom('orders')
-        .innerJoin('intents', 'intents.intent_id', 'orders.intent_id')
-        .select([
-          'orders.order_id',
-          'orders.provider_order_id',
-          'orders.document',
-          'orders.changed_at_ms',
-          'orders.cancelled_by',
-          'intents.intent_id',
-          'intents.passenger_count',
-          'intents.support_code_hmac',
-        ])
-        .where('orders.order_id', '=', orderId)
-        // A refunded one had a ticket, and shows that it is cancelled; one that is not captured yet is not shown.
-        .where('intents.status', 'in', ['booked', 'refunded'])
-        .executeTakeFirst();
-    return {
-      resource: `GET /air/orders/${orderId}`,
-      url,
-      // The code decides the answer, so a payment is bound to it; only its keyed hash goes further.
-      request: { order_id: orderId, support_code: supportCodeHmac(secrets, normalisedCode(code ?? '')) },
-      settle: 'after',
-      async check() {
-        if (code === null || code.trim() === '') throw problem('support_code_required');
-        const row = await find();
-        if (!row) throw problem('order_not_found');
-        const isRight = await judge({ intentId: row.intent_id, client }, () => isCodeOf(secrets, row, code));
-        if (!isRight) throw problem('support_code_mismatch');
-        return {
-          amount: ports.options.orderPrice,
-          payTo: ports.treasury,
-          asset: ports.mint,
-          description: 'Status of one airline order',
-        };
-      },
-      async perform() {
-        const row = await find();
-        if (!row) throw problem('order_not_found');
-        const fresh = await configured(ports.provider).order(row.provider_order_id);
-        return { status: 200, body: await keepCurrent(ports, row, fresh) };
-      },
-    };
+  const find = async () => {
+    const row = await shownOrder(store, orderId);
+    if (!row) throw problem('order_not_found');
+    return row;
   };
+  return {
+    resource: `GET /air/orders/${orderId}`,
+    url,
+    // The code decides the answer, so a payment is bound to it; only its keyed hash goes further.
+    request: { order_id: orderId, support_code: supportCodeHmac(secrets, normalisedCode(code ?? '')) },
+    settle: 'after',
+    async check() {
+      if (code === null || code.trim() === '') throw problem('support_code_required');
+      const row = await find();
+      const judge = createAttempts(ports);
+      const isRight = await judge({ intentId: row.intent_id, client }, () => isCodeOf(secrets, row, code));
+      if (!isRight) throw problem('support_code_mismatch');
+      return toTreasury(ports, ports.options.orderPrice, 'Status of one airline order');
+    },
+    async perform() {
+      const row = await find();
+      const fresh = await configured(ports.provider).order(row.provider_order_id);
+      return { status: 200, body: await keepCurrent(ports, row, fresh) };
+    },
+  };
+}
+
+/**
+ * The side that ended an order. It decides what comes back: a traveller who cancels pays the penalty of the fare, an
+ * airline that cancels keeps nothing.
+ */
+export type CancelledBy = KeptOrder['cancelled_by'];
+
+/** True where the airline's interface knows the order. */
+export const isAskable = (providerOrderId: string): boolean =>
+  !isDeskOrder(providerOrderId) && !isLowcost(providerOrderId);
+
+/** The airline, where it is on record that it cancelled an intent's order without a request of ours. */
+export const cancelledBy = async (store: Store, intentId: string): Promise<CancelledBy> =>
+  (await orderOf(store, intentId))?.cancelled_by ?? null;
+
+/**
+ * The same, after the airline was asked, where it changes what it has sold. Its answer is kept, and the traveller is told
+ * as of any other change.
+ * @throws Problem `provider_failed`, `upstream_rate_limited` where it does not answer
+ */
+export async function cancelledByNow(ports: ChangePorts, intentId: string): Promise<CancelledBy> {
+  const { store, provider } = ports;
+  const order = await orderOf(store, intentId);
+  if (!order || order.cancelled_by !== null) return order?.cancelled_by ?? null;
+  if (!provider?.changesSchedules || !isAskable(order.provider_order_id)) return null;
+  await keepCurrent(ports, order, await provider.order(order.provider_order_id));
+  return cancelledBy(store, intentId);
+}
+
+type ChangePorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'>;
+
+/**
+ * Writes down the airline's order as it is now. Where the airline changed what it sold, the traveller and an operator are
+ * told in the same transaction: each change is told once, whoever finds it and whenever that dies.
+ * @returns the order as it is shown from now on
+ */
+export async function keepCurrent(ports: ChangePorts, order: KeptOrder, fresh: ProviderOrder): Promise<Order> {
+  const { store, clock } = ports;
+  const kept = JSON.parse(order.document) as Order;
+  const next = withKnownTickets(kept, orderRecord(order.order_id, order.passenger_count, fresh));
+  const change = ports.provider?.changesSchedules ? await changeOf(store, order.intent_id, kept, next) : null;
+  const nowMs = clock.now();
+  const changedAtMs = change === null ? order.changed_at_ms : nowMs;
+  const shown: Order = changedAtMs === null ? next : { ...next, airline_changed_at: instant(changedAtMs) };
+  const stays = next.status === 'cancelled' ? order.cancelled_by : null;
+  const endedBy = change === 'cancelled' ? 'airline' : stays;
+  const document = JSON.stringify(shown);
+  if (document === order.document) return shown;
+  const tell = change === null ? null : await told(ports, order, { change, kept, next });
+  await store.transaction().execute(async (tx) => {
+    const written = await tx
+      .updateTable('orders')
+      .set({ document, changed_at_ms: changedAtMs, cancelled_by: endedBy, updated_at_ms: nowMs })
+      .where('order_id', '=', order.order_id)
+      .where('document', '=', order.document)
+      .executeTakeFirst();
+    if (written.numUpdatedRows > 0n) await tell?.(tx);
+  });
+  return shown;
+}
+
+/** Keeps tickets that an operator recorded until the airline shows its own. */
+const withKnownTickets = (kept: Order, next: Order): Order =>
+  kept.status !== 'ticketed' || !['pending', 'confirmed'].includes(next.status)
+    ? next
+    : {
+        ...next,
+        status: 'ticketed',
+        booking_reference: next.booking_reference ?? kept.booking_reference,
+        documents: next.documents.length === 0 ? kept.documents : next.documents,
+      };
+
+/** null: nothing that a traveller has to know. A cancellation that we asked for is no change of the airline's. */
+async function changeOf(
+  store: Store,
+  intentId: string,
+  kept: Order,
+  next: Order,
+): Promise<OrderChange['change'] | null> {
+  const isOver = next.status === 'cancelled';
+  if (isOver !== (kept.status === 'cancelled')) {
+    if (!isOver) return 'flights';
+    return (await isOurs(store, intentId)) ? null : 'cancelled';
+  }
+  if (isOver) return null;
+  if (flightsOf(kept).join() !== flightsOf(next).join()) return 'flights';
+  return ticketsOf(kept) === ticketsOf(next) ? null : 'tickets';
+}
+
+/**
+ * True while a cancellation of ours was made, or may have been, and where an operator was asked to make it. A cancellation
+ * that failed for certain ended nothing.
+ */
+async function isOurs(store: Store, intentId: string): Promise<boolean> {
+  const live = await store
+    .selectFrom('effects')
+    .select('effect_id')
+    .where('live_key', '=', liveKey('airline_cancel', intentId))
+    .executeTakeFirst();
+  if (live) return true;
+  const byHand = await store
+    .selectFrom('refund_requests')
+    .select('request_id')
+    .where('open_key', '=', intentId)
+    .where('state', '=', 'stuck')
+    .where('last_error', '=', BY_HAND_CODE)
+    .executeTakeFirst();
+  return byHand !== undefined;
+}
+
+const flightsOf = ({ slices }: Order): string[] =>
+  slices.flatMap(({ segments }) =>
+    segments.map(
+      (one) => `${one.flight_number} ${one.origin_iata} ${one.departing_at} ${one.destination_iata} ${one.arriving_at}`,
+    ),
+  );
+
+const ticketsOf = ({ booking_reference, documents }: Order): string =>
+  [booking_reference ?? '', ...documents.map(({ number }) => number).sort()].join();
+
+/** The last error of a refund whose order only a person can cancel. */
+export const BY_HAND_CODE = 'cancel_by_hand';
+
+const SAID: Readonly<Record<OrderChange['change'], string>> = {
+  cancelled: 'cancelled',
+  flights: 'changed the flights of',
+  tickets: 'changed the tickets of',
+};
+
+/** Prepares mail, page and audit of a change: once for each, though an airline may take one back and make it again. */
+async function told(
+  ports: ChangePorts,
+  { order_id, intent_id, changed_at_ms: before }: KeptOrder,
+  changed: OrderChange,
+): Promise<Written> {
+  const { change, kept, next } = changed;
+  const content = JSON.stringify([change, flightsOf(next), ticketsOf(next), before]);
+  const occasion = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  const mail = await createMails(ports).changed(await bookingOf(ports.store, intent_id), changed, occasion);
+  return async (tx) => {
+    await writeAudit(tx, ports, {
+      ...BY_SERVICE,
+      action: 'order.changed',
+      subject: intent_id,
+      detail: { order_id, change, before: flightsOf(kept), after: flightsOf(next) },
+    });
+    const text = `The airline ${SAID[change]} order ${order_id} of ${intent_id}. The traveller was written to. See farelock audit --subject ${intent_id}.`;
+    const fields = { order_id, intent_id, change };
+    await ports.outbox.enqueue(
+      tx,
+      page('order_changed', `${order_id}:${occasion}`, { intentId: intent_id, text, fields }),
+    );
+    await mail(tx);
+    ports.log('warn', 'order_changed', fields);
+  };
+}
+
+const MOST_BYTES = 256 * 1024;
+/** More orders than any message is about. */
+const MOST_REFERENCES = 50;
+
+/**
+ * Takes in a message that the airline sent by itself. Only the orders that it names count: the airline is asked about
+ * each, so a message that comes twice, late or out of order changes nothing.
+ * @throws Problem `not_found` where the provider takes none, `unauthorized`, `payload_too_large`
+ */
+export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Promise<{ readonly received: true }> {
+  const { provider, store, log } = ports;
+  if (!provider?.receive) throw problem('not_found');
+  const body = await readBytes(request, MOST_BYTES);
+  const named = await provider.receive({ body, headers: request.headers });
+  const references = [...new Set(named)].slice(0, MOST_REFERENCES);
+  if (references.length > 0) {
+    await store.transaction().execute((tx) => lookNow(ports, tx, references));
+    log('info', 'airline_message', { intents: references.length });
+  }
+  return { received: true };
+}
+
+/** Makes open bookings due at once, has ended ones looked at again, and pages about stuck ones. */
+async function lookNow(ports: FlightsPorts, tx: Tx, references: readonly string[]): Promise<void> {
+  const nowMs = ports.clock.now();
+  await hasten(tx, references, nowMs);
+  await tx
+    .updateTable('upkeep')
+    .set({ due_at_ms: nowMs })
+    .where('intent_id', 'in', references)
+    .where('task', 'in', ['order_watch', 'late_ticket'])
+    .where('due_at_ms', '>', nowMs)
+    .execute();
+  const stuck = await tx
+    .selectFrom('bookings')
+    .select(['intent_id', 'fence'])
+    .where('intent_id', 'in', references)
+    .where('state', '=', 'stuck')
+    .execute();
+  for (const { intent_id, fence } of stuck) {
+    const text = `The airline sent news about ${intent_id}, which waits for a decision. See farelock stuck show ${intent_id}.`;
+    await ports.outbox.enqueue(
+      tx,
+      page('airline_message', `${intent_id}:${fence}`, { intentId: intent_id, text, fields: { intent_id } }),
+    );
+  }
 }

@@ -1,30 +1,48 @@
-import { asInteger } from '../../kernel/money.ts';
-import { isProblem, problem } from '../../kernel/problems.ts';
-import { isGivenUp } from '../../store/index.ts';
-import { type BookingRow, type FlightsPorts, type IntentRow, isWork, type WorkState } from '../base/index.ts';
-import { isLowcost } from '../offers/index.ts';
-import { ordering, queued, ticketing } from './airline-steps.ts';
+import { OrderRefused, type Provider, type ProviderOrder, toldBy } from '../../airlines/index.ts';
+import { instant } from '../../kernel/clock.ts';
+import { asInteger, parseUsdc } from '../../kernel/money.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import { regained } from '../../store/base/index.ts';
+import { isGivenUp, LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
+import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
+import { bookingOf, intentOf, lockedOffer, page } from '../base/index.ts';
+import { checkPriceHolds, isLowcost } from '../offers/index.ts';
+import { dropUnpaid } from './creations.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
-import { queueFunded } from './funding.ts';
+import { openPassengers } from './identity.ts';
+import type { Claims, Next, Step, StepTools, WorkState } from './machine.ts';
 import {
   CAPTURE_RESERVE_MS,
-  type Claims,
   createClaims,
   FAULTS,
+  isTooLateToOrder,
+  isTooLateToWait,
+  isWork,
   MOST_QUESTIONS,
-  type Next,
+  MOST_TRIES,
+  moveBooking,
   NO_PAYMENT,
   refund,
-  type Step,
-  type StepTools,
+  retryOrRefund,
   stuck,
 } from './machine.ts';
 import { createMails } from './mails.ts';
-import { createOrderBook } from './order-record.ts';
-import { dropUnpaid } from './retire.ts';
+import { keepOrder, keptOrder } from './order-record.ts';
 
-/** What an intent shows as `refund_reason` while its money waits for the refund wallet's token account. */
+/** Shown as `refund_reason` while the money waits for the refund wallet's token account. */
 const REFUND_WAITS = 'refund_account_missing';
+/** Why an airline refuses an order that the seller's balance does not cover. */
+const BALANCE_LOW = 'provider_balance_low';
+/** How long an order waits for a refill of that balance before it is tried again. */
+const REFILL_S = 300;
+
+/** A slow ticket is asked for every few seconds, not twice a second for hours. */
+const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };
+
+/** Answers of the airline that end an order which was not made. */
+const GONE = ['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_repriced'] as const;
+/** Answers that say for certain that the airline ordered nothing. */
+const REFUSALS = [...GONE, 'upstream_rate_limited'] as const;
 
 /** The payment's process may have died: the settlement journal knows what became of the money. */
 const settling: Step = async ({ ports, escrows }, booking, intent) => {
@@ -45,10 +63,184 @@ const settling: Step = async ({ ports, escrows }, booking, intent) => {
   }
 };
 
+/** How often a stranger's dust is swept before the request gives up (the worker goes on). */
+const SWEEPS = 3;
+
+/**
+ * Checks that the vault of a settled booking holds exactly the amount, and queues the booking. A surplus is swept to the
+ * refund wallet first: dust must not block a booking. Safe to repeat, and to run in several processes at once.
+ * @returns when the booking was requested, RFC 3339
+ * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
+ */
+export async function queueFunded(
+  ports: FlightsPorts,
+  escrows: Escrows,
+  intent: IntentRow,
+  booking: BookingRow,
+  by: 'payment' | 'runner',
+): Promise<string> {
+  const { store, clock } = ports;
+  const { intent_id } = booking;
+  if (booking.state !== 'settling') return instant(booking.requested_at_ms);
+  const escrow = await escrows.read(intent);
+  if (escrow?.state !== 'open') throw problem('escrow_missing', { fix: 'What was paid goes to the refund wallet.' });
+
+  const expected = BigInt(intent.amount);
+  let observed = await escrows.held(intent);
+  let canSweep = true;
+  for (let sweeps = 0; observed > expected && canSweep && sweeps < SWEEPS; sweeps++) {
+    canSweep = await escrows.sweep(intent);
+    observed = await escrows.held(intent);
+  }
+  // A surplus that can't go back now stays in the vault until it can: a capture takes the amount and no more.
+  if (observed < expected || (observed > expected && canSweep)) {
+    throw problem('escrow_funding_mismatch', {
+      detail: { expected: asInteger(expected), observed: asInteger(observed) },
+    });
+  }
+
+  const tell = await createMails(ports).bookingRequested(booking, intent);
+  const nowMs = clock.now();
+  try {
+    // A payment's own request keeps its answer after this, and waits for the disk.
+    await (by === 'payment' ? regained(store) : store).transaction().execute(async (tx) => {
+      await moveBooking(tx, booking, { by, to: 'queued', change: { requested_at_ms: nowMs } }, nowMs);
+      await tx
+        .updateTable('intents')
+        .set({ booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs })
+        .where('intent_id', '=', intent_id)
+        .execute();
+      await tell(tx);
+    });
+    ports.log('info', 'booking_queued', { intent_id });
+  } catch (error) {
+    // Somebody else queued it.
+    if (!(error instanceof LeaseLost)) throw error;
+  }
+  const queued = await bookingOf(store, intent_id);
+  if (!queued) throw new Error('a queued booking is gone');
+  return instant(queued.requested_at_ms);
+}
+
+const queued: Step = async (tools, booking, intent) => {
+  const { provider, clock } = tools.ports;
+  if (!provider) return refund('provider_not_configured');
+  if (isTooLateToOrder(tools, intent)) return tooLate(booking);
+  try {
+    await checkPriceHolds(provider, intent.offer_id, BigInt(intent.amount), clock.now());
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    return afterProblem(booking, error);
+  }
+  return { to: 'ordering' };
+};
+
+const ordering: Step = async (tools, booking, intent) => {
+  const { provider, effects } = tools.ports;
+  if (!provider) return stuck('provider_not_configured');
+  const begun = await effects.standing('airline_order', intent.intent_id);
+  if (begun === 'none' && isTooLateToOrder(tools, intent)) return tooLate(booking);
+  let order: ProviderOrder;
+  try {
+    order = await placeOrder(tools, provider, booking, intent);
+  } catch (error) {
+    if (error instanceof OrderRefused) return afterRefusal(booking, error);
+    if (!isProblem(error)) throw error;
+    // While the attempt is alive the airline may be holding an order: nothing is decided, only asked again.
+    const left = await effects.standing('airline_order', intent.intent_id);
+    if (left === 'none') return afterProblem(booking, error);
+    if (booking.attempts < MOST_QUESTIONS) throw error;
+    return stuck('outcome_unknown');
+  }
+  return afterOrder(tools, intent, order);
+};
+
+/** Only the airline's own answer gives the money back. Trouble of ours, such as a full disk, is put off like any other. */
+function afterProblem(booking: BookingRow, error: Problem): Next {
+  if (!isProblem(error, ...GONE)) return retryOrRefund(booking, error);
+  // Its balance was too low until the offer was gone: the traveller is told that.
+  if (booking.last_error === 'operator_funds_low') return refund(BALANCE_LOW);
+  return refund(error.code === 'offer_not_found' ? 'offer_unavailable' : error.code);
+}
+
+/** The escrow's time is over, and nothing was ordered. */
+const tooLate = ({ last_error }: BookingRow): Next =>
+  refund(last_error === 'operator_funds_low' ? BALANCE_LOW : 'deadline_passed');
+
+/** Nothing was ordered, for certain: a refusal that may pass is tried again as a new attempt, others give the money back. */
+function afterRefusal(booking: BookingRow, refusal: OrderRefused): Next {
+  // It can be filled up until the deadline, and the traveller still wants the seat.
+  if (refusal.reason === BALANCE_LOW) {
+    throw problem('operator_funds_low', { retryAfter: REFILL_S, cause: refusal });
+  }
+  if (!refusal.mayPass || booking.attempts >= MOST_TRIES) return refund(refusal.reason);
+  throw problem('provider_failed', { cause: refusal });
+}
+
+const placeOrder = (
+  { ports, claims }: StepTools,
+  provider: Provider,
+  booking: BookingRow,
+  intent: IntentRow,
+): Promise<ProviderOrder> =>
+  ports.effects.airline<ProviderOrder>({
+    subject: intent.intent_id,
+    reference: intent.intent_id,
+    create: () =>
+      provider.createOrder({
+        reference: intent.intent_id,
+        offerId: intent.offer_id,
+        expectedAmountDecimal: lockedOffer(intent).total_amount_decimal,
+        passengers: openPassengers(ports.secrets, booking),
+      }),
+    find: () => provider.findOrder(intent.intent_id, intent.offer_id),
+    idOf: (order) => order.providerOrderId,
+    refused: (error) => (error instanceof OrderRefused ? error.reason : isProblem(error, ...REFUSALS)),
+    told: toldBy,
+    fence: () => claims.hold(booking),
+  });
+
+/** Decides by the state of the airline's order where the booking goes. */
+async function afterOrder({ ports }: StepTools, intent: IntentRow, order: ProviderOrder): Promise<Next> {
+  const nowMs = ports.clock.now();
+  const known = { provider_order_id: order.providerOrderId };
+  if (order.status === 'failed' || order.status === 'cancelled') {
+    return { to: 'refunding', change: { ...known, refund_reason: 'ticketing_failed' } };
+  }
+  if (order.status !== 'ticketed') {
+    return { to: 'ticketing', change: { ...known, due_at_ms: nowMs + TICKET_POLL.leastMs } };
+  }
+  // The ticket exists. A person decides where it costs another sum than the escrow holds.
+  const isPrice = order.totalCurrency === 'USD' && parseUsdc(order.totalAmountDecimal) === BigInt(intent.amount);
+  if (!isPrice) return { to: 'stuck', change: { ...known, last_error: 'paid_another_price' } };
+  await keepOrder(ports, intent, order);
+  return { to: 'capturing', change: known, intent: { ticketed_at_ms: intent.ticketed_at_ms ?? nowMs } };
+}
+
+/** Waits for the ticket, but not longer than the escrow does. */
+const ticketing: Step = async (tools, booking, intent) => {
+  const { provider, clock } = tools.ports;
+  if (!provider || booking.provider_order_id === null) return stuck('provider_not_configured');
+  const giveUp = isTooLateToWait(tools, intent);
+  if (giveUp && booking.attempts >= MOST_QUESTIONS) return stuck('outcome_unknown');
+  const order = await provider.order(booking.provider_order_id);
+  if (order.status !== 'pending' && order.status !== 'confirmed') return afterOrder(tools, intent, order);
+  if (giveUp) {
+    // A worker that took the booking over may have found it ticketed since, and captured.
+    await tools.claims.hold(booking);
+    const last = await provider.cancel(booking.provider_order_id);
+    if (last.status === 'ticketed') return afterOrder(tools, intent, last);
+    const dead = last.status === 'cancelled' || last.status === 'failed';
+    return dead ? refund('ticketing_timeout') : stuck('order_not_cancelled');
+  }
+  const nowMs = clock.now();
+  return { to: 'ticketing', change: { due_at_ms: nowMs + pollPauseMs(TICKET_POLL, nowMs - booking.requested_at_ms) } };
+};
+
 /** A ticket exists: this is repeated until the money is captured, and never turns into a refund. */
-const capturing: Step = async ({ ports, escrows, claims, orders, mails }, booking, intent) => {
+const capturing: Step = async ({ ports, escrows, claims, mails }, booking, intent) => {
   const signature = await escrows.capture(intent, () => claims.hold(booking));
-  const order = await orders.of(intent);
+  const order = await keptOrder(ports.store, intent);
   return {
     to: 'booked',
     intent: {
@@ -62,12 +254,12 @@ const capturing: Step = async ({ ports, escrows, claims, orders, mails }, bookin
   };
 };
 
-/** What every end of an escrow without a booking frees. */
+/** Keys that every end of an escrow without a booking frees. */
 const OVER = { active_key: null, creating_key: null } as const;
 
 /**
- * Gives back whatever the vault holds. An intent that nobody paid keeps its status; only its escrow is closed, state
- * account and all, so that nobody who paid nothing ties up the operator's rent.
+ * Gives back whatever the vault holds. An intent that was never paid keeps its status; only its escrow is closed, with the
+ * state account, so that it does not tie up the operator's rent.
  */
 const refunding: Step = async (tools, booking, intent) => {
   const { ports, escrows, claims } = tools;
@@ -79,30 +271,30 @@ const refunding: Step = async (tools, booking, intent) => {
   if (!before && (paid || !isClosed)) {
     // The transaction that opens it may still land.
     if (opened === 'open') throw problem('cluster_failed');
-    // Nothing but a refund of ours closes an escrow: a node that shows none is behind, or somebody has to look.
+    // Nothing but a refund of ours closes an escrow: a node that shows none is behind, or a person has to look.
     const isHidden = opened === 'done' && (await ports.effects.standing('refund', intent.intent_id)) === 'none';
     if (isHidden && booking.attempts < MOST_QUESTIONS) throw problem('cluster_failed');
     if (paid || isHidden) return stuck('escrow_missing');
-    // Its creation may be alive and about to open it: nobody would ever close that escrow.
+    // A creation that is alive could still open it, and nothing would ever close that escrow.
     if (opened !== 'done' && !(await ports.effects.callOff('open_escrow', intent.intent_id))) {
       throw problem('cluster_failed');
     }
     return { to: 'refunded', intent: OVER };
   }
+  const fence = () => claims.hold(booking);
   if (before?.state === 'open' && paid) {
     const { lateTicket } = await import('./late-ticket.ts');
-    const late = await lateTicket(ports, booking, intent, () => claims.hold(booking));
+    const late = await lateTicket(ports, booking, intent, fence);
     if (late) return late;
   }
-  // Written first: after the refund nobody could tell any more whether there was money in it.
+  // Written first: after the refund the chain no longer shows whether there was money in it.
   const held = before?.state === 'open' ? await escrows.held(intent) : 0n;
   if (held > 0n) await claims.note(booking, { observed_amount: asInteger(held) });
-  const fence = () => claims.hold(booking);
   const signature = await escrows.refund(intent, fence, { closes: !paid }).catch(async (error) => {
     if (isProblem(error, 'refund_account_missing')) await tellRefundWaits(ports, claims, booking, intent);
     throw error;
   });
-  // What arrived after the vault was closed goes the same way.
+  // Money that arrived after the vault was closed goes the same way.
   if (before !== null && (await escrows.held(intent)) > 0n) await escrows.sweep(intent, fence);
   const funded = paid || held > 0n || (intent.observed_amount ?? 0) > 0;
   return funded ? refunded(tools, booking, intent, held, signature) : { to: 'refunded', intent: OVER };
@@ -135,29 +327,23 @@ async function refunded(
 }
 
 /**
- * Tells that a refund waits for its owner's token account: the customer in the intent record, an operator by a page.
- * The operator opens no account for others, and a creation that nobody sees keeps no other from being made meanwhile.
+ * Says that a refund waits for its owner's token account: to the customer in the intent record, to an operator by a page.
+ * The operator opens no account for others, and an unseen creation blocks no other one meanwhile.
  */
 async function tellRefundWaits(
-  ports: Pick<FlightsPorts, 'store' | 'outbox'>,
+  { store, outbox }: FlightsPorts,
   claims: Claims,
   booking: BookingRow,
-  intent: IntentRow,
+  { intent_id, refund_reason, refund_wallet, mint }: IntentRow,
 ): Promise<void> {
-  if (intent.refund_reason === REFUND_WAITS) return;
+  if (refund_reason === REFUND_WAITS) return;
   await claims.note(booking, { refund_reason: REFUND_WAITS, creating_key: null });
-  await ports.store
-    .transaction()
-    .execute((tx) =>
-      ports.outbox.enqueue(tx, {
-        kind: 'page',
-        dedupKey: `page:refund_waits:${intent.intent_id}`,
-        intentId: intent.intent_id,
-        event: 'refund_waits',
-        text: `The refund of ${intent.intent_id} waits: ${intent.refund_wallet} has no token account that can take it. It is tried again every ten minutes; anyone can open the account.`,
-        fields: { intent_id: intent.intent_id, refund_wallet: intent.refund_wallet, mint: intent.mint },
-      }),
-    );
+  const waits = page('refund_waits', intent_id, {
+    intentId: intent_id,
+    text: `The refund of ${intent_id} waits: ${refund_wallet} has no token account that can take it. It is tried again every ten minutes; anyone can open the account.`,
+    fields: { intent_id, refund_wallet, mint },
+  });
+  await store.transaction().execute((tx) => outbox.enqueue(tx, waits));
 }
 
 const FAST = { queued, ordering, ticketing };
@@ -170,7 +356,7 @@ const byTier =
     const { lowcost } = tools.ports;
     if (!lowcost) return stuck('provider_not_configured');
     const steps = await import('./lowcost-steps.ts');
-    return steps[step]({ ...tools, fulfiller: lowcost }, booking, intent);
+    return steps[step]({ ...tools, fulfiller: lowcost, afterOrder }, booking, intent);
   };
 
 /** The step of each state: recheck -> order -> ticket -> capture -> booked, or refunding -> refunded. */
@@ -188,40 +374,27 @@ const MOST_STEPS = 8;
 
 /** Takes steps of bookings, and writes down where each leads: on, later, or to a person. */
 export function createStepRunner(ports: FlightsPorts, escrows: Escrows) {
-  const { store } = ports;
   const claims = createClaims(ports);
-  const tools: StepTools = { ports, escrows, claims, orders: createOrderBook(ports), mails: createMails(ports) };
-
-  async function perform(booking: BookingRow): Promise<void> {
-    if (!isWork(booking.state)) return;
-    const intent = await store
-      .selectFrom('intents')
-      .selectAll()
-      .where('intent_id', '=', booking.intent_id)
-      .executeTakeFirstOrThrow();
-    const next = await STEPS[booking.state](tools, booking, intent);
-    if (next) await claims.advance(booking, next);
-  }
-
-  async function failed(booking: BookingRow, error: unknown): Promise<void> {
-    if (error instanceof EscrowEndedOtherwise) return claims.advance(booking, stuck(error.message));
-    // A problem has a name and may pass; what nobody foresaw would come back for ever, and no one would know.
-    const isLost = isGivenUp(FAULTS, { failures: booking.attempts + 1, ageMs: 0 });
-    if (!isProblem(error) && isLost) return claims.advance(booking, stuck('step_failed'));
-    await claims.postpone(booking, error);
-  }
-
+  const tools: StepTools = { ports, escrows, claims, mails: createMails(ports) };
+  const work = {
+    async perform(booking: BookingRow): Promise<void> {
+      if (!isWork(booking.state)) return;
+      const next = await STEPS[booking.state](tools, booking, await intentOf(ports.store, booking.intent_id));
+      if (next) await claims.advance(booking, next);
+    },
+    async failed(booking: BookingRow, error: unknown): Promise<void> {
+      if (error instanceof EscrowEndedOtherwise) return claims.advance(booking, stuck(error.message));
+      const isLost = isGivenUp(FAULTS, { failures: booking.attempts + 1, ageMs: 0 });
+      if (!isProblem(error) && isLost) return claims.advance(booking, stuck('step_failed'));
+      await claims.postpone(booking, error);
+    },
+  };
   return {
-    /** Takes the steps that are due, up to so many. */
-    runDue: (most: number) => claims.runDue({ perform, failed }, most),
+    runDue: (most: number) => claims.runDue(work, most),
 
-    /** Takes what is due of one booking now; what is left, the worker does. */
+    /** Takes what is due of one booking now; the worker does the rest. */
     async carryOutNow(intentId: string): Promise<void> {
-      for (let taken = 0; taken < MOST_STEPS; taken++) {
-        const booking = await claims.claim(intentId);
-        if (!booking) return;
-        await claims.queue.take(booking, { perform, failed });
-      }
+      for (let taken = 0; taken < MOST_STEPS && (await claims.runOne(intentId, work)); taken++);
     },
   };
 }

@@ -4,13 +4,14 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../../wire/flights/index.ts';
-import { type ApiKeyTable, type FlightsPorts, type Operator, type Store, type Tx, writeAudit } from '../base/index.ts';
+import type { ApiKeyTable, FlightsPorts, Operator, Store } from '../base/index.ts';
+import { instantOrNull, writeAudit } from '../base/index.ts';
 
 type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;
 
 const PREFIX = 'flk_op_';
 const KIND = 'operator';
-/** A key's last use is noted to the minute: a read is not to become a write each time. */
+/** A key's last use is noted to the minute, so that most reads stay reads. */
 const USE_NOTED_MS = 60_000;
 
 const newKey = (): string => `${PREFIX}${randomBytes(24).toString('base64url')}`;
@@ -27,7 +28,7 @@ export async function ensureOperatorKeyFile(ports: KeyPorts, path: string): Prom
 }
 
 async function insert(
-  on: Store | Tx,
+  on: Store,
   { secrets, clock, ids }: KeyPorts,
   name: string,
   key: string,
@@ -54,16 +55,15 @@ const shown = (row: Selectable<ApiKeyTable>): OperatorKey => ({
   kind: row.kind,
   name: row.name,
   created_at: instant(row.created_at_ms),
-  last_used_at: row.last_used_at_ms === null ? null : instant(row.last_used_at_ms),
-  revoked_at: row.revoked_at_ms === null ? null : instant(row.revoked_at_ms),
+  last_used_at: instantOrNull(row.last_used_at_ms),
+  revoked_at: instantOrNull(row.revoked_at_ms),
 });
 
-/** Bearer keys of operators, kept as keyed hashes. */
 export function createOperatorKeys(ports: KeyPorts) {
   const { store, secrets, clock } = ports;
   return {
     /**
-     * Who sends this Authorization header. The key is looked up by its hash, so that nothing is compared in clear.
+     * Finds the sender of an Authorization header. The key is looked up by its hash: nothing is compared in clear.
      * @throws Problem `operator_key_required`, `operator_key_invalid`
      */
     async authenticate(header: string | null): Promise<Operator> {
@@ -98,18 +98,22 @@ export function createOperatorKeys(ports: KeyPorts) {
     },
 
     /** The only time that the key is shown. */
-    async issue(by: Operator, name: string, requestId: string): Promise<IssuedKey> {
+    async issue(operator: Operator, name: string, requestId: string): Promise<IssuedKey> {
       const key = newKey();
       return store.transaction().execute(async (tx) => {
         const row = await insert(tx, ports, name, key);
-        const detail = { name };
-        await writeAudit(tx, ports, { operator: by, action: 'key.issue', subject: row.key_id, requestId, detail });
+        await writeAudit(tx, ports, {
+          operator,
+          requestId,
+          action: 'key.issue',
+          subject: row.key_id,
+          detail: { name },
+        });
         return { ...shown(row), key };
       });
     },
 
-    /** @throws Problem `operator_key_not_found`, `operator_key_last` */
-    async revoke(by: Operator, keyId: string, requestId: string): Promise<OperatorKey> {
+    async revoke(operator: Operator, keyId: string, requestId: string): Promise<OperatorKey> {
       return store.transaction().execute(async (tx) => {
         const rows = await tx.selectFrom('api_keys').selectAll().where('kind', '=', KIND).execute();
         const row = rows.find((one) => one.key_id === keyId);
@@ -118,7 +122,7 @@ export function createOperatorKeys(ports: KeyPorts) {
         if (rows.filter((one) => one.revoked_at_ms === null).length === 1) throw problem('operator_key_last');
         const revokedAtMs = clock.now();
         await tx.updateTable('api_keys').set({ revoked_at_ms: revokedAtMs }).where('key_id', '=', keyId).execute();
-        await writeAudit(tx, ports, { operator: by, action: 'key.revoke', subject: keyId, requestId });
+        await writeAudit(tx, ports, { operator, requestId, action: 'key.revoke', subject: keyId });
         return shown({ ...row, revoked_at_ms: revokedAtMs });
       });
     },

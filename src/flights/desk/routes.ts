@@ -3,47 +3,60 @@ import { instant } from '../../kernel/clock.ts';
 import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
 import type { AuditQuery, AuditTrail, RefundCase, Switches, SwitchesRequest } from '../../wire/flights/index.ts';
-import { type FlightsPorts, isOff, SWITCH_NAMES, type SwitchName, turnSwitch, writeAudit } from '../base/index.ts';
-import { type By, createRefundCases, createRefundDecisions } from '../refunds/index.ts';
+import type { By, FlightsPorts, SwitchName } from '../base/index.ts';
+import { isOff, SWITCH_NAMES, turnSwitch, writeAudit } from '../base/index.ts';
+import {
+  approve,
+  caseQueue,
+  claimCase,
+  noteOnCase,
+  openCase,
+  planApproval,
+  planRejection,
+  reject,
+  releaseCase,
+  showCase,
+} from '../refunds/index.ts';
 import { createOperatorKeys } from './keys.ts';
-import { createStuck } from './stuck.ts';
+import { listStuck, resolveStuck, showStuck } from './stuck.ts';
 
 /**
- * The ports of an operator’s call, and who calls. Every call carries a bearer key.
+ * The ports of an operator’s call, and its caller. Every call carries a bearer key.
  * @throws Problem `operator_key_required`, `operator_key_invalid`
  */
 export const enterDesk =
   (ports: FlightsPorts) =>
-  async ({ request, requestId }: Visit) => {
+  async ({ request, requestId }: Visit): Promise<Desk> => {
     const keys = createOperatorKeys(ports);
     const operator = await keys.authenticate(headerOf(request, 'authorization'));
-    const by: By = { operator, requestId };
-    const cases = createRefundCases(ports);
-    const decisions = createRefundDecisions(ports, cases);
-    const stuck = createStuck(ports, decisions);
-    return { ports, by, keys, cases, decisions, stuck, controls: createControls(ports) };
+    return { ports, keys, by: { operator, requestId } };
   };
 
-type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
+interface Desk {
+  readonly ports: FlightsPorts;
+  readonly keys: ReturnType<typeof createOperatorKeys>;
+  readonly by: By;
+}
 
 const route = routesOf<Desk>();
 const wire = schemasOf(() => import('../../wire/flights/desk.ts'));
-const stuckWire = schemasOf(() => import('../../wire/flights/stuck.ts'));
 const DONE = 'Done.';
-
 const DECIDING: readonly ProblemCode[] = ['refund_request_not_found', 'case_already_claimed', 'case_already_decided'];
 
-const shown = async ({ cases }: Desk, id: string): Promise<RefundCase> => cases.show(await cases.open(id));
+const shown = async ({ ports }: Desk, id: string): Promise<RefundCase> => showCase(ports, await openCase(ports, id));
 
-/** Acts on a case by its own id, and shows it as it then is. */
+/** Acts on a case by its own id, and shows it afterwards. */
 async function acted(
   { context, params }: Call<Desk, unknown, unknown, 'request_id'>,
-  act: (requestId: string) => Promise<unknown>,
+  act: (ports: FlightsPorts, requestId: string, by: By) => Promise<unknown>,
 ): Promise<RefundCase> {
-  const { row } = await context.cases.open(params.request_id);
-  await act(row.request_id);
+  const { ports, by } = context;
+  const { row } = await openCase(ports, params.request_id);
+  await act(ports, row.request_id, by);
   return shown(context, params.request_id);
 }
+
+const CASE = { 200: { description: DONE, schema: wire('refundCase') } };
 
 /** The operator API (CONTRACT, section 8); every act is in the audit trail with its request id. */
 export const deskRoutes: RouteTable<Desk> = {
@@ -60,22 +73,22 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'List refund requests that wait for a decision, or that have a status.',
       query: wire('queueQuery'),
       answers: { 200: { description: DONE, schema: wire('refundQueue') } },
-      run: ({ context, query }) => context.cases.queue(query),
+      run: ({ context, query }) => caseQueue(context.ports, query),
     }),
     route({
       method: 'GET',
       path: '/operator/refund-requests/{request_id}',
       id: 'refundCase',
       summary: "Show a case, with the customer's reason.",
-      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      answers: CASE,
       codes: ['refund_request_not_found'],
-      async run({ context: { ports, by, cases }, params }) {
-        const opened = await cases.open(params.request_id);
+      async run({ context: { ports, by }, params }) {
+        const opened = await openCase(ports, params.request_id);
         // Reading the customer's words is an act too.
         await ports.store
           .transaction()
           .execute((tx) => writeAudit(tx, ports, { ...by, action: 'refund.show', subject: opened.row.request_id }));
-        return cases.show(opened);
+        return showCase(ports, opened);
       },
     }),
     route({
@@ -84,9 +97,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'claimRefund',
       summary: 'Claim a case.',
       body: wire('nothing'),
-      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      answers: CASE,
       codes: DECIDING,
-      run: (call) => acted(call, (id) => call.context.decisions.claim(id, call.context.by)),
+      run: (call) => acted(call, claimCase),
     }),
     route({
       method: 'POST',
@@ -94,9 +107,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'releaseRefund',
       summary: 'Release a case; force releases one that another operator has claimed.',
       body: wire('releaseRequest'),
-      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      answers: CASE,
       codes: DECIDING,
-      run: (call) => acted(call, (id) => call.context.decisions.release(id, call.context.by, call.body.force)),
+      run: (call) => acted(call, (ports, id, by) => releaseCase(ports, id, by, call.body.force)),
     }),
     route({
       method: 'POST',
@@ -104,9 +117,9 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'noteRefund',
       summary: 'Add a note to a case.',
       body: wire('noteRequest'),
-      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      answers: CASE,
       codes: ['refund_request_not_found'],
-      run: (call) => acted(call, (id) => call.context.decisions.note(id, call.context.by, call.body.text)),
+      run: (call) => acted(call, (ports, id, by) => noteOnCase(ports, id, by, call.body.text)),
     }),
     route({
       method: 'POST',
@@ -128,9 +141,9 @@ export const deskRoutes: RouteTable<Desk> = {
         'upstream_rate_limited',
       ],
       async run({ context, params, body }) {
-        const { cases, decisions, by } = context;
-        if (body.dry_run) return decisions.plan(await cases.open(params.request_id), by, body);
-        await decisions.approve(params.request_id, by, body);
+        const { ports, by } = context;
+        if (body.dry_run) return planApproval(ports, await openCase(ports, params.request_id), by, body);
+        await approve(ports, params.request_id, by, body);
         return shown(context, params.request_id);
       },
     }),
@@ -143,9 +156,9 @@ export const deskRoutes: RouteTable<Desk> = {
       answers: { 200: { description: DONE, schema: [wire('refundCase'), wire('rejectionPlan')] } },
       codes: [...DECIDING, 'ticket_already_cancelled', 'provider_failed', 'upstream_rate_limited'],
       async run({ context, params, body }) {
-        const { cases, decisions, by } = context;
-        if (body.dry_run) return decisions.planRejection(await cases.open(params.request_id), by, body.reason);
-        await decisions.reject(params.request_id, by, body.reason);
+        const { ports, by } = context;
+        if (body.dry_run) return planRejection(ports, await openCase(ports, params.request_id), by, body.reason);
+        await reject(ports, params.request_id, by, body.reason);
         return shown(context, params.request_id);
       },
     }),
@@ -154,17 +167,17 @@ export const deskRoutes: RouteTable<Desk> = {
       path: '/operator/stuck',
       id: 'stuck',
       summary: 'List what waits for an operator.',
-      answers: { 200: { description: DONE, schema: stuckWire('stuck') } },
-      run: ({ context }) => context.stuck.list(),
+      answers: { 200: { description: DONE, schema: wire('stuck') } },
+      run: ({ context }) => listStuck(context.ports),
     }),
     route({
       method: 'GET',
       path: '/operator/stuck/{id}',
       id: 'stuckItem',
       summary: 'Show one: what the chain and the airline say, and what can be decided.',
-      answers: { 200: { description: DONE, schema: stuckWire('stuckItem') } },
+      answers: { 200: { description: DONE, schema: wire('stuckItem') } },
       codes: ['stuck_not_found', 'cluster_failed'],
-      run: ({ context, params }) => context.stuck.show(params.id),
+      run: ({ context, params }) => showStuck(context.ports, params.id),
     }),
     route({
       method: 'GET',
@@ -172,7 +185,7 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'stuckEvidence',
       summary:
         "Show how a carrier's web site looked where visits for an intent, a refund request, an offer or a route ended, without personal data; kept 30 days.",
-      answers: { 200: { description: DONE, schema: stuckWire('stuckEvidence') } },
+      answers: { 200: { description: DONE, schema: wire('stuckEvidence') } },
       codes: ['stuck_not_found'],
       run: async ({ context: { ports, by }, params }) =>
         (await import('./stuck-evidence.ts')).stuckEvidence(ports, params.id, by),
@@ -182,8 +195,8 @@ export const deskRoutes: RouteTable<Desk> = {
       path: '/operator/stuck/{id}/resolve',
       id: 'resolveStuck',
       summary: 'Resolve what is stuck, by what the airline said; dry_run shows what would be paid.',
-      body: stuckWire('resolveRequest'),
-      answers: { 200: { description: DONE, schema: [stuckWire('stuckItem'), stuckWire('stuckPlan')] } },
+      body: wire('resolveRequest'),
+      answers: { 200: { description: DONE, schema: [wire('stuckItem'), wire('stuckPlan')] } },
       codes: [
         'stuck_not_found',
         'stuck_already_resolved',
@@ -195,7 +208,7 @@ export const deskRoutes: RouteTable<Desk> = {
         'provider_failed',
         'upstream_rate_limited',
       ],
-      run: ({ context, params, body }) => context.stuck.resolve(params.id, context.by, body),
+      run: ({ context: { ports, by }, params, body }) => resolveStuck(ports, params.id, by, body),
     }),
     route({
       method: 'GET',
@@ -203,7 +216,7 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'switches',
       summary: 'Show the switches.',
       answers: { 200: { description: DONE, schema: wire('switches') } },
-      run: ({ context }) => context.controls.switches(),
+      run: ({ context }) => switches(context.ports),
     }),
     route({
       method: 'POST',
@@ -212,7 +225,7 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'Turn switches on or off.',
       body: wire('switchesRequest'),
       answers: { 200: { description: DONE, schema: wire('switches') } },
-      run: ({ context, body }) => context.controls.turn(context.by, body),
+      run: ({ context: { ports, by }, body }) => turn(ports, by, body),
     }),
     route({
       method: 'GET',
@@ -221,7 +234,7 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'List what operators did, newest first.',
       query: wire('auditQuery'),
       answers: { 200: { description: DONE, schema: wire('auditTrail') } },
-      run: ({ context, query }) => context.controls.audit(query),
+      run: ({ context, query }) => audit(context.ports, query),
     }),
     route({
       method: 'GET',
@@ -254,57 +267,42 @@ export const deskRoutes: RouteTable<Desk> = {
   ],
 };
 
-/** What operators see and turn beside refund requests. */
-function createControls(ports: FlightsPorts) {
-  const { store } = ports;
-
+async function switches(ports: FlightsPorts): Promise<Switches> {
   const standing = async (name: SwitchName) => ((await isOff(ports, name)) ? 'off' : 'on');
-  const switches = async (): Promise<Switches> => ({
-    booking: await standing('booking'),
-    lowcost: await standing('lowcost'),
+  return { booking: await standing('booking'), lowcost: await standing('lowcost') };
+}
+
+/** Flips switches for every process on this database; bookings under way continue. */
+async function turn(ports: FlightsPorts, by: By, request: SwitchesRequest): Promise<Switches> {
+  await ports.store.transaction().execute(async (tx) => {
+    for (const name of SWITCH_NAMES) {
+      const wanted = request[name];
+      if (wanted === undefined) continue;
+      await turnSwitch(tx, name, wanted);
+      await writeAudit(tx, ports, { ...by, action: `switch.${name}`, subject: name, detail: { to: wanted } });
+    }
   });
+  return switches(ports);
+}
 
+async function audit({ store }: FlightsPorts, { subject, limit, cursor }: AuditQuery): Promise<AuditTrail> {
+  const rows = await store
+    .selectFrom('operator_audit')
+    .selectAll()
+    .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
+    .where('audit_id', '>', '')
+    .$if(cursor !== undefined, (query) => query.where('audit_id', '<', cursor ?? ''))
+    .orderBy('audit_id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, limit);
   return {
-    switches,
-
-    /** Flips switches for every process on this database; what is under way goes on. */
-    async turn(by: By, request: SwitchesRequest): Promise<Switches> {
-      await store.transaction().execute(async (tx) => {
-        for (const name of SWITCH_NAMES) {
-          const wanted = request[name];
-          if (wanted === undefined) continue;
-          await turnSwitch(tx, name, wanted);
-          await writeAudit(tx, ports, { ...by, action: `switch.${name}`, subject: name, detail: { to: wanted } });
-        }
-      });
-      return switches();
-    },
-
-    /** Newest first. */
-    async audit({ subject, limit, cursor }: AuditQuery): Promise<AuditTrail> {
-      const rows = await store
-        .selectFrom('operator_audit')
-        .selectAll()
-        .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
-        .where('audit_id', '>', '')
-        .$if(cursor !== undefined, (query) => query.where('audit_id', '<', cursor ?? ''))
-        .orderBy('audit_id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      const page = rows.slice(0, limit);
-      return {
-        entries: page.map((row) => ({
-          audit_id: row.audit_id,
-          at: instant(row.at_ms),
-          operator: row.operator_name,
-          key_id: row.key_id,
-          action: row.action,
-          subject: row.subject,
-          request_id: row.request_id,
-          detail: JSON.parse(row.detail) as Record<string, unknown>,
-        })),
-        next_cursor: rows.length > limit ? (page.at(-1)?.audit_id ?? null) : null,
-      };
-    },
+    entries: page.map(({ at_ms, operator_name: operator, detail, ...row }) => ({
+      ...row,
+      at: instant(at_ms),
+      operator,
+      detail: JSON.parse(detail) as Record<string, unknown>,
+    })),
+    next_cursor: rows.length > limit ? (page.at(-1)?.audit_id ?? null) : null,
   };
 }

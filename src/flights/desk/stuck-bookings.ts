@@ -1,82 +1,51 @@
 import type { ProviderOrder } from '../../airlines/index.ts';
-import type { AirlineTold } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/index.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../../wire/flights/index.ts';
+import type { BookingRow, BookingState, By, FlightsPorts, Tx } from '../base/index.ts';
+import { intentOf, lockedOffer, writeAudit } from '../base/index.ts';
+import type { Move } from '../bookings/index.ts';
 import {
-  type BookingRow,
-  type BookingState,
-  type FlightsPorts,
-  type IntentRow,
-  lockedOffer,
-  type Tx,
-  writeAudit,
-} from '../base/index.ts';
-import {
-  type AirlineWord,
   askAirline,
   concludeOrderEffect,
-  createOrderBook,
+  createEscrows,
   createStepRunner,
   deskOrder,
-  type Escrows,
-  type Move,
+  keepOrder,
   moveBooking,
   NOT_TICKETED,
   statusOf,
 } from '../bookings/index.ts';
 import { isLowcost, knownAs } from '../offers/index.ts';
-import type { By } from '../refunds/index.ts';
-import type { StuckThing } from './stuck-thing.ts';
-import { foundBy, lastTold } from './stuck-thing.ts';
+import { foundBy, lastTold, type StuckThing } from './stuck-others.ts';
 
-/** Everything that a decision about a booking hangs on, as it is at this moment. */
-interface Facts {
-  readonly booking: BookingRow;
-  readonly intent: IntentRow;
-  readonly stuckIn: BookingState;
-  readonly escrow: 'open' | 'captured' | 'refunded' | 'missing';
-  readonly held: bigint;
-  readonly airline: AirlineWord;
-  /** Its words about the last attempt to order. */
-  readonly told: AirlineTold;
-  /** True when a transaction of ours that captures, or refunds, may still land. */
-  readonly captures: boolean;
-  readonly refunds: boolean;
-}
-
-/** Bookings that wait for a person: an operator who asked the airline says whether there is a ticket. */
-export function createStuckBookings(ports: FlightsPorts, escrows: Escrows) {
-  const desk: Desk = { ports, escrows };
+/** A booking that waits for a person: an operator who asked the airline says whether there is a ticket. */
+export async function stuckBooking(ports: FlightsPorts, booking: BookingRow) {
+  const facts = await factsOf(ports, booking);
   return {
-    factsOf: (booking: BookingRow): Promise<Facts> => factsOf(desk, booking),
-    item: (facts: Facts): StuckThing => itemOf(desk, facts),
-    decide: (facts: Facts, by: By, request: ResolveRequest): Promise<void> => decide(desk, facts, by, request),
+    item: itemOf(ports, facts),
+    decide: (by: By, request: ResolveRequest): Promise<void> => decide(ports, facts, by, request),
   };
 }
 
-interface Desk {
-  readonly ports: FlightsPorts;
-  readonly escrows: Escrows;
-}
+type Facts = Awaited<ReturnType<typeof factsOf>>;
 
-async function factsOf({ ports, escrows }: Desk, booking: BookingRow): Promise<Facts> {
+/** Reads what a decision about a booking depends on. */
+async function factsOf(ports: FlightsPorts, booking: BookingRow) {
+  const escrows = createEscrows(ports);
   const { store, effects } = ports;
-  const intent = await store
-    .selectFrom('intents')
-    .selectAll()
-    .where('intent_id', '=', booking.intent_id)
-    .executeTakeFirstOrThrow();
+  const intent = await intentOf(store, booking.intent_id);
   const escrow = await escrows.read(intent);
+  /** True when a transaction of ours of that kind may still land. */
   const mayLand = async (kind: 'capture' | 'refund') =>
     ['open', 'stuck'].includes(await effects.standing(kind, intent.intent_id));
   return {
     booking,
     intent,
     stuckIn: booking.stuck_in ?? stuckInOf(booking),
-    escrow: escrow?.state ?? 'missing',
+    escrow: escrow?.state ?? ('missing' as const),
     held: await escrows.held(intent),
     airline: await askAirline(ports, intent),
     told: await lastTold(store, intent.intent_id, 'airline_order'),
@@ -85,14 +54,15 @@ async function factsOf({ ports, escrows }: Desk, booking: BookingRow): Promise<F
   };
 }
 
-function itemOf({ ports }: Desk, facts: Facts): StuckThing {
+function itemOf(ports: FlightsPorts, facts: Facts): StuckThing {
   const { booking, intent, airline } = facts;
+  const isStuck = booking.state === 'stuck';
   return {
     id: booking.intent_id,
     kind: 'booking',
-    is_stuck: booking.state === 'stuck',
+    is_stuck: isStuck,
     state: booking.state,
-    stuck_in: booking.state === 'stuck' ? facts.stuckIn : null,
+    stuck_in: isStuck ? facts.stuckIn : null,
     reason: booking.last_error,
     attempts: booking.attempts,
     since: instant(booking.updated_at_ms),
@@ -109,41 +79,38 @@ function itemOf({ ports }: Desk, facts: Facts): StuckThing {
       booking_reference: typeof airline === 'string' ? null : airline.bookingReference,
       ...facts.told,
     },
-    ask: booking.state === 'stuck' ? askOf(facts, ports.provider?.name ?? null) : null,
-    decisions:
-      booking.state === 'stuck'
-        ? (['ticketed', 'not_ticketed', 'retry'] as const).map((decision) => ({
-            decision,
-            refusal: refusalOf(decision, facts),
-            steps: stepsOf(decision, facts, ports.treasury),
-          }))
-        : [],
+    ask: isStuck ? askOf(facts, ports.provider?.name ?? null) : null,
+    decisions: isStuck
+      ? (['ticketed', 'not_ticketed', 'retry'] as const).map((decision) => ({
+          decision,
+          refusal: refusalOf(decision, facts),
+          steps: stepsOf(decision, facts, ports.treasury),
+        }))
+      : [],
   };
 }
 
 /**
- * Puts a decision on record, once, and starts it. The order, the end of its effect and the state that the worker
- * goes on from are one transaction: whoever dies, the capture or the refund follows from what is written.
+ * Puts a decision on record, once, and starts it. The order, the end of its effect and the state that the worker goes on
+ * from are one transaction: after a crash the capture or the refund follows from what is written.
  * @throws Problem `stuck_already_resolved`, `decision_not_possible`
  */
-async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest): Promise<void> {
-  const { ports, escrows } = desk;
+async function decide(ports: FlightsPorts, facts: Facts, by: By, request: ResolveRequest): Promise<void> {
   const { store, clock } = ports;
-  const orders = createOrderBook(ports);
   const { booking, intent } = facts;
   const { decision } = request;
   const refusal = refusalOf(decision, facts);
   if (refusal) throw problem('decision_not_possible', { detail: { reason: refusal } });
-  // A web site that never confirmed a sale knows nothing of the ticket: it neither shows it later nor takes it back.
+  // A web site that never confirmed a sale neither shows its ticket later nor takes it back.
   const isUnconfirmed = isLowcost(intent.offer_id) && statusOf(facts.airline) === 'pending';
   const known = typeof facts.airline === 'string' || isUnconfirmed ? null : facts.airline;
   const nowMs = clock.now();
   const order =
     decision !== 'ticketed' ? null : known?.status === 'ticketed' ? known : deskOrder(intent, request, nowMs, known);
   const write = async (tx: Tx): Promise<void> => {
-    await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
+    await moveBooking(tx, booking, { by: 'operator', ...moveOf(decision, facts, order) }, nowMs);
     if (order) {
-      await orders.keep(intent, order, tx);
+      await keepOrder(ports, intent, order, tx);
       await concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, nowMs);
       await tx
         .updateTable('intents')
@@ -172,11 +139,11 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
       throw error instanceof LeaseLost ? problem('stuck_already_resolved') : error;
     });
   ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
-  // As far as it goes now; what is left, the worker does.
-  await createStepRunner(ports, escrows).carryOutNow(booking.intent_id);
+  // As far as it goes now; the worker does the rest.
+  await createStepRunner(ports, createEscrows(ports)).carryOutNow(booking.intent_id);
 }
 
-/** What an operator asks the airline's support; null where the chain or a decision settles it. */
+/** The operator's question to the airline's support; null where the chain or a decision settles it. */
 function askOf({ booking, intent, airline, stuckIn, told }: Facts, provider: string | null): string | null {
   const isOpen = ['ordering', 'ticketing'].includes(stuckIn) || booking.last_error === 'outcome_unknown';
   if (!isOpen || statusOf(airline) === 'ticketed') return null;
@@ -185,29 +152,27 @@ function askOf({ booking, intent, airline, stuckIn, told }: Facts, provider: str
   return `Ask ${whom}: is there a ticket for ${order}${foundBy(told)}? Until it says so, decide neither.`;
 }
 
-/** Where a decision takes the booking: the fence is raised, so that no runner goes on with what it knew before. */
+/** The move of a decision: it raises the fence, so that no runner goes on with what it knew before. */
 function moveOf(decision: StuckDecision, { stuckIn }: Facts, order: ProviderOrder | null): Move {
-  if (order) {
-    return { by: 'operator', to: 'capturing', change: { provider_order_id: order.providerOrderId } };
-  }
-  if (decision === 'retry') return { by: 'operator', to: stuckIn };
-  return { by: 'operator', to: 'refunding', change: { refund_reason: NOT_TICKETED } };
+  if (order) return { to: 'capturing', change: { provider_order_id: order.providerOrderId } };
+  if (decision === 'retry') return { to: stuckIn };
+  return { to: 'refunding', change: { refund_reason: NOT_TICKETED } };
 }
 
-/** Rows that got stuck before it was written down where. */
+/** For rows that got stuck before `stuck_in` was written. */
 function stuckInOf(booking: BookingRow): BookingState {
   if (booking.refund_reason !== null) return 'refunding';
   return booking.provider_order_id === null ? 'ordering' : 'ticketing';
 }
 
 /**
- * Why a decision cannot be carried out, null when it can: never a capture without a ticket, nor a refund after one. An
- * airline that says that it was never asked for an order is believed; a silent one is not.
+ * The reason against a decision, or null: never a capture without a ticket, nor a refund after one. An airline that says
+ * that it was never asked for an order is believed; a silent one is not.
  */
 function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
   if (decision === 'retry') return null;
   if (decision === 'cancelled') return 'other_kind';
-  // What was paid may still land, or never: only the settlement journal knows.
+  // The payment may still land, or never: only the settlement journal knows.
   if (facts.stuckIn === 'settling') return 'payment_unsettled';
   if (facts.escrow === 'missing') return 'escrow_missing';
   const status = statusOf(facts.airline);
@@ -219,7 +184,7 @@ function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
     return status === 'cancelled' || status === 'failed' ? 'airline_cancelled' : null;
   }
   if (facts.escrow === 'captured') return 'escrow_captured';
-  // Gone already, by anybody's call after the deadline: the record only follows the chain.
+  // Refunded already, by a stranger's call after the deadline: the record only follows the chain.
   if (facts.escrow === 'refunded') return null;
   if (facts.captures) return 'capture_under_way';
   return status === 'ticketed' ? 'airline_ticketed' : null;

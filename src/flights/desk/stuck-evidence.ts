@@ -1,13 +1,12 @@
 import { evidenceOf } from '../../airlines/browser/index.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckEvidence } from '../../wire/flights/index.ts';
-import { type FlightsPorts, writeAudit } from '../base/index.ts';
+import { type By, type FlightsPorts, writeAudit } from '../base/index.ts';
 import { flightOf } from '../offers/index.ts';
-import type { By } from '../refunds/index.ts';
 
 /**
- * What was kept of the visits to a carrier's web site: for an intent, by its id or that of its refund request, whatever
- * became of it; for a search, by its route (`VIE-LIS`) or an offer. Each look is in the audit trail.
+ * Shows what was kept of the visits to a carrier's web site: for an intent, by its id or that of its refund request; for a
+ * search, by its route (`VIE-LIS`) or an offer. Each look is in the audit trail.
  * @throws Problem `stuck_not_found`: nothing was kept
  */
 export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Promise<StuckEvidence> {

@@ -1,18 +1,49 @@
 import type { Selectable } from 'kysely';
-import type { EffectTable } from '../../effects/index.ts';
+import type { AirlineTold, EffectKind, EffectTable } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type AffiliatePayoutTable, type FlightsPorts, type StuckPartnerOrder, writeAudit } from '../base/index.ts';
-import { type By, loadAffiliateCredit } from '../refunds/index.ts';
-import { NEITHER, type StuckThing } from './stuck-thing.ts';
+import type { Stuck, StuckItem } from '../../wire/flights/index.ts';
+import { type AffiliatePayoutTable, type By, type FlightsPorts, type Store, writeAudit } from '../base/index.ts';
+import { loadAffiliateCredit } from '../refunds/index.ts';
+
+/** Work that waits for a person, in its present state; the audit trail has what was decided. */
+export type StuckThing = Omit<StuckItem, 'decided'>;
+
+export const NO_BOOKING = { stuck_in: null, escrow: null, airline: null, ask: null } as const;
+
+/** The airline's words about the last attempt to order, or to cancel, for an intent. */
+export async function lastTold(
+  store: Store,
+  intentId: string,
+  kind: Extract<EffectKind, 'airline_order' | 'airline_cancel'>,
+): Promise<AirlineTold> {
+  const last = await store
+    .selectFrom('effects')
+    .select('detail')
+    .where('subject', '=', intentId)
+    .where('kind', '=', kind)
+    .orderBy('attempt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return last?.detail == null ? { code: null, request_id: null } : (JSON.parse(last.detail) as AirlineTold);
+}
+
+/** What the airline's support finds a request by: ` (request abc, code)`. Empty where it named neither. */
+export function foundBy({ code, request_id }: AirlineTold): string {
+  const parts = [...(request_id === null ? [] : [`request ${request_id}`]), ...(code === null ? [] : [code])];
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+const retryBy = (step: string, refusal: 'other_kind' | null = null) => [
+  { decision: 'retry' as const, refusal, steps: [step] },
+];
 
 type Payout = Selectable<AffiliatePayoutTable>;
 type Effect = Selectable<EffectTable>;
 
-/** An affiliate's pay-out that waits for a person. */
 export const payoutItem = ({ treasury }: FlightsPorts, row: Payout): StuckThing => ({
-  ...NEITHER,
+  ...NO_BOOKING,
   id: row.payout_id,
   kind: 'affiliate_payout',
   is_stuck: row.state === 'open',
@@ -24,19 +55,12 @@ export const payoutItem = ({ treasury }: FlightsPorts, row: Payout): StuckThing 
   amount: row.amount,
   decisions:
     row.state === 'open'
-      ? [
-          {
-            decision: 'retry',
-            refusal: null,
-            steps: [
-              `Pay ${formatUsdc(BigInt(row.amount))} USDC from the treasury ${treasury} to the affiliate ${row.wallet}, unless that landed before.`,
-            ],
-          },
-        ]
+      ? retryBy(
+          `Pay ${formatUsdc(BigInt(row.amount))} USDC from the treasury ${treasury} to the affiliate ${row.wallet}, unless that landed before.`,
+        )
       : [],
 });
 
-/** Due at once, instead of when its own turn comes. */
 export async function retryPayout(ports: FlightsPorts, row: Payout, by: By): Promise<void> {
   await ports.store.transaction().execute(async (tx) => {
     const written = await tx
@@ -55,9 +79,8 @@ export async function retryPayout(ports: FlightsPorts, row: Payout, by: By): Pro
 
 const isOpen = (row: Effect) => ['planned', 'sent', 'stuck'].includes(row.state);
 
-/** An effect that stays open. */
 export const effectItem = (row: Effect): StuckThing => ({
-  ...NEITHER,
+  ...NO_BOOKING,
   id: row.effect_id,
   kind: 'effect',
   is_stuck: isOpen(row),
@@ -68,16 +91,11 @@ export const effectItem = (row: Effect): StuckThing => ({
   intent_id: row.subject.startsWith('int_') ? row.subject : null,
   amount: null,
   decisions: isOpen(row)
-    ? [
-        {
-          decision: 'retry',
-          // An order at an airline is ended with its booking, a cancellation with its refund.
-          refusal: row.signature === null ? 'other_kind' : null,
-          steps: [
-            'Ask the chain what happened to the transaction. If it can no longer land, give it up; it may be signed again.',
-          ],
-        },
-      ]
+    ? retryBy(
+        'Ask the chain what happened to the transaction. If it can no longer land, give it up; it may be signed again.',
+        // An order at an airline is ended with its booking, a cancellation with its refund.
+        row.signature === null ? 'other_kind' : null,
+      )
     : [],
 });
 
@@ -91,8 +109,8 @@ export async function retryEffect(ports: FlightsPorts, row: Effect, by: By): Pro
 }
 
 /** A ramp order in ERROR: only its partner knows whether its platform has it, and moves it. */
-export const partnerOrderItem = (order: StuckPartnerOrder): StuckThing => ({
-  ...NEITHER,
+export const partnerOrderItem = (order: Stuck['partner_orders'][number]): StuckThing => ({
+  ...NO_BOOKING,
   id: order.order_id,
   kind: 'partner_order',
   is_stuck: true,

@@ -1,12 +1,12 @@
-import { liveKey } from '../../effects/index.ts';
+import { liveKey, writeAttempt } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckDecision, StuckOption, StuckRefusal } from '../../wire/flights/index.ts';
-import { type FlightsPorts, type RefundRequestRow, type Tx, writeAudit } from '../base/index.ts';
+import { type By, type FlightsPorts, type RefundRequestRow, type Tx, writeAudit } from '../base/index.ts';
 import { cancelledBy, statusOf } from '../bookings/index.ts';
-import { askAboutOrder, BY_HAND, type By, isAlive, type RefundDecisions } from '../refunds/index.ts';
-import { foundBy, lastTold, NEITHER, type StuckThing } from './stuck-thing.ts';
+import { approve, askAboutOrder, BY_HAND, isAlive } from '../refunds/index.ts';
+import { foundBy, lastTold, NO_BOOKING, type StuckThing } from './stuck-others.ts';
 
 /** An approved refund that waits for a person: the airline is asked whether its ticket lives. */
 export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Promise<StuckThing> {
@@ -32,10 +32,10 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
     },
   ];
   return {
-    ...NEITHER,
+    ...NO_BOOKING,
     id: row.request_id,
     kind: 'refund_request',
-    is_stuck: row.state === 'stuck',
+    is_stuck: isStuck,
     state: row.state,
     reason: row.last_error,
     attempts: row.attempts,
@@ -53,7 +53,7 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
   };
 }
 
-/** Why an operator's word that an order is cancelled is not taken: the airline shows a ticket, or ended it itself. */
+/** Refuses an operator's word that an order is cancelled: the airline shows a ticket, or ended it itself. */
 async function refusalOf(
   { store }: FlightsPorts,
   row: RefundRequestRow,
@@ -63,20 +63,18 @@ async function refusalOf(
   return (await cancelledBy(store, row.intent_id)) === null ? null : 'cancelled_by_airline';
 }
 
-/** @throws Problem `stuck_already_resolved`, `case_already_claimed` */
 export async function decideRefund(
   ports: FlightsPorts,
-  decisions: RefundDecisions,
   row: RefundRequestRow,
   by: By,
   decision: StuckDecision,
 ): Promise<void> {
   if (row.state !== 'stuck') throw problem('stuck_already_resolved');
   if (decision === 'cancelled') await recordCancelled(ports, row, by);
-  await decisions.approve(row.request_id, by, { dry_run: false });
+  await approve(ports, row.request_id, by, { dry_run: false });
 }
 
-/** The cancellation by an operator's word, as the effect that it ends: the pay-out then finds it done. */
+/** Records the cancellation by an operator's word as the effect that it ends: the pay-out then finds it done. */
 async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
   await ports.store.transaction().execute(async (tx) => {
     const held = await tx
@@ -99,33 +97,13 @@ async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: B
 }
 
 /** Ends the effect as done, whether it is under way, or never began. */
-async function endCancellation(tx: Tx, { clock, ids }: FlightsPorts, intentId: string): Promise<void> {
-  const nowMs = clock.now();
-  const key = liveKey('airline_cancel', intentId);
-  const ended = { state: 'done', result: BY_HAND, error: null, updated_at_ms: nowMs } as const;
-  const live = await tx.updateTable('effects').set(ended).where('live_key', '=', key).executeTakeFirst();
-  if (live.numUpdatedRows === 0n) {
-    const past = await tx
-      .selectFrom('effects')
-      .select((column) => column.fn.max('attempt').as('attempt'))
-      .where('subject', '=', intentId)
-      .where('kind', '=', 'airline_cancel')
-      .executeTakeFirst();
-    await tx
-      .insertInto('effects')
-      .values({
-        effect_id: ids.next('eff'),
-        kind: 'airline_cancel',
-        subject: intentId,
-        live_key: key,
-        attempt: Number(past?.attempt ?? 0) + 1,
-        transaction: null,
-        signature: null,
-        last_valid_block_height: null,
-        reference: null,
-        created_at_ms: nowMs,
-        ...ended,
-      })
-      .execute();
-  }
+async function endCancellation(tx: Tx, ports: FlightsPorts, intentId: string): Promise<void> {
+  const ended = { state: 'done', result: BY_HAND, error: null, updated_at_ms: ports.clock.now() } as const;
+  const live = await tx
+    .updateTable('effects')
+    .set(ended)
+    .where('live_key', '=', liveKey('airline_cancel', intentId))
+    .executeTakeFirst();
+  if (live.numUpdatedRows > 0n || (await writeAttempt(tx, ports, 'airline_cancel', intentId, ended))) return;
+  throw new Error('a cancellation began meanwhile');
 }

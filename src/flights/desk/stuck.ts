@@ -2,47 +2,31 @@ import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ResolveRequest, Stuck, StuckItem, StuckPlan } from '../../wire/flights/index.ts';
-import type { BookingRow, FlightsPorts } from '../base/index.ts';
-import { createEscrows } from '../bookings/index.ts';
-import { type By, IS_GRANTED, PAYOUT_TRIES, type RefundDecisions, SUMMARISED, summariesOf } from '../refunds/index.ts';
-import { createStuckBookings } from './stuck-bookings.ts';
-import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout } from './stuck-others.ts';
+import { type By, bookingOf, type FlightsPorts } from '../base/index.ts';
+import { IS_GRANTED, PAYOUT_TRIES, SUMMARISED, summariesOf } from '../refunds/index.ts';
+import { stuckBooking } from './stuck-bookings.ts';
+import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout, type StuckThing } from './stuck-others.ts';
 import { decideRefund, refundItem } from './stuck-refunds.ts';
-import type { StuckThing } from './stuck-thing.ts';
 
-/** One thing that waits for a person, whatever its kind: how it stands, and how a decision is made about it. */
+/** Work of any kind that waits for a person: its state, and what carries out a decision. */
 interface Waiting {
   readonly item: StuckThing;
   decide(by: By, request: ResolveRequest): Promise<void>;
 }
 
-/**
- * Work that waits for a person, and how a person ends it (CONTRACT, section 8). Whoever asked the airline says what it
- * answered; money moves by effects, after the decision is on record with its row in the audit trail.
+/*
+ * Work that waits for a person, and how a person ends it (CONTRACT, section 8). An operator who asked the airline says
+ * what it answered; money moves by effects, after the decision is on record with its row in the audit trail.
  */
-export function createStuck(ports: FlightsPorts, decisions: RefundDecisions) {
-  const bookings = createStuckBookings(ports, createEscrows(ports));
-  const desk: Desk = { ports, bookings, decisions };
-  return {
-    list: () => listStuck(ports),
-    show: (id: string): Promise<StuckItem> => show(desk, id),
-    resolve: (id: string, by: By, request: ResolveRequest): Promise<StuckItem | StuckPlan> =>
-      resolve(desk, id, by, request),
-  };
-}
 
-interface Desk {
-  readonly ports: FlightsPorts;
-  readonly bookings: ReturnType<typeof createStuckBookings>;
-  readonly decisions: RefundDecisions;
-}
-
-/** What is stuck comes first: a booking that was decided on may have a refund that is stuck. */
-async function find(desk: Desk, id: string): Promise<Waiting | null> {
-  const { ports, decisions } = desk;
+/**
+ * Stuck work comes first: a booking that was decided on may have a refund that is stuck.
+ * @throws Problem `stuck_not_found` for what never waited for a person
+ */
+async function find(ports: FlightsPorts, id: string): Promise<Waiting> {
   const { store } = ports;
-  const booking = await store.selectFrom('bookings').selectAll().where('intent_id', '=', id).executeTakeFirst();
-  if (booking?.state === 'stuck') return ofBooking(desk, booking);
+  const booking = await bookingOf(store, id);
+  if (booking?.state === 'stuck') return stuckBooking(ports, booking);
   const request = await store
     .selectFrom('refund_requests')
     .selectAll()
@@ -56,23 +40,17 @@ async function find(desk: Desk, id: string): Promise<Waiting | null> {
   if (request && (request.state === 'stuck' || (await decidedOn(ports, request.request_id)))) {
     return {
       item: await refundItem(ports, request),
-      decide: (by, { decision }) => decideRefund(ports, decisions, request, by, decision),
+      decide: (by, { decision }) => decideRefund(ports, request, by, decision),
     };
   }
-  if (booking && (await decidedOn(ports, id))) return ofBooking(desk, booking);
+  if (booking && (await decidedOn(ports, id))) return stuckBooking(ports, booking);
   const payout = await store.selectFrom('affiliate_payouts').selectAll().where('payout_id', '=', id).executeTakeFirst();
-  if (payout) {
-    return { item: payoutItem(ports, payout), decide: (by) => retryPayout(ports, payout, by) };
-  }
+  if (payout) return { item: payoutItem(ports, payout), decide: (by) => retryPayout(ports, payout, by) };
   const effect = await store.selectFrom('effects').selectAll().where('effect_id', '=', id).executeTakeFirst();
   if (effect) return { item: effectItem(effect), decide: (by) => retryEffect(ports, effect, by) };
   const [order] = (await ports.partnerOrdersInError?.(id)) ?? [];
-  return order ? { item: partnerOrderItem(order), decide: async () => undefined } : null;
-}
-
-async function ofBooking({ bookings }: Desk, booking: BookingRow): Promise<Waiting> {
-  const facts = await bookings.factsOf(booking);
-  return { item: bookings.item(facts), decide: (by, request) => bookings.decide(facts, by, request) };
+  if (order) return { item: partnerOrderItem(order), decide: async () => undefined };
+  throw problem('stuck_not_found');
 }
 
 async function decidedOn({ store }: FlightsPorts, id: string): Promise<StuckItem['decided']> {
@@ -96,35 +74,31 @@ async function decidedOn({ store }: FlightsPorts, id: string): Promise<StuckItem
     : null;
 }
 
-/** @throws Problem `stuck_not_found` */
-async function waiting(desk: Desk, id: string): Promise<Waiting> {
-  const found = await find(desk, id);
-  if (!found) throw problem('stuck_not_found');
-  return found;
-}
-
-/** @throws Problem `stuck_not_found` for what never waited for a person */
-async function show(desk: Desk, id: string): Promise<StuckItem> {
-  const { item } = await waiting(desk, id);
-  return { ...item, decided: await decidedOn(desk.ports, item.id) };
+export async function showStuck(ports: FlightsPorts, id: string): Promise<StuckItem> {
+  const { item } = await find(ports, id);
+  return { ...item, decided: await decidedOn(ports, item.id) };
 }
 
 /**
- * Decides, or says what a decision would do. Answers with how it stands then.
+ * Carries out a decision, or says what it would do. Answers with the state afterwards.
  * @throws Problem `stuck_not_found`, `stuck_already_resolved`, `decision_not_possible`, `case_already_claimed`:
  *   nothing was changed then
  */
-async function resolve(desk: Desk, id: string, by: By, request: ResolveRequest): Promise<StuckItem | StuckPlan> {
-  const { item, decide } = await waiting(desk, id);
+export async function resolveStuck(
+  ports: FlightsPorts,
+  id: string,
+  by: By,
+  request: ResolveRequest,
+): Promise<StuckItem | StuckPlan> {
+  const { item, decide } = await find(ports, id);
   if (!item.is_stuck) {
-    throw problem('stuck_already_resolved', { detail: { ...(await decidedOn(desk.ports, item.id)) } });
+    throw problem('stuck_already_resolved', { detail: { ...(await decidedOn(ports, item.id)) } });
   }
   const option = item.decisions.find((one) => one.decision === request.decision);
-  const refusal = option ? option.refusal : 'other_kind';
-  if (refusal !== null || !option) {
+  if (option?.refusal !== null) {
     throw problem('decision_not_possible', {
       detail: {
-        reason: refusal,
+        reason: option ? option.refusal : 'other_kind',
         possible: item.decisions.filter((one) => one.refusal === null).map((one) => one.decision),
       },
     });
@@ -135,20 +109,15 @@ async function resolve(desk: Desk, id: string, by: By, request: ResolveRequest):
     return { id: itemId, kind, dry_run: true, decision, amount, steps };
   }
   await decide(by, request);
-  return show(desk, item.id);
+  return showStuck(ports, item.id);
 }
 
-/** An effect that has been open for this long is one that a person looks at. */
+/** After so long a person looks at an open effect. */
 const LONG_OPEN_MS = 10 * 60_000;
-
 const MOST_LISTED = 200;
 
 /** Work that waits for a person: bookings and refunds that are stuck, effects and pay-outs that are open for long. */
-async function listStuck({
-  store,
-  clock,
-  partnerOrdersInError,
-}: Pick<FlightsPorts, 'store' | 'clock' | 'partnerOrdersInError'>): Promise<Stuck> {
+export async function listStuck({ store, clock, partnerOrdersInError }: FlightsPorts): Promise<Stuck> {
   const bookings = await store
     .selectFrom('bookings')
     .select(['intent_id', 'last_error', 'attempts', 'updated_at_ms'])

@@ -1,8 +1,10 @@
 import type { LiveOffer, Provider } from '../../airlines/index.ts';
-import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import type { Offer } from '../../wire/flights/index.ts';
-import type { FlightsPorts, Store, Tiers, Tx } from '../base/index.ts';
+import type { PaidCall } from '../../payments/index.ts';
+import type { Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
+import type { Asked, FlightsPorts, Store, Tiers } from '../base/index.ts';
+import { toTreasury } from '../base/index.ts';
 import { isLowcost } from './lowcost.ts';
 
 /** @throws Problem `provider_not_configured` */
@@ -11,11 +13,33 @@ export function configured<P>(provider: P | null): P {
   return provider;
 }
 
+/** POST /air/offer-details: the price of this moment, and the extras of the fare. */
+export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<{ offer_id: string }>): Promise<PaidCall> {
+  const { body: request, url } = asked;
+  if (isLowcost(request.offer_id)) return (await import('./lowcost-offers.ts')).lowcostDetails(ports, asked);
+  return {
+    resource: 'POST /air/offer-details',
+    url,
+    request,
+    settle: 'after',
+    async check() {
+      configured(ports.provider);
+      return toTreasury(ports, ports.options.offerDetailsPrice, 'Fresh price and extras of one offer');
+    },
+    async perform() {
+      const live = await configured(ports.provider).offer(request.offer_id);
+      await checkUnsold(ports.store, live.saleKey);
+      const body: OfferDetailsResponse = { offer: live.offer, available_services: [...live.availableServices] };
+      return { status: 200, body };
+    },
+  };
+}
+
 /**
  * The offer as the airline sells it now, for locking it into an intent.
- * @throws Problem `offer_not_found` (lowcost alone: an unknown offer of the fast tier is 409) and the other lowcost
- *   codes (lowcost-offers.ts), `offer_unavailable`, `offer_expired`, `offer_unsupported`,
- *   `provider_failed`, `upstream_rate_limited` (spec/flight-service.md, Errors: intents)
+ * @throws Problem `offer_not_found` (lowcost alone: an unknown offer of the fast tier is 409) and the other lowcost codes
+ *   (lowcost-offers.ts), `offer_unavailable`, `offer_expired`, `offer_unsupported`, `provider_failed`,
+ *   `upstream_rate_limited` (spec/flight-service.md, Errors: intents)
  */
 export async function offerToLock(
   ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers,
@@ -54,7 +78,7 @@ export const ticketTotal = (offer: Offer): bigint | null =>
   offer.total_currency === 'USD' ? parseUsdc(offer.total_amount_decimal) : null;
 
 /**
- * Holds the live offer against what was escrowed.
+ * Compares the live offer with the escrowed price.
  * @throws Problem `offer_expired`, `offer_unavailable`, `offer_repriced`, `provider_failed`, `upstream_rate_limited`
  */
 export async function checkPriceHolds(
@@ -72,10 +96,7 @@ export async function checkPriceHolds(
 
 const repriced = (expected: bigint, current: string): Problem =>
   problem('offer_repriced', {
-    detail: {
-      expected_ticket_amount: formatUsdc(atomic(expected)),
-      current_ticket_amount: formatUsdc(parseUsdc(current)),
-    },
+    detail: { expected_ticket_amount: formatUsdc(expected), current_ticket_amount: formatUsdc(parseUsdc(current)) },
   });
 
 /** Bookings that have ended, or end, without an order. */
@@ -86,7 +107,7 @@ const FREES = ['refunding', 'refunded'] as const;
  * @param saleKey of the live offer, or of the intent that locked it; absent where every offer is sold by itself
  * @throws Problem `offer_unavailable`
  */
-export async function checkUnsold(on: Store | Tx, saleKey: string | null | undefined, intentId = ''): Promise<void> {
+export async function checkUnsold(on: Store, saleKey: string | null | undefined, intentId = ''): Promise<void> {
   if (saleKey == null) return;
   const sold = await on
     .selectFrom('intents')

@@ -1,23 +1,23 @@
 import { type FareContent, type Fulfiller, fareKey, type LiveOffer, type SoldFare } from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
-import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
 import type { FareMenu, MenuFare, Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
-import { checkOpen, type FareMenuTable, type FlightsPorts, type IntentRow, type Tiers } from '../base/index.ts';
+import type { Asked, FareMenuTable, FlightsPorts, IntentRow, Tiers } from '../base/index.ts';
+import { checkOpen, instantOrNull, toTreasury } from '../base/index.ts';
 import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
 
-/** @throws Problem `offer_not_found`: without the tier nobody knows such an offer */
+/** @throws Problem `offer_not_found` without the tier */
 function tierOf<F>({ lowcost }: { readonly lowcost?: F | null | undefined }): F {
   if (!lowcost) throw problem('offer_not_found');
   return lowcost;
 }
 
 /**
- * The offer as it was quoted and the latest look at its fares. It is known until it expires, and as long as a menu of
- * it is fresh.
+ * The quoted offer, and the latest look at its fares. It is known until it expires, and as long as a menu of it is fresh.
  * @throws Problem `offer_not_found`
  */
 async function known(ports: Ports, offerId: string): Promise<{ live: LiveOffer; menu: Menu | null }> {
@@ -46,15 +46,12 @@ function checkNotFailed(menu: Menu | null, nowMs: number): void {
 
 /**
  * POST /air/offer-details for `lowcost:<flight>` (or one of its fares): opens the fare menu. While it is pending the
- * answer is 202 and nothing is charged; the same payment may ask again. A look that fails costs nothing either: it is
- * answered once as a menu that failed, and from then on refused (409).
- * Problems, free: `offer_not_found`, `offer_unavailable`, `fare_check_failed`, `provider_failed`.
+ * answer is 202 and free; the same payment may ask again. A failed look is free too: it is answered once as a menu that
+ * failed, and refused (409) from then on.
  */
 export function lowcostDetails(
   ports: FlightsPorts,
-  request: { offer_id: string },
-  url: string,
-  client: string,
+  { body: request, url, client }: Asked<{ offer_id: string }>,
 ): PaidCall {
   const offerId = flightOf(request.offer_id);
   return {
@@ -69,12 +66,7 @@ export function lowcostDetails(
       const nowMs = ports.clock.now();
       const isOpen = menu !== null && isFresh(menu, nowMs);
       if (found && hasExpired(found.live, nowMs) && !isOpen) throw problem('offer_not_found');
-      return {
-        amount: ports.options.lowcostDetailsPrice,
-        payTo: ports.treasury,
-        asset: ports.mint,
-        description: 'Fare menu of one lowcost offer',
-      };
+      return toTreasury(ports, ports.options.lowcostDetailsPrice, 'Fare menu of one lowcost offer');
     },
     async perform() {
       const { live } = await known(ports, offerId);
@@ -106,7 +98,7 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
   checkNotFailed(menu, nowMs);
   if (lockedId === offerId) {
     if (hasExpired(live, nowMs)) throw problem('offer_not_found');
-    // A list that tells nothing of the fare but its price: there would be nothing to know it by at the till.
+    // A fare that is only a price could not be recognised at the till.
     if (isUndisclosed(fareOf(live.offer))) throw problem('fare_menu_expired');
     return live;
   }
@@ -134,8 +126,8 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
 }
 
 /**
- * The last look before the escrow is paid, as far as one can be had at once: the flight is still sold, and a menu that
- * was opened since shows the locked fare at its price. What the till asks is seen when it is bought.
+ * The last look before the escrow is paid: the flight is still sold, and a menu that was opened since shows the locked
+ * fare at its price. The till's own price is checked at the purchase.
  * @throws Problem `lowcost_booking_unavailable`, `offer_unavailable`, `offer_repriced`
  */
 export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promise<void> {
@@ -151,7 +143,7 @@ export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promis
   if (parseUsdc(fare.totalAmountDecimal) === BigInt(intent.amount)) return;
   throw problem('offer_repriced', {
     detail: {
-      expected_ticket_amount: formatUsdc(atomic(intent.amount)),
+      expected_ticket_amount: formatUsdc(BigInt(intent.amount)),
       current_ticket_amount: formatUsdc(parseUsdc(fare.totalAmountDecimal)),
     },
   });
@@ -159,14 +151,12 @@ export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promis
 
 /** How long a menu's fares can be locked, and a failed look is remembered (spec/flight-service.md, Limits). */
 const FRESH_MS = 30 * 60_000;
-
-/** An opening that nobody asked about for so long is begun anew. */
+/** After so long without a question, an opening is begun again. */
 const OPENING_MS = 5 * 60_000;
 
-/** A fare with the number that it keeps for good: a menu opened again shows the same fares in another order. */
+/** A fare with its lasting number: a menu opened again shows the same fares in another order. */
 interface NumberedFare extends SoldFare {
   readonly index: number;
-  /** The latest look found it. */
   readonly onSale: boolean;
 }
 
@@ -175,19 +165,16 @@ interface Menu extends Omit<FareMenuTable, 'fares'> {
   readonly fares: readonly NumberedFare[];
 }
 
-const readMenu = (row: FareMenuTable): Menu => ({ ...row, fares: JSON.parse(row.fares) as NumberedFare[] });
-
 const isFresh = (menu: Menu, nowMs: number): boolean => menu.status !== 'pending' && menu.expires_at_ms > nowMs;
 
-/** @returns null when nobody has opened it yet. */
+/** null before it was ever opened. */
 async function latestMenu({ store }: Pick<FlightsPorts, 'store'>, offerId: string): Promise<Menu | null> {
   const row = await store.selectFrom('fare_menus').selectAll().where('offer_id', '=', offerId).executeTakeFirst();
-  return row ? readMenu(row) : null;
+  return row ? { ...row, fares: JSON.parse(row.fares) as NumberedFare[] } : null;
 }
 
 /**
- * Opens an offer's fare menu, or goes on with an opening that is under way, in whichever process it was begun. A
- * fresh menu is not opened again.
+ * Opens an offer's fare menu, or continues an opening that any process has begun. A fresh menu is not opened again.
  * @returns the menu, and while it is pending when to ask again
  * @throws Problem `offer_unavailable`, `provider_failed`
  */
@@ -217,7 +204,7 @@ async function openMenu(
     .where('status', '=', 'pending')
     .where('opened_at_ms', '=', opening.opened_at_ms)
     .execute();
-  // Two processes may have looked at once: what the first one wrote counts.
+  // Of two processes that looked at once, the first one's result counts.
   return { menu: (await latestMenu(ports, offerId)) ?? opening, pollAfterMs: null };
 
   async function begin(last: Menu | null): Promise<Menu> {
@@ -240,8 +227,8 @@ async function openMenu(
 }
 
 /**
- * Numbers the fares of a look. A fare that was seen before, however the page orders it now, keeps its number; one that
- * was not gets a new one; one that is gone keeps its own, so that it can't come to mean another fare.
+ * Numbers the fares of a look. A known fare keeps its number, also while it is gone, so that the number can't come to mean
+ * another fare; a new fare gets a new one.
  */
 function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): NumberedFare[] {
   const numbers = new Map(known.map((fare) => [fareKey(fare), fare.index]));
@@ -258,10 +245,10 @@ function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): N
   return [...onSale, ...gone.map((fare) => ({ ...fare, onSale: false }))].sort((a, b) => a.index - b.index);
 }
 
-/** The menu as the wire shows it: of a pending or a failed one no fares, for none of them can be locked. */
+/** The menu as the wire shows it. A pending or failed one shows no fares, for none can be locked. */
 const shownMenu = (offerId: string, menu: Menu): FareMenu => ({
   status: menu.status,
-  checked_at: menu.status === 'pending' || menu.checked_at_ms === null ? null : instant(menu.checked_at_ms),
+  checked_at: menu.status === 'pending' ? null : instantOrNull(menu.checked_at_ms),
   expires_at: menu.status === 'pending' ? null : instant(menu.expires_at_ms),
   fares: menu.status === 'ready' ? menu.fares.filter(({ onSale }) => onSale).map(shownFare(offerId)) : [],
 });

@@ -2,7 +2,7 @@ import type { FareContent } from '../../airlines/index.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import { type IntentRow, lockedOffer } from '../base/index.ts';
 
-/** Offers, and the airline orders made of them, that belong to the lowcost tier begin so. */
+/** Begins the ids of lowcost offers, and of the airline orders made of them. */
 const PREFIX = 'lowcost:';
 
 export const isLowcost = (id: string): boolean => id.startsWith(PREFIX);
@@ -10,15 +10,15 @@ export const isLowcost = (id: string): boolean => id.startsWith(PREFIX);
 /** `lowcost:<flight>` of `lowcost:<flight>##<n>`. */
 export const flightOf = (offerId: string): string => offerId.split('##', 1)[0] ?? offerId;
 
-/** The id of a purchase among the airline orders: its reference at the fulfiller, which is our intent id. */
+/** The id of a purchase among the airline orders, from its reference at the fulfiller: our intent id. */
 export const orderIdOf = (reference: string): string => PREFIX + reference;
 export const referenceOf = (orderId: string): string => orderId.slice(PREFIX.length);
 
-/** How an airline knows an order: a carrier that sells on its web site was given our reference alone. */
+/** How an airline knows an order: a carrier's web site was given our reference alone. */
 export const knownAs = (orderId: string): string =>
   isLowcost(orderId) ? `our reference ${referenceOf(orderId)}` : `its order ${orderId}`;
 
-/** The fare of an offer, by what it contains. */
+/** The contents of an offer's fare. */
 export const fareOf = (offer: Offer): FareContent => ({
   brand: offer.fare_brand_name,
   checkedBags: offer.checked_bags_included,

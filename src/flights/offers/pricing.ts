@@ -4,19 +4,16 @@ import type { FlightsPorts } from '../base/index.ts';
 
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 
-/** A search that was answered counts for a while. */
 export const COUNTED_SEARCHES = { table: 'search_completions', key: 'id', at: 'at_ms' } as const;
 
-/** Searches whose slower offers are asked for, and until when. */
 export const KEPT_SEARCHES = { table: 'searches', key: 'search_id', at: 'expires_at_ms' } as const;
 
-/** A process that answers many takes a bite of the old ones now and then; the sweep takes the rest. */
+/** How often a busy process removes old searches itself; the sweep removes the rest. */
 const SEARCHES_PER_BITE = 20;
 
+/** Searches completed in the last minute, and whether the provider slowed us down in the last five minutes. */
 interface SearchLoad {
-  /** Searches completed in the last minute. */
   readonly completed: number;
-  /** The provider slowed us down in the last five minutes. */
   readonly rateLimited: boolean;
 }
 
@@ -39,7 +36,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
         column.selectFrom('meta').select('value').where('key', '=', RATE_LIMITED_AT).as('limitedAtMs'),
       ])
       .where('at_ms', '>', nowMs - options.searchWindowMs)
-      // Written before the clock was set back: not load, or searches would stay dear until that time comes again.
+      // Leaves out what was written before the clock was set back.
       .where('at_ms', '<', nowMs + options.searchWindowMs)
       .executeTakeFirstOrThrow();
     return {
@@ -55,10 +52,10 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
       return price < options.searchPriceCap ? price : options.searchPriceCap;
     },
 
-    /** One completed search; the same id counts once, however often it is given. */
+    /** Counts one completed search; the same id counts once. */
     async completed(id: string): Promise<void> {
       const nowMs = clock.now();
-      // The payment that it belongs to is written down after it, and waits for the disk.
+      // Its payment is written down after it, and waits for the disk.
       await regained(store)
         .insertInto('search_completions')
         .values({ id, at_ms: nowMs })
@@ -69,7 +66,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
       if (completedHere % SEARCHES_PER_BITE === 0) await removeOld(store, KEPT_SEARCHES, nowMs);
     },
 
-    /** Takes a completion back: its payment failed, so it never was one. */
+    /** Takes a completion back whose payment failed. */
     async forget(id: string): Promise<void> {
       await store.deleteFrom('search_completions').where('id', '=', id).execute();
     },

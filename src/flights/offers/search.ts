@@ -1,61 +1,169 @@
-import type { Provider } from '../../airlines/index.ts';
+import type { OfferQuery, Provider } from '../../airlines/index.ts';
 import { DAY_MS, localDate } from '../../kernel/clock.ts';
 import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
+import { groupByItinerary, PRICE_CURRENCY, sortOffers } from '../../kernel/domain/offers.ts';
 import { isRealDate } from '../../kernel/domain/passengers.ts';
+import { parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
-import type { SearchRequest, SearchResponse } from '../../wire/flights/index.ts';
-import type { FlightsPorts } from '../base/index.ts';
+import { regained } from '../../store/base/index.ts';
+import type {
+  Offer,
+  SearchRequest,
+  SearchResponse,
+  SearchUpdatesRequest,
+  SearchUpdatesResponse,
+} from '../../wire/flights/index.ts';
+import type { Asked, FlightsPorts } from '../base/index.ts';
+import { toTreasury } from '../base/index.ts';
 import { configured } from './live-offer.ts';
 import type { Pricing } from './pricing.ts';
-import { groupByItinerary, partedOffers, queryOf, sortOffers } from './query.ts';
 
 const MOST_DAYS_AHEAD = 360;
+/** How long a search is kept (CONTRACT, section 3). */
+const KEPT_MS = 30 * 60_000;
+const LEAST_POLL_MS = 100;
 
 /** POST /air/search: filters, then sort, then grouping, then limit (spec/flight-service.md). */
-export function createSearch(ports: FlightsPorts, pricing: Pricing) {
-  /** Problems: `invalid_request`, `provider_not_configured`, `provider_failed`, `upstream_rate_limited`. */
-  return function search(request: SearchRequest, url: string, requestId: string): PaidCall {
-    return {
-      resource: 'POST /air/search',
-      url,
-      request,
-      settle: 'after',
-      async check() {
-        const provider = configured(ports.provider);
-        checkTrip(request, provider, ports.clock.now());
-        const ages = provider.leastAge === undefined ? '' : ` for travellers of ${provider.leastAge} and over`;
-        return {
-          amount: () => pricing.searchPrice(),
-          payTo: ports.treasury,
-          asset: ports.mint,
-          description: `Search ${request.origin_iata} to ${request.destination_iata}${ages}`,
-        };
-      },
-      async perform(payment) {
-        const provider = configured(ports.provider);
-        const query = queryOf(request);
-        const found = await provider.search(query);
-        const { passed, otherCurrency } = partedOffers(found, request);
-        const sorted = sortOffers(passed, request.sort);
-        const offers = request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
-        const enriching = ports.lowcost?.serves(query) === true;
-        const searchId = enriching && (await (await import('./search-updates.ts')).keepSearch(ports, request));
-        await pricing.completed(payment.key);
-        const body: SearchResponse = {
-          request_id: requestId,
-          status: searchId === false ? 'complete' : 'enriching',
-          ...(searchId === false ? {} : { search_id: searchId, poll_after_ms: ports.options.pollAfterMs }),
-          offers: offers.slice(0, request.limit),
-          total_offers: offers.length,
-          ...(otherCurrency > 0 ? { other_currency_offers: otherCurrency } : {}),
-        };
-        return { status: 200, body };
-      },
-      undo: (payment) => pricing.forget(payment.key),
-    };
+export function searchCall(
+  ports: FlightsPorts,
+  pricing: Pricing,
+  { body: request, url }: Asked<SearchRequest>,
+  requestId: string,
+): PaidCall {
+  return {
+    resource: 'POST /air/search',
+    url,
+    request,
+    settle: 'after',
+    async check() {
+      const provider = configured(ports.provider);
+      checkTrip(request, provider, ports.clock.now());
+      const ages = provider.leastAge === undefined ? '' : ` for travellers of ${provider.leastAge} and over`;
+      return toTreasury(
+        ports,
+        () => pricing.searchPrice(),
+        `Search ${request.origin_iata} to ${request.destination_iata}${ages}`,
+      );
+    },
+    async perform(payment) {
+      const query = queryOf(request);
+      const { passed, otherCurrency } = partedOffers(await configured(ports.provider).search(query), request);
+      const offers = arranged(passed, request);
+      const isEnriching = ports.lowcost?.serves(query) === true;
+      const progress = isEnriching
+        ? { search_id: await keepSearch(ports, request), poll_after_ms: ports.options.pollAfterMs }
+        : {};
+      await pricing.completed(payment.key);
+      const body: SearchResponse = {
+        request_id: requestId,
+        status: isEnriching ? 'enriching' : 'complete',
+        ...progress,
+        offers: offers.slice(0, request.limit),
+        total_offers: offers.length,
+        ...(otherCurrency > 0 ? { other_currency_offers: otherCurrency } : {}),
+      };
+      return { status: 200, body };
+    },
+    undo: (payment) => pricing.forget(payment.key),
   };
 }
+
+/**
+ * Puts a search on record, so that any process can tell what the slower tier has found for it since.
+ * @returns the search id
+ */
+async function keepSearch({ store, clock, ids }: FlightsPorts, request: SearchRequest): Promise<string> {
+  const nowMs = clock.now();
+  const search_id = ids.next('sch');
+  // Its payment is written down after it, and waits for the disk.
+  await regained(store)
+    .insertInto('searches')
+    .values({ search_id, request: JSON.stringify(request), started_at_ms: nowMs, expires_at_ms: nowMs + KEPT_MS })
+    .execute();
+  return search_id;
+}
+
+/**
+ * POST /air/search-updates, free: the offers that landed after the cursor, filtered, sorted, grouped and limited as the
+ * search was. A cursor counts what has landed before the filters, so that it means the same to every process. Cutting each
+ * answer to `limit` loses nothing of the `limit` best of all of them together.
+ * @throws Problem `search_not_found`, `provider_failed`
+ */
+export async function searchUpdates(
+  ports: FlightsPorts,
+  { search_id, cursor }: SearchUpdatesRequest,
+): Promise<SearchUpdatesResponse> {
+  const { store, clock, lowcost, options } = ports;
+  const row = await store
+    .selectFrom('searches')
+    .selectAll()
+    .where('search_id', '=', search_id)
+    .where('expires_at_ms', '>', clock.now())
+    .executeTakeFirst();
+  if (!row || !lowcost) throw problem('search_not_found');
+  const request = JSON.parse(row.request) as SearchRequest;
+  const found = await lowcost.quote(queryOf(request), row.started_at_ms);
+  // A cursor that is ahead of this process's clock stays where it is.
+  const seen = Number(cursor ?? 0);
+  const offers = arranged(filterOffers(found.offers.slice(seen), request), request);
+  const answer = {
+    search_id,
+    offers: offers.slice(0, request.limit),
+    cursor: String(Math.max(seen, found.offers.length)),
+  };
+  if (found.kind === 'quoted') return { ...answer, status: 'complete' };
+  const waitMs = Math.min(options.pollAfterMs, found.nextAtMs - clock.now());
+  return { ...answer, status: 'enriching', poll_after_ms: Math.max(LEAST_POLL_MS, waitMs) };
+}
+
+const queryOf = (request: SearchRequest): OfferQuery => ({
+  origin: request.origin_iata,
+  destination: request.destination_iata,
+  departDate: request.depart_date,
+  returnDate: request.return_date,
+  adults: request.adults,
+  cabinClass: request.cabin_class,
+});
+
+function arranged(offers: readonly Offer[], request: SearchRequest): Offer[] {
+  const sorted = sortOffers(offers, request.sort);
+  return request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
+}
+
+export type OfferFilters = Pick<SearchRequest, 'max_stops' | 'departure_after' | 'departure_before' | 'max_price'>;
+
+/**
+ * The offers that pass every filter, in the order given (spec/flight-service.md, POST /air/search: filters come before
+ * sort, grouping and limit).
+ *
+ * - `max_stops` counts in each direction; technical stops are not stops.
+ * - `departure_after` and `departure_before` are inclusive, local to the airport where the journey begins, and about the
+ *   outbound direction alone.
+ * - `max_price` is in US dollars, for all passengers; it leaves out offers in other currencies.
+ */
+export const filterOffers = (offers: readonly Offer[], filters: OfferFilters): Offer[] =>
+  partedOffers(offers, filters).passed;
+
+/** The same, with how many were left out for their currency alone. */
+function partedOffers(offers: readonly Offer[], filters: OfferFilters) {
+  const { max_stops: stops, departure_after: after, departure_before: before, max_price: price } = filters;
+  const flown = offers.filter(
+    (offer) =>
+      (stops === undefined || offer.slices.every((slice) => slice.stops <= stops)) &&
+      (after === undefined || departureTime(offer) >= after) &&
+      (before === undefined || departureTime(offer) <= before),
+  );
+  if (price === undefined) return { passed: flown, otherCurrency: 0 };
+  const comparable = flown.filter(({ total_currency: currency }) => currency === PRICE_CURRENCY);
+  const most = typeof price === 'string' ? Number(parseUsdc(price)) : Math.round(price * 1_000_000);
+  return {
+    passed: comparable.filter(({ total_amount: total }) => total <= most),
+    otherCurrency: flown.length - comparable.length,
+  };
+}
+
+const departureTime = (offer: Offer): string => offer.departing_at.slice(11, 16);
 
 /** Says why a code is no airport; for the code of a city, names its airports. */
 function notAnAirport(code: string, provider: Provider): string {
@@ -66,12 +174,12 @@ function notAnAirport(code: string, provider: Provider): string {
   return `is a city code (${area.city})${choice}.`;
 }
 
-/** Where a day ends last: of an airport whose zone is not known, no day is called past too early. */
+/** The latest time zone: avoids calling a day past too early where an airport's zone is unknown. */
 const WHERE_DAYS_END = 'Etc/GMT+12';
 
 /**
- * Checks what the schema can't: airports that are known, dates that exist and are neither past (where the journey
- * begins) nor too far ahead.
+ * Checks what the schema can't: airports that are known, dates that exist and are neither past (where the journey begins)
+ * nor too far ahead.
  * @throws Problem `invalid_request` with every issue
  */
 function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
@@ -105,8 +213,8 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
 }
 
 /**
- * The first and the last day that are sold, by the calendar of the zone. A zone's calendar is at most a day from
- * UTC's: it is only asked, which costs 15 ms, when a day of the request is that near to an end.
+ * The first and the last day that are sold, by the calendar of the zone. A zone's calendar is at most a day from UTC's:
+ * looking it up costs 15 ms, and is left out where no day of the request is that near to an end.
  */
 function daysToSell(request: SearchRequest, nowMs: number, timeZone: string): [earliest: string, latest: string] {
   const days = [request.depart_date, request.return_date ?? request.depart_date];

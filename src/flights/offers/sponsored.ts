@@ -12,77 +12,77 @@ const PREFIX = 'x-gateway-sponsored-';
 const NAMES = ['key-id', 'timestamp', 'wallet', 'signature'] as const;
 /** How far the gateway's clock may be from ours, either way. */
 const SKEW_MS = 60_000;
-/** A used signature is kept longer than it is good for: another process's clock may be behind. */
+/** How long an expired signature is kept: another process's clock may be behind. */
 const KEPT_MS = 10 * 60_000;
 const USED_SIGNATURES = { table: 'sponsored_signatures', key: 'signature', at: 'expires_at_ms' } as const;
 
-type Reason = 'incomplete' | 'malformed' | 'unknown_key' | 'stale' | 'bad_signature' | 'replayed';
+type Signed = Awaited<ReturnType<typeof readSigned>>;
 
 /**
- * Sponsored previews of POST /air/search (spec/flight-service.md, Authentication; CONTRACT, section 8): a gateway's
- * signature in place of a payment. It works once; it is used up when the search begins, whatever comes of it.
+ * Answers a sponsored preview of POST /air/search without charging it (spec/flight-service.md, Authentication; CONTRACT,
+ * section 8): a gateway's signature in place of a payment. It works once; the search uses it up, whatever comes of it.
+ * @param bodyBytes the body as it came: its hash is signed
+ * @throws Problem what the call's `check` and `perform` throw, and `invalid_sponsored_preview` with `detail.reason`
  */
-export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts) {
-  /**
-   * Answers a search without charging it.
-   * @param bodyBytes the body as it came: its hash is signed
-   * @throws Problem what the call's `check` and `perform` throw, and `invalid_sponsored_preview` with
-   *   `detail.reason`
-   */
-  return async function preview(
-    request: HttpRequest,
-    bodyBytes: Uint8Array,
-    call: PaidCall,
-    publicUrl: string | undefined,
-  ): Promise<HttpResponse> {
-    const signed = await read(request, bodyBytes, addressedOf(request, call.url, publicUrl));
-    await call.check({ payer: null });
-    const key = await use(signed);
-    const visit = { key, payer: signed.wallet, amount: 0n };
-    const answer = await call.perform(visit).catch(async (error: unknown) => {
-      await call.undo?.(visit);
-      throw error;
-    });
-    log('info', 'sponsored_preview', { resource: call.resource, key_id: signed.keyId });
-    return json(answer.body, answer.status, { 'X-Sponsored-Preview': 'true' });
-  };
+export async function sponsoredPreview(
+  ports: FlightsPorts,
+  request: HttpRequest,
+  bodyBytes: Uint8Array,
+  call: PaidCall,
+  publicUrl: string | undefined,
+): Promise<HttpResponse> {
+  const signed = await readSigned(ports, request, bodyBytes, addressedOf(request, call.url, publicUrl));
+  await call.check({ payer: null });
+  const key = await use(ports, signed);
+  const visit = { key, payer: signed.wallet, amount: 0n };
+  const answer = await call.perform(visit).catch(async (error: unknown) => {
+    await call.undo?.(visit);
+    throw error;
+  });
+  ports.log('info', 'sponsored_preview', { resource: call.resource, key_id: signed.keyId });
+  return json(answer.body, answer.status, { 'X-Sponsored-Preview': 'true' });
+}
 
-  async function read(request: HttpRequest, bodyBytes: Uint8Array, addressed: { host: string; path: string }) {
-    const [keyId, timestamp, wallet, signatureText] = NAMES.map((name) => headerOf(request, PREFIX + name));
-    if (!keyId || !timestamp || !wallet || !signatureText) throw refused('incomplete');
-    const signature = bytesOf(signatureText, 64);
-    if (!/^\d{1,12}$/.test(timestamp) || !signature) throw refused('malformed');
-    await checkWallet('X-GATEWAY-SPONSORED-WALLET', wallet).catch(() => {
-      throw refused('malformed');
-    });
-    const keys = (await gatewayKeys?.()) ?? {};
-    const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
-    if (!key) throw refused('unknown_key');
-    const signedAtMs = Number(timestamp) * 1000;
-    if (Math.abs(clock.now() - signedAtMs) > SKEW_MS) throw refused('stale');
-    const text = signedText({ timestamp, wallet, method: request.method, ...addressed, body: bodyBytes });
-    if (!verifyEd25519(key, Buffer.from(text), signature)) throw refused('bad_signature');
-    return { keyId, wallet, signature, signedAtMs };
-  }
+async function readSigned(
+  { gatewayKeys, clock }: FlightsPorts,
+  request: HttpRequest,
+  bodyBytes: Uint8Array,
+  addressed: { host: string; path: string },
+) {
+  const [keyId, timestamp, wallet, signatureText] = NAMES.map((name) => headerOf(request, PREFIX + name));
+  if (!keyId || !timestamp || !wallet || !signatureText) throw refused('incomplete');
+  const signature = bytesOf(signatureText, 64);
+  if (!/^\d{1,12}$/.test(timestamp) || !signature) throw refused('malformed');
+  await checkWallet('X-GATEWAY-SPONSORED-WALLET', wallet).catch(() => {
+    throw refused('malformed');
+  });
+  const keys = (await gatewayKeys?.()) ?? {};
+  const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
+  if (!key) throw refused('unknown_key');
+  const signedAtMs = Number(timestamp) * 1000;
+  if (Math.abs(clock.now() - signedAtMs) > SKEW_MS) throw refused('stale');
+  const text = signedText({ timestamp, wallet, method: request.method, ...addressed, body: bodyBytes });
+  if (!verifyEd25519(key, Buffer.from(text), signature)) throw refused('bad_signature');
+  return { keyId, wallet, signature, signedAtMs };
+}
 
-  /** Takes the signature, which only one request can, in whichever process. Its name is what the search counts under. */
-  async function use({ signature, signedAtMs }: { signature: Uint8Array; signedAtMs: number }): Promise<string> {
-    const name = bs58.encode(signature);
-    const taken = await store
-      .insertInto('sponsored_signatures')
-      .values({ signature: name, expires_at_ms: signedAtMs + SKEW_MS + KEPT_MS })
-      .onConflict((conflict) => conflict.column('signature').doNothing())
-      .returning('signature')
-      .executeTakeFirst();
-    if (!taken) throw refused('replayed');
-    await removeOld(store, USED_SIGNATURES, clock.now());
-    return `preview:${name}`;
-  }
+/** Uses up the signature, which only one request in all processes can. The search counts under the returned name. */
+async function use({ store, clock }: FlightsPorts, { signature, signedAtMs }: Signed): Promise<string> {
+  const name = bs58.encode(signature);
+  const taken = await store
+    .insertInto('sponsored_signatures')
+    .values({ signature: name, expires_at_ms: signedAtMs + SKEW_MS + KEPT_MS })
+    .onConflict((conflict) => conflict.column('signature').doNothing())
+    .returning('signature')
+    .executeTakeFirst();
+  if (!taken) throw refused('replayed');
+  await removeOld(store, USED_SIGNATURES, clock.now());
+  return `preview:${name}`;
 }
 
 /**
- * The host and path that the gateway addressed. Under a server it is the server's own name: a signature that was made
- * for another service, and is sent here with that one's Host header, is not taken.
+ * The host and path that the gateway addressed. A server uses its own name, and so refuses a signature that was made for
+ * another service and is sent here with that one's Host header.
  */
 function addressedOf(request: HttpRequest, url: string, publicUrl: string | undefined) {
   const { host, pathname: path } = new URL(url);
@@ -105,7 +105,7 @@ export const signedText = (parts: {
   );
 
 /**
- * Reads a file of gateway keys: a JSON object from key id to public key, base58 or base64. Read for each preview, so
+ * Reads a file of gateway keys: a JSON object from key id to public key, base58 or base64. It is read for each preview, so
  * that keys change without a restart.
  * @throws Error when the file can't be read or a key is none: a mistake of the operator's
  */
@@ -137,7 +137,7 @@ function bytesOf(text: string, length: number): Uint8Array | null {
   return bytes.length === length ? bytes : null;
 }
 
-const MESSAGES: Record<Reason, string> = {
+const MESSAGES = {
   incomplete: 'A sponsored preview needs four headers: key id, timestamp, wallet and signature.',
   malformed: 'A header of the sponsored preview cannot be read.',
   unknown_key: 'The gateway key of the sponsored preview is not known here.',
@@ -146,5 +146,5 @@ const MESSAGES: Record<Reason, string> = {
   replayed: 'The signature of the sponsored preview was already used.',
 };
 
-const refused = (reason: Reason): Problem =>
+const refused = (reason: keyof typeof MESSAGES): Problem =>
   problem('invalid_sponsored_preview', { message: MESSAGES[reason], detail: { reason } });

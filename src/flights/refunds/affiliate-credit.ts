@@ -2,15 +2,14 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { loadToken } from '../../solana/index.ts';
 import { type OpenQueue, openQueue, type Queue, type RetryPolicy } from '../../store/index.ts';
-import type { AffiliatePayoutTable, FlightsDatabase, FlightsPorts, Tx } from '../base/index.ts';
+import { type AffiliatePayoutTable, type FlightsDatabase, type FlightsPorts, page, type Tx } from '../base/index.ts';
 import { LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
 const MOST_AT_ONCE = 20;
-
-/** A pay-out that failed so often is one that a person looks at. */
+/** After so many failures a person looks at a pay-out. */
 export const PAYOUT_TRIES = 5;
 
-/** One that keeps failing is told to an operator, once, and tried further. */
+/** An operator is paged once about a failing pay-out, which is tried further. */
 const RETRY: RetryPolicy = {
   firstMs: 5_000,
   factor: 2,
@@ -20,7 +19,6 @@ const RETRY: RetryPolicy = {
   giveUp: { after: 'never' },
 };
 
-/** A wallet without a token account is its owner's to mend. */
 const DAILY: RetryPolicy = { ...RETRY, firstMs: DAY_MS, factor: 1, mostMs: DAY_MS };
 
 const PAYOUTS: Queue<FlightsDatabase, 'affiliate_payouts'> = {
@@ -43,9 +41,9 @@ class AccountMissing extends Error {
 }
 
 /**
- * What affiliates are paid (CONTRACT, section 8). A journey is credited once: captured, its last arrival past, not
- * refunded, and no refund of it asked for. What is paid out is the balance of all that was credited to a code, less
- * all that was ever paid: a refund after the pay-out leaves a debt, which later credit fills first.
+ * Pays affiliates (CONTRACT, section 8). A journey is credited once: captured, its last arrival past, not refunded, and no
+ * refund of it asked for. A pay-out is all that was credited to a code, less all that was ever paid: a refund after the
+ * pay-out leaves a debt, which later credit fills first.
  */
 export function createAffiliateCredit(ports: FlightsPorts) {
   const queue = openQueue(ports, PAYOUTS);
@@ -75,8 +73,8 @@ async function pay(ports: FlightsPorts, queue: Payouts, payout: Payout): Promise
 }
 
 /**
- * The first pay-out to a wallet opens its token account at our expense, the only one that does: who closed it and
- * took the rent, which is worth more than a share of a cheap fare, opens it again alone.
+ * Only the first pay-out to a wallet opens its token account at our expense. An owner who closed it and took the rent,
+ * which is worth more than a share of a cheap fare, has to open it again.
  */
 async function wouldOpenAgain({ store, cluster, mint }: FlightsPorts, { wallet, code }: Payout): Promise<boolean> {
   const before = await store
@@ -92,7 +90,7 @@ async function wouldOpenAgain({ store, cluster, mint }: FlightsPorts, { wallet, 
   return (await cluster.tokenBalance(account)) === null;
 }
 
-/** Puts a pay-out off. Whatever it was, the other pay-outs and the rest of the worker's round go on. */
+/** Puts a failed pay-out off; the other pay-outs and the rest of the worker's round go on. */
 function putOff(ports: FlightsPorts, queue: Payouts, payout: Payout, error: unknown): Promise<void> {
   const isMissing = error instanceof AccountMissing;
   const { payout_id } = payout;
@@ -103,14 +101,13 @@ function putOff(ports: FlightsPorts, queue: Payouts, payout: Payout, error: unkn
       change: { last_error: code },
       also: tells
         ? (tx) =>
-            ports.outbox.enqueue(tx, {
-              kind: 'page',
-              dedupKey: `page:affiliate_unpaid:${payout_id}`,
-              intentId: null,
-              event: 'affiliate_unpaid',
-              text: `Pay-out ${payout_id} to an affiliate failed ${failures} times and will be tried again: ${code}.`,
-              fields: { payout_id, reason: code },
-            })
+            ports.outbox.enqueue(
+              tx,
+              page('affiliate_unpaid', payout_id, {
+                text: `Pay-out ${payout_id} to an affiliate failed ${failures} times and will be tried again: ${code}.`,
+                fields: { payout_id, reason: code },
+              }),
+            )
         : undefined,
       log: () =>
         isMissing
@@ -132,7 +129,7 @@ async function creditDueJourneys(ports: CreditPorts, most: number): Promise<numb
     .selectFrom('intents')
     .select(['intent_id', 'referrer'])
     .where('credit_due_at_ms', '<=', ports.clock.now())
-    // Those of which a refund is asked for wait until a person has decided.
+    // Journeys with an open refund request wait until a person has decided.
     .where(sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`)
     .orderBy('credit_due_at_ms')
     .limit(most)
@@ -143,7 +140,7 @@ async function creditDueJourneys(ports: CreditPorts, most: number): Promise<numb
   return journeys.length;
 }
 
-/** Credits one journey and orders the pay-out of the balance, all of it or nothing; or says that it never will be. */
+/** Credits one journey and orders the pay-out of the balance, all of it or nothing; or notes that it never will be. */
 async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, code: string): Promise<void> {
   const nowMs = clock.now();
   // The lock on a code's balance: of two workers that credit two of its journeys, the second sees the first's.
@@ -164,7 +161,12 @@ async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, cod
     tx.updateTable('intents').set(values).where('intent_id', '=', intentId).execute();
   const isOver = journey.status === 'refunded' || journey.booking_requested_at_ms === null;
   if (!affiliate || isOver) return void (await note({ credit_due_at_ms: null }));
-  if (await isContested(tx, intentId)) return;
+  const contest = await tx
+    .selectFrom('refund_requests')
+    .select('request_id')
+    .where('open_key', '=', intentId)
+    .executeTakeFirst();
+  if (contest) return;
   if (journey.captured_at_ms === null) return void (await note({ credit_due_at_ms: nowMs + LOOK_AGAIN_MS }));
   await note({ credit_due_at_ms: null, credited_at_ms: nowMs });
   const amount = await balance(tx, code);
@@ -179,31 +181,16 @@ async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, cod
       state: 'open',
       attempts: 0,
       due_at_ms: nowMs,
-      last_error: null,
-      signature: null,
       created_at_ms: nowMs,
-      paid_at_ms: null,
     })
     .execute();
 }
 
-/** True when a refund of it was asked for, and is not decided. */
-const isContested = async (tx: Tx, intentId: string): Promise<boolean> =>
-  (await tx.selectFrom('refund_requests').select('request_id').where('open_key', '=', intentId).executeTakeFirst()) !==
-  undefined;
-
+/** All that was credited to a code, less all that was ever paid. */
 async function balance(tx: Tx, code: string): Promise<number> {
-  const credited = await tx
-    .selectFrom('intents')
-    .select((column) => column.fn.sum('affiliate_amount').as('sum'))
-    .where('referrer', '=', code)
-    .where('status', '=', 'booked')
-    .where('credited_at_ms', 'is not', null)
-    .executeTakeFirst();
-  const ordered = await tx
-    .selectFrom('affiliate_payouts')
-    .select((column) => column.fn.sum('amount').as('sum'))
-    .where('code', '=', code)
-    .executeTakeFirst();
-  return Number(credited?.sum ?? 0) - Number(ordered?.sum ?? 0);
+  const { rows } = await sql<{ amount: number | string }>`select
+    coalesce((select sum(affiliate_amount) from intents
+      where referrer = ${code} and status = 'booked' and credited_at_ms is not null), 0)
+    - coalesce((select sum(amount) from affiliate_payouts where code = ${code}), 0) as amount`.execute(tx);
+  return Number(rows[0]?.amount ?? 0);
 }

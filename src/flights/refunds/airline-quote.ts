@@ -3,47 +3,44 @@ import { instant } from '../../kernel/clock.ts';
 import type { AirlineQuote } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest } from '../../wire/flights/index.ts';
-import type { FlightsPorts, RefundRequestRow } from '../base/index.ts';
+import { type FlightsPorts, orderOf, type RefundRequestRow } from '../base/index.ts';
 import { type CancelledBy, cancelledBy, isAskable } from '../bookings/index.ts';
 
-type QuotePorts = Pick<FlightsPorts, 'store' | 'provider' | 'clock' | 'effects'>;
-
-/** What the airline had said when a case was approved. Only a decision writes it. */
+/** The airline's answers when a case was approved. Only a decision writes it. */
 export interface Agreement {
   readonly airline_quote: AirlineQuote | null;
   readonly cancelled_by: CancelledBy;
 }
 
-/** null: the case is not approved, or was by an earlier release, which did not keep it apart from what was shown. */
+/** null: the case is not approved, or was by an earlier release, which kept no agreements. */
 export const agreementOf = ({ agreed }: Pick<RefundRequestRow, 'agreed'>): Agreement | null =>
   agreed === null ? null : (JSON.parse(agreed) as Agreement);
 
-/** The quote that an operator was shown last: nobody has agreed to it. */
+/** The quote that an operator was shown last, without having agreed to it. */
 const shownQuote = ({ airline_quote }: Pick<RefundRequestRow, 'airline_quote'>): AirlineQuote | null =>
   airline_quote === null ? null : (JSON.parse(airline_quote) as AirlineQuote);
 
-/** The quote that a case goes by: the agreed one, and before an agreement the one that was shown. */
+/** The agreed quote; before an agreement the shown one. */
 export const quoteOf = (row: Pick<RefundRequestRow, 'airline_quote' | 'agreed'>): AirlineQuote | null => {
   const agreement = agreementOf(row);
   return agreement === null ? shownQuote(row) : agreement.airline_quote;
 };
 
-/** What a case that waits for a person says when its approval does not hold any more. */
+/** The last error of a case whose approval no longer holds. */
 export const QUOTE_GONE = 'plan_changed';
 
 export const isGranted = ({ state }: Pick<RefundRequestRow, 'state'>): boolean =>
   state === 'approved' || state === 'stuck';
 
-/** True while a case is approved, and what it was approved by still holds. */
 export const isAgreed = (row: RefundRequestRow): boolean =>
   isGranted(row) && row.agreed !== null && !(row.state === 'stuck' && row.last_error === QUOTE_GONE);
 
 /**
- * The quote of a plan. The airline is asked for one only where nothing is agreed: a newer quote makes the older one
- * worthless there. It is kept as what was shown.
+ * The quote of a plan, kept as the shown one. The airline is asked for one only where nothing is agreed: a newer quote
+ * makes the older one worthless there.
  * @returns null where the airline gives no quotes for the order
  */
-export async function freshQuote(ports: QuotePorts, row: RefundRequestRow): Promise<AirlineQuote | null> {
+export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Promise<AirlineQuote | null> {
   const orderId = await quotable(ports, row);
   if (orderId === null) return null;
   if (isAgreed(row) || (await isBegun(ports, row))) return quoteOf(row);
@@ -59,11 +56,11 @@ export async function freshQuote(ports: QuotePorts, row: RefundRequestRow): Prom
 }
 
 /**
- * The quote that an approval takes: the agreed one, or the one that the operator was shown, while it can be taken.
+ * The quote that an approval takes: the agreed one, or the shown one while it can be taken.
  * @throws Problem `plan_changed` with what the airline says now; nothing was changed but the quote that is shown
  */
 export async function agreedQuote(
-  ports: QuotePorts,
+  ports: FlightsPorts,
   row: RefundRequestRow,
   request: ApproveRequest,
 ): Promise<AirlineQuote | null> {
@@ -87,8 +84,8 @@ export async function agreedQuote(
   throw planChanged({ airline_quote: await freshQuote(ports, row) });
 }
 
-/** A cancellation that was sent may have taken its quote: the airline is asked about that one before another is sent. */
-const isBegun = async ({ effects }: QuotePorts, { intent_id }: RefundRequestRow): Promise<boolean> =>
+/** A cancellation that was sent may have taken its quote: no other quote is asked for. */
+const isBegun = async ({ effects }: FlightsPorts, { intent_id }: RefundRequestRow): Promise<boolean> =>
   (await effects.standing('airline_cancel', intent_id)) !== 'none';
 
 export const planChanged = (detail: { airline_quote: AirlineQuote | null } | { cancelled_by: 'airline' }) =>
@@ -107,17 +104,13 @@ export const planChanged = (detail: { airline_quote: AirlineQuote | null } | { c
 const isOver = ({ expires_at }: AirlineQuote, nowMs: number): boolean =>
   expires_at !== null && Date.parse(expires_at) <= nowMs;
 
-/** The order of a case, where the airline would give a quote for it: one that it has cancelled itself needs none. */
+/** The id of a case's order, where the airline would give a quote for it: an order that it cancelled itself needs none. */
 export async function quotable(
-  { store, provider }: Pick<FlightsPorts, 'store' | 'provider'>,
-  { intent_id }: Pick<RefundRequestRow, 'intent_id'>,
+  { store, provider }: FlightsPorts,
+  { intent_id }: RefundRequestRow,
 ): Promise<string | null> {
   if (!provider?.cancellationQuote) return null;
-  const order = await store
-    .selectFrom('orders')
-    .select(['provider_order_id', 'cancelled_by'])
-    .where('intent_id', '=', intent_id)
-    .executeTakeFirst();
+  const order = await orderOf(store, intent_id);
   if (!order || order.cancelled_by !== null) return null;
   return isAskable(order.provider_order_id) ? order.provider_order_id : null;
 }

@@ -1,42 +1,106 @@
+import { type SqlBool, sql } from 'kysely';
 import { type ProviderOrder, toldBy } from '../../airlines/index.ts';
 import { liveKey } from '../../effects/index.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { OpenQueue } from '../../store/index.ts';
+import { type OpenQueue, openQueue } from '../../store/index.ts';
+import type { FlightsDatabase, FlightsPorts, IntentRow, RefundRequestRow, Store } from '../base/index.ts';
+import { BY_SERVICE, bookingOf, intentOf, orderOf, page, writeAudit } from '../base/index.ts';
 import {
-  type FlightsDatabase,
-  type FlightsPorts,
-  type IntentRow,
-  type RefundRequestRow,
-  type Store,
+  BY_HAND_CODE,
+  cancelledBy,
+  cancelledByNow,
+  createMails,
+  isAskable,
+  isDeskOrder,
   watchForTicket,
-  writeAudit,
-} from '../base/index.ts';
-import { cancelledBy, cancelledByNow, createMails, isAskable, isDeskOrder } from '../bookings/index.ts';
+} from '../bookings/index.ts';
 import { configured } from '../offers/index.ts';
-import { agreementOf, planChanged, quotable } from './airline-quote.ts';
+import { agreementOf, planChanged, QUOTE_GONE, quotable } from './airline-quote.ts';
 import { createPayouts } from './payouts.ts';
-import { movedTo } from './states.ts';
+import { dropUnpaidRequest, receive } from './requests.ts';
+import { movedTo, REFUNDS, THEIRS, UNSETTLED } from './states.ts';
 
-/** What the intent shows: no words of the customer's, for anybody can read it. */
+const MOST_AT_ONCE = 50;
+/** Shown by the intent: no words of the customer's, for anybody can read it. */
 const REFUND_REASON = 'refund_request_approved';
 
-/** What is done about a refund request that is held works with. */
-export interface RefundTools {
+interface RefundTools {
   readonly ports: FlightsPorts;
   readonly queue: OpenQueue<FlightsDatabase, 'refund_requests'>;
+}
+
+/**
+ * The worker's part in refund requests: those whose payment was left open are received or dropped, and those that an
+ * operator approved are carried out.
+ */
+export function createRefundPayouts(ports: FlightsPorts) {
+  const queue = openQueue(ports, REFUNDS);
+  const tools: RefundTools = { ports, queue };
+  const work = {
+    perform: (row: RefundRequestRow) => (row.state === 'settling' ? settle(ports, row) : carryOut(tools, row)),
+    failed: (row: RefundRequestRow, error: unknown) => putOff(tools, row, error),
+  };
+  return {
+    /** Carries one approved request out as far as it goes now; the worker does the rest. */
+    async carryOutNow(requestId: string): Promise<void> {
+      const row = await queue.claim([sql<SqlBool>`request_id = ${requestId}`]);
+      if (row) await queue.take(row, work);
+    },
+
+    runDue: () => queue.runDue(work, MOST_AT_ONCE),
+  };
+}
+
+/** The request's own process may have died: the settlement journal knows what became of its money. */
+async function settle(ports: FlightsPorts, row: RefundRequestRow): Promise<void> {
+  const outcome = await ports.paywall.outcome(row.payment_key);
+  if (outcome === 'unknown') throw problem('payment_pending');
+  if (outcome === 'failed') await dropUnpaidRequest(ports, row.payment_key);
+  else await receive(ports, row, 'runner');
+}
+
+/** Puts a step off, longer each time; in the end it waits for a person, and pages one. */
+function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unknown): Promise<void> {
+  const { request_id, intent_id } = row;
+  const byHand = isProblem(error) && error.detail?.by_hand === true;
+  // A quote that is gone comes back only by an operator's agreement to the next one.
+  const isTheirs = byHand || isProblem(error, QUOTE_GONE);
+  const policy = row.state === 'settling' ? UNSETTLED : isTheirs ? THEIRS : REFUNDS.retry;
+  return queue.postpone(
+    row,
+    error,
+    ({ verdict, failures, code: name }) => {
+      const code = byHand ? BY_HAND_CODE : name;
+      const isStuck = verdict === 'given_up';
+      const text = `The refund of ${intent_id} is stuck and needs a decision: ${code}. See farelock stuck show ${request_id}.`;
+      const fields = { request_id, intent_id, error: code };
+      const stuck = page('refund_stuck', `${request_id}:${row.fence}`, { intentId: intent_id, text, fields });
+      return {
+        change: {
+          ...(isStuck ? movedTo(row, 'stuck', 'runner') : {}),
+          last_error: code,
+          updated_at_ms: ports.clock.now(),
+        },
+        also: isStuck ? (tx) => ports.outbox.enqueue(tx, stuck) : undefined,
+        log: () =>
+          ports.log('warn', isStuck ? 'refund_stuck' : 'refund_postponed', {
+            request_id,
+            attempts: failures,
+            error_code: code,
+          }),
+      };
+    },
+    policy,
+  );
 }
 
 /**
  * Carries an approved refund out: cancelled at the airline, then paid out, then the intent is `refunded`. Every step is
  * an effect that happens once, and can be repeated after a crash at any point.
  */
-export async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void> {
+async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void> {
   const { ports, queue } = tools;
-  const intent = await ports.store
-    .selectFrom('intents')
-    .selectAll()
-    .where('intent_id', '=', row.intent_id)
-    .executeTakeFirstOrThrow();
+  const intent = await intentOf(ports.store, row.intent_id);
   await cancel(tools, row, intent);
   const { signature } = await createPayouts(ports)({
     subject: row.intent_id,
@@ -61,7 +125,7 @@ async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, inte
     if (!isKnown) throw planChanged({ cancelled_by: 'airline' });
     return;
   }
-  const { provider_order_id: orderId } = await orderOf(store, row);
+  const orderId = await orderIdOf(store, row);
   const provider = configured(ports.provider);
   await effects.airline<ProviderOrder>({
     kind: 'airline_cancel',
@@ -90,15 +154,18 @@ async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, inte
   });
 }
 
-const orderOf = (store: Store, { intent_id }: RefundRequestRow) =>
-  store.selectFrom('orders').select('provider_order_id').where('intent_id', '=', intent_id).executeTakeFirstOrThrow();
+async function orderIdOf(store: Store, { intent_id }: RefundRequestRow): Promise<string> {
+  const order = await orderOf(store, intent_id);
+  if (!order) throw new Error('a booked intent has no order');
+  return order.provider_order_id;
+}
 
-/** The airline's word about the order of a case at this moment. `unknown`: no interface of ours knows, or it is silent. */
+/** Asks the airline about the order of a case. `unknown`: no interface of ours knows it, or the airline is silent. */
 export async function askAboutOrder(
-  { store, provider, log }: Pick<FlightsPorts, 'store' | 'provider' | 'log'>,
+  { store, provider, log }: FlightsPorts,
   row: RefundRequestRow,
 ): Promise<ProviderOrder | 'unknown'> {
-  const { provider_order_id: orderId } = await orderOf(store, row);
+  const orderId = await orderIdOf(store, row);
   if (isDeskOrder(orderId) || !provider) return 'unknown';
   try {
     return await provider.order(orderId);
@@ -113,7 +180,7 @@ export async function askAboutOrder(
 export const isAlive = (word: ProviderOrder | 'unknown'): boolean => word !== 'unknown' && !isCancelled(word);
 
 /**
- * An operator's word that an order is cancelled is compared with the airline's once more before the money leaves.
+ * Compares an operator's word that an order is cancelled with the airline's once more before the money leaves.
  * @throws Problem `provider_failed` (by hand) while the airline shows it alive; the word is worth nothing then
  */
 async function checkWord(ports: FlightsPorts, row: RefundRequestRow): Promise<void> {
@@ -126,7 +193,6 @@ async function checkWord(ports: FlightsPorts, row: RefundRequestRow): Promise<vo
   throw byHand('The airline still shows the ticket.');
 }
 
-/** The result of a cancellation that an operator has made with the airline. */
 export const BY_HAND = 'by_hand';
 
 const liveCancellation = (store: Store, { intent_id }: RefundRequestRow) =>
@@ -141,14 +207,13 @@ const isCancelledByHand = async (store: Store, row: RefundRequestRow): Promise<b
 
 /**
  * True where the ticket of a case was cancelled, or may be right now. The airline is asked about an attempt that ended
- * without an answer; one without an end may still be on its way there.
+ * without an answer; an attempt without an end may still be on its way there.
  * @throws Problem `provider_failed`, `upstream_rate_limited` where the airline does not say
  */
 export async function mayBeCancelled(ports: FlightsPorts, row: RefundRequestRow): Promise<boolean> {
   const attempt = await liveCancellation(ports.store, row);
   if (attempt?.state !== 'sent') return attempt !== undefined;
-  const { provider_order_id: orderId } = await orderOf(ports.store, row);
-  return isCancelled(await configured(ports.provider).order(orderId));
+  return isCancelled(await configured(ports.provider).order(await orderIdOf(ports.store, row)));
 }
 
 const byHand = (message: string) => problem('provider_failed', { message, detail: { by_hand: true } });
@@ -162,22 +227,16 @@ async function conclude(
   signature: string,
 ): Promise<void> {
   const { store, clock } = ports;
-  const endedBy = await cancelledBy(store, row.intent_id);
-  const booking = await store
-    .selectFrom('bookings')
-    .select(['intent_id', 'passengers_sealed'])
-    .where('intent_id', '=', row.intent_id)
-    .executeTakeFirstOrThrow();
-  const tell = await createMails(ports).about(booking, {
+  const { request_id, intent_id } = row;
+  const tell = await createMails(ports).about(await bookingOf(store, intent_id), {
     kind: 'refund_request_approved',
     amount: BigInt(row.payout_amount ?? 0),
     penalty: BigInt(row.penalty_amount ?? 0),
-    cancelledBy: endedBy,
+    cancelledBy: await cancelledBy(store, intent_id),
     refundWallet: intent.refund_wallet,
     transaction: signature,
   });
-  const { provider_order_id: orderId } = await orderOf(store, row);
-  const watches = isAskable(orderId) && (await isCancelledByHand(store, row));
+  const watches = isAskable(await orderIdOf(store, row)) && (await isCancelledByHand(store, row));
   const nowMs = clock.now();
   await store.transaction().execute(async (tx) => {
     const ended = { payout_tx_hash: signature, last_error: null, updated_at_ms: nowMs };
@@ -192,25 +251,24 @@ async function conclude(
         credit_due_at_ms: null,
         updated_at_ms: nowMs,
       })
-      .where('intent_id', '=', row.intent_id)
+      .where('intent_id', '=', intent_id)
       .where('status', '=', 'booked')
       .execute();
     // The journey is over before its last arrival: its data is kept from now on, not from then.
     await tx
       .updateTable('upkeep')
       .set({ due_at_ms: nowMs })
-      .where('intent_id', '=', row.intent_id)
+      .where('intent_id', '=', intent_id)
       .where('task', '=', 'purge')
       .execute();
-    if (watches) await watchForTicket(tx, row.intent_id, nowMs);
+    if (watches) await watchForTicket(tx, intent_id, nowMs);
     await writeAudit(tx, ports, {
-      operator: { keyId: 'service', name: 'service' },
+      ...BY_SERVICE,
       action: 'refund.paid_out',
-      subject: row.request_id,
-      requestId: '',
-      detail: { intent_id: row.intent_id, amount: row.payout_amount, transaction: signature },
+      subject: request_id,
+      detail: { intent_id, amount: row.payout_amount, transaction: signature },
     });
     await tell(tx);
   });
-  ports.log('info', 'refund_paid_out', { request_id: row.request_id, intent_id: row.intent_id });
+  ports.log('info', 'refund_paid_out', { request_id, intent_id });
 }

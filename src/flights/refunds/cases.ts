@@ -3,18 +3,13 @@ import { instant } from '../../kernel/clock.ts';
 import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
-import {
-  decisionPlace,
-  type FlightsPorts,
-  type IntentRow,
-  lockedOffer,
-  type RefundRequestRow,
-  type RefundRequestState,
-  type Store,
-} from '../base/index.ts';
-import { type CancelledBy, cancelledBy } from '../bookings/index.ts';
+import type { FlightsPorts, IntentRow, KeptOrder, RefundRequestRow, RefundRequestState, Store } from '../base/index.ts';
+import { decisionPlace, instantOrNull, intentOf, lockedOffer, orderOf } from '../base/index.ts';
+import type { CancelledBy } from '../bookings/index.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, notePlace, reasonPlace } from './states.ts';
+
+// What operators read of refund requests.
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
 
@@ -23,10 +18,8 @@ const IS_DECIDED = sql<SqlBool>`state in ('refunded', 'rejected')`;
 export const IS_GRANTED = sql<SqlBool>`state in ('approved', 'stuck')`;
 const IS_UNDECIDED = sql<SqlBool>`state in ('received', 'approved', 'stuck')`;
 
-const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 const numberOrNull = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
 
-/** Columns of a summary: none is sealed. */
 export const SUMMARISED = [
   'request_id',
   'intent_id',
@@ -39,27 +32,16 @@ export const SUMMARISED = [
 ] as const satisfies readonly (keyof RefundRequestRow)[];
 type SummarisedRequest = Pick<RefundRequestRow, (typeof SUMMARISED)[number]>;
 
-/** A case and its intent, of a request id, or of an intent id (its latest request). */
 export interface OpenedCase {
   readonly row: RefundRequestRow;
   readonly intent: IntentRow;
 }
 
-/** What operators read of refund requests. */
-export function createRefundCases(ports: CasePorts) {
-  return {
-    open: (id: string): Promise<OpenedCase> => open(ports, id),
-    queue: (query: QueueQuery): Promise<RefundQueue> => queue(ports, query),
-    show: (opened: OpenedCase): Promise<RefundCase> => show(ports, opened),
-  };
-}
-
-export type RefundCases = ReturnType<typeof createRefundCases>;
-
-type CasePorts = Pick<FlightsPorts, 'store' | 'secrets'>;
-
-/** @throws Problem `refund_request_not_found` */
-async function open({ store }: CasePorts, id: string): Promise<OpenedCase> {
+/**
+ * Opens the case of a request id, or of an intent id (its latest request).
+ * @throws Problem `refund_request_not_found`
+ */
+export async function openCase({ store }: FlightsPorts, id: string): Promise<OpenedCase> {
   const row = await store
     .selectFrom('refund_requests')
     .selectAll()
@@ -72,16 +54,16 @@ async function open({ store }: CasePorts, id: string): Promise<OpenedCase> {
   return { row, intent: await intentOf(store, row.intent_id) };
 }
 
-const intentOf = (store: Store, intentId: string): Promise<IntentRow> =>
-  store.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirstOrThrow();
-
 function indexedBy(status: QueueQuery['status']): RawBuilder<SqlBool> {
   if (status === 'refunded' || status === 'rejected') return IS_DECIDED;
   return status === 'approved' || status === 'stuck' ? IS_GRANTED : IS_UNDECIDED;
 }
 
-/** The queue: oldest first, or by the day of departure; `status` none means what is not decided. */
-async function queue({ store }: CasePorts, { status, sort, limit, cursor }: QueueQuery): Promise<RefundQueue> {
+/** The queue: oldest first, or by the day of departure. Without a status it lists undecided requests. */
+export async function caseQueue(
+  { store }: FlightsPorts,
+  { status, sort, limit, cursor }: QueueQuery,
+): Promise<RefundQueue> {
   const key = sort === 'age' ? 'requested_at_ms' : 'journey_date';
   const first = sort === 'age' ? 0 : '';
   const [from, id] = cursor === undefined ? [first, ''] : readCursor(cursor);
@@ -117,24 +99,24 @@ export async function summariesOf(store: Store, rows: readonly SummarisedRequest
   return rows.map((row) => {
     const intent = byId.get(row.intent_id);
     if (!intent) throw new Error(`${row.request_id} has no intent`);
-    return summaryOf({ row, intent }, intent.cancelled_by);
+    return summaryOf(row, intent, intent.cancelled_by);
   });
 }
 
 /** One whole case, with the customer's words: for operators alone. */
-async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<RefundCase> {
-  const { store, secrets } = ports;
+export async function showCase({ store, secrets }: FlightsPorts, opened: OpenedCase): Promise<RefundCase> {
+  const { row, intent } = opened;
   const offer = lockedOffer(intent);
-  const unsealed = (place: string, sealed: string | null) =>
-    sealed === null || sealed === '' ? null : secrets.decrypt(place, sealed);
+  const unsealed = (place: string, sealed: string | null) => (sealed ? secrets.decrypt(place, sealed) : null);
   const notes = await store
     .selectFrom('refund_notes')
     .selectAll()
     .where('request_id', '=', row.request_id)
     .orderBy('at_ms')
     .execute();
+  const order = await orderOf(store, intent.intent_id);
   return {
-    ...summaryOf({ row, intent }, await cancelledBy(store, intent.intent_id)),
+    ...summaryOf(row, intent, order?.cancelled_by ?? null),
     order_id: intent.order_id,
     passenger_count: intent.passenger_count,
     refund_wallet: intent.refund_wallet,
@@ -147,7 +129,17 @@ async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<Refu
     },
     reason: unsealed(reasonPlace(row.request_id), row.reason_sealed),
     contact: unsealed(contactPlace(row.request_id), row.contact_sealed),
-    decision: decisionOf(row, unsealed(decisionPlace(row.request_id), row.decision_sealed)),
+    decision:
+      row.decided_at_ms === null
+        ? null
+        : {
+            by: row.decided_by_name ?? '',
+            at: instant(row.decided_at_ms),
+            words: unsealed(decisionPlace(row.request_id), row.decision_sealed),
+            penalty_amount: row.penalty_amount,
+            payout_amount: row.payout_amount,
+            airline_quote: agreementOf(row)?.airline_quote ?? null,
+          },
     payout_tx_hash: row.payout_tx_hash,
     airline_quote: quoteOf(row),
     last_error: row.last_error,
@@ -156,24 +148,18 @@ async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<Refu
       by: note.operator_name,
       text: unsealed(notePlace(note.note_id), note.text_sealed) ?? '',
     })),
-    timeline: await timeline(ports, { row, intent }),
+    timeline: await timeline(store, opened, order),
   };
 }
 
-const decisionOf = (row: RefundRequestRow, words: string | null): RefundCase['decision'] =>
-  row.decided_at_ms === null
-    ? null
-    : {
-        by: row.decided_by_name ?? '',
-        at: instant(row.decided_at_ms),
-        words,
-        penalty_amount: row.penalty_amount,
-        payout_amount: row.payout_amount,
-        airline_quote: agreementOf(row)?.airline_quote ?? null,
-      };
+type Event = [atMs: number | null, event: string, detail: string | null];
 
-/** What happened, in order: to the intent, in the effect log, and by whom at the desk. */
-async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Promise<RefundCase['timeline']> {
+/** The events of a case in order: of the intent, in the effect log, and at the desk. */
+async function timeline(
+  store: Store,
+  { row, intent }: OpenedCase,
+  order: KeptOrder | undefined,
+): Promise<RefundCase['timeline']> {
   const effects = await store
     .selectFrom('effects')
     .select(['kind', 'state', 'signature', 'result', 'error', 'updated_at_ms'])
@@ -185,13 +171,8 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
     .where('subject', '=', row.request_id)
     .where('action', '<>', 'refund.show')
     .execute();
-  const order = await store
-    .selectFrom('orders')
-    .select(['changed_at_ms', 'cancelled_by'])
-    .where('intent_id', '=', intent.intent_id)
-    .executeTakeFirst();
   const change = order?.cancelled_by === 'airline' ? 'cancelled by the airline' : 'changed by the airline';
-  const events: [number | null, string, string | null][] = [
+  const events: Event[] = [
     [intent.created_at_ms, 'intent created', null],
     [intent.booking_requested_at_ms, 'booking requested', null],
     [intent.ticketed_at_ms, 'ticketed', intent.order_id],
@@ -200,25 +181,19 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
     [row.requested_at_ms, 'refund requested', null],
     [intent.refunded_at_ms, 'refunded', intent.refund_tx_hash],
     ...effects.map(
-      (one) =>
-        [one.updated_at_ms, `effect ${one.kind} ${one.state}`, one.error ?? one.signature ?? one.result] as [
-          number,
-          string,
-          string | null,
-        ],
+      (one): Event => [one.updated_at_ms, `effect ${one.kind} ${one.state}`, one.error ?? one.signature ?? one.result],
     ),
-    ...acts.map(
-      (act) => [act.at_ms, act.action.replace('.', ' '), act.operator_name] as [number, string, string | null],
-    ),
+    ...acts.map((act): Event => [act.at_ms, act.action.replace('.', ' '), act.operator_name]),
   ];
   return events
-    .filter((event): event is [number, string, string | null] => event[0] !== null)
-    .sort((a, b) => a[0] - b[0])
-    .map(([atMs, event, detail]) => ({ at: instant(atMs), event, detail }));
+    .flatMap(([atMs, event, detail]) => (atMs === null ? [] : [{ atMs, event, detail }]))
+    .sort((a, b) => a.atMs - b.atMs)
+    .map(({ atMs, event, detail }) => ({ at: instant(atMs), event, detail }));
 }
 
 function summaryOf(
-  { row, intent }: { readonly row: SummarisedRequest; readonly intent: Pick<IntentRow, 'offer' | 'amount'> },
+  row: SummarisedRequest,
+  intent: Pick<IntentRow, 'offer' | 'amount'>,
   endedBy: CancelledBy,
 ): RefundCaseSummary {
   const offer = lockedOffer(intent);
@@ -226,7 +201,6 @@ function summaryOf(
   return {
     request_id: row.request_id,
     intent_id: row.intent_id,
-    // `settling` is never opened.
     status: row.state === 'settling' ? 'received' : row.state,
     requested_at: instant(row.requested_at_ms),
     journey_date: row.journey_date,
@@ -240,7 +214,7 @@ function summaryOf(
     },
     payout_amount: row.payout_amount,
     claimed_by: row.claimed_by_name,
-    claimed_at: orNull(row.claimed_at_ms),
+    claimed_at: instantOrNull(row.claimed_at_ms),
   };
 }
 

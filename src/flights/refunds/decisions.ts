@@ -1,79 +1,63 @@
 import { liveKey } from '../../effects/index.ts';
+import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { loadNotifyMails } from '../../notify/index.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
-import {
-  decisionPlace,
-  type FlightsPorts,
-  type Operator,
-  type RefundRequestRow,
-  type Store,
-  type Tx,
-  writeAudit,
-} from '../base/index.ts';
+import type { By, FlightsPorts, RefundRequestRow, Tx } from '../base/index.ts';
+import { bookingOf, decisionPlace, writeAudit } from '../base/index.ts';
 import { cancelledBy, loadBookingsMails } from '../bookings/index.ts';
-import {
-  type Agreement,
-  agreedQuote,
-  agreementOf,
-  freshQuote,
-  isAgreed,
-  isGranted,
-  planChanged,
-  QUOTE_GONE,
-} from './airline-quote.ts';
-import type { OpenedCase, RefundCases } from './cases.ts';
+import type { Agreement } from './airline-quote.ts';
+import { agreedQuote, agreementOf, freshQuote, isAgreed, isGranted, planChanged, QUOTE_GONE } from './airline-quote.ts';
+import { type OpenedCase, openCase } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
 import { movedTo, notePlace } from './states.ts';
 
-/** Who does it, in which call. */
-export interface By {
-  readonly operator: Operator;
-  readonly requestId: string;
-}
-
-/**
- * What operators do with a case. A case belongs to whoever claimed it until it is released; deciding takes a free one.
- * Each act and its row in the audit trail are one transaction.
+/*
+ * Operators' acts on a case. A case belongs to the operator who claimed it until it is released; deciding takes a free
+ * one. Each act and its row in the audit trail are one transaction.
  */
-export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
-  const { store } = ports;
-  return {
-    /** @throws Problem `case_already_claimed` too: who could not do it is not told what it would do */
-    async plan(opened: OpenedCase, by: By, request: ApproveRequest): Promise<RefundPlan> {
-      checkHolder(opened.row, by);
-      return planRefund(ports, opened, request, () => freshQuote(ports, opened.row));
-    },
 
-    planRejection: (opened: OpenedCase, by: By, reason: string): Promise<RejectionPlan> =>
-      planRejection(ports, opened, by, reason),
-
-    claim: (requestId: string, by: By) =>
-      store.transaction().execute(async (tx) => {
-        await take(ports, tx, requestId, by);
-      }),
-
-    release: (requestId: string, by: By, force: boolean) =>
-      store.transaction().execute(async (tx) => {
-        if (!force) await take(ports, tx, requestId, by);
-        await tx
-          .updateTable('refund_requests')
-          .set({ claimed_by: null, claimed_by_name: null, claimed_at_ms: null })
-          .where('request_id', '=', requestId)
-          .execute();
-        await audit(ports, tx, by, 'release', requestId, { force });
-      }),
-
-    note: (requestId: string, by: By, text: string) =>
-      store.transaction().execute((tx) => addNote(ports, tx, requestId, by, text)),
-
-    approve: (id: string, by: By, request: ApproveRequest): Promise<void> => approve(ports, cases, id, by, request),
-
-    reject: (id: string, by: By, reason: string): Promise<void> => reject(ports, cases, id, by, reason),
-  };
+/** @throws Problem `case_already_claimed` too: another operator may not even see the plan */
+export async function planApproval(
+  ports: FlightsPorts,
+  opened: OpenedCase,
+  by: By,
+  request: ApproveRequest,
+): Promise<RefundPlan> {
+  checkHolder(opened.row, by);
+  return planRefund(ports, opened, request, () => freshQuote(ports, opened.row));
 }
 
-export type RefundDecisions = ReturnType<typeof createRefundDecisions>;
+export const claimCase = (ports: FlightsPorts, requestId: string, by: By) =>
+  ports.store.transaction().execute((tx) => take(ports, tx, requestId, by));
+
+export const releaseCase = (ports: FlightsPorts, requestId: string, by: By, force: boolean) =>
+  ports.store.transaction().execute(async (tx) => {
+    if (!force) await take(ports, tx, requestId, by);
+    await tx
+      .updateTable('refund_requests')
+      .set({ claimed_by: null, claimed_by_name: null, claimed_at_ms: null })
+      .where('request_id', '=', requestId)
+      .execute();
+    await audit(ports, tx, by, 'release', requestId, { force });
+  });
+
+export const noteOnCase = (ports: FlightsPorts, requestId: string, by: By, text: string) =>
+  ports.store.transaction().execute(async (tx) => {
+    const { ids, secrets, clock } = ports;
+    const noteId = ids.next('nte');
+    await tx
+      .insertInto('refund_notes')
+      .values({
+        note_id: noteId,
+        request_id: requestId,
+        operator_name: by.operator.name,
+        text_sealed: secrets.encrypt(notePlace(noteId), text),
+        at_ms: clock.now(),
+      })
+      .execute();
+    await audit(ports, tx, by, 'note', requestId, { note_id: noteId });
+  });
 
 const audit = (
   ports: FlightsPorts,
@@ -88,11 +72,10 @@ const audit = (
 function checkHolder(row: RefundRequestRow, { operator }: By): void {
   if (row.claimed_by === null || row.claimed_by === operator.keyId) return;
   throw problem('case_already_claimed', {
-    detail: { claimed_by: row.claimed_by_name, claimed_at: new Date(row.claimed_at_ms ?? 0).toISOString() },
+    detail: { claimed_by: row.claimed_by_name, claimed_at: instant(row.claimed_at_ms ?? 0) },
   });
 }
 
-/** @throws Problem `case_already_claimed` */
 async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Promise<RefundRequestRow> {
   const row = await tx
     .selectFrom('refund_requests')
@@ -111,47 +94,26 @@ async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Pro
   return row;
 }
 
-async function addNote(ports: FlightsPorts, tx: Tx, requestId: string, by: By, text: string): Promise<void> {
-  const { ids, secrets, clock } = ports;
-  const noteId = ids.next('nte');
-  await tx
-    .insertInto('refund_notes')
-    .values({
-      note_id: noteId,
-      request_id: requestId,
-      operator_name: by.operator.name,
-      text_sealed: secrets.encrypt(notePlace(noteId), text),
-      at_ms: clock.now(),
-    })
-    .execute();
-  await audit(ports, tx, by, 'note', requestId, { note_id: noteId });
-}
-
 /**
- * Fixes what is paid out and starts it; the worker finishes it whatever happens to this request. An approved or stuck case
- * is started again with what was agreed. Until its pay-out exists, another amount, or the plan that follows from a quote
- * that is gone, is a new decision: it replaces the agreement, and no worker goes on with the old one. A treasury that is
- * short before anything is on record refuses the approval; one that is emptied after it leaves the case `approved`, with
- * that as `last_error`, and so does every try until it is filled up. What the same operator approved with the same
- * numbers, and is paid out, is approved: the answer may have been lost.
- * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`,
- *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then, but that an approval whose
- *   quote the airline did not take waits for a new one (`stuck`)
+ * Fixes the pay-out and starts it; the worker finishes it whatever happens to this request. An approved or stuck case is
+ * started again as agreed. Until its pay-out exists, another amount, or the plan that follows from a quote that is gone,
+ * is a new decision: it replaces the agreement, and no worker goes on with the old one. A treasury that is short before
+ * anything is on record refuses the approval; one that is emptied after it leaves the case `approved`, with that as
+ * `last_error`, until it is filled up. A repeated approval by the same operator with the same numbers succeeds when it is
+ * paid out: the first answer may have been lost.
+ * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`, `plan_changed`,
+ *   `treasury_insufficient`, `invalid_request`: nothing was changed then, except that an approval whose quote the airline
+ *   did not take waits for a new one (`stuck`)
  */
-async function approve(
-  ports: FlightsPorts,
-  cases: RefundCases,
-  id: string,
-  by: By,
-  request: ApproveRequest,
-): Promise<void> {
+export async function approve(ports: FlightsPorts, id: string, by: By, request: ApproveRequest): Promise<void> {
   const { store, clock, secrets } = ports;
-  const opened = await cases.open(id);
+  const opened = await openCase(ports, id);
   if (isDoneAsAsked(opened.row, by, request)) return;
   const requestId = opened.row.request_id;
   checkHolder(opened.row, by);
   const agreed = () => agreedQuote(ports, opened.row, request);
-  const planned = isResumed(opened.row, request) ? null : await planRefund(ports, opened, request, agreed);
+  const planned =
+    isAgreed(opened.row) && isSameAmount(opened.row, request) ? null : await planRefund(ports, opened, request, agreed);
   if (planned) {
     checkAgreedTo(opened.row, planned, request);
     checkPlan(planned, request);
@@ -193,28 +155,26 @@ async function approve(
       ...(planned && !isFirst ? { before: decisionOn(row) } : {}),
     });
   });
-  const { createRefundPayouts } = await import('./refund-payouts.ts');
+  const { createRefundPayouts } = await import('./carry-out.ts');
   await createRefundPayouts(ports).carryOutNow(requestId);
   await checkTaken(ports, requestId);
 }
 
-/** True where an approval says nothing that was not agreed before: the case only goes on. */
-const isResumed = (row: RefundRequestRow, request: ApproveRequest): boolean =>
-  isAgreed(row) &&
+/** True where every amount that an approval names is the approved one. */
+const isSameAmount = (row: RefundRequestRow, request: ApproveRequest): boolean =>
   [request.payout_amount, request.expected_payout_amount].every(
     (amount) => amount === undefined || amount === row.payout_amount,
   );
 
 const agreementOn = ({ airline_quote, cancelled_by }: RefundPlan): Agreement => ({ airline_quote, cancelled_by });
 
-/** What a new decision replaces, for the audit trail. */
 const decisionOn = (row: RefundRequestRow) => ({
   payout_amount: row.payout_amount,
   decided_by: row.decided_by_name,
   ...agreementOf(row),
 });
 
-/** @throws Problem `plan_changed` for an amount that differs from the approved one, and that nobody has named */
+/** @throws Problem `plan_changed` for an amount that differs from the approved one, and was not named */
 function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: ApproveRequest): void {
   const named = request.payout_amount ?? request.expected_payout_amount;
   if (row.state === 'received' || named !== undefined || planned.payout_amount === row.payout_amount) return;
@@ -224,7 +184,7 @@ function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: Appr
 }
 
 /**
- * A decision is about the case as its operator saw it, and is the last one once the pay-out exists.
+ * Refuses a decision about a case that has changed since its operator saw it, or whose pay-out exists.
  * @throws Problem `case_already_decided`
  */
 async function checkUndecided(tx: Tx, seen: RefundRequestRow, row: RefundRequestRow, isNew: boolean): Promise<void> {
@@ -236,7 +196,6 @@ async function checkUndecided(tx: Tx, seen: RefundRequestRow, row: RefundRequest
   if (isNew && (await isLive(tx, 'payout', row.intent_id))) throw alreadyDecided(row);
 }
 
-/** True where an effect was made, or may have been. */
 async function isLive(tx: Tx, kind: 'payout' | 'airline_cancel', intentId: string): Promise<boolean> {
   const live = await tx
     .selectFrom('effects')
@@ -259,23 +218,22 @@ async function checkTaken(ports: FlightsPorts, requestId: string): Promise<void>
 }
 
 const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): boolean =>
-  row.state === 'refunded' &&
-  row.claimed_by === by.operator.keyId &&
-  [request.payout_amount, request.expected_payout_amount].every(
-    (amount) => amount === undefined || amount === row.payout_amount,
-  );
+  row.state === 'refunded' && row.claimed_by === by.operator.keyId && isSameAmount(row, request);
 
-/** @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled` */
-async function planRejection(ports: FlightsPorts, { row }: OpenedCase, by: By, reason: string): Promise<RejectionPlan> {
+export async function planRejection(
+  ports: FlightsPorts,
+  { row }: OpenedCase,
+  by: By,
+  reason: string,
+): Promise<RejectionPlan> {
   await checkRejectable(ports, row, by);
-  const { passengers_sealed } = await bookingOf(ports.store, row);
+  const booking = await bookingOf(ports.store, row.intent_id);
   const { mailText } = await loadNotifyMails();
   return {
     request_id: row.request_id,
     intent_id: row.intent_id,
     dry_run: true,
-    // Operators decide without names: none is shown here either.
-    mail: passengers_sealed === '' ? null : mailText('…', row.intent_id, rejection(reason)),
+    mail: !booking?.passengers_sealed ? null : mailText('…', row.intent_id, rejection(reason)),
   };
 }
 
@@ -304,23 +262,16 @@ const ticketCancelled = ({ state }: RefundRequestRow) =>
 
 const rejection = (reason: string) => ({ kind: 'refund_request_rejected', reason }) as const;
 
-const bookingOf = (store: Store, row: RefundRequestRow) =>
-  store
-    .selectFrom('bookings')
-    .select(['intent_id', 'passengers_sealed'])
-    .where('intent_id', '=', row.intent_id)
-    .executeTakeFirstOrThrow();
-
 /**
  * Declines a request; an approved one until its ticket is cancelled.
  * @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled`
  */
-async function reject(ports: FlightsPorts, cases: RefundCases, id: string, by: By, reason: string): Promise<void> {
+export async function reject(ports: FlightsPorts, id: string, by: By, reason: string): Promise<void> {
   const { store, clock, secrets } = ports;
-  const { row } = await cases.open(id);
+  const { row } = await openCase(ports, id);
   await checkRejectable(ports, row, by);
   const { createMails } = await loadBookingsMails();
-  const booking = await bookingOf(store, row);
+  const booking = await bookingOf(store, row.intent_id);
   const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
   await store.transaction().execute(async (tx) => {
     const held = await take(ports, tx, row.request_id, by);
@@ -354,8 +305,8 @@ async function reject(ports: FlightsPorts, cases: RefundCases, id: string, by: B
 }
 
 /**
- * Ends an attempt that the airline was asked about, and has not made.
- * @throws Problem `ticket_already_cancelled` where somebody has taken the case up since then
+ * Ends a cancellation that the airline was asked about, and has not made.
+ * @throws Problem `ticket_already_cancelled` where the case was taken up since then
  */
 async function callOffCancellation(
   tx: Tx,

@@ -1,51 +1,42 @@
-import {
-  AccountRole,
-  type Address,
-  createAddressWithSeed,
-  getAddressEncoder,
-  type Instruction,
-  type Signature,
-} from '@solana/kit';
+import { type Address, createAddressWithSeed, type Instruction, type Signature } from '@solana/kit';
 import type { Agreed, ChainPlan } from '../../effects/index.ts';
 import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/index.ts';
+import { associatedTokenAddress, MEMO_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from '../base/index.ts';
 
 interface PayOut {
-  /** What it is for; the same subject is never paid twice. The chain shows its hash alone. */
+  /** The same subject is never paid twice. The chain shows its hash alone. */
   readonly subject: string;
   /** A wallet, not a token account. */
   readonly to: string;
   /** Atomic units, above zero. */
   readonly amount: bigint;
-  /** Throws when whoever asks may no longer act; runs right before signing and before sending. */
+  /** Throws when the caller may no longer act; runs right before signing and before sending. */
   readonly fence?: (() => Promise<void>) | undefined;
   /** Throws when another amount was decided; runs in the transaction that writes the pay-out down. */
   readonly agreed?: Agreed | undefined;
 }
 
-/** What a pay-out leaves on chain for ever: an account of one byte, where only the authority can make one. */
+/** A pay-out leaves an account of one byte on chain for ever, where only the authority can make one. */
 const MARKER_BYTES = 1;
 /** Our clock and the cluster's may differ a little. */
 const SLACK_S = 60;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
-const ALLOCATE_WITH_SEED = 9;
-const TRANSFER_SOL = 2;
 
 /**
- * Pays USDC from the treasury to a wallet, once for each subject, as an effect (DESIGN, section 6). The authority
- * pays the network fee, and opens the wallet's token account where there is none. Call it again after any failure: it
- * goes on where it stopped, also with the same subject from another process.
+ * Pays USDC from the treasury to a wallet, once for each subject, as an effect (DESIGN, section 6). The authority pays the
+ * network fee, and opens the wallet's token account where there is none. Call it again after any failure: it goes on where
+ * it stopped, also from another process.
  *
- * That it happens once is the chain's own doing, whatever a node says or forgets: the transaction also allocates the
- * subject's marker, which no second transaction can. Its rent, 0.0009 SOL, stays there. The marker's address is one
- * that anybody can send lamports to, and that changes nothing: only the authority can allocate bytes there.
+ * The chain itself makes sure that it happens once, whatever a node says or forgets: the transaction also allocates the
+ * subject's marker, which no second transaction can. Its rent, 0.0009 SOL, stays there. Lamports that a stranger sends to
+ * the marker's address change nothing: only the authority can allocate bytes there.
  */
 export function createPayouts(ports: PayoutPorts) {
   /**
-   * @returns the signature of the transfer that landed.
+   * @returns the signature of the transfer that landed
    * @throws Problem `treasury_insufficient` before anything is signed, `cluster_failed` (not known yet), `not_final`,
    *   `transaction_failed` (refused; may be tried again), and what `fence` throws.
    */
@@ -80,7 +71,6 @@ const memosOf = (subject: string) => [payoutMemo(subject), payoutMemoWithId(subj
 const markerOf = ({ authority }: Pick<PayoutPorts, 'authority'>, subject: string): Promise<Address> =>
   createAddressWithSeed({ baseAddress: authority.address, programAddress: SYSTEM_PROGRAM, seed: payoutMark(subject) });
 
-/** Which subjects were paid, by their markers. */
 export async function isMarked(
   ports: Pick<PayoutPorts, 'cluster' | 'authority'>,
   subjects: readonly string[],
@@ -105,44 +95,29 @@ async function markedBy(ports: PayoutPorts, subject: string): Promise<string | n
 }
 
 /** Allocates the marker, then pays its rent; refused where the marker has been allocated. */
-async function mark(ports: PayoutPorts, subject: string): Promise<Instruction[]> {
-  const { authority, cluster } = ports;
-  const marker = await markerOf(ports, subject);
-  const seed = Buffer.from(payoutMark(subject));
-  const address = getAddressEncoder();
-  const allocate = Buffer.alloc(44 + seed.length + 40);
-  allocate.writeUInt32LE(ALLOCATE_WITH_SEED, 0);
-  allocate.set(address.encode(authority.address), 4);
-  allocate.writeBigUInt64LE(BigInt(seed.length), 36);
-  allocate.set(seed, 44);
-  allocate.writeBigUInt64LE(BigInt(MARKER_BYTES), 44 + seed.length);
-  allocate.set(address.encode(SYSTEM_PROGRAM), 52 + seed.length);
-  const rent = Buffer.alloc(12);
-  rent.writeUInt32LE(TRANSFER_SOL, 0);
-  rent.writeBigUInt64LE(await cluster.minimumRent(MARKER_BYTES), 4);
+async function mark({ authority, cluster }: PayoutPorts, subject: string): Promise<Instruction[]> {
+  const { getAllocateWithSeedInstruction, getTransferSolInstruction } = await import('@solana-program/system');
+  const marker = await markerOf({ authority }, subject);
   return [
-    {
+    getAllocateWithSeedInstruction({
+      newAccount: marker,
+      baseAccount: authority,
+      base: authority.address,
+      seed: payoutMark(subject),
+      space: MARKER_BYTES,
       programAddress: SYSTEM_PROGRAM,
-      accounts: [
-        { address: marker, role: AccountRole.WRITABLE },
-        { address: authority.address, role: AccountRole.READONLY_SIGNER },
-      ],
-      data: allocate,
-    },
-    {
-      programAddress: SYSTEM_PROGRAM,
-      accounts: [
-        { address: authority.address, role: AccountRole.WRITABLE_SIGNER },
-        { address: marker, role: AccountRole.WRITABLE },
-      ],
-      data: rent,
-    },
+    }),
+    getTransferSolInstruction({
+      source: authority,
+      destination: marker,
+      amount: await cluster.minimumRent(MARKER_BYTES),
+    }),
   ];
 }
 
 /**
- * The marker says so; of pay-outs that were signed before there were markers, their signatures. A second one is signed
- * only when the history of the account that pays shows none with this memo.
+ * True once the marker exists; for pay-outs of before there were markers, once a signature landed. A second one is signed
+ * only when the history of the paying account shows none with this memo.
  * @throws Problem `cluster_failed` while that is not certain
  */
 async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> {
@@ -182,39 +157,15 @@ async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bi
   const source = await associatedTokenAddress(treasury.address, mint);
   const destination = await associatedTokenAddress(to, mint);
   if (((await cluster.tokenBalance(source)) ?? 0n) < amount) throw problem('treasury_insufficient');
-  const transfer = Buffer.alloc(10);
-  transfer.writeUInt8(12);
-  transfer.writeBigUInt64LE(amount, 1);
-  transfer.writeUInt8(USDC_DECIMALS, 9);
+  const token = await import('@solana-program/token');
+  const transfer = { source, mint, destination, authority: treasury, amount, decimals: USDC_DECIMALS };
   const instructions: Instruction[] = [
     ...(await mark(ports, subject)),
-    openTokenAccount(ports, to, destination),
-    {
-      programAddress: TOKEN_PROGRAM,
-      accounts: [
-        { address: source, role: AccountRole.WRITABLE },
-        { address: mint, role: AccountRole.READONLY },
-        { address: destination, role: AccountRole.WRITABLE },
-        { address: treasury.address, role: AccountRole.READONLY_SIGNER },
-      ],
-      data: transfer,
-    },
+    // Refused when the account was given to another owner.
+    token.getCreateAssociatedTokenIdempotentInstruction({ payer: authority, ata: destination, owner: to, mint }),
+    token.getTransferCheckedInstruction(transfer),
     // The wallet's history names the journey by it.
     { programAddress: MEMO_PROGRAM, data: Buffer.from(payoutMemo(subject)) },
   ];
   return { feePayer: authority, signers: [treasury], instructions };
 }
-
-/** Idempotent; refused by the token program when the account was given to another owner. */
-const openTokenAccount = ({ authority, mint }: PayoutPorts, owner: Address, account: Address): Instruction => ({
-  programAddress: ASSOCIATED_TOKEN_PROGRAM,
-  accounts: [
-    { address: authority.address, role: AccountRole.WRITABLE_SIGNER },
-    { address: account, role: AccountRole.WRITABLE },
-    { address: owner, role: AccountRole.READONLY },
-    { address: mint, role: AccountRole.READONLY },
-    { address: SYSTEM_PROGRAM, role: AccountRole.READONLY },
-    { address: TOKEN_PROGRAM, role: AccountRole.READONLY },
-  ],
-  data: Uint8Array.of(1),
-});

@@ -1,24 +1,18 @@
-import {
-  type AirlineQuote,
-  isMoney,
-  nothingToPay,
-  quotedDollars,
-  quoteText,
-  refundRuleOf,
-} from '../../kernel/domain/refund-rule.ts';
+import type { AirlineQuote } from '../../kernel/domain/refund-rule.ts';
+import { isMoney, nothingToPay, quotedDollars, quoteText, refundRuleOf } from '../../kernel/domain/refund-rule.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { loadToken } from '../../solana/index.ts';
 import type { ApproveRequest, RefundPlan } from '../../wire/flights/index.ts';
-import { type FlightsPorts, lockedOffer, type RefundRequestRow } from '../base/index.ts';
+import { type FlightsPorts, type KeptOrder, lockedOffer, orderOf, type RefundRequestRow } from '../base/index.ts';
 import { type CancelledBy, cancelledByNow, isDeskOrder } from '../bookings/index.ts';
 import { agreementOf } from './airline-quote.ts';
 import type { OpenedCase } from './cases.ts';
 
 /**
- * What an approval would move (atomic units): the operator's own amount; else, for a case that was approved before, what
- * was approved; else what follows from who ended the order.
- * @param quoteOf what the airline says that it gives back; asked once the rest of the plan holds
+ * The pay-out of an approval (atomic units): the operator's own amount; else the amount that was approved before; else by
+ * the rule for the side that ended the order.
+ * @param quoteOf the airline's quote; asked for once the rest of the plan is sound
  * @throws Problem `case_already_decided`, `payout_undecided`, `provider_failed`, `upstream_rate_limited`
  */
 export async function planRefund(
@@ -33,11 +27,7 @@ export async function planRefund(
   const { payout, overridden } = payoutOf({ row, intent }, request, endedBy);
   const { associatedTokenAddress } = await loadToken();
   const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);
-  const order = await ports.store
-    .selectFrom('orders')
-    .select(['order_id', 'provider_order_id'])
-    .where('intent_id', '=', intent.intent_id)
-    .executeTakeFirst();
+  const order = await orderOf(ports.store, intent.intent_id);
   const quote = await quoteOf();
   return {
     request_id: row.request_id,
@@ -68,17 +58,12 @@ function payoutOf(
     checkOverride(request, captured);
     return { payout: BigInt(request.payout_amount), overridden: true };
   }
-  // An approval of before the airline cancelled was one of another rule.
+  // An earlier approval followed another rule when the airline has cancelled since.
   const isOvertaken = endedBy !== null && agreementOf(row)?.cancelled_by !== endedBy;
   if (approved !== null && !isOvertaken) return { payout: BigInt(approved), overridden: false };
   const { payout } = refundRuleOf(lockedOffer(intent), captured, endedBy);
   if (payout === null) throw problem('payout_undecided');
   return { payout, overridden: false };
-}
-
-interface KeptOrder {
-  readonly order_id: string;
-  readonly provider_order_id: string;
 }
 
 interface AirlineFacts {
@@ -112,7 +97,7 @@ function cancelStep(row: RefundRequestRow, { order, quote, endedBy }: AirlineFac
     : `Cancel order ${id} with the airline (${order?.provider_order_id ?? '–'}).`;
 }
 
-/** What comes back from the airline, against what is paid out. What is not known is not compared. */
+/** Compares the airline's refund with the pay-out, where both are known. */
 function quoteSteps(payout: bigint, byRule: bigint | null, quote: AirlineQuote | null): string[] {
   if (quote === null || quote.quote_id === null) return [];
   const told = `Get back from the airline: ${quoteText(quote)}.`;
@@ -138,7 +123,7 @@ function quoteSteps(payout: bigint, byRule: bigint | null, quote: AirlineQuote |
   ];
 }
 
-/** What is not paid out: the carrier's penalty, or the rest of an amount that an operator named. */
+/** Explains the amount that is not paid out: the carrier's penalty, or the rest of a partial pay-out. */
 function keptStep(captured: bigint, payout: bigint, byRule: bigint | null): string {
   if (payout === captured) return 'Keep nothing: the whole price goes back.';
   const kept = `Keep ${formatUsdc(captured - payout)} USDC of ${formatUsdc(captured)}`;
@@ -162,7 +147,6 @@ function checkOverride(request: ApproveRequest, captured: bigint): void {
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
 }
 
-/** @throws Problem `plan_changed`, `payout_is_zero`, `treasury_insufficient` */
 export function checkPlan(planned: RefundPlan, request: ApproveRequest): void {
   const expected = request.expected_payout_amount;
   if (expected !== undefined && expected !== planned.payout_amount) {

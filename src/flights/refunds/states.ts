@@ -3,11 +3,10 @@ import { type Queue, queueDueAtMs, type RetryPolicy } from '../../store/index.ts
 import type { FlightsDatabase, FlightsPorts, RefundRequestState } from '../base/index.ts';
 import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
-/** Who moves a refund request: the request that pays for it, the worker, or an operator. */
 type Mover = 'payment' | 'runner' | 'operator';
 
-/** Where a refund request may go from each state, and who moves it there. */
-const MOVES: Readonly<Record<RefundRequestState, Readonly<Partial<Record<RefundRequestState, readonly Mover[]>>>>> = {
+/** The next states of a refund request from each state, and who moves it there. */
+const MOVES: Readonly<Record<RefundRequestState, Partial<Record<RefundRequestState, readonly Mover[]>>>> = {
   settling: { received: ['payment', 'runner'] },
   received: { approved: ['operator'], rejected: ['operator'] },
   // To itself: an operator starts it again. Until the pay-out exists, an operator may decide something else.
@@ -17,7 +16,7 @@ const MOVES: Readonly<Record<RefundRequestState, Readonly<Partial<Record<RefundR
   rejected: {},
 };
 
-/** The new state of a request, where the table lets whoever asks move it there. */
+/** The new state of a request, where the table lets the mover move it there. */
 export function movedTo<State extends RefundRequestState>(
   { state: from }: { readonly state: RefundRequestState },
   to: State,
@@ -27,9 +26,8 @@ export function movedTo<State extends RefundRequestState>(
   return { state: to };
 }
 
-/** Where the words about a refund request are sealed: value and place belong together. */
+/** Seal the words about a refund request to their row and column. */
 export const reasonPlace = (requestId: string): string => `refund_requests.reason_sealed.${requestId}`;
-
 export const contactPlace = (requestId: string): string => `refund_requests.contact_sealed.${requestId}`;
 export const notePlace = (noteId: string): string => `refund_notes.text_sealed.${noteId}`;
 
@@ -43,13 +41,12 @@ const RETRY: RetryPolicy = {
   giveUp: { after: 'failures', most: 24 },
 };
 
-/** An order that only a person can cancel is theirs at once. */
-export const BY_HAND: RetryPolicy = { ...RETRY, giveUp: { after: 'failures', most: 1 } };
+/** Only a person can cancel the order: it waits for them at once. */
+export const THEIRS: RetryPolicy = { ...RETRY, giveUp: { after: 'failures', most: 1 } };
 
-/** Whether a payment settled is asked until the journal knows. */
+/** The journal is asked about a payment until it knows. */
 export const UNSETTLED: RetryPolicy = { ...RETRY, giveUp: { after: 'never' } };
 
-/** Requests whose payment is open, and those that an operator approved. */
 export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
   table: 'refund_requests',
   key: 'request_id',
@@ -62,6 +59,6 @@ export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
   retry: RETRY,
 };
 
-/** When the worker has something to do about a refund request (epoch ms), or null. One small read. */
+/** When a refund request is due for the worker (epoch ms), or null. One small read. */
 export const refundsDueAtMs = ({ store, clock }: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> =>
   queueDueAtMs({ store, clock }, REFUNDS);

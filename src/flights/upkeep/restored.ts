@@ -1,34 +1,20 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
 import { loadAccount } from '../../escrow/index.ts';
-import { pageWhile, type SweeperPorts } from '../base/index.ts';
-import { retire } from '../bookings/index.ts';
+import { type FlightsPorts, pageWhile, type Store } from '../base/index.ts';
+import { DATABASE_BEHIND, retire } from '../bookings/index.ts';
 import { isMarked } from '../refunds/index.ts';
 
-/** Accounts that a node shows in one answer. */
 const MOST_AT_ONCE = 100;
 
-/** Why an intent of a restored database waits for a person, and the mark of the database while one does. */
-export const DATABASE_BEHIND = 'database_behind';
-
-/** What waits for a person because the database was put back. */
-const behindIn = (store: SweeperPorts['store']) =>
-  store
-    .selectFrom('bookings')
-    .select('intent_id')
-    .where(sql<SqlBool>`state = 'stuck'`)
-    .where('updated_at_ms', '>', 0)
-    .where('refund_reason', '=', DATABASE_BEHIND)
-    .limit(1);
-
 /**
- * Finds what the chain shows done and the database never began: every act of ours is a row before it is sent, so the
- * database was put back to an earlier state. An intent whose escrow has ended is no longer sold, and comes to a person;
- * a refund that was paid says so when it is approved. An operator is paged once.
+ * Finds acts that the chain shows done and the database never began: every act of ours is a row before it is sent, so the
+ * database was put back to an earlier state. An intent whose escrow has ended is no longer sold, and comes to a person; a
+ * refund that was paid says so when it is approved. An operator is paged once.
  * @returns `isBehind` while something of it waits for a person
  */
 export async function findRestored(
-  ports: SweeperPorts,
+  ports: FlightsPorts,
 ): Promise<{ readonly worked: number; readonly isBehind: boolean }> {
   const { store, clock, log } = ports;
   const ended = await endedIntents(ports);
@@ -37,7 +23,15 @@ export async function findRestored(
     log('error', DATABASE_BEHIND, { intent_id });
   }
   const paid = await paidRequests(ports);
-  const isBehind = ended.length + paid.length > 0 || (await behindIn(store).execute()).length > 0;
+  const waiting = await store
+    .selectFrom('bookings')
+    .select('intent_id')
+    .where(sql<SqlBool>`state = 'stuck'`)
+    .where('updated_at_ms', '>', 0)
+    .where('refund_reason', '=', DATABASE_BEHIND)
+    .limit(1)
+    .execute();
+  const isBehind = ended.length + paid.length + waiting.length > 0;
   await pageWhile(ports, {
     key: DATABASE_BEHIND,
     event: DATABASE_BEHIND,
@@ -51,7 +45,7 @@ export async function findRestored(
 }
 
 /** Intents for sale whose escrow was captured or refunded without an effect of ours. The chain is read first. */
-async function endedIntents({ store, clock, cluster }: SweeperPorts): Promise<string[]> {
+async function endedIntents({ store, clock, cluster }: FlightsPorts): Promise<string[]> {
   const intents = await store
     .selectFrom('intents')
     .select(['intent_id', 'escrow_address', 'program_id'])
@@ -69,15 +63,12 @@ async function endedIntents({ store, clock, cluster }: SweeperPorts): Promise<st
     const escrow = escrowIn(accounts[place], [program_id as Address]);
     return escrow !== null && escrow.state !== 'open';
   });
-  return withoutEffects(
-    store,
-    ended.map(({ intent_id }) => intent_id),
-    ['capture', 'refund'],
-  );
+  return withoutEffects(store, idsOf(ended), ['capture', 'refund']);
 }
 
-/** Requests that wait for a decision and were paid. */
-async function paidRequests(ports: SweeperPorts): Promise<string[]> {
+const idsOf = (rows: readonly { readonly intent_id: string }[]): string[] => rows.map(({ intent_id }) => intent_id);
+
+async function paidRequests(ports: FlightsPorts): Promise<string[]> {
   const requests = await ports.store
     .selectFrom('refund_requests')
     .select('intent_id')
@@ -86,17 +77,14 @@ async function paidRequests(ports: SweeperPorts): Promise<string[]> {
     .orderBy('requested_at_ms', 'desc')
     .limit(MOST_AT_ONCE)
     .execute();
-  const ids = requests.map(({ intent_id }) => intent_id);
+  const ids = idsOf(requests);
   const marked = ids.length === 0 ? [] : await isMarked(ports, ids);
-  return withoutEffects(
-    ports.store,
-    ids.filter((_id, place) => marked[place]),
-    ['payout'],
-  );
+  const paid = ids.filter((_id, place) => marked[place]);
+  return withoutEffects(ports.store, paid, ['payout']);
 }
 
 async function withoutEffects(
-  store: SweeperPorts['store'],
+  store: Store,
   subjects: readonly string[],
   kinds: readonly ('capture' | 'refund' | 'payout')[],
 ): Promise<string[]> {

@@ -118,6 +118,15 @@ export function zonedInstant(local: string, timeZone: string): number {
   return offsetAt(after) === asUtc - after ? after : before;
 }
 
+/** When the last flight of a journey has landed, by the clock of its airport; epoch ms. */
+export const journeyEndMs = (slices: IcsJourney['slices']): number =>
+  Math.max(
+    0,
+    ...slices.flatMap(({ segments }) =>
+      segments.map((segment) => zonedInstant(segment.arriving_at, segment.destination_time_zone)),
+    ),
+  );
+
 /** How far the clocks of a zone are ahead of UTC at an instant, ms. */
 function zoneOffsets(timeZone: string): (ms: number) => number {
   // Swedish dates are those of ISO 8601.

@@ -4,4 +4,3 @@ export type * from './desk.ts';
 export type * from './offers.ts';
 export type * from './requests.ts';
 export type * from './schema.ts';
-export type * from './stuck.ts';

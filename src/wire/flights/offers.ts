@@ -6,7 +6,7 @@ import { cabinClass, currency, decimal, iata, instant } from './parts.ts';
 export const localTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
 export const duration = z.string().regex(/^P(\d+D)?(T(\d+H)?(\d+M)?)?$/);
 
-export const segment = z.strictObject({
+const flown = {
   origin_iata: iata,
   destination_iata: iata,
   departing_at: localTime,
@@ -14,6 +14,10 @@ export const segment = z.strictObject({
   origin_time_zone: z.string(),
   destination_time_zone: z.string(),
   duration,
+};
+
+export const segment = z.strictObject({
+  ...flown,
   carrier_name: z.string().describe('The operating carrier.'),
   operating_flight_number: z.string().nullable(),
   marketing_carrier_name: z.string(),
@@ -27,13 +31,7 @@ export const segment = z.strictObject({
 });
 
 export const slice = z.strictObject({
-  origin_iata: iata,
-  destination_iata: iata,
-  departing_at: localTime,
-  arriving_at: localTime,
-  origin_time_zone: z.string(),
-  destination_time_zone: z.string(),
-  duration,
+  ...flown,
   stops: z.int().min(0),
   technical_stops: z.int().min(0),
   fare_brand_name: z.string().nullable(),

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BOOKING_STATES, type BookingState, isWork, mayMove } from '../../../src/flights/base/booking-states.ts';
-import { beginBooking, moveBooking, OPEN_BOOKINGS } from '../../../src/flights/bookings/machine.ts';
+import type { BookingState } from '../../../src/flights/base/tables.ts';
+import {
+  BOOKING_STATES,
+  beginBooking,
+  isWork,
+  mayMove,
+  moveBooking,
+  OPEN_BOOKINGS,
+} from '../../../src/flights/bookings/machine.ts';
 import { STEPS } from '../../../src/flights/bookings/steps.ts';
 import { flightsMigrations } from '../../../src/flights/migrations.ts';
 import { LeaseLost } from '../../../src/store/leases.ts';
@@ -33,7 +40,7 @@ test('a ticket never turns into a refund, an end is an end, and only an operator
   expect(STATES.filter((to) => mayMove('stuck', to, 'operator'))).toEqual(STATES.filter(isWork));
 });
 
-test('only moves.ts writes the state of a booking', () => {
+test('only machine.ts writes the state of a booking', () => {
   const writers = filesIn('src').filter((file) =>
     /(insertInto|updateTable|deleteFrom)\('bookings'\)/.test(readFileSync(resolve(file), 'utf8')),
   );

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { defaultOptions } from '../../../src/flights/base/ports.ts';
-import { abandon } from '../../../src/flights/bookings/under-way.ts';
+import { abandon } from '../../../src/flights/bookings/creations.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';

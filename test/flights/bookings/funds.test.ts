@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createEffects } from '../../../src/effects/effects.ts';
+import { createEffects } from '../../../src/effects/index.ts';
 import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';

@@ -1,8 +1,8 @@
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultOptions } from '../../../src/flights/base/ports.ts';
+import { retire } from '../../../src/flights/bookings/creations.ts';
 import { NO_PAYMENT } from '../../../src/flights/bookings/machine.ts';
-import { retire } from '../../../src/flights/bookings/retire.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
 import type { CreatedIntent } from '../../../src/wire/flights/index.ts';

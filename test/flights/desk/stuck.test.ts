@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createEffects } from '../../../src/effects/effects.ts';
+import { createEffects } from '../../../src/effects/index.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { createEscrows } from '../../../src/flights/bookings/escrows.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { byPrice, filterOffers, minutesOf, type OfferFilters, sortOffers } from '../../../src/flights/offers/query.ts';
+import { filterOffers, type OfferFilters } from '../../../src/flights/offers/search.ts';
+import { byPrice, minutesOf, sortOffers } from '../../../src/kernel/domain/offers.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
 
 describe('filters', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byPrice, filterOffers, groupByItinerary, sortOffers } from '../../../src/flights/offers/query.ts';
+import { filterOffers } from '../../../src/flights/offers/search.ts';
+import { byPrice, groupByItinerary, sortOffers } from '../../../src/kernel/domain/offers.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { liveKey } from '../../../src/effects/effects.ts';
+import { liveKey } from '../../../src/effects/index.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { AuditTrail, CreatedIntent, RefundCase, RefundPlan } from '../../../src/wire/flights/index.ts';
 import { openDesk, PAYOUT, TICKET } from '../refund-desk.ts';

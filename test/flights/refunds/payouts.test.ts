@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Address, createAddressWithSeed } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEffects, type Effects } from '../../../src/effects/effects.ts';
+import { createEffects, type Effects } from '../../../src/effects/index.ts';
 import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
 import { payoutMemo } from '../../../src/kernel/domain/payout-memo.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { getCloseAccountInstruction } from '@solana-program/token';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createEffects } from '../../../src/effects/effects.ts';
+import { createEffects } from '../../../src/effects/index.ts';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
-import { defaultOptions } from '../../../src/flights/base/ports.ts';
+import { defaultOptions, type FlightsPorts } from '../../../src/flights/base/ports.ts';
 import { createEscrows } from '../../../src/flights/bookings/escrows.ts';
-import { createSweeper } from '../../../src/flights/upkeep/sweeper.ts';
-import { createUpkeep } from '../../../src/flights/upkeep/upkeep.ts';
+import { createUpkeep } from '../../../src/flights/upkeep/index.ts';
+import { sweep } from '../../../src/flights/upkeep/sweeper.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { problem } from '../../../src/kernel/problems.ts';
@@ -40,9 +40,9 @@ function upkeepOf({ purgeAfterDays = 30 } = {}) {
     options: { ...defaultOptions, purgeAfterDays },
     effects: createEffects(common),
     outbox,
-  };
+  } as unknown as FlightsPorts;
   const escrows = createEscrows(ports);
-  return { outbox, sweeper: createSweeper(ports, escrows), upkeep: createUpkeep(ports, escrows) };
+  return { outbox, sweeper: { sweep: () => sweep(ports, escrows) }, upkeep: createUpkeep(ports, escrows) };
 }
 
 async function ended(script: Partial<World['airline']['script']> = {}) {

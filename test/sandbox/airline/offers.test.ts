@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { minutesOf } from '../../../src/flights/offers/query.ts';
 import { AIRPORT_TABLE } from '../../../src/kernel/domain/airport-table.ts';
+import { minutesOf } from '../../../src/kernel/domain/offers.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { airportByCode, distanceKm } from '../../../src/sandbox/airline/world.ts';
 import type { Offer } from '../../../src/wire/flights/index.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { minutesOf } from '../../../src/flights/offers/query.ts';
 import { AIRPORT_TABLE } from '../../../src/kernel/domain/airport-table.ts';
+import { minutesOf } from '../../../src/kernel/domain/offers.ts';
 import { createZones } from '../../../src/sandbox/airline/zones.ts';
 import type { Segment } from '../../../src/wire/flights/index.ts';
 import { instantOf, intlOffsetMinutes, openSandbox, query } from './world.ts';

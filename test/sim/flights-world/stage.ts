@@ -11,7 +11,7 @@ import { ESCROW_PROGRAM_ID } from '../../../src/escrow/program.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
-import { readyForMoney } from '../../../src/payments/readiness.ts';
+import { readyForMoney } from '../../../src/payments/operator-wallets.ts';
 import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
 import { createSandboxLowcost } from '../../../src/sandbox/lowcost/index.ts';
 import { openStore, type ServiceTables, type Store } from '../../../src/service/home.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { work } from '../../../src/cli/commands/serve/run.ts';
 import type { CommandContext } from '../../../src/cli/spec/command.ts';
-import { type AuditTables, writeAudit } from '../../../src/flights/base/audit.ts';
+import { type AuditTables, writeAudit } from '../../../src/flights/base/operators.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import type { Log } from '../../../src/kernel/log.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pageEvidence, stuck, stuckItem, stuckPlan } from '../../../wire/flights/stuck.ts';
+import { pageEvidence, stuck, stuckItem, stuckPlan } from '../../../wire/flights/desk.ts';
 import { published } from '../../spec/published.ts';
 
 export const stuckList = published(stuck);
