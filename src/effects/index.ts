@@ -136,8 +136,9 @@ function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: Ne
   });
 }
 
-const liveAttempt = ({ store }: EffectPorts, kind: EffectKind, subject: string) =>
-  store.selectFrom('effects').selectAll().where('live_key', '=', liveKey(kind, subject)).executeTakeFirst();
+/** The attempt of an effect that is alive: under way, done, or called off. */
+export const liveAttempt = (on: Store | Transaction<EffectsTables>, kind: EffectKind, subject: string) =>
+  on.selectFrom('effects').selectAll().where('live_key', '=', liveKey(kind, subject)).executeTakeFirst();
 
 /**
  * The effect log (DESIGN, section 6): money and airline orders move only through rows that are written before the outside
@@ -164,7 +165,7 @@ export function createEffects(given: EffectPorts) {
      * for a person is given up only when a person asks (`byPerson`), and only if it can land no more.
      */
     async standing(kind: EffectKind, subject: string, byPerson = false): Promise<'none' | 'open' | 'done' | 'stuck'> {
-      const live = await liveAttempt(ports, kind, subject);
+      const live = await liveAttempt(ports.store, kind, subject);
       if (!live || isCalledOff(live)) return 'none';
       const isStuck = live.state === 'stuck';
       if (live.state === 'done') return 'done';
@@ -180,7 +181,7 @@ export function createEffects(given: EffectPorts) {
      */
     async callOff(kind: EffectKind, subject: string): Promise<boolean> {
       if (await begin(ports, kind, subject, { state: 'failed', error: CALLED_OFF })) return true;
-      const live = await liveAttempt(ports, kind, subject);
+      const live = await liveAttempt(ports.store, kind, subject);
       return live !== undefined && isCalledOff(live);
     },
 
@@ -198,7 +199,7 @@ async function chain(
   const { kind, subject, fence } = effect;
   const doneBy = async () => (await signatureInPast(ports, kind, subject)) ?? (await effect.trace?.()) ?? null;
   for (let round = 0; round < 4; round++) {
-    const live = await liveAttempt(ports, kind, subject);
+    const live = await liveAttempt(ports.store, kind, subject);
     if (live && isCalledOff(live)) {
       throw problem('transaction_failed', { message: 'It was called off before it began.', detail: { kind, subject } });
     }
@@ -254,7 +255,7 @@ async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise
     return end(ports, row, why === null ? 'done' : 'stuck', { result: effect.idOf(order), error: why });
   };
   for (;;) {
-    const live = await liveAttempt(ports, kind, subject);
+    const live = await liveAttempt(ports.store, kind, subject);
     if (live) {
       const found = await effect.find();
       if (found === 'unknown') throw unknownOutcome();

@@ -13,6 +13,9 @@ export const intentOf = (on: Store, intentId: string): Promise<IntentRow> =>
 export const bookingOf = (on: Store, intentId: string): Promise<BookingRow | undefined> =>
   on.selectFrom('bookings').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
 
+export const requestOf = (on: Store, requestId: string): Promise<RefundRequestRow> =>
+  on.selectFrom('refund_requests').selectAll().where('request_id', '=', requestId).executeTakeFirstOrThrow();
+
 export type KeptOrder = NonNullable<Awaited<ReturnType<typeof orderOf>>>;
 
 /** The order that an intent's booking ended in, with what is shown of its intent. */

@@ -1,5 +1,6 @@
 import type { BookOutcome, Fulfiller, Provider, ProviderOrder } from '../../airlines/index.ts';
 import { boughtNothing } from '../../airlines/index.ts';
+import { liveAttempt } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -111,12 +112,8 @@ export function withDeskOrders(provider: Provider, store: Store): Provider {
       .executeTakeFirst();
     if (!row) throw problem('order_not_found');
     const order = JSON.parse(row.document) as Order;
-    const cancelled = await store
-      .selectFrom('effects')
-      .select('updated_at_ms')
-      .where('live_key', '=', `airline_cancel:${intentId}`)
-      .where('state', '=', 'done')
-      .executeTakeFirst();
+    const attempt = await liveAttempt(store, 'airline_cancel', intentId);
+    const cancelled = attempt?.state === 'done' ? attempt : null;
     return {
       providerOrderId: orderId,
       reference: intentId,

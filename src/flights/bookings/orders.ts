@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ProviderOrder } from '../../airlines/index.ts';
-import { liveKey } from '../../effects/index.ts';
+import { liveAttempt } from '../../effects/index.ts';
 import { readBytes } from '../../http/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import type { HttpRequest } from '../../kernel/http.ts';
@@ -152,12 +152,7 @@ async function changeOf(
  * that failed for certain ended nothing.
  */
 async function isOurs(store: Store, intentId: string): Promise<boolean> {
-  const live = await store
-    .selectFrom('effects')
-    .select('effect_id')
-    .where('live_key', '=', liveKey('airline_cancel', intentId))
-    .executeTakeFirst();
-  if (live) return true;
+  if (await liveAttempt(store, 'airline_cancel', intentId)) return true;
   const byHand = await store
     .selectFrom('refund_requests')
     .select('request_id')

@@ -3,7 +3,7 @@ import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckDecision, StuckOption, StuckRefusal } from '../../wire/flights/index.ts';
-import { type By, type FlightsPorts, type RefundRequestRow, type Tx, writeAudit } from '../base/index.ts';
+import { type By, type FlightsPorts, type RefundRequestRow, requestOf, type Tx, writeAudit } from '../base/index.ts';
 import { cancelledBy, statusOf } from '../bookings/index.ts';
 import { approve, askAboutOrder, BY_HAND, isAlive } from '../refunds/index.ts';
 import { foundBy, lastTold, NO_BOOKING, type StuckThing } from './stuck-others.ts';
@@ -77,11 +77,7 @@ export async function decideRefund(
 /** Records the cancellation by an operator's word as the effect that it ends: the pay-out then finds it done. */
 async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
   await ports.store.transaction().execute(async (tx) => {
-    const held = await tx
-      .selectFrom('refund_requests')
-      .select(['state', 'claimed_by', 'claimed_by_name'])
-      .where('request_id', '=', row.request_id)
-      .executeTakeFirstOrThrow();
+    const held = await requestOf(tx, row.request_id);
     if (held.state !== 'stuck') throw problem('stuck_already_resolved');
     if (held.claimed_by !== null && held.claimed_by !== by.operator.keyId) {
       throw problem('case_already_claimed', { detail: { claimed_by: held.claimed_by_name } });

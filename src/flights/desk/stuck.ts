@@ -128,7 +128,7 @@ export async function listStuck({ store, clock, partnerOrdersInError }: FlightsP
     .execute();
   const effects = await store
     .selectFrom('effects')
-    .selectAll()
+    .select(['effect_id', 'kind', 'subject', 'state', 'error', 'signature', 'created_at_ms', 'updated_at_ms'])
     .where(sql<SqlBool>`state in ('planned', 'sent', 'stuck')`)
     .where((either) =>
       either.or([either('state', '=', 'stuck'), either('created_at_ms', '<=', clock.now() - LONG_OPEN_MS)]),
@@ -148,7 +148,7 @@ export async function listStuck({ store, clock, partnerOrdersInError }: FlightsP
     .execute();
   const payouts = await store
     .selectFrom('affiliate_payouts')
-    .selectAll()
+    .select(['payout_id', 'wallet', 'amount', 'last_error', 'attempts', 'created_at_ms'])
     // In the words of the index over them.
     .where(sql<SqlBool>`state = 'open' and attempts >= ${sql.lit(PAYOUT_TRIES)}`)
     .where('created_at_ms', '>', 0)
@@ -157,25 +157,13 @@ export async function listStuck({ store, clock, partnerOrdersInError }: FlightsP
     .execute();
   return {
     bookings: bookings.map(({ updated_at_ms, ...row }) => ({ ...row, updated_at: instant(updated_at_ms) })),
-    effects: effects.map((row) => ({
-      effect_id: row.effect_id,
-      kind: row.kind,
-      subject: row.subject,
-      state: row.state,
-      error: row.error,
-      signature: row.signature,
-      created_at: instant(row.created_at_ms),
-      updated_at: instant(row.updated_at_ms),
+    effects: effects.map(({ created_at_ms, updated_at_ms, ...row }) => ({
+      ...row,
+      created_at: instant(created_at_ms),
+      updated_at: instant(updated_at_ms),
     })),
     refund_requests: await summariesOf(store, requests),
-    affiliate_payouts: payouts.map(({ payout_id, wallet, amount, last_error, attempts, created_at_ms }) => ({
-      payout_id,
-      wallet,
-      amount,
-      last_error,
-      attempts,
-      created_at: instant(created_at_ms),
-    })),
+    affiliate_payouts: payouts.map(({ created_at_ms, ...row }) => ({ ...row, created_at: instant(created_at_ms) })),
     partner_orders: [...((await partnerOrdersInError?.()) ?? [])],
   };
 }

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import { type ProviderOrder, toldBy } from '../../airlines/index.ts';
-import { liveKey } from '../../effects/index.ts';
+import { liveAttempt, liveKey } from '../../effects/index.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { type OpenQueue, openQueue } from '../../store/index.ts';
 import type { FlightsDatabase, FlightsPorts, IntentRow, RefundRequestRow, Store } from '../base/index.ts';
@@ -195,15 +195,8 @@ async function checkWord(ports: FlightsPorts, row: RefundRequestRow): Promise<vo
 
 export const BY_HAND = 'by_hand';
 
-const liveCancellation = (store: Store, { intent_id }: RefundRequestRow) =>
-  store
-    .selectFrom('effects')
-    .select(['state', 'result'])
-    .where('live_key', '=', liveKey('airline_cancel', intent_id))
-    .executeTakeFirst();
-
 const isCancelledByHand = async (store: Store, row: RefundRequestRow): Promise<boolean> =>
-  (await liveCancellation(store, row))?.result === BY_HAND;
+  (await liveAttempt(store, 'airline_cancel', row.intent_id))?.result === BY_HAND;
 
 /**
  * True where the ticket of a case was cancelled, or may be right now. The airline is asked about an attempt that ended
@@ -211,7 +204,7 @@ const isCancelledByHand = async (store: Store, row: RefundRequestRow): Promise<b
  * @throws Problem `provider_failed`, `upstream_rate_limited` where the airline does not say
  */
 export async function mayBeCancelled(ports: FlightsPorts, row: RefundRequestRow): Promise<boolean> {
-  const attempt = await liveCancellation(ports.store, row);
+  const attempt = await liveAttempt(ports.store, 'airline_cancel', row.intent_id);
   if (attempt?.state !== 'sent') return attempt !== undefined;
   return isCancelled(await configured(ports.provider).order(await orderIdOf(ports.store, row)));
 }

@@ -1,10 +1,10 @@
-import { liveKey } from '../../effects/index.ts';
+import { liveAttempt, liveKey } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { loadNotifyMails } from '../../notify/index.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
 import type { By, FlightsPorts, RefundRequestRow, Tx } from '../base/index.ts';
-import { bookingOf, decisionPlace, writeAudit } from '../base/index.ts';
+import { bookingOf, decisionPlace, requestOf, writeAudit } from '../base/index.ts';
 import { cancelledBy, loadBookingsMails } from '../bookings/index.ts';
 import type { Agreement } from './airline-quote.ts';
 import { agreedQuote, agreementOf, freshQuote, isAgreed, isGranted, planChanged, QUOTE_GONE } from './airline-quote.ts';
@@ -77,11 +77,7 @@ function checkHolder(row: RefundRequestRow, { operator }: By): void {
 }
 
 async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Promise<RefundRequestRow> {
-  const row = await tx
-    .selectFrom('refund_requests')
-    .selectAll()
-    .where('request_id', '=', requestId)
-    .executeTakeFirstOrThrow();
+  const row = await requestOf(tx, requestId);
   checkHolder(row, by);
   if (row.claimed_by === null) {
     await tx
@@ -193,25 +189,12 @@ async function checkUndecided(tx: Tx, seen: RefundRequestRow, row: RefundRequest
     isGranted(seen) === isGranted(row) &&
     (['payout_amount', 'agreed', 'decided_at_ms'] as const).every((column) => seen[column] === row[column]);
   if (!isOpen || !isSame) throw alreadyDecided(row);
-  if (isNew && (await isLive(tx, 'payout', row.intent_id))) throw alreadyDecided(row);
-}
-
-async function isLive(tx: Tx, kind: 'payout' | 'airline_cancel', intentId: string): Promise<boolean> {
-  const live = await tx
-    .selectFrom('effects')
-    .select('effect_id')
-    .where('live_key', '=', liveKey(kind, intentId))
-    .executeTakeFirst();
-  return live !== undefined;
+  if (isNew && (await liveAttempt(tx, 'payout', row.intent_id))) throw alreadyDecided(row);
 }
 
 /** @throws Problem `plan_changed` with what the airline says now: the agreement did not hold, and nothing was paid */
 async function checkTaken(ports: FlightsPorts, requestId: string): Promise<void> {
-  const row = await ports.store
-    .selectFrom('refund_requests')
-    .selectAll()
-    .where('request_id', '=', requestId)
-    .executeTakeFirstOrThrow();
+  const row = await requestOf(ports.store, requestId);
   if (row.state !== 'stuck' || row.last_error !== QUOTE_GONE) return;
   const endedBy = await cancelledBy(ports.store, row.intent_id);
   throw planChanged(endedBy === null ? { airline_quote: await freshQuote(ports, row) } : { cancelled_by: endedBy });
@@ -314,7 +297,7 @@ async function callOffCancellation(
   { intent_id, fence }: RefundRequestRow,
   nowMs: number,
 ): Promise<void> {
-  if (!(await isLive(tx, 'airline_cancel', intent_id))) return;
+  if (!(await liveAttempt(tx, 'airline_cancel', intent_id))) return;
   const ended = await tx
     .updateTable('effects')
     .set({ state: 'failed', live_key: null, error: 'never_made', updated_at_ms: nowMs })

@@ -3,7 +3,16 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
 import type { RefundRequest, RefundRequestResponse } from '../../wire/flights/index.ts';
 import type { Asked, FlightsPorts, IntentRow, RefundRequestRow, Store } from '../base/index.ts';
-import { bookingOf, createAttempts, intentOf, lockedOffer, page, shownIntent, toTreasury } from '../base/index.ts';
+import {
+  bookingOf,
+  createAttempts,
+  intentOf,
+  lockedOffer,
+  page,
+  requestOf,
+  shownIntent,
+  toTreasury,
+} from '../base/index.ts';
 import {
   holdOrDrop,
   isCodeOf,
@@ -174,12 +183,7 @@ export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'p
     ports.log('info', 'refund_requested', { request_id, intent_id });
     return nowMs;
   }
-  const now = await store
-    .selectFrom('refund_requests')
-    .select('requested_at_ms')
-    .where('request_id', '=', request_id)
-    .executeTakeFirstOrThrow();
-  return now.requested_at_ms;
+  return (await requestOf(store, request_id)).requested_at_ms;
 }
 
 /** Takes back a request whose payment has failed for certain. */
