@@ -9,7 +9,7 @@ import { readCustomerData } from '../../src/cli/commands/requirements/run.ts';
 import { readJson } from '../../src/cli/session/json-file.ts';
 import { readKeyFile, readOwnKeyFile } from '../../src/cli/session/key-file.ts';
 import { readJsonFile } from '../../src/cli/settings/file.ts';
-import { secret } from '../../src/cli/settings/secret-variable.ts';
+import { givenTo } from '../../src/cli/settings/read.ts';
 import { readSolanaCliConfig } from '../../src/cli/settings/solana-cli.ts';
 import { readPassengerFile } from '../../src/cli/travellers/index.ts';
 import { registryOf } from '../../src/cli/upgrade/latest.ts';
@@ -51,7 +51,7 @@ test('a picture of a customer is read as far as one may be', async () => {
 test.each([
   ['a keypair', () => readKeypair('/dev/zero'), 'too large'],
   ['a key', () => readKeyFile('/dev/zero'), 'too large'],
-  ['a secret', () => secret({ FARELOCK_SEED_FILE: '/dev/zero' }, 'FARELOCK_SEED'), 'too large'],
+  ['a secret', () => givenTo('smtp_url', { FARELOCK_SMTP_URL_FILE: '/dev/zero' }), 'too large'],
   ['a recipe', () => loadRecipes(['/dev/zero']), 'larger than'],
   ['a policy', () => loadPolicy('/dev/zero'), 'larger than'],
 ])('%s is read as far as one may be', (_what, read, why) => {

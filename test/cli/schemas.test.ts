@@ -301,6 +301,7 @@ describe.sequential('settings and help', () => {
   test('are documents too', async () => {
     await held('config list', '');
     await held('config get', 'flights_url');
+    await held('config show', '--effective');
     await held('config profile add', 'staging --flights-url https://flights.example --dry-run');
     await held('config profile add', 'staging --flights-url https://flights.example');
     await held('config set', 'rpc_url https://rpc.example --profile staging');

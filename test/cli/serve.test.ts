@@ -121,7 +121,10 @@ test('behind a trusted proxy a client is throttled by its own address, whatever 
   const wrong = await runInMemory(['serve', '--port', '0'], {
     environment: { FARELOCK_HOME: server.home, FARELOCK_TRUSTED_PROXIES: 'proxy.example' },
   });
-  expect([wrong.exitCode, wrong.stderr.includes('neither an address nor a range')]).toEqual([2, true]);
+  expect([
+    wrong.exitCode,
+    wrong.stderr.includes('FARELOCK_TRUSTED_PROXIES is not a list of addresses and ranges'),
+  ]).toEqual([2, true]);
 });
 
 test('a taken port and an unknown scenario are usage errors', async () => {
@@ -131,7 +134,7 @@ test('a taken port and an unknown scenario are usage errors', async () => {
   expect(taken.exitCode).toBe(2);
   expect(taken.stderr).toMatch(/is already in use/);
   const scenario = await runInMemory(['serve', '--port', '0', '--scenario', 'storm'], { environment });
-  expect(scenario.stderr).toMatch(/no scenario "storm"[\s\S]*ticketing_fails/);
+  expect(scenario.stderr).toMatch(/--scenario is not a scenario of the sandbox: storm[\s\S]*ticketing_fails/);
 });
 
 test('told to stop, it drains and exits 0', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { describeTool } from '../../src/cli/spec/description.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
 import { solanaCallsPage } from '../interop/any-tool/all.ts';
 import { manPages } from './man.ts';
-import { callsPage, commandsPage, errorsPage } from './pages.ts';
+import { callsPage, commandsPage, errorsPage, settingsPage } from './pages.ts';
 
 /** `npm run docs` runs this file with `--update`, which writes the pages. */
 
@@ -24,6 +24,11 @@ test('docs/calls.md is the route tables of both services', async () => {
 
 test('docs/errors.md is the catalogue of problems and exit codes', async () => {
   await expect(errorsPage()).toMatchFileSnapshot(`${DOCS}/errors.md`);
+});
+
+test('docs/settings.md has the table of settings', async () => {
+  const page = readFileSync(`${DOCS}/settings.md`, 'utf8');
+  await expect(settingsPage(page)).toMatchFileSnapshot(`${DOCS}/settings.md`);
 });
 
 describe('man pages', () => {

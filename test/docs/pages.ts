@@ -1,4 +1,5 @@
 import { EXIT_CODES } from '../../src/cli/commands/explain/run.ts';
+import { SETTINGS, type Setting } from '../../src/cli/settings/table.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/spec/description.ts';
 import { defaultOptions } from '../../src/flights/base/ports.ts';
 import { deskRoutes as flightDesk } from '../../src/flights/desk/routes.ts';
@@ -215,4 +216,46 @@ export function callsPage(): string {
     ...calls(partnerDesk, undefined),
     '',
   ].join('\n');
+}
+
+const PARTS = {
+  profile: 'A profile: the addresses of its services, its wallet and keys (in `config.json` too)',
+  cluster: 'A cluster (in `config.json` too; profile `local` takes the two about programs alone)',
+  limits: 'Limits (in `config.json` too)',
+  client: 'The tool',
+  service: 'The services, embedded and under `serve`',
+  partner: 'The partner service',
+  airline: 'The airlines of `serve`',
+  notify: 'Pages and mails of the services',
+  sandbox: 'The sandbox',
+};
+
+const code = (text: string | null | undefined) => (text ? `\`${text}\`` : '');
+
+const settingRow = ([name, { env, file, flag, read, says, usual, example }]: [string, Setting]) => [
+  code(name),
+  [env, ...(env && file ? [`${env}_FILE`] : [])].map(code).join(', '),
+  code(flag),
+  says,
+  read.wanted,
+  usual ? `${code(usual)} unless set` : code(example),
+];
+
+/** The settings in docs/settings.md: everything between its two markers. */
+export function settingsPage(page: string): string {
+  const made = Object.entries(PARTS).flatMap(([part, title]) => [
+    `### ${title}`,
+    '',
+    ...table(
+      ['Setting', 'Variable', 'Option', 'What it is', 'Value', ''],
+      Object.entries<Setting>(SETTINGS)
+        .filter(([, { of }]) => of === part)
+        .map(settingRow),
+    ),
+    '',
+  ]);
+  return page.replace(
+    /(<!-- settings: [^\n]*\n)[\s\S]*(<!-- \/settings -->)/,
+    (_page, begin: string, end: string) => `${begin}\n${[...made, end].join('\n')}`,
+  );
 }

@@ -67,6 +67,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'requirements accept-terms': () => ['--dry-run'],
   'config list': () => ['--show-origin'],
   'config get': () => ['flights_url'],
+  'config show': () => ['--effective'],
   'config set': () => ['rpc_url', 'devnet', '--profile', 'work'],
   'config unset': () => ['commitment', '--profile', 'work'],
   'config profile list': () => [],

@@ -51,7 +51,7 @@ const browserMissing = (what: string) =>
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
   const { settings, log } = options;
   const recipes = loadRecipes(settings.recipes, settings.sites);
-  const named = settings.chromium ?? process.env.FARELOCK_CHROMIUM;
+  const named = settings.chromium;
   const chromium = findChromium(named);
   if (chromium === null)
     throw browserMissing(named ? `${named} is no program that can be run` : 'there is no Chromium');

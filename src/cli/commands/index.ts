@@ -123,6 +123,7 @@ export const TOOL: ToolSpec = {
     ],
     'Run and learn:': [
       run(config.configList, async () => (await import('./config/run.ts')).configList),
+      run(config.configShow, async () => (await import('./config/run.ts')).configShow),
       run(config.configGet, async () => (await import('./config/run.ts')).configGet),
       run(config.configSet, async () => (await import('./config/run.ts')).configSet),
       run(config.configUnset, async () => (await import('./config/run.ts')).configUnset),

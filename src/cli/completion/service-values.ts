@@ -1,6 +1,7 @@
 import type { GlancedRails } from '../../partner/look.ts';
 import type { Glanced } from '../../store/glance.ts';
 import { profileOf } from '../session/index.ts';
+import { givenTo } from '../settings/index.ts';
 import type { Candidate, Place, Position, Source } from './candidate.ts';
 
 /**
@@ -12,7 +13,7 @@ const SANDBOX_PARTNER = 'par_sandbox_bank';
 
 /** The home's services, or null where the command would go to others. */
 async function glance(at: Position, { environment, folder }: Place, home: string) {
-  if (environment.FARELOCK_DATABASE_URL || environment.FARELOCK_DATABASE_URL_FILE) return null;
+  if (givenTo('database_url', environment)) return null;
   const profile = at.values.get('--profile');
   const globals = { input: false, color: false, ...(profile !== undefined && { profile }) };
   const used = await profileOf(environment, globals, home, folder);
@@ -35,7 +36,7 @@ const candidate = ({ id, words }: Glanced): Candidate => ({ value: id, words });
 
 /** Those of the partner whose key the command would use; of all, where the key does not say whose it is. */
 const orders = glanced((services, home, at, { environment }) => {
-  const isOwnKey = Boolean(environment.FARELOCK_API_KEY) || services.profile.apiKeyFile !== null;
+  const isOwnKey = givenTo('api_key', environment) !== undefined || services.profile.apiKeyFile !== null;
   return services.glanceAtOrders(home, at.values.get('--partner') ?? (isOwnKey ? null : SANDBOX_PARTNER));
 });
 

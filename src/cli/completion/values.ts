@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { loadRecent, loadScenarios } from '../session/index.ts';
-import { homeOf, loadKeysTable, loadWrite } from '../settings/index.ts';
+import { loadRecent } from '../session/index.ts';
+import { homeOf, loadTable, loadWrite, type Setting } from '../settings/index.ts';
 import { loadSchemaFiles } from '../spec/index.ts';
 import type { Place, Position, Source } from './candidate.ts';
 import { type Candidate, FILES } from './candidate.ts';
@@ -47,26 +47,29 @@ const profiles: Source = async (_at, home) => {
   return words(['local', ...Object.keys(readOwnSettings(home).profiles)]);
 };
 
-const scenarios: Source = async () => {
-  const { SCENARIO_NAMES } = await loadScenarios();
-  return words(SCENARIO_NAMES);
-};
+/** The values of a setting, as far as they can be named. */
+const valuesOf =
+  (name: string): Source =>
+  async () => {
+    const { SETTINGS } = await loadTable();
+    const { read } = Object.entries<Setting>(SETTINGS).find(([one]) => one === name)?.[1] ?? {};
+    return read?.isPath ? [FILES] : words(read?.choices ?? []);
+  };
 
-const MONIKERS = ['mainnet-beta', 'devnet', 'testnet', 'localhost', 'solana-config'];
 const noLimit: Source = async () => words(['none']);
-const monikers: Source = async () => words(MONIKERS);
 
 /** Of the setting that was named before. */
 const settingValues: Source = async (at, home, place) => {
   const [name = ''] = at.arguments;
-  if (name === 'profile') return profiles(at, home, place);
-  if (name === 'cluster') return words(MONIKERS);
-  return /(^keypair|_file)$/.test(name) ? [FILES] : [];
+  return (name === 'profile' ? profiles : valuesOf(name))(at, home, place);
 };
 
 const settings: Source = async () => {
-  const { SETTING_NAMES } = await loadKeysTable();
-  return words(['profile', ...SETTING_NAMES]);
+  const { KEPT_NAMES, SETTINGS } = await loadTable();
+  return [
+    { value: 'profile', words: SETTINGS.profile.says },
+    ...KEPT_NAMES.map((name) => ({ value: name, words: SETTINGS[name].says })),
+  ];
 };
 
 /** Codes while a code may be typed, of cities too, and one word for each airport. */
@@ -136,9 +139,9 @@ const ARGUMENTS: Readonly<Record<string, Source>> = {
 
 const OPTIONS: Readonly<Record<string, Source>> = {
   '--profile': profiles,
-  '--scenario': scenarios,
+  '--scenario': valuesOf('scenario'),
   '--traveller': travellers,
-  '--cluster': monikers,
+  '--cluster': valuesOf('cluster'),
   '--per-call': noLimit,
   '--per-day': noLimit,
   '--booking': noLimit,

@@ -9,7 +9,7 @@ import {
 } from '../../client/index.ts';
 import { type Clock, instant } from '../../kernel/clock.ts';
 import { utcTime } from '../../terminal/index.ts';
-import { secret } from '../settings/index.ts';
+import { givenTo } from '../settings/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
 /** The databases of the services and of the tool, and what is still open in them. */
@@ -22,7 +22,7 @@ export function databaseChecks({ home, environment, profile, clock, full }: Pati
     holdsThread: true,
     run: async () => (existsSync(path) ? stateOf(path, await look(path)) : ok('Not there yet')),
   });
-  const server = secret(environment, 'FARELOCK_DATABASE_URL');
+  const server = givenTo('database_url', environment)?.text;
   const hasFile = profile.isEmbedded && !server;
   return [
     file('client_database', journal, async (path) => (await inspect()).inspectJournal(path, full)),

@@ -3,6 +3,7 @@ import { createOperatorClient, createPartnerClient } from '../../client/index.ts
 import { overNetwork } from '../../kernel/network.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { encrypted, readKeyFile } from '../session/index.ts';
+import { type Environment, givenTo, settingsIn } from '../settings/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
 const networkFetch = overNetwork();
@@ -23,15 +24,15 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
       return false;
     }
   };
-  const operatorKey = secret(environment.FARELOCK_OPERATOR_KEY, profile.operatorKeyFile);
-  const apiKey = secret(environment.FARELOCK_API_KEY, profile.apiKeyFile);
-  const customerToken = secret(environment.FARELOCK_CUSTOMER_TOKEN, profile.customerTokenFile);
-  const serviceName = environment.FARELOCK_SERVICE_NAME || 'farelock';
+  const operatorKey = secret(environment, 'operator_key', profile.operatorKeyFile);
+  const apiKey = secret(environment, 'api_key', profile.apiKeyFile);
+  const customerToken = secret(environment, 'customer_token', profile.customerTokenFile);
+  const serviceName = () => settingsIn(environment)('service_name') ?? 'farelock';
   const partner = (baseUrl: string) =>
     createPartnerClient({
       baseUrl,
       fetch: networkFetch,
-      serviceName,
+      serviceName: serviceName(),
       timeoutMs: PATIENCE_MS,
       apiKey: async () => apiKey?.() ?? '',
       customerToken: async () => customerToken?.() ?? '',
@@ -58,7 +59,7 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (partnerUrl === null) return checks;
   checks.push({
     id: 'partner_service',
-    run: async (signal) => reaching(knocked(encrypted(partnerUrl, 'partner_url', profile), serviceName, signal)),
+    run: async (signal) => reaching(knocked(encrypted(partnerUrl, 'partner_url', profile), serviceName(), signal)),
   });
   if (!isEncrypted(partnerUrl, 'partner_url')) return checks;
   if (apiKey) {
@@ -83,9 +84,12 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
 }
 
 /** How to read a key that is given; null where none is. What is read never gets into a finding. */
-function secret(named: string | undefined, file: string | null): (() => string) | null {
-  const value = named?.trim();
-  if (value) return () => value;
+function secret(
+  environment: Environment,
+  name: 'operator_key' | 'api_key' | 'customer_token',
+  file: string | null,
+): (() => string) | null {
+  if (givenTo(name, environment)) return () => settingsIn(environment)(name) ?? '';
   return file === null ? null : () => readKeyFile(file);
 }
 

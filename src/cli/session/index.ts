@@ -10,13 +10,11 @@ export { spenderOf } from './paying.ts';
 export { profileOf } from './profile-in-use.ts';
 export { shortOf } from './recent.ts';
 export * from './remembered.ts';
-export { scenarioNamed } from './scenarios.ts';
 export * from './session.ts';
 export * from './surroundings.ts';
 export * from './usdc.ts';
 export * from './wallet-connection.ts';
 
 export const loadRecent = () => import('./recent.ts');
-export const loadScenarios = () => import('./scenarios.ts');
 export const loadSession = () => import('./session.ts');
 export const loadWalletConnection = () => import('./wallet-connection.ts');

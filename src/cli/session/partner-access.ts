@@ -11,7 +11,7 @@ import {
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment, Profile } from '../settings/index.ts';
+import { type Environment, type Profile, settingsIn } from '../settings/index.ts';
 import { encrypted } from './encrypted.ts';
 import { readKeyFile, readOwnKeyFile } from './key-file.ts';
 
@@ -83,7 +83,7 @@ export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentit
     client: createPartnerClient({
       baseUrl: place.baseUrl,
       fetch: place.fetch,
-      serviceName: environment.FARELOCK_SERVICE_NAME || 'farelock',
+      serviceName: settingsIn(environment)('service_name') ?? 'farelock',
       timeoutMs,
       apiKey,
       customerToken: () => {
@@ -102,9 +102,9 @@ export async function openPartnerDesk(given: PartnerAccessGiven): Promise<Partne
 
 async function deskAt({ environment, profile, timeoutMs }: PartnerAccessGiven, place: Place): Promise<PartnerDesk> {
   const key =
-    environment.FARELOCK_OPERATOR_KEY?.trim() ||
-    (profile.operatorKeyFile !== null && readKeyFile(profile.operatorKeyFile)) ||
-    (place.operatorKeyFile && readOwnKeyFile(await place.operatorKeyFile()));
+    settingsIn(environment)('operator_key') ??
+    ((profile.operatorKeyFile !== null && readKeyFile(profile.operatorKeyFile)) ||
+      (place.operatorKeyFile && readOwnKeyFile(await place.operatorKeyFile())));
   if (!key) throw problem('no_operator_key');
   return createPartnerDesk({ baseUrl: place.baseUrl, fetch: place.fetch, timeoutMs, key });
 }
@@ -113,8 +113,8 @@ async function deskAt({ environment, profile, timeoutMs }: PartnerAccessGiven, p
 async function apiKeyOf(given: PartnerAccessGiven, place: Place, partner: string | undefined): Promise<string> {
   const { environment, profile, home } = given;
   if (partner === undefined) {
-    const named = environment.FARELOCK_API_KEY?.trim();
-    if (named) return headerValue(named, 'FARELOCK_API_KEY');
+    const named = settingsIn(environment)('api_key');
+    if (named !== undefined) return named;
     if (profile.apiKeyFile !== null) return readKeyFile(profile.apiKeyFile);
     if (place.operatorKeyFile === null) throw problem('no_api_key');
   } else if (!/^[\w.-]{1,100}$/.test(partner)) {
@@ -142,19 +142,13 @@ async function makeSandbox(given: PartnerAccessGiven, place: Place): Promise<voi
 async function customerTokenOf(given: PartnerAccessGiven, place: Place, customer: string | undefined): Promise<string> {
   const { environment, profile } = given;
   if (customer === undefined) {
-    const named = environment.FARELOCK_CUSTOMER_TOKEN?.trim();
-    if (named) return headerValue(named, 'FARELOCK_CUSTOMER_TOKEN');
+    const named = settingsIn(environment)('customer_token');
+    if (named !== undefined) return named;
     if (profile.customerTokenFile !== null) return readKeyFile(profile.customerTokenFile);
     if (place.operatorKeyFile === null) throw problem('no_customer_token');
   }
   const desk = await deskAt(given, place);
   return (await desk.customerToken(customer ?? SANDBOX_CUSTOMER, undefined)).token;
-}
-
-/** Refuses a key that a header cannot carry: the transport's own error would contain it. */
-function headerValue(value: string, name: string): string {
-  if (/^[\x21-\x7e]+$/.test(value)) return value;
-  throw problem('no_api_key', { message: `${name} is not one line of printable characters.` });
 }
 
 /**
@@ -172,9 +166,8 @@ export async function openOperator(given: {
 }): Promise<OperatorClient> {
   const { environment, profileKeyFile, keyFile, ...ports } = given;
   const key =
-    environment.FARELOCK_OPERATOR_KEY?.trim() ||
-    (profileKeyFile !== null && readKeyFile(profileKeyFile)) ||
-    (keyFile ? readOwnKeyFile(await keyFile()) : null);
+    settingsIn(environment)('operator_key') ??
+    ((profileKeyFile !== null && readKeyFile(profileKeyFile)) || (keyFile ? readOwnKeyFile(await keyFile()) : null));
   if (!key) throw problem('no_operator_key');
   return createOperatorClient({ ...ports, key });
 }

@@ -1,14 +1,16 @@
 import { problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
 import {
+  CLUSTER_OUTSIDE,
   EMBEDDED,
   type Environment,
   type GlobalOptions,
-  keypairPath,
-  loadProfileFrom,
+  KEPT_NAMES,
   loadResolve,
   type Profile,
+  rowOf,
   settingsFiles,
+  settingsIn,
   userFileOf,
 } from '../settings/index.ts';
 import { encrypted } from './encrypted.ts';
@@ -28,23 +30,17 @@ export async function profileOf(
   const named = globals.profile ?? (environment.FARELOCK_PROFILE || 'local');
   const isPlain = !VARIABLES.some((name) => environment[name]);
   if (files.userFile === null && files.projectFile === null && named === 'local' && isPlain) {
-    const keypair = globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined);
-    return keypair === undefined ? EMBEDDED : { ...EMBEDDED, keypair: keypairPath(keypair) };
+    const keypair = settingsIn(environment, globals)('keypair');
+    return keypair === undefined ? EMBEDDED : { ...EMBEDDED, keypair };
   }
-  const [{ resolveSettings }, { profileFrom }] = await Promise.all([loadResolve(), loadProfileFrom()]);
+  const { resolveSettings, profileFrom } = await loadResolve();
   return profileFrom(await resolveSettings({ environment, globals, home, ...files }));
 }
 
-const VARIABLES = [
-  'FARELOCK_FLIGHTS_URL',
-  'FARELOCK_PARTNER_URL',
-  'FARELOCK_ESCROW_PROGRAM',
-  'FARELOCK_UPGRADE_AUTHORITIES',
-  'FARELOCK_LIMIT_PER_CALL',
-  'FARELOCK_LIMIT_PER_DAY',
-  'FARELOCK_LIMIT_BOOKING',
-  'FARELOCK_LIMIT_HOSTS',
-];
+/** The variables that change the embedded profile, or take its place. */
+const VARIABLES = KEPT_NAMES.flatMap((name) =>
+  CLUSTER_OUTSIDE.some((one) => one === name) || name === 'keypair' ? [] : (rowOf(name).env ?? []),
+);
 
 /** The address of the flight service of a profile that is not embedded. @throws Problem `usage`, `address_unencrypted` */
 export function flightsUrlOf(profile: Profile, home: string): string {

@@ -4,6 +4,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { isRecord, type Terminal } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
+import { settingsIn } from '../settings/index.ts';
 import { type KnownFare, keptFare } from './known-fare.ts';
 import type { KnownJourney } from './recent.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -87,7 +88,7 @@ export async function withReason(
   intent: Intent,
 ): Promise<Intent> {
   if (intent.refund_request?.state !== 'rejected') return intent;
-  const given = environment.FARELOCK_SUPPORT_CODE?.trim();
+  const given = settingsIn(environment)('support_code');
   const supportCode = given || (await supportCodeOf(await session.store(), intent.intent_id));
   if (!supportCode) return intent;
   try {

@@ -2,10 +2,11 @@ import { dirname } from 'node:path';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { quoted, shell } from '../../kernel/shell-word.ts';
-import { CLUSTER_OUTSIDE, isSettingName, kindOf, NotASetting, SETTING_NAMES, type SettingName } from './keys-table.ts';
+import { rowOf } from './read.ts';
+import { CLUSTER_OUTSIDE, isKept, KEPT_NAMES, type KeptName } from './table.ts';
 
 /** Settings by name, each in its canonical form. */
-export type SettingValues = Partial<Record<SettingName, string>>;
+export type SettingValues = Partial<Record<KeptName, string>>;
 
 /** The user's settings: the profile in use, limits for every profile, and the profiles. */
 export interface UserSettings {
@@ -22,8 +23,11 @@ export const wrongSetting = (path: string, key: string, why: string): Problem =>
 export const isProfileName = (name: string): boolean =>
   /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(name) && name !== 'environment';
 
+/** The keys of a profile, beside its limits. */
+const PROFILE_NAMES = KEPT_NAMES.filter((name) => !name.includes('.'));
+
 /** Settings that `local` can't have. */
-export const OUTSIDE: readonly SettingName[] = ['flights_url', 'cluster', ...CLUSTER_OUTSIDE];
+export const OUTSIDE: readonly KeptName[] = ['flights_url', 'cluster', ...CLUSTER_OUTSIDE];
 
 /**
  * Reads a settings file that is there.
@@ -89,11 +93,10 @@ export function readUserSettings(path: string): UserSettings {
  */
 export function readProfileSettings(path: string, at: string, value: unknown): SettingValues {
   const { limits, ...rest } = object(path, at, value);
-  const names = SETTING_NAMES.filter((name) => !name.includes('.'));
-  known(path, `${at}.`, rest, [...names, 'limits']);
+  known(path, `${at}.`, rest, [...PROFILE_NAMES, 'limits']);
   const settings: SettingValues = readLimits(path, `${at}.limits`, limits);
   for (const [name, text] of Object.entries(rest)) {
-    if (isSettingName(name) && text !== null) settings[name] = readValue(path, `${at}.${name}`, name, text);
+    if (isKept(name) && text !== null) settings[name] = readValue(path, `${at}.${name}`, name, text);
   }
   if (settings.rpc_url !== undefined && settings.cluster !== undefined) {
     throw wrongSetting(path, `${at}.cluster`, 'cannot be combined with rpc_url');
@@ -102,38 +105,34 @@ export function readProfileSettings(path: string, at: string, value: unknown): S
 }
 
 /** `limits`: amounts as decimal text, hosts as a list. */
-export function readLimits(path: string, at: string, value: unknown): SettingValues {
+function readLimits(path: string, at: string, value: unknown): SettingValues {
   if (value === undefined || value === null) return {};
   const limits = object(path, at, value);
   known(path, `${at}.`, limits, ['per_call', 'per_day', 'booking', 'hosts']);
   const settings: SettingValues = {};
   for (const [key, given] of Object.entries(limits)) {
     const name = `limits.${key}`;
-    if (isSettingName(name) && given !== null) settings[name] = readValue(path, `${at}.${key}`, name, given);
+    if (isKept(name) && given !== null) settings[name] = readValue(path, `${at}.${key}`, name, given);
   }
   return settings;
 }
 
-const LISTS: readonly SettingName[] = ['limits.hosts', 'rpc_url', 'escrow_program', 'upgrade_authorities'];
-
-function readValue(path: string, at: string, name: SettingName, value: unknown): string {
-  const text = Array.isArray(value) && LISTS.includes(name) ? value.join(',') : value;
+function readValue(path: string, at: string, name: KeptName, value: unknown): string {
+  const { read } = rowOf(name);
+  const text = Array.isArray(value) && read.isList ? value.join(',') : value;
   if (typeof text !== 'string') throw wrongSetting(path, at, 'must be a string');
-  try {
-    return kindOf(name).read(text, dirname(path));
-  } catch (error) {
-    if (error instanceof NotASetting) throw wrongSetting(path, at, `is not ${error.message}`);
-    throw error;
-  }
+  const found = read(text, dirname(path));
+  if (found === undefined) throw wrongSetting(path, at, `is not ${read.wanted}`);
+  return String(found);
 }
 
-export function profileName(path: string, key: string, value: unknown): string | null {
+function profileName(path: string, key: string, value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string' && isProfileName(value)) return value;
   throw wrongSetting(path, key, 'is not the name of a profile');
 }
 
-export function known(path: string, at: string, given: object, names: readonly string[]): void {
+function known(path: string, at: string, given: object, names: readonly string[]): void {
   const strange = Object.keys(given).find((name) => !names.includes(name));
   if (strange !== undefined) {
     throw problem('settings_invalid', {
@@ -148,3 +147,31 @@ function object(path: string, at: string, value: unknown): Record<string, unknow
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw wrongSetting(path, at, 'is not an object');
 }
+
+/** Settings that a project may have: which of the user's profiles, and limits that are lower than the user's. */
+export interface ProjectSettings {
+  readonly path: string;
+  readonly profile: string | null;
+  readonly limits: SettingValues;
+}
+
+/**
+ * A project file comes with a repository: whoever wrote it is not trusted. It can't name a keypair, an address, a
+ * key file or a host, and it can't raise a limit; it is refused rather than ignored when it tries.
+ * @throws Problem `settings_invalid` naming file and key
+ */
+export function readProjectSettings(path: string): ProjectSettings {
+  const file = readJsonFile(path, false);
+  const forbidden = Object.keys(file).find((key) => FORBIDDEN.includes(key));
+  if (forbidden !== undefined) {
+    throw problem('settings_invalid', {
+      message: `${path} sets ${forbidden}, which a project file is not allowed to set.`,
+      fix: 'It may choose a profile and lower limits. Set FARELOCK_PROJECT_FILE=off to ignore it.',
+      detail: { file: path, key: forbidden },
+    });
+  }
+  known(path, '', file, ['profile', 'limits']);
+  return { path, profile: profileName(path, 'profile', file.profile), limits: readLimits(path, 'limits', file.limits) };
+}
+
+const FORBIDDEN: readonly string[] = ['profiles', ...PROFILE_NAMES, 'api_key', 'customer_token', 'operator_key'];

@@ -1,22 +1,22 @@
 export * from './cluster.ts';
 export { isProfileName, OUTSIDE, type SettingValues, type UserSettings } from './file.ts';
-export * from './globals.ts';
-export {
-  isSettingName,
-  kindOf,
-  NotASetting,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingName,
-  webAddress,
-} from './keys-table.ts';
 export * from './profile.ts';
+export * from './read.ts';
 export * from './resolve.ts';
-export * from './secret-variable.ts';
+export {
+  CLUSTER_OUTSIDE,
+  isKept,
+  KEPT_NAMES,
+  type KeptName,
+  type Part,
+  SETTING_NAMES,
+  type Setting,
+  type SettingName,
+} from './table.ts';
 export { changeUserSettings } from './write.ts';
 
-export const loadKeysTable = () => import('./keys-table.ts');
-export const loadProfileFrom = () => import('./profile-from.ts');
 export const loadProfile = () => import('./profile.ts');
+export const loadRead = () => import('./read.ts');
 export const loadResolve = () => import('./resolve.ts');
+export const loadTable = () => import('./table.ts');
 export const loadWrite = () => import('./write.ts');

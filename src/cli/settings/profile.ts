@@ -1,12 +1,35 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type Limits, NO_LIMITS } from '../../client/base/index.ts';
-import { problem } from '../../kernel/problems.ts';
-import { isPastedKey } from '../../kernel/shown-url.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../solana/index.ts';
-import type { Environment } from './globals.ts';
-import { projectFileFrom } from './project.ts';
+
+/** Options that every command takes (CONTRACT, section 14). */
+export interface GlobalOptions {
+  readonly profile?: string;
+  readonly keypair?: string;
+  /** true: the whole document; text: the chosen fields. */
+  readonly json?: true | string;
+  readonly yes?: true;
+  readonly input: boolean;
+  readonly dryRun?: true;
+  /** Atomic USDC. */
+  readonly maxPayment?: bigint;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly quiet?: true;
+  readonly verbose?: true;
+  readonly color: boolean;
+  /** false: long results are printed as they are. */
+  readonly pager?: boolean;
+  /** For a screen reader; FARELOCK_PLAIN too. */
+  readonly plain?: true;
+}
+
+/** 0 done, 8 ended and not as asked, 130 interrupted with a result; every other code comes from a problem. */
+export type ExitCode = 0 | 8 | 130;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Where a command runs: on the embedded stack, or against a service by address, with the settings of the cluster that
@@ -70,23 +93,28 @@ export const EMBEDDED: Profile = {
   notes: [],
 };
 
+const PROJECT_FILE = '.farelock.json';
+
+/**
+ * The nearest project file from `folder` upward, or null. `FARELOCK_PROJECT_FILE=off` looks for none. Only one of
+ * the user's own (or root's) counts: in a shared folder anybody could have put it there.
+ */
+function projectFileFrom(folder: string, environment: Environment): string | null {
+  if (environment.FARELOCK_PROJECT_FILE === 'off') return null;
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    const path = join(at, PROJECT_FILE);
+    if (existsSync(path) && isOurs(path)) return path;
+    if (dirname(at) === at) return null;
+  }
+}
+
+function isOurs(path: string): boolean {
+  const owner = statSync(path).uid;
+  return process.getuid === undefined || owner === process.getuid() || owner === 0;
+}
+
 /** The settings files that are there; `folder` is where the search for a project's begins. */
 export function settingsFiles(home: string, environment: Environment, folder: string) {
   const userFile = userFileOf(home);
   return { userFile: existsSync(userFile) ? userFile : null, projectFile: projectFileFrom(folder, environment) };
 }
-
-/**
- * A path of the command line made whole; `-`, and what only the Solana CLI can use, stay as they are.
- * @throws Problem `keypair_unreadable` for a key in place of its file's path
- */
-export const keypairPath = (given: string): string => {
-  if (isPastedKey(given)) {
-    throw problem('keypair_unreadable', {
-      message: 'A key was given instead of the path of its file.',
-      fix: 'Write it to a file that only you can read (chmod 600), and give the path of that file.',
-    });
-  }
-  if (given === '-' || given === 'stdin:') return '-';
-  return /^(usb|prompt):|^ASK$/.test(given) ? given : resolve(given.replace(/^file:(\/\/)?/, ''));
-};

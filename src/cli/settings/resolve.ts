@@ -4,12 +4,19 @@ import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
 import { settingsOfMoniker } from '../../solana/index.ts';
-import { OUTSIDE, readUserSettings, type SettingValues, type UserSettings } from './file.ts';
-import type { Environment, GlobalOptions } from './globals.ts';
-import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } from './keys-table.ts';
-import { keypairPath } from './profile.ts';
-import { type ProjectSettings, readProjectSettings } from './project.ts';
-import { secret } from './secret-variable.ts';
+import { clusterFrom } from './cluster.ts';
+import {
+  OUTSIDE,
+  type ProjectSettings,
+  readProjectSettings,
+  readUserSettings,
+  type SettingValues,
+  type UserSettings,
+} from './file.ts';
+import type { Environment, GlobalOptions, Profile } from './profile.ts';
+import { givenTo, readSetting } from './read.ts';
+import { SOLANA_CONFIG } from './readers.ts';
+import { CLUSTER_OUTSIDE, KEPT_NAMES, type KeptName, SETTINGS } from './table.ts';
 
 /** Where a value came from; the first that names it wins, in this order. */
 type Origin = 'flag' | 'environment' | 'project' | 'user' | 'solana' | 'default';
@@ -25,7 +32,7 @@ export interface Settings {
   readonly profile: Resolved;
   /** True when the flight service is the embedded one. */
   readonly isEmbedded: boolean;
-  readonly values: ReadonlyMap<SettingName, Resolved>;
+  readonly values: ReadonlyMap<KeptName, Resolved>;
   readonly commitment: 'confirmed' | 'finalized';
   /** Notes for the person on how the settings came together. */
   readonly notes: readonly string[];
@@ -55,19 +62,18 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
   const own = ownSettings(profile, given.home, user);
   const isLocal = profile.value === 'local';
   const notes = profile.origin === 'project' ? [`Profile ${profile.value}, chosen by ${project?.path ?? ''}.`] : [];
-  const values = new Map<SettingName, Resolved>();
+  const values = new Map<KeptName, Resolved>();
 
-  const set = (name: SettingName, value: string | undefined, origin: Origin, source: string) => {
+  const set = (name: KeptName, value: string | undefined, origin: Origin, source: string) => {
     if (value !== undefined && !values.has(name)) values.set(name, { value, origin, source });
   };
   const { keypair } = given.globals;
-  set('keypair', keypair === undefined ? undefined : keypairPath(keypair), 'flag', '--keypair');
-  for (const name of SETTING_NAMES) {
-    const { environment: variable } = kindOf(name);
-    if (variable === undefined || (isLocal && isOutside(name, profile))) continue;
-    set(name, fromVariable(environment, variable, name), 'environment', variable);
+  if (keypair !== undefined) set('keypair', readSetting('keypair', keypair, '--keypair'), 'flag', '--keypair');
+  for (const name of KEPT_NAMES) {
+    const found = isLocal && isOutside(name, profile) ? undefined : givenTo(name, environment);
+    if (found) set(name, readSetting(name, found.text, found.source), 'environment', found.source);
   }
-  for (const name of SETTING_NAMES) {
+  for (const name of KEPT_NAMES) {
     const at = `profiles.${profile.value}.${name}`;
     if (user) set(name, own[name], 'user', `${user.path}: ${at}`);
     if (user) set(name, user.limits[name], 'user', `${user.path}: ${name}`);
@@ -76,7 +82,7 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
   if (values.get('rpc_url')?.origin === 'environment') values.delete('cluster');
   lowerLimits(values, project);
   for (const [address, keys] of Object.entries(KEYS_OF)) {
-    if (values.get(address as SettingName)?.origin !== 'environment') continue;
+    if (values.get(address as KeptName)?.origin !== 'environment') continue;
     for (const key of keys) {
       if (!values.delete(key)) continue;
       notes.push(`${key} of profile ${profile.value} is not used: its ${address} comes from the environment.`);
@@ -94,7 +100,7 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
 }
 
 /** `local` is the embedded stack, whatever addresses the environment has; only an unnamed one may have a partner. */
-const isOutside = (name: SettingName, { origin }: Resolved): boolean =>
+const isOutside = (name: KeptName, { origin }: Resolved): boolean =>
   name === 'partner_url' ? origin === 'flag' || origin === 'environment' : OUTSIDE.includes(name);
 
 /** --profile, FARELOCK_PROFILE, an address in the environment, the project's choice, the user's, local. */
@@ -131,28 +137,10 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
   });
 }
 
-/** @throws Problem `usage` */
-export function fromVariable(environment: Environment, variable: string, name: SettingName): string | undefined {
-  // The addresses that providers put keys into.
-  const text =
-    name === 'rpc_url'
-      ? secret(environment, 'FARELOCK_RPC_URL')
-      : name === 'ws_url'
-        ? secret(environment, 'FARELOCK_WS_URL')
-        : environment[variable];
-  if (!text) return undefined;
-  try {
-    return kindOf(name).read(text, process.cwd());
-  } catch (error) {
-    if (!(error instanceof NotASetting)) throw error;
-    throw problem('usage', { message: `${variable} is not ${error.what}.`, fix: `Set it to ${error.message}.` });
-  }
-}
-
 /** A project's limit counts where it is the lower one; its hosts are those that the user's list has too. */
-function lowerLimits(values: Map<SettingName, Resolved>, project: ProjectSettings | null): void {
+function lowerLimits(values: Map<KeptName, Resolved>, project: ProjectSettings | null): void {
   if (project === null) return;
-  const resolved = (name: SettingName, value: string): Resolved => ({
+  const resolved = (name: KeptName, value: string): Resolved => ({
     value,
     origin: 'project',
     source: `${project.path}: ${name}`,
@@ -171,16 +159,13 @@ function lowerLimits(values: Map<SettingName, Resolved>, project: ProjectSetting
 }
 
 /** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
-export const USUAL_PER_CALL = '1.00';
+export const USUAL_PER_CALL = SETTINGS['limits.per_call'].usual;
 
-async function fromCluster(
-  values: Map<SettingName, Resolved>,
-  environment: Environment,
-): Promise<Settings['commitment']> {
+async function fromCluster(values: Map<KeptName, Resolved>, environment: Environment): Promise<Settings['commitment']> {
   const cluster = values.get('cluster');
   if (cluster === undefined) return 'confirmed';
   if (cluster.value !== SOLANA_CONFIG) {
-    values.set('rpc_url', { ...cluster, value: kindOf('rpc_url').read(cluster.value, '') });
+    values.set('rpc_url', { ...cluster, value: readSetting('rpc_url', cluster.value, cluster.source) });
     // A public cluster is known by its first block: an address that has come to mean another one is refused.
     const { network, genesis } = settingsOfMoniker(cluster.value) ?? {};
     for (const [name, value] of [['network', network] as const, ['genesis', genesis] as const]) {
@@ -198,4 +183,37 @@ async function fromCluster(
   if (config.rpcUrl !== null) values.set('rpc_url', from(config.rpcUrl, 'json_rpc_url'));
   if (!values.has('keypair')) values.set('keypair', from(config.keypair, 'keypair_path'));
   return config.commitment;
+}
+
+/** The profile that resolved settings make. */
+export function profileFrom(settings: Settings): Profile {
+  const text = (name: KeptName): string | null => settings.values.get(name)?.value ?? null;
+  const amount = (name: KeptName): bigint | null => {
+    const value = text(name);
+    return value === null ? null : parseUsdc(value);
+  };
+  const hosts = text('limits.hosts');
+  const isOutside = (name: KeptName) => settings.isEmbedded && (CLUSTER_OUTSIDE as readonly string[]).includes(name);
+  return {
+    ...clusterFrom((name) => (isOutside(name) ? null : text(name))),
+    commitment: settings.commitment,
+    name: settings.profile.value,
+    isEmbedded: settings.isEmbedded,
+    flightsUrl: settings.isEmbedded ? null : text('flights_url'),
+    partnerUrl: text('partner_url'),
+    httpHosts: text('http_hosts')?.split(',') ?? [],
+    keypair: text('keypair'),
+    apiKeyFile: text('api_key_file'),
+    customerTokenFile: text('customer_token_file'),
+    operatorKeyFile: text('operator_key_file'),
+    limits: {
+      perCall: amount('limits.per_call'),
+      perDay: amount('limits.per_day'),
+      booking: amount('limits.booking'),
+      // A list that nothing is left of allows nothing.
+      hosts: hosts === null ? null : hosts.split(',').filter(Boolean),
+    },
+    isProjectsChoice: settings.profile.origin === 'project' && settings.profile.value !== 'local',
+    notes: settings.notes,
+  };
 }

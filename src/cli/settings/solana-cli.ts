@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { wrongSetting } from './file.ts';
-import type { Environment } from './globals.ts';
-import { kindOf, NotASetting, webAddress } from './keys-table.ts';
+import type { Environment } from './profile.ts';
+import { keypair, type Reader, webAddress } from './readers.ts';
 
 /** The settings of the Solana CLI. */
 interface SolanaCliConfig {
@@ -45,13 +45,10 @@ export async function readSolanaCliConfig(environment: Environment): Promise<Sol
     if (typeof value !== 'string') throw wrongSetting(path, key, 'must be a string');
     return value;
   };
-  const read = <T>(key: string, how: () => T): T => {
-    try {
-      return how();
-    } catch (error) {
-      if (error instanceof NotASetting) throw wrongSetting(path, key, `is not ${error.message}`);
-      throw error;
-    }
+  const read = (key: string, reader: Reader<string>, value: string): string => {
+    const found = reader(value, dirname(path));
+    if (found === undefined) throw wrongSetting(path, key, `is not ${reader.wanted}`);
+    return found;
   };
   const url = text('json_rpc_url');
   const commitment = text('commitment') ?? 'confirmed';
@@ -60,10 +57,8 @@ export async function readSolanaCliConfig(environment: Environment): Promise<Sol
   }
   return {
     path,
-    rpcUrl: url === null ? null : read('json_rpc_url', () => webAddress(url)),
-    keypair: read('keypair_path', () =>
-      kindOf('keypair').read(text('keypair_path') ?? join(home, '.config', 'solana', 'id.json'), dirname(path)),
-    ),
+    rpcUrl: url === null ? null : read('json_rpc_url', webAddress, url),
+    keypair: read('keypair_path', keypair, text('keypair_path') ?? join(home, '.config', 'solana', 'id.json')),
     commitment: commitment === 'finalized' ? 'finalized' : 'confirmed',
   };
 }

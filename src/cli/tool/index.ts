@@ -91,8 +91,10 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       ...world,
       terminal,
       globals,
-      // It says itself what is wrong with the settings.
-      ...(invocation.name === 'doctor' && { profile: (await loadProfile()).EMBEDDED }),
+      // They say themselves what is wrong with the settings.
+      ...((invocation.name === 'doctor' || invocation.name === 'config show') && {
+        profile: (await loadProfile()).EMBEDDED,
+      }),
     });
     session = opened;
     const context: CommandContext = { ...world, terminal, session: opened, globals, signal };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { trustOf } from '../../../src/cli/session/paying.ts';
 import { profileOf } from '../../../src/cli/session/profile-in-use.ts';
-import type { GlobalOptions } from '../../../src/cli/settings/globals.ts';
+import type { GlobalOptions } from '../../../src/cli/settings/profile.ts';
 import { lineOf } from '../../../src/kernel/shell-word.ts';
 import type { Terminal } from '../../../src/terminal/terminal.ts';
 import { worldClock } from '../../clock.ts';

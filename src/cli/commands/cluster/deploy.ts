@@ -5,7 +5,7 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, DecidedDeployment, DeploymentStep, DeploymentWanted } from '../../../service/index.ts';
 import { readKeypair, readKeypairSeed, type Signer, SOLANA_NETWORKS } from '../../../solana/index.ts';
 import { counted, fieldLines } from '../../../terminal/index.ts';
-import { type ExitCode, keypairPath } from '../../settings/index.ts';
+import { type ExitCode, readSetting } from '../../settings/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { nextLines, printPlan, stepLines } from '../../view/index.ts';
 import { clusterInUse, ofCluster, onCluster } from './in-use.ts';
@@ -30,7 +30,8 @@ const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   const { terminal, globals, signal } = context;
   const desk = await clusterInUse(context, options);
   requireMainnetNamed(desk, options);
-  const payer = globals.keypair === undefined ? null : readKeypair(keypairPath(globals.keypair));
+  const payer =
+    globals.keypair === undefined ? null : readKeypair(readSetting('keypair', globals.keypair, '--keypair'));
   if (options.abort) return abort(context, desk, payer);
   const wanted = wantedFrom(options, payer);
   terminal.phase('Asking the cluster');

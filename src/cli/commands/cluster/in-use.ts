@@ -3,8 +3,11 @@ import type { NextStep } from '../../../kernel/shell-word.ts';
 import { shownUrl, shownUrls } from '../../../kernel/shown-url.ts';
 import type { ClusterDesk } from '../../../service/index.ts';
 import { rpcNames } from '../../../solana/index.ts';
-import { type ClusterOptions, clusterGiven, keyInArgument } from '../../settings/index.ts';
-import type { CommandContext } from '../../spec/index.ts';
+import { clusterGiven, keyInArgument } from '../../settings/index.ts';
+import type { CommandContext, OptionsOf } from '../../spec/index.ts';
+import type * as spec from './spec.ts';
+
+type ClusterOptions = OptionsOf<typeof spec.clusterKeys>;
 
 /** The operator's desk for the cluster of a command. A key on the command line is used, and said to be seen by others. */
 export async function clusterInUse(
@@ -12,7 +15,7 @@ export async function clusterInUse(
   options: ClusterOptions,
 ): Promise<ClusterDesk> {
   const names = rpcNames((options.rpcUrl ?? []).join(','));
-  if (shownUrls(names) !== names.join(',')) terminal.note(keyInArgument('--rpc-url', 'FARELOCK_RPC_URL'));
+  if (shownUrls(names) !== names.join(',')) terminal.note(keyInArgument('rpc_url'));
   return session.clusterDesk(clusterGiven(options, environment, session.profile));
 }
 

@@ -7,14 +7,15 @@ import { tableLines, type View } from '../../../terminal/index.ts';
 import {
   changeUserSettings,
   isProfileName,
-  kindOf,
+  KEPT_NAMES,
   loadWrite,
-  NotASetting,
-  type SettingName,
+  readSetting,
+  rowOf,
   type SettingValues,
+  textsOf,
   type UserSettings,
 } from '../../settings/index.ts';
-import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
 import type * as spec from './spec.ts';
@@ -68,22 +69,6 @@ const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
     profiles.map((one) => [one.used ? '*' : '', one.name, one.flights_url, one.partner_url, one.cluster]),
 };
 
-type Given = OptionsOf<typeof spec.configProfileAdd> & { readonly keypair?: string | undefined };
-
-const GIVEN: readonly (readonly [keyof Given, SettingName, string])[] = [
-  ['flightsUrl', 'flights_url', '--flights-url'],
-  ['partnerUrl', 'partner_url', '--partner-url'],
-  ['rpcUrl', 'rpc_url', '--rpc-url'],
-  ['cluster', 'cluster', '--cluster'],
-  ['network', 'network', '--network'],
-  ['genesis', 'genesis', '--genesis'],
-  ['escrowProgram', 'escrow_program', '--escrow-program'],
-  ['keypair', 'keypair', '--keypair'],
-  ['apiKeyFile', 'api_key_file', '--api-key-file'],
-  ['customerTokenFile', 'customer_token_file', '--customer-token-file'],
-  ['operatorKeyFile', 'operator_key_file', '--operator-key-file'],
-];
-
 /** Adds a profile. One that is there is never written over. */
 export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, options) => {
   const { session, terminal, clock } = context;
@@ -122,21 +107,12 @@ export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, opt
   return 0;
 };
 
-function settingsGiven(options: Given): SettingValues {
+function settingsGiven(options: object): SettingValues {
+  const texts = textsOf(options);
   const settings: SettingValues = {};
-  for (const [option, name, flag] of GIVEN) {
-    const given = options[option];
-    if (given === undefined || given === true) continue;
-    const text = [given].flat().join(',');
-    try {
-      settings[name] = kindOf(name).read(text, process.cwd());
-    } catch (error) {
-      if (!(error instanceof NotASetting)) throw error;
-      throw problem('usage', {
-        message: `${flag}: that is not ${error.message}.`,
-        fix: `Give ${flag} ${error.message}.`,
-      });
-    }
+  for (const name of KEPT_NAMES) {
+    const text = texts[name];
+    if (text !== undefined) settings[name] = readSetting(name, text, rowOf(name).flag ?? name);
   }
   return settings;
 }

@@ -9,6 +9,18 @@ const setting = z.strictObject({
 });
 
 export const configList = published(z.strictObject({ settings: z.array(setting) }));
+export const configShow = published(
+  z.strictObject({
+    settings: z.array(
+      setting.extend({
+        of: z.string().describe('Its subject: profile, cluster, limits, client, service, …'),
+        variable: z.string().nullable().describe('null: it has none.'),
+        secret: z.boolean().describe('The value of a secret is never shown: origin and source say that it is set.'),
+        wrong: z.string().nullable().describe('Why the value cannot be used; null: it can.'),
+      }),
+    ),
+  }),
+);
 export const configGet = published(setting);
 
 const profile = z.strictObject({

@@ -6,17 +6,22 @@ import { writeWhole } from '../../../kernel/storage.ts';
 import { type Streams, tableLines, type View } from '../../../terminal/index.ts';
 import {
   changeUserSettings,
+  type Environment,
+  givenTo,
+  isKept,
   isProfileName,
-  isSettingName,
-  kindOf,
-  NotASetting,
+  KEPT_NAMES,
+  type KeptName,
   OUTSIDE,
+  type Part,
+  readSetting,
+  rowOf,
   SETTING_NAMES,
-  SETTINGS,
   type SettingName,
   type Settings,
   type SettingValues,
   USUAL_PER_CALL,
+  wrongVariables,
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
@@ -34,20 +39,20 @@ export const configList: Run<typeof spec.configList> = async (context, { showOri
   const settings = await settingsInEffect(context);
   const listed: ListedSetting[] = [
     { key: 'profile', ...settings.profile },
-    ...SETTING_NAMES.map((key) => listedSetting(settings, key)),
+    ...KEPT_NAMES.map((key) => listedSetting(settings, key)),
   ];
   context.terminal.result({ settings: listed }, listView(showOrigin === true));
   return 0;
 };
 
-function listedSetting(settings: Settings, key: SettingName): ListedSetting {
+function listedSetting(settings: Settings, key: KeptName): ListedSetting {
   const found = settings.values.get(key);
   if (found) return { key, ...found, value: withoutSecrets(key, found.value) };
   const value = key === 'limits.per_call' ? USUAL_PER_CALL : settings.isEmbedded ? embedded(key) : null;
   return { key, value, origin: 'default', source: null };
 }
 
-const embedded = (key: SettingName): string | null =>
+const embedded = (key: KeptName): string | null =>
   key === 'flights_url' || key === 'partner_url' || key === 'rpc_url' ? 'embedded' : null;
 
 const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[] }> => ({
@@ -67,10 +72,74 @@ const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[
     settings.map(({ key, value, origin, source }) => (showOrigin ? [key, value, origin, source] : [key, value])),
 });
 
+/** A setting as `config show` lists it. The value of a secret is null: only its source is shown. */
+interface ShownSetting extends ListedSetting {
+  readonly of: Part;
+  readonly variable: string | null;
+  readonly secret: boolean;
+  /** Why the value can't be used; null: it can. */
+  readonly wrong: string | null;
+}
+
+/** Every setting of the table with its source, or those that are set. A wrong value is shown as wrong, and ends nothing. */
+export const configShow: Run<typeof spec.configShow> = async (context, { effective }) => {
+  const { environment } = context;
+  const wrong = new Map(wrongVariables(environment).map(({ name, problem }) => [name, problem]));
+  const sound = { ...environment };
+  for (const name of wrong.keys()) {
+    const { env } = rowOf(name);
+    for (const variable of [env ?? '', `${env}_FILE`]) delete sound[variable];
+  }
+  const settings = await settingsInEffect({ ...context, environment: sound });
+  const all = SETTING_NAMES.map((key): ShownSetting => {
+    const { of, env, secret = false } = rowOf(key);
+    const problem = wrong.get(key);
+    const found = problem ? { value: null, origin: 'environment', source: env } : inEffect(key, settings, sound);
+    return { key, of, ...found, variable: env, secret, wrong: problem?.message ?? null };
+  });
+  const shown = effective ? all : all.filter(({ origin }) => origin !== 'default');
+  context.terminal.result({ settings: shown }, shownView);
+  return 0;
+};
+
+function inEffect(key: SettingName, settings: Settings, environment: Environment): Omit<ListedSetting, 'key'> {
+  if (key === 'profile') return settings.profile;
+  if (isKept(key)) return listedSetting(settings, key);
+  const given = givenTo(key, environment);
+  const { secret, usual = null } = rowOf(key);
+  if (given === undefined) return { value: usual, origin: 'default', source: null };
+  return { value: secret ? null : withoutSecrets(key, given.text), origin: given.origin, source: given.source };
+}
+
+const shownView: View<{ settings: readonly ShownSetting[] }> = {
+  list: 'settings',
+  lines: ({ settings }, { paint, width }) =>
+    settings.length === 0
+      ? ['Nothing is set.']
+      : tableLines(
+          [{ title: 'Setting' }, { title: 'Value', cuts: true }, { title: 'From', cuts: true }],
+          settings.map(({ key, value, origin, source, secret, wrong }) => [
+            key,
+            wrong === null ? (secret && source !== null ? '(set)' : (value ?? paint.dim('–'))) : paint.bad(wrong),
+            paint.dim(source === null ? origin : `${origin}  ${source}`),
+          ]),
+          paint.dim,
+          width,
+        ),
+  rows: ({ settings }) =>
+    settings.map(({ key, value, origin, source, secret, wrong }) => [
+      key,
+      secret && source !== null ? '(set)' : value,
+      origin,
+      source,
+      wrong,
+    ]),
+};
+
 /** One setting in effect, as it is: for scripts. */
 export const configGet: Run<typeof spec.configGet> = async (context, { key }) => {
   const settings = await settingsInEffect(context);
-  const name = key === 'profile' ? null : settingNamed(key);
+  const name = key === 'profile' ? null : keptNamed(key);
   const found = name === null ? settings.profile : settings.values.get(name);
   const value = found?.value ?? (name === null ? null : listedSetting(settings, name).value);
   context.terminal.result(
@@ -88,9 +157,9 @@ export const configSet: Run<typeof spec.configSet> = async (context, { key, valu
   }
   const { session, terminal, clock, globals } = context;
   const profile = changedProfile(context);
-  const name = isSecretName(key) ? settingNamed(`${key}_file`) : settingNamed(key);
+  const name = isSecretName(key) ? keptNamed(`${key}_file`) : keptNamed(key);
   checkPlace(profile, name);
-  const text = isSecretName(key) ? await keptSecret(context, profile, key, value) : canonical(name, key, value);
+  const text = isSecretName(key) ? await keptSecret(context, profile, key, value) : readSetting(name, value, key);
   if (globals.dryRun) return planned(context, `Set ${name} of profile ${profile} to ${withoutSecrets(name, text)}.`);
   await changeUserSettings(session.home, clock, (settings) =>
     withProfile(settings, profile, (own) => ({ ...withoutRival(own, name), [name]: text })),
@@ -112,15 +181,6 @@ async function keptSecret(
   return keepSecret(session.home, profile, key, value, streams.stdin);
 }
 
-function canonical(name: SettingName, key: string, value: string): string {
-  try {
-    return kindOf(name).read(value, process.cwd());
-  } catch (error) {
-    if (!(error instanceof NotASetting)) throw error;
-    throw problem('usage', { message: `${key}: that is not ${error.message}.`, fix: `Give ${error.message}.` });
-  }
-}
-
 /** Takes a setting of the profile away. */
 export const configUnset: Run<typeof spec.configUnset> = async (context, { key }) => {
   const { session, terminal, clock, globals } = context;
@@ -132,7 +192,7 @@ export const configUnset: Run<typeof spec.configUnset> = async (context, { key }
     terminal.done('The profile in use is local');
     return 0;
   }
-  const name = settingNamed(named);
+  const name = keptNamed(named);
   const profile = changedProfile(context);
   await changeUserSettings(session.home, clock, (settings) =>
     withProfile(settings, profile, ({ [name]: _gone, ...rest }) => rest),
@@ -163,17 +223,17 @@ function changedProfile({ session }: CommandContext): string {
 }
 
 /** @throws Problem `usage` listing the settings */
-function settingNamed(key: string): SettingName {
+function keptNamed(key: string): KeptName {
   const name = key.replaceAll('-', '_');
-  if (isSettingName(name)) return name;
+  if (isKept(name)) return name;
   throw problem('usage', {
-    message: `There is no setting "${key}". ${didYouMean(name, SETTING_NAMES)}`.trim(),
-    fix: `The settings are profile, ${Object.keys(SETTINGS).join(', ')}; from standard input also ${SECRET_NAMES.join(', ')}.`,
+    message: `There is no setting "${key}". ${didYouMean(name, KEPT_NAMES)}`.trim(),
+    fix: `The settings are profile, ${KEPT_NAMES.join(', ')}; from standard input also ${SECRET_NAMES.join(', ')}.`,
   });
 }
 
 /** @throws Problem `usage` for a setting that the embedded profile can't have */
-function checkPlace(profile: string, name: SettingName): void {
+function checkPlace(profile: string, name: KeptName): void {
   if (profile !== 'local' || !OUTSIDE.some((outside) => outside === name)) return;
   throw problem('usage', {
     message: `Profile local is embedded: it has no ${name}.`,

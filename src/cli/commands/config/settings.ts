@@ -11,7 +11,12 @@ import type { CommandContext } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 
 /** The settings of this command line, with where each comes from. */
-export const settingsInEffect = ({ environment, globals, session, folder }: CommandContext): Promise<Settings> =>
+export const settingsInEffect = ({
+  environment,
+  globals,
+  session,
+  folder,
+}: Pick<CommandContext, 'environment' | 'globals' | 'session' | 'folder'>): Promise<Settings> =>
   resolveSettings({
     environment,
     globals,

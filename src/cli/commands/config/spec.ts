@@ -9,6 +9,15 @@ export const configList = command({
   list: 'settings',
 });
 
+export const configShow = command({
+  name: 'config show',
+  summary: 'Show the settings that are set, and where; secrets are never shown',
+  options: [option('--effective', 'show every setting, with the value in effect')],
+  effect: 'reads',
+  examples: ['farelock config show', 'farelock config show --effective --json'],
+  list: 'settings',
+});
+
 export const configGet = command({
   name: 'config get',
   summary: 'Show one setting',

@@ -13,7 +13,7 @@ import {
   warning,
 } from '../../doctor/index.ts';
 import { profileOf } from '../../session/index.ts';
-import { type Profile, settingsFiles } from '../../settings/index.ts';
+import { type Profile, settingsFiles, wrongVariables } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
 
@@ -55,6 +55,8 @@ async function settingsOf({ environment, globals, session, folder }: CommandCont
     const from = [files.userFile, files.projectFile].filter((path) => path !== null).join(', ');
     const said = `Profile ${profile.name}${from && `, from ${from}`}`;
     const [note] = profile.notes;
+    const [wrong] = wrongVariables(environment);
+    if (wrong) return { profile, finding: findingOf(wrong.problem) };
     return {
       profile,
       finding: note === undefined ? ok(said) : warning(note, null, 'farelock config list --show-origin'),

@@ -6,6 +6,7 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock, quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { supportCodeOf } from '../../session/index.ts';
+import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { orderLines } from '../../view/flights/index.ts';
 import { costLines, nextLines, withPayment } from '../../view/index.ts';
@@ -44,7 +45,7 @@ async function findOrder(
   { session, environment, signal }: CommandContext,
   id: string,
 ): Promise<{ orderId: string; supportCode: string }> {
-  const given = environment.FARELOCK_SUPPORT_CODE?.trim();
+  const given = settingsIn(environment)('support_code');
   const supportCode = given || (await supportCodeOf(await session.store(), id));
   const flights = await session.flights();
   if (id.startsWith('ord_') || id.startsWith('lowcost:')) {

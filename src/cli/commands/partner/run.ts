@@ -1,9 +1,9 @@
-import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import type { Order } from '../../../wire/partner/index.ts';
 import { encrypted, readKeyFile } from '../../session/index.ts';
+import { readSetting, settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import { type OrderPage, orderLines, ordersView } from '../../view/partner/index.ts';
@@ -55,15 +55,11 @@ const LONGEST_SLEEP_MS = 1_000;
 /** Serves the sandbox partner platform until it is told to stop, and moves its orders along meanwhile. */
 export const partnerPlatform: Run<typeof spec.partnerPlatform> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
-  const key = options.keyFile ? readKeyFile(options.keyFile) : environment.FARELOCK_API_KEY || undefined;
+  const setting = settingsIn(environment);
+  const key = options.keyFile ? readKeyFile(options.keyFile) : setting('api_key');
   const secret = options.secretFile
-    ? readKeyFile(options.secretFile)
-    : environment.FARELOCK_WEBHOOK_SECRET || undefined;
-  if (secret !== undefined && !/^whsec_[A-Za-z0-9+/=]{20,}$/.test(secret))
-    throw problem('usage', {
-      message: 'That is not a webhook secret: one begins with whsec_.',
-      fix: 'Use webhook_secret as the operator desk showed it.',
-    });
+    ? readSetting('webhook_secret', readKeyFile(options.secretFile), '--secret-file')
+    : setting('webhook_secret');
   const { profile } = session;
   const platform = await session.openPlatform({
     partnerUrl: profile.partnerUrl === null ? null : encrypted(profile.partnerUrl, 'partner_url', profile),

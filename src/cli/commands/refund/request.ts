@@ -5,6 +5,7 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { fromNow, utcTime, wrap } from '../../../terminal/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { notesOf, supportCodeOf, withReason } from '../../session/index.ts';
+import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { conditionText } from '../../view/flights/index.ts';
 import { costLines, nextLines, withPayment } from '../../view/index.ts';
@@ -18,10 +19,10 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
   const { terminal, session, environment, signal, globals } = context;
   await session.work();
   const store = await session.store();
-  const supportCode = environment.FARELOCK_SUPPORT_CODE?.trim() || (await supportCodeOf(store, options.intentId));
+  const supportCode = settingsIn(environment)('support_code') || (await supportCodeOf(store, options.intentId));
   if (!supportCode) throw problem('no_support_code');
   const familyName =
-    environment.FARELOCK_FAMILY_NAME?.trim() ||
+    settingsIn(environment)('family_name') ||
     (await store.leadOf(options.intentId)) ||
     (await asked(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name"));
   const { isWhole, ...expected } = await expectedOf(context, options.intentId);

@@ -68,10 +68,3 @@ export async function trustedProxies(trusted: readonly string[]): Promise<Truste
     },
   };
 }
-
-/** `FARELOCK_TRUSTED_PROXIES`: addresses and ranges, separated by commas. */
-export const proxiesIn = (text: string | undefined): string[] =>
-  (text ?? '')
-    .split(',')
-    .map((one) => one.trim())
-    .filter(Boolean);

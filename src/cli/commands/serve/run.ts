@@ -9,11 +9,10 @@ import { storageTrouble } from '../../../kernel/storage.ts';
 import type { AirlineSettings } from '../../../service/index.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER, nameOf, networkOfGenesis, rpcNames } from '../../../solana/index.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
-import { scenarioNamed } from '../../session/index.ts';
-import { clusterGiven, keyInArgument, NotASetting, webAddress } from '../../settings/index.ts';
+import { clusterGiven, keyInArgument, settingsIn } from '../../settings/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
-import { proxiesIn, trustedProxies } from './client-address.ts';
+import { trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { httpServer } from './http-server.ts';
 import { drainable, STOPPING } from './listening.ts';
@@ -39,9 +38,10 @@ interface Listening {
 export const serve: Run<typeof spec.serve> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
   warnOfSecrets(context, options);
-  const proxies = await trustedProxies(options.trustedProxy ?? proxiesIn(environment.FARELOCK_TRUSTED_PROXIES));
+  const setting = settingsIn(environment, options);
+  const proxies = await trustedProxies(setting('trusted_proxies') ?? []);
   const publicUrl = publicUrlBehind({
-    configured: checkedPublicUrl(options.publicUrl ?? (environment.FARELOCK_PUBLIC_URL || undefined)),
+    configured: setting('public_url'),
     isTrusted: proxies.areAt,
     host: options.host,
   });
@@ -148,19 +148,9 @@ function openServed(
   options: ServeOptions,
   { cluster, airlines, log }: { cluster: ClusterSettings; airlines: AirlineSettings | undefined; log: Log },
 ) {
-  const { scenario, withoutProgram, databaseUrl, mainnet, facilitatorUrl, live } = options;
-  if (options.clusterOnly) return session.openClusterOnly({ log, withoutProgram });
-  return session.openLocal({
-    stopping: signal,
-    ...(scenario !== undefined && { scenario: scenarioNamed(scenario) }),
-    airlines,
-    databaseUrl,
-    cluster,
-    isMainnetMeant: mainnet,
-    facilitatorUrl,
-    live,
-    log,
-  });
+  const { clusterOnly, withoutProgram, mainnet, live } = options;
+  if (clusterOnly) return session.openClusterOnly({ log, withoutProgram });
+  return session.openLocal({ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal });
 }
 
 const soldFromText = ({ provider, mode, lowcost }: SoldFrom): string =>
@@ -234,18 +224,15 @@ const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
   ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
 ];
 
-const CAN_HOLD_A_KEY = [
-  ['databaseUrl', '--database-url', 'FARELOCK_DATABASE_URL'],
-  ['rpcUrl', '--rpc-url', 'FARELOCK_RPC_URL'],
-  ['facilitatorUrl', '--facilitator-url', 'FARELOCK_FACILITATOR_URL'],
-] as const;
-
 /** A key on the command line is used, and said to stand where every process of the machine can read it. */
 function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
-  for (const [name, option, variable] of CAN_HOLD_A_KEY) {
-    const given = [options[name] ?? []].flat().flatMap((one) => (name === 'rpcUrl' ? rpcNames(one) : [one]));
-    if (given.every((one) => shownUrl(one) === one)) continue;
-    terminal.note(keyInArgument(option, variable));
+  const given = {
+    database_url: [options.databaseUrl ?? []].flat(),
+    rpc_url: (options.rpcUrl ?? []).flatMap(rpcNames),
+    facilitator_url: [options.facilitatorUrl ?? []].flat(),
+  };
+  for (const name of ['database_url', 'rpc_url', 'facilitator_url'] as const) {
+    if (given[name].some((one) => shownUrl(one) !== one)) terminal.note(keyInArgument(name));
   }
 }
 
@@ -330,20 +317,6 @@ function publicUrlBehind(given: {
     const known = names.map((name) => originOf('http', `${bracketed(name)}:${socket.localPort ?? 80}`));
     return asked !== null && known.includes(asked) ? asked : (originOf('http', own.slice(7)) ?? own);
   };
-}
-
-/** @throws Problem `usage` for what is not an address without query and user */
-function checkedPublicUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  try {
-    if (!/[?#]/.test(text)) return webAddress(text);
-  } catch (error) {
-    if (!(error instanceof NotASetting)) throw error;
-  }
-  throw problem('usage', {
-    message: '--public-url (FARELOCK_PUBLIC_URL) is not the address of a service.',
-    fix: 'Give it as customers write it, such as https://flights.example.',
-  });
 }
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];

@@ -5,18 +5,18 @@ import { fieldLines } from '../../../terminal/index.ts';
 import {
   changeUserSettings,
   isProfileName,
-  kindOf,
-  NotASetting,
-  type SettingName,
+  KEPT_NAMES,
+  type KeptName,
+  readSetting,
+  rowOf,
   type SettingValues,
+  textsOf,
   USUAL_PER_CALL,
 } from '../../settings/index.ts';
-import type { OptionsOf, Run } from '../../spec/index.ts';
+import type { Run } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 import { withProfile } from '../config/index.ts';
 import type * as spec from './spec.ts';
-
-type LimitsSetOptions = OptionsOf<typeof spec.walletLimitsSet>;
 
 /** Shows the limits on payments, and how much of the day's is left. */
 export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, session }) => {
@@ -71,13 +71,6 @@ export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, 
   return 0;
 };
 
-const GIVEN: readonly (readonly [keyof LimitsSetOptions, SettingName, string])[] = [
-  ['perCall', 'limits.per_call', '--per-call'],
-  ['perDay', 'limits.per_day', '--per-day'],
-  ['booking', 'limits.booking', '--booking'],
-  ['hosts', 'limits.hosts', '--hosts'],
-];
-
 /** Sets limits: of the profile that --profile names, else of all profiles that have none of their own. */
 export const limitsSet: Run<typeof spec.walletLimitsSet> = async ({ terminal, session, clock, globals }, options) => {
   const changes = changesIn(options);
@@ -109,24 +102,17 @@ export const limitsSet: Run<typeof spec.walletLimitsSet> = async ({ terminal, se
   return 0;
 };
 
-function changesIn(options: LimitsSetOptions): [SettingName, string | null][] {
-  const changes: [SettingName, string | null][] = [];
-  for (const [option, name, flag] of GIVEN) {
-    const text = options[option];
-    if (text === undefined) continue;
-    try {
-      changes.push([name, text === 'none' ? null : kindOf(name).read(text, '')]);
-    } catch (error) {
-      if (!(error instanceof NotASetting)) throw error;
-      throw problem('usage', {
-        message: `${flag} ${text}: that is not ${error.message}.`,
-        fix: `Give ${flag} ${error.message}, or none.`,
-      });
-    }
-  }
+function changesIn(options: object): [KeptName, string | null][] {
+  const texts = textsOf(options);
+  const limits = KEPT_NAMES.filter((name) => rowOf(name).of === 'limits');
+  const changes = limits.flatMap((name): [KeptName, string | null][] => {
+    const text = texts[name];
+    if (text === undefined) return [];
+    return [[name, text === 'none' ? null : readSetting(name, text, rowOf(name).flag ?? name)]];
+  });
   if (changes.length > 0) return changes;
   throw problem('usage', {
     message: 'No limit was named.',
-    fix: `Give ${GIVEN.map(([, , flag]) => flag).join(', ')}.`,
+    fix: `Give ${limits.map((name) => rowOf(name).flag).join(', ')}.`,
   });
 }

@@ -1,0 +1,379 @@
+import { nearest } from '../../kernel/nearest.ts';
+import type { ProblemCode } from '../../kernel/problems.ts';
+import type { ServiceOptions } from '../../service/index.ts';
+import {
+  amount,
+  anyList,
+  anyText,
+  apiAddress,
+  base58,
+  base58List,
+  botToken,
+  carrierSites,
+  choiceOf,
+  clusterOrFile,
+  databaseAddress,
+  days,
+  duffelToken,
+  headerText,
+  hosts,
+  httpAddress,
+  key,
+  keypair,
+  lamports,
+  lowerCaseWord,
+  mailSender,
+  mailServer,
+  milliseconds,
+  moniker,
+  network,
+  oneOf,
+  pageAddress,
+  path,
+  personName,
+  ports,
+  proxies,
+  publicAddress,
+  type Reader,
+  rpcAddresses,
+  trimmed,
+  webAddress,
+  webhookSecret,
+  webSocketAddress,
+  wholeNumber,
+} from './readers.ts';
+
+/** The subject of a setting. */
+export type Part =
+  | 'profile'
+  | 'cluster'
+  | 'limits'
+  | 'client'
+  | 'service'
+  | 'airline'
+  | 'partner'
+  | 'notify'
+  | 'sandbox';
+
+/** A setting: its sources, its reader, and its words for the pages. A flag wins over a variable, that over the files. */
+interface Row<Value = unknown> {
+  /** null: it has no variable. Absent: the variable is `FARELOCK_` and the name of the setting in capitals. */
+  readonly env?: string | null;
+  /** The variable's name with `_FILE` behind it is a variable too: it names a file with the value. */
+  readonly file?: true;
+  /** Its option, of the commands that have one. */
+  readonly flag?: `--${string}`;
+  /** Never shown. */
+  readonly secret?: true;
+  /** The code of its refusal; absent: `usage`. */
+  readonly code?: ProblemCode;
+  readonly read: Reader<Value>;
+  readonly says: string;
+  /** The value where nothing sets it. */
+  readonly usual?: string;
+  /** Absent: the usual value, or that of the reader. */
+  readonly example?: string;
+}
+
+export interface Setting extends Row {
+  readonly of: Part;
+  readonly env: string | null;
+  readonly example: string;
+}
+
+const variableOf = (name: string): string => `FARELOCK_${name.replace('limits.', 'limit_').toUpperCase()}`;
+
+const of = <const P extends Part, const Rows extends Readonly<Record<string, Row>>>(part: P, rows: Rows) =>
+  Object.fromEntries(
+    Object.entries(rows).map(([name, row]): [string, Setting] => {
+      const { env = variableOf(name), example = row.usual ?? row.read.example } = row;
+      return [name, { ...row, env, example, of: part }];
+    }),
+  ) as {
+    readonly [Name in keyof Rows]: Rows[Name] & Pick<Setting, 'of' | 'env' | 'example'>;
+  };
+
+type Scenario = NonNullable<ServiceOptions['scenario']>;
+
+/** Every scenario of the sandbox (CONTRACT, section 16); the type makes this list complete. */
+const SCENARIOS = Object.keys({
+  none: true,
+  repriced: true,
+  offer_expired: true,
+  ticketing_fails: true,
+  ticketing_slow: true,
+  outcome_unknown: true,
+  rate_limited: true,
+  sold_out: true,
+  fare_check_failed: true,
+  price_differs_at_till: true,
+  form_rejected: true,
+  captcha: true,
+  account_wall: true,
+  pay_pressed_no_confirmation: true,
+  late_confirmation: true,
+} satisfies Record<Scenario, true>) as Scenario[];
+
+const SERVICES = of('profile', {
+  flights_url: { flag: '--flights-url', read: webAddress, says: 'address of the flight service' },
+  partner_url: {
+    flag: '--partner-url',
+    read: webAddress,
+    says: 'address of the partner service',
+    example: 'https://partner.example',
+  },
+  http_hosts: { read: hosts, says: 'hosts of services that may be called over http' },
+});
+
+const CLUSTER = of('cluster', {
+  rpc_url: {
+    file: true,
+    flag: '--rpc-url',
+    read: rpcAddresses,
+    says: 'address of the Solana cluster, or several of one cluster with commas between them, the preferred one first',
+  },
+  cluster: {
+    env: null,
+    flag: '--cluster',
+    read: moniker,
+    says: 'instead of rpc_url: a moniker of the cluster, or the settings of the Solana CLI',
+  },
+  ws_url: { file: true, read: webSocketAddress, says: 'WebSocket address of the cluster' },
+  commitment: {
+    read: oneOf('confirmed', 'finalized'),
+    says: 'certainty that a read of the cluster must have',
+    usual: 'confirmed',
+  },
+  network: { flag: '--network', read: network, says: 'network that the cluster has to be' },
+  genesis: {
+    flag: '--genesis',
+    read: base58('the hash of a block'),
+    says: 'hash of the first block that the cluster has to have',
+  },
+  usdc_mint: {
+    flag: '--usdc-mint',
+    read: base58('the address of a mint'),
+    says: "mint of the USDC on the cluster, where it is not Circle's",
+  },
+  escrow_program: {
+    flag: '--escrow-program',
+    read: base58List('the address of a program'),
+    says: 'escrow programs to trust by name; a service opens new escrows at the first',
+  },
+  priority_fee_cap: {
+    read: lamports,
+    says: 'most lamports that a transaction bids for its place in a block',
+    usual: '100000',
+  },
+  upgrade_authorities: {
+    read: base58List('the address of a key'),
+    says: 'keys that are trusted not to replace an escrow program',
+  },
+});
+
+const KEYS = of('profile', {
+  keypair: { flag: '--keypair', read: keypair, code: 'keypair_unreadable', says: 'keypair file of the wallet' },
+  api_key_file: { env: null, flag: '--api-key-file', read: path, says: 'file with the API key of the partner service' },
+  customer_token_file: {
+    env: null,
+    flag: '--customer-token-file',
+    read: path,
+    says: 'file with the token of one customer',
+    example: '~/customer.token',
+  },
+  operator_key_file: {
+    env: null,
+    flag: '--operator-key-file',
+    read: path,
+    says: 'file with the key of the operator API',
+  },
+});
+
+const LIMITS = of('limits', {
+  'limits.per_call': {
+    flag: '--per-call',
+    read: amount,
+    says: 'USDC up to which a call is paid without a question',
+    usual: '1.00',
+  },
+  'limits.per_day': { flag: '--per-day', read: amount, says: 'most USDC that is signed for in 24 hours' },
+  'limits.booking': { flag: '--booking', read: amount, says: 'most USDC that is paid for a booking' },
+  'limits.hosts': { flag: '--hosts', read: hosts, says: 'hosts of the services that are paid, separated by commas' },
+});
+
+/** The settings that the user's file has, for a profile or as limits. Their values are texts. */
+const KEPT = { ...SERVICES, ...CLUSTER, ...KEYS, ...LIMITS };
+
+export const SETTINGS = {
+  ...KEPT,
+  ...of('client', {
+    home: { read: anyText, says: 'folder of everything that the tool keeps', example: '~/farelock' },
+    profile: { flag: '--profile', read: anyText, says: 'profile of the commands', usual: 'local' },
+    project_file: { read: anyText, says: 'off: no project file is read', example: 'off' },
+    api_key: { secret: true, read: key, code: 'no_api_key', says: 'API key of the partner service' },
+    customer_token: { secret: true, read: key, code: 'no_customer_token', says: 'token of one customer' },
+    operator_key: { secret: true, read: key, code: 'no_operator_key', says: 'key of the operator API' },
+    support_code: {
+      secret: true,
+      read: headerText,
+      code: 'no_support_code',
+      says: 'support code of an intent that was made elsewhere',
+    },
+    family_name: { secret: true, read: personName, says: 'family name of the lead passenger of such an intent' },
+    webhook_secret: { secret: true, read: webhookSecret, says: 'secret that signs the calls to `partner platform`' },
+    plain: { flag: '--plain', read: anyText, says: '1: labelled lines for a screen reader', example: '1' },
+    pager: {
+      read: anyText,
+      says: 'command that shows long results, before `PAGER`; `cat` or nothing: none',
+      usual: 'less',
+    },
+    code_cache: { read: anyText, says: 'renew: compiles the tool again', example: 'renew' },
+    debug_completion: {
+      read: anyText,
+      says: '1: prints on standard error why completion offers nothing',
+      example: '1',
+    },
+  }),
+  ...of('service', {
+    served_cluster: {
+      env: 'FARELOCK_CLUSTER',
+      flag: '--cluster',
+      read: clusterOrFile,
+      says: 'cluster of `serve` and `cluster`: a name, or a file with its settings',
+    },
+    database_url: {
+      file: true,
+      flag: '--database-url',
+      secret: true,
+      read: databaseAddress,
+      says: 'PostgreSQL in place of the file service.db',
+    },
+    facilitator_url: {
+      file: true,
+      flag: '--facilitator-url',
+      secret: true,
+      read: httpAddress,
+      says: 'x402 facilitator that settles payments',
+    },
+    gateway_keys: { read: path, says: 'file with the keys that may sign sponsored previews' },
+    trusted_proxies: {
+      flag: '--trusted-proxy',
+      read: proxies,
+      says: 'proxies whose X-Forwarded-For, -Proto and -Host are believed',
+    },
+    public_url: { flag: '--public-url', read: publicAddress, says: 'address that customers use, behind a proxy' },
+    cap_per_booking: { read: amount, says: 'most USDC that a service takes for one booking; mainnet needs it' },
+    cap_per_day: { read: amount, says: 'most USDC that a service takes in 24 hours; mainnet needs it' },
+    purge_after_days: { read: days, says: 'days from a journey until its personal data goes', usual: '30' },
+  }),
+  ...of('partner', {
+    environment: {
+      read: oneOf('demo', 'live'),
+      says: 'keys that the partner service takes; `--live` means live',
+      usual: 'demo',
+    },
+    service_name: { read: lowerCaseWord, says: "first word of the partner service's paths", usual: 'farelock' },
+    compliance_policy: { read: path, says: 'JSON file in place of the shipped policy' },
+    outbound_ports: { read: ports, says: "more ports at which partners' platforms may be called" },
+  }),
+  ...of('airline', {
+    provider: {
+      env: null,
+      flag: '--provider',
+      read: oneOf('sandbox', 'duffel'),
+      says: 'seller of the seats',
+      usual: 'sandbox',
+    },
+    duffel_url: {
+      env: null,
+      flag: '--duffel-url',
+      read: apiAddress,
+      says: 'address of the Duffel API',
+      usual: 'https://api.duffel.com',
+    },
+    duffel_token: {
+      file: true,
+      secret: true,
+      read: duffelToken,
+      says: 'token of `--provider duffel`; `--duffel-token-file` names a file with it',
+    },
+    duffel_webhook_secret: {
+      file: true,
+      secret: true,
+      read: key,
+      says: 'secret that signs what Duffel sends to /webhooks/airline',
+    },
+    lowcost: {
+      env: null,
+      flag: '--lowcost',
+      read: oneOf('none', 'sandbox', 'browser'),
+      says: 'carriers without an interface',
+      example: 'browser',
+    },
+    recipes: {
+      read: anyList,
+      says: 'recipes of `--lowcost browser`: files and folders, commas between them',
+      example: 'recipes',
+    },
+    carrier_sites: { read: carrierSites, says: "other addresses of the carriers' sites, commas between them" },
+    chromium: { read: anyText, says: "browser that buys on carriers' sites", example: '/usr/bin/chromium' },
+    browsers: { read: wholeNumber(1, 50), says: 'browsers at once', usual: '2' },
+    visit_seconds: {
+      read: wholeNumber(30, 180),
+      says: 'seconds that a visit may take until it presses the button',
+      usual: '90',
+    },
+    carrier_mail_folder: { read: anyText, says: "Maildir that carriers' mails come into", example: 'carrier-mail' },
+    carrier_mail_address: {
+      read: mailSender,
+      says: 'address that carriers are given, with {reference} in it',
+      example: 'booking+{reference}@example.com',
+    },
+  }),
+  ...of('notify', {
+    page_url: { file: true, secret: true, read: pageAddress, says: 'webhook for pages' },
+    telegram_token: { file: true, secret: true, read: botToken, says: 'Telegram bot that pages' },
+    telegram_chat: { read: trimmed, says: 'chat of that bot', example: '-1001234' },
+    smtp_url: { file: true, secret: true, read: mailServer, says: 'mail server' },
+    mail_from: { read: mailSender, says: 'sender of mails' },
+  }),
+  ...of('sandbox', {
+    seed: { read: anyText, says: 'world that the flights are of', example: 'demo' },
+    scenario: {
+      flag: '--scenario',
+      read: choiceOf('a scenario of the sandbox', SCENARIOS),
+      says: 'misbehaviour of the sandbox',
+      usual: 'none',
+    },
+    ticketing_ms: { read: milliseconds, says: 'time until a ticket is issued', usual: '2000' },
+    lowcost_ms: { read: milliseconds, says: 'time until low-cost carriers answer', usual: '2500' },
+    attestation_ms: { read: milliseconds, says: 'time until an attestation is decided', usual: '2000' },
+    platform_step_ms: { read: milliseconds, says: "time between two steps of the platform's orders", usual: '1500' },
+  }),
+};
+
+export type SettingName = keyof typeof SETTINGS;
+export type KeptName = keyof typeof KEPT;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+export const KEPT_NAMES = Object.keys(KEPT) as readonly KeptName[];
+
+export const isKept = (name: string): name is KeptName => Object.hasOwn(KEPT, name);
+
+/** The settings that `ClusterSettings` is made of. */
+export type ClusterSettingName = Exclude<keyof typeof CLUSTER, 'cluster'>;
+
+export const CLUSTER_NAMES = Object.keys(CLUSTER).filter((name): name is ClusterSettingName => name !== 'cluster');
+
+/** The settings of a cluster that `local` can't have. Programs can be deployed on it, and keys be trusted. */
+export const CLUSTER_OUTSIDE = CLUSTER_NAMES.filter(
+  (name) => name !== 'escrow_program' && name !== 'upgrade_authorities',
+);
+
+/** The known variable that an unknown one is likely meant for; null for one like no other. */
+export function variableMeant(unknown: string): string | null {
+  const known = Object.values(SETTINGS).flatMap(({ env, file }: Setting) =>
+    env === null ? [] : [env, ...(file ? [`${env}_FILE`] : [])],
+  );
+  return nearest(unknown, known, 1)[0] ?? null;
+}
