@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAllowance } from '../../src/cli/mcp/allowance.ts';
+import { createAllowance } from '../../src/cli/commands/mcp/allowance.ts';
 import { type Allowance, NO_LIMITS } from '../../src/client/base/spending.ts';
 import type { ClientStore } from '../../src/client/journal/store.ts';
 import { problem } from '../../src/kernel/problems.ts';

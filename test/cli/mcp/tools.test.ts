@@ -1,7 +1,14 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { bounded, commandLineOf, nextStepsFor, toolCommands, toolOf, wholeLists } from '../../../src/cli/mcp/tools.ts';
+import {
+  bounded,
+  commandLineOf,
+  nextStepsFor,
+  toolCommands,
+  toolOf,
+  wholeLists,
+} from '../../../src/cli/commands/mcp/tools.ts';
 import { describeTool } from '../../../src/cli/spec/description.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
 import { parse } from '../../../src/cli/tool/index.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { commandLineOf, toolCommands, toolOf } from '../../../src/cli/mcp/tools.ts';
+import { commandLineOf, toolCommands, toolOf } from '../../../src/cli/commands/mcp/tools.ts';
 import { describeTool } from '../../../src/cli/spec/description.ts';
 import { parse } from '../../../src/cli/tool/index.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAllowance } from '../../../src/cli/mcp/allowance.ts';
+import { createAllowance } from '../../../src/cli/commands/mcp/allowance.ts';
 import {
   type Limits,
   mayBePaid,

@@ -15,18 +15,6 @@ import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { NextStep } from '../../../kernel/shell-word.ts';
 import { counted } from '../../../terminal/index.ts';
 import {
-  bounded,
-  type CommandLine,
-  commandLineOf,
-  createAllowance,
-  nextStepsFor,
-  notAllowed,
-  toolCommands,
-  toolName,
-  toolOf,
-  withheld,
-} from '../../mcp/index.ts';
-import {
   type CommandContext,
   type CommandDescription,
   describeTool,
@@ -35,7 +23,18 @@ import {
 } from '../../spec/index.ts';
 import { runTool } from '../../tool/index.ts';
 import { problemDocument } from '../../view/index.ts';
+import { createAllowance, notAllowed } from './allowance.ts';
 import type * as spec from './spec.ts';
+import {
+  bounded,
+  type CommandLine,
+  commandLineOf,
+  nextStepsFor,
+  toolCommands,
+  toolName,
+  toolOf,
+  withheld,
+} from './tools.ts';
 
 type McpOptions = OptionsOf<typeof spec.mcp>;
 

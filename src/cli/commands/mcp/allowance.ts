@@ -1,7 +1,7 @@
-import type { Allowance } from '../../client/base/index.ts';
-import { formatUsdc } from '../../kernel/money.ts';
-import { type Problem, problem } from '../../kernel/problems.ts';
-import type { Usdc } from '../../kernel/usdc.ts';
+import type { Allowance } from '../../../client/base/index.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { type Problem, problem } from '../../../kernel/problems.ts';
+import type { Usdc } from '../../../kernel/usdc.ts';
 
 interface Allowed {
   /** Atomic USDC; null: spending was not allowed. */

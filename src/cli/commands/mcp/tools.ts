@@ -1,13 +1,13 @@
-import { isProblem, problem } from '../../kernel/problems.ts';
-import { lineOf, type NextStep } from '../../kernel/shell-word.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
+import { lineOf, type NextStep } from '../../../kernel/shell-word.ts';
 import {
   type CommandDescription,
   type ParameterDescription,
   readSchema,
   type ToolDescription,
   type ToolSpec,
-} from '../spec/index.ts';
-import { parse } from '../tool/index.ts';
+} from '../../spec/index.ts';
+import { parse } from '../../tool/index.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 

@@ -1,2 +1,0 @@
-export * from './allowance.ts';
-export * from './tools.ts';
