@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { evidenceLines } from '../../src/cli/commands/stuck/run.ts';
+import { offerLines } from '../../src/cli/view/flights/offer.ts';
 import {
   axisText,
   barText,
@@ -330,4 +331,27 @@ test('Next: skips offers that cannot be locked, and says why where there is no o
   ];
   expect(firstOfferLines([pounds, dollars], (id) => id)).toEqual(['Next: farelock intent create off_2']);
   expect(firstOfferLines([pounds], (id) => id)).toEqual(['Next: try another day: only offers in USD can be locked']);
+});
+
+test('the note about what an airline left out is of its data, not of a dash in its words', () => {
+  const told = {
+    ...offerWith([slice([segment({})])]),
+    fare_brand_name: 'Eco – Light',
+    conditions: {
+      change_allowed: false,
+      change_penalty_amount: null,
+      change_penalty_currency: null,
+      refund_allowed: true,
+      refund_penalty_amount: '40.00',
+      refund_penalty_currency: 'USD',
+    },
+    supported_loyalty_programmes: ['TP'],
+  };
+  const noteOf = (offer: typeof told) =>
+    offerLines({ offer, available_services: [] } as unknown as Parameters<typeof offerLines>[0], {}, 0, {
+      paint: plainPaint,
+      width: 100,
+    }).some((line) => line.startsWith('– not disclosed'));
+  expect(noteOf(told)).toBe(false);
+  expect(noteOf({ ...told, conditions: { ...told.conditions, refund_penalty_amount: null as never } })).toBe(true);
 });

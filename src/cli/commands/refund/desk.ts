@@ -26,7 +26,7 @@ import {
   mailLines,
   outcomeLine,
 } from '../../view/flights/index.ts';
-import { approvePrepared, checkRejection, type OwnAmount, prepareApproval, unfinishedLines } from './deciding.ts';
+import { approvePrepared, checkRejection, type OwnAmount, prepareApproval, unfinishedLines } from './run.ts';
 import type * as spec from './spec.ts';
 
 /**
