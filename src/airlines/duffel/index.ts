@@ -3,31 +3,32 @@ import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Provider } from '../provider.ts';
 import { createAttempts } from './attempts.ts';
+import { createZones } from './itinerary.ts';
 import { ADULT_YEARS, duffelIssues } from './order-form.ts';
 import type { Store } from './tables.ts';
 import { createTransport, type Transport } from './transport.ts';
-import { createZones } from './zones.ts';
 
 export { type DuffelTables, duffelMigrations } from './tables.ts';
 
-export interface DuffelOptions {
+export interface DuffelSettings {
   /** `https://api.duffel.com` */
   readonly url: string;
-  /** `duffel_test_...` or `duffel_live_...`: it says which of Duffel's two worlds is asked. */
+  /** `duffel_test_...` or `duffel_live_...`: it chooses one of Duffel's two worlds. */
   readonly token: string;
+  /** Signs Duffel's messages. Without it no message is believed. */
+  readonly webhookSecret?: string | undefined;
+}
+
+export interface DuffelOptions extends DuffelSettings {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of the webhook that points here. Without it no message is believed. */
-  readonly webhookSecret?: string | undefined;
-  /** How long a call may take (tests). */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Sells the flights of Duffel's airlines (docs/duffel.md). What a call needs is loaded by the call. Duffel has no call for
- * the balance that orders are paid from, so there is none here: an order that it doesn't cover is refused as
- * `provider_balance_low`, and tells that it is too low.
+ * Sells the flights of Duffel's airlines (docs/duffel.md). Each call loads what it needs. Duffel has no call for the balance
+ * that orders are paid from, so there is none here: an order that it doesn't cover is refused as `provider_balance_low`.
  */
 export function createDuffelProvider(options: DuffelOptions): Provider {
   const { url, token, store, clock, log } = options;
@@ -50,9 +51,9 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
       return { name, city, country, timeZone };
     },
     search: async (query) => (await import('./search.ts')).searchOffers(ports, query),
-    offer: async (offerId) => (await import('./live-offer.ts')).unsoldOffer(ports, offerId),
-    createOrder: async (request) => (await import('./create-order.ts')).createOrder(ports, request),
-    findOrder: async (reference, offerId) => (await import('./find-order.ts')).findOrder(ports, reference, offerId),
+    offer: async (offerId) => (await import('./offers.ts')).unsoldOffer(ports, offerId),
+    createOrder: async (request) => (await import('./ordering.ts')).createOrder(ports, request),
+    findOrder: async (reference, offerId) => (await import('./ordering.ts')).findOrder(ports, reference, offerId),
     order: async (id) => (await (await import('./orders.ts')).readOrder(ports, id)).order,
     cancel: async (id, quoteId) => (await import('./cancel.ts')).cancelOrder(ports, id, quoteId),
     cancellationQuote: async (id) => (await import('./cancel.ts')).cancellationQuote(ports, id),
@@ -68,18 +69,13 @@ const KEPT_MS = 60_000;
 const MOST_MS = 1_500;
 
 /**
- * Asks with the smallest call whether Duffel takes the token. Only its own refusal counts: silence, or the page of a gateway,
- * says nothing about a token.
+ * Asks with the smallest call whether Duffel takes the token. Only Duffel's own refusal counts: silence, or the page of a
+ * gateway, says nothing about a token.
  */
 function createTrouble({ transport, clock }: { readonly transport: Transport; readonly clock: Clock }) {
   let last: { readonly atMs: number; readonly told: Promise<string | null> } | null = null;
   const ask = async (): Promise<string | null> => {
-    const answer = await transport.send({
-      operation: 'token',
-      method: 'GET',
-      path: '/air/airports?limit=1',
-      mostMs: MOST_MS,
-    });
+    const answer = await transport.send({ operation: 'token', path: '/air/airports?limit=1', mostMs: MOST_MS });
     return answer.kind === 'answer' && answer.types.includes('authentication_error')
       ? `it does not take the token (${answer.codes[0] ?? answer.status})`
       : null;

@@ -1,32 +1,23 @@
+import { DAY_MS } from '../../kernel/clock.ts';
 import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
+import { zoneOffsets } from '../../kernel/domain/ics.ts';
 import { isoDuration } from '../../kernel/domain/offers.ts';
 import type { Segment, Slice } from '../../wire/flights/index.ts';
 import { type Fields, iata, list, localTime, object, text } from './read.ts';
-import { readDuration, type Zones } from './zones.ts';
 
-/** The means of reading one offer or order. */
 export interface Reading {
   readonly zones: Zones;
-  /** Says which field can't be done without, and gives null. */
+  /** Reports a required field that is missing; gives null. */
   missing(field: string): null;
 }
 
-/** A segment, and what makes it that flight, whoever sells it. */
-interface ReadSegment {
-  readonly segment: Segment;
-  readonly flight: string;
-}
-
-export interface ReadSlice {
-  readonly slice: Slice;
-  /** The same text for the same flights. */
-  readonly flights: string;
-}
-
-/** One direction; null where a field is missing that can't be left open. */
-export function readSlice(value: unknown, reading: Reading): ReadSlice | null {
+/**
+ * One direction, and a text that is the same for the same flights, whoever sells them; null where a field is missing that
+ * can't be left open.
+ */
+export function readSlice(value: unknown, reading: Reading): { slice: Slice; flights: string } | null {
   const raw = object(value);
-  const read: ReadSegment[] = [];
+  const read: NonNullable<ReturnType<typeof readSegment>>[] = [];
   for (const one of list(raw?.segments) ?? []) {
     const segment = readSegment(object(one), reading);
     if (!segment) return null;
@@ -55,7 +46,7 @@ export function readSlice(value: unknown, reading: Reading): ReadSlice | null {
   };
 }
 
-function readSegment(raw: Fields | null, reading: Reading): ReadSegment | null {
+function readSegment(raw: Fields | null, reading: Reading): { segment: Segment; flight: string } | null {
   const { missing } = reading;
   if (!raw) return missing('segment');
   const [origin, destination] = [placeOf(raw.origin, reading), placeOf(raw.destination, reading)];
@@ -100,17 +91,15 @@ function readSegment(raw: Fields | null, reading: Reading): ReadSegment | null {
   };
 }
 
-/** Worked out from the local times and their zones: a fact, where the seller leaves it out. */
+/** Computed from the local times and their zones, where the seller leaves it out; null where a change of the clocks hides it. */
 function durationOf(
   { zones }: Reading,
   first: Pick<Segment, 'departing_at' | 'origin_time_zone'>,
   last: Pick<Segment, 'arriving_at' | 'destination_time_zone'>,
 ): string | null {
-  const minutes = zones.minutesBetween(
-    { time: first.departing_at, zone: first.origin_time_zone },
-    { time: last.arriving_at, zone: last.destination_time_zone },
-  );
-  return minutes === null ? null : isoDuration(minutes);
+  const fromMs = zones.instantOf(first.departing_at, first.origin_time_zone);
+  const toMs = zones.instantOf(last.arriving_at, last.destination_time_zone);
+  return fromMs === null || toMs === null || toMs <= fromMs ? null : isoDuration((toMs - fromMs) / 60_000);
 }
 
 function placeOf(value: unknown, { zones }: Reading): { iata: string; zone: string } | null {
@@ -121,14 +110,8 @@ function placeOf(value: unknown, { zones }: Reading): { iata: string; zone: stri
   return zone !== null && zones.isKnown(zone) ? { iata: code, zone } : null;
 }
 
-interface ReadCarrier {
-  readonly name: string;
-  /** null: an airline without a code of IATA. */
-  readonly code: string | null;
-  readonly number: string | null;
-}
-
-function carrierOf(value: unknown, number: unknown): ReadCarrier | null {
+/** `code` is null for an airline without a code of IATA. */
+function carrierOf(value: unknown, number: unknown) {
   const raw = object(value);
   const name = text(raw?.name);
   if (name === null) return null;
@@ -143,3 +126,49 @@ function carrierOf(value: unknown, number: unknown): ReadCarrier | null {
 /** `0117` is flight 117. */
 const flightNumber = (number: string): string | null =>
   /^0*(\d{1,4}[A-Z]?)$/.exec(number.trim().toUpperCase())?.[1] ?? null;
+
+export type Zones = ReturnType<typeof createZones>;
+
+/** Time zones by name, each opened once: an answer names the same few a thousand times. */
+export function createZones() {
+  const opened = new Map<string, ((ms: number) => number) | null>();
+  function offsetsOf(zone: string) {
+    const known = opened.get(zone);
+    if (known !== undefined) return known;
+    const offsets = open(zone);
+    opened.set(zone, offsets);
+    return offsets;
+  }
+
+  /** The one instant with this local time (`2026-03-20T07:25:00`); null where there is none, or two. */
+  function instantOf(time: string, zone: string): number | null {
+    const offsetAt = offsetsOf(zone);
+    if (!offsetAt) return null;
+    const wallMs = Date.parse(`${time}Z`);
+    const offsets = new Set([offsetAt(wallMs - DAY_MS), offsetAt(wallMs + DAY_MS)]);
+    const fitting = [...offsets].filter((offset) => offsetAt(wallMs - offset) === offset);
+    return fitting.length === 1 ? wallMs - (fitting[0] ?? 0) : null;
+  }
+  return { isKnown: (zone: string): boolean => offsetsOf(zone) !== null, instantOf };
+}
+
+function open(zone: string) {
+  try {
+    return zoneOffsets(zone);
+  } catch (error) {
+    // Intl doesn't know the name.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+const DURATION = /^P(?:(\d{1,3})D)?(?:T(?:(\d{1,3})H)?(?:(\d{1,4})M)?(?:(\d{1,5})(?:\.\d+)?S)?)?$/;
+
+/** `PT02H26M` and `P1DT` as the wire writes them; null for nothing, and for a duration of zero. */
+function readDuration(value: unknown): string | null {
+  const match = typeof value === 'string' ? DURATION.exec(value) : null;
+  if (!match) return null;
+  const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0));
+  const total = (days ?? 0) * 1440 + (hours ?? 0) * 60 + (minutes ?? 0) + Math.floor((seconds ?? 0) / 60);
+  return total > 0 ? isoDuration(total) : null;
+}

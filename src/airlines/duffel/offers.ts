@@ -1,7 +1,10 @@
 import { instant } from '../../kernel/clock.ts';
-import { parseUsdc } from '../../kernel/money.ts';
-import type { CabinClass, Conditions, Offer, Slice } from '../../wire/flights/index.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { AvailableService, CabinClass, Conditions, Offer, Slice } from '../../wire/flights/index.ts';
+import type { LiveOffer } from '../provider.ts';
 import { type Reading, readSlice } from './itinerary.ts';
+import { documentRule } from './order-form.ts';
 import {
   amount,
   count,
@@ -11,15 +14,18 @@ import {
   instantMs,
   list,
   object,
+  objects,
   offerId,
   quantity,
   shared,
   text,
+  texts,
 } from './read.ts';
+import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
 /**
- * An offer of Duffel's as the wire shows it. Each field is mapped, or null where Duffel does not say; an offer that lacks
- * what can't be null is none (`reading.missing` is told what).
+ * An offer of Duffel's as the wire shows it, with null where Duffel does not say; null as a whole where it lacks what can't
+ * be null (`reading.missing` learns what).
  */
 export function readOffer(value: unknown, reading: Reading): Offer | null {
   const { missing } = reading;
@@ -42,20 +48,13 @@ export function readOffer(value: unknown, reading: Reading): Offer | null {
   if (instantPayment === null) return missing('requires_instant_payment');
   const expiresAtMs = instantMs(raw.expires_at);
   if (expiresAtMs === null) return missing('expires_at');
-  const { outbound, slices } = journey;
+  const { slices } = journey;
+  const { segments: _segments, fare_brand_name: _brand, ...outbound } = journey.outbound;
   return {
     offer_id: id,
     comparison_key: journey.comparisonKey,
     owner_name: owner,
-    origin_iata: outbound.origin_iata,
-    destination_iata: outbound.destination_iata,
-    departing_at: outbound.departing_at,
-    arriving_at: outbound.arriving_at,
-    origin_time_zone: outbound.origin_time_zone,
-    destination_time_zone: outbound.destination_time_zone,
-    duration: outbound.duration,
-    stops: outbound.stops,
-    technical_stops: outbound.technical_stops,
+    ...outbound,
     slices,
     fare_brand_name: brandOf(slices),
     cabin_class: fare.cabin,
@@ -65,25 +64,20 @@ export function readOffer(value: unknown, reading: Reading): Offer | null {
     conditions: conditionsOf(raw.conditions),
     ...price,
     total_emissions_kg: quantity(raw.total_emissions_kg),
-    supported_loyalty_programmes: (list(raw.supported_loyalty_programmes) ?? []).flatMap((one) => text(one) ?? []),
+    supported_loyalty_programmes: texts(raw.supported_loyalty_programmes),
     identity_documents_required: documents,
     requires_instant_payment: instantPayment,
     expires_at: instant(expiresAtMs),
   };
 }
 
-type Price = Pick<
-  Offer,
-  'total_amount' | 'total_amount_decimal' | 'total_currency' | 'base_amount_decimal' | 'tax_amount_decimal'
->;
-
-function priceOf(raw: Fields): Price | null {
+function priceOf(raw: Fields) {
   const total = amount(raw.total_amount);
   const totalCurrency = currency(raw.total_currency);
   if (total === null || totalCurrency === null) return null;
   const atomic = Number(parseUsdc(total));
   if (!Number.isSafeInteger(atomic)) return null;
-  // Our parts are in the currency of the total; in another one they would be misread.
+  // Our parts have no currency of their own: only parts in the total's currency are shown.
   const part = (value: unknown, of: unknown) => (of === totalCurrency ? amount(value) : null);
   return {
     total_amount: atomic,
@@ -109,7 +103,6 @@ function journeyOf(raw: Fields, reading: Reading) {
   };
 }
 
-/** Both directions may have a brand of their own. */
 function brandOf(slices: readonly Slice[]): string | null {
   const brands = slices.map((slice) => slice.fare_brand_name);
   return brands.includes(null) ? null : [...new Set(brands)].join(' / ');
@@ -118,19 +111,12 @@ function brandOf(slices: readonly Slice[]): string | null {
 /** Lowest first. */
 const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
-interface ReadFare {
-  readonly cabin: CabinClass | null;
-  readonly cabinName: string | null;
-  readonly checkedBags: number | null;
-  readonly carryOnBags: number | null;
-}
-
-/** What everybody has on every flight: the lowest cabin and the fewest bags. null where one is not told. */
-function fareOf(raw: Fields): ReadFare {
-  const segments = (list(raw.slices) ?? []).flatMap((slice) => list(object(slice)?.segments) ?? []);
+/** What every passenger has on every flight: the lowest cabin and the fewest bags; null where one is unknown. */
+function fareOf(raw: Fields) {
+  const segments = objects(raw.slices).flatMap((slice) => list(slice.segments) ?? []);
   const seats = segments.flatMap((segment) => {
     const passengers = list(object(segment)?.passengers) ?? [];
-    // A flight that says nothing about anybody: everything about it is unknown.
+    // A flight without passengers: everything about it is unknown.
     return passengers.length === 0 ? [null] : passengers.map(object);
   });
   const known: readonly unknown[] = CABINS;
@@ -162,7 +148,7 @@ function leastBags(seats: readonly (Fields | null)[], type: string): number | nu
   return least;
 }
 
-/** Those of the whole offer: a slice's own are about that slice alone. */
+/** The conditions of the whole offer: a slice's own are about that slice alone. */
 function conditionsOf(value: unknown): Conditions | null {
   const raw = object(value);
   const change = conditionOf(raw?.change_before_departure);
@@ -178,7 +164,7 @@ function conditionsOf(value: unknown): Conditions | null {
   };
 }
 
-/** `"0.00"` is free of charge; null is a fee that nobody tells, and so is one without its currency. */
+/** `"0.00"` is free of charge; null is an unknown fee, and so is one without its currency. */
 function conditionOf(value: unknown) {
   const raw = object(value);
   const allowed = flag(raw?.allowed);
@@ -186,4 +172,128 @@ function conditionOf(value: unknown) {
   return allowed !== true || penalty === null || of === null
     ? { allowed, penalty: null, currency: null }
     : { allowed, penalty, currency: of };
+}
+
+/**
+ * Reads an offer with its price of this moment, which promises no seats.
+ * @returns `raw`: the offer as Duffel gave it
+ * @throws Problem `offer_not_found`, `offer_unavailable`, `offer_expired`, `upstream_rate_limited`, `provider_failed`
+ */
+export async function freshOffer({ transport, zones }: DuffelPorts, id: string) {
+  // Not a Duffel id: no need to ask.
+  if (offerId(id) === null) throw problem('offer_not_found');
+  const path = `/air/offers/${id}?return_available_services=true`;
+  const answer = await transport.ask({ operation: 'offer', path, isRefusable: true });
+  if (!isOk(answer)) throw goneProblem(answer) ?? failed(answer);
+  const raw = dataOf(answer);
+  const gaps: string[] = [];
+  const offer = readOffer(raw, {
+    zones,
+    missing(field) {
+      gaps.push(field);
+      return null;
+    },
+  });
+  const passengerCount = list(raw.passengers)?.length ?? 0;
+  if (offer?.offer_id !== id || passengerCount === 0) {
+    throw failed(answer, `The airline's offer can't be read: ${gaps[0] ?? 'passengers'}.`);
+  }
+  return { offer, passengerCount, availableServices: readServices(raw), saleKey: saleKeyOf(raw), raw };
+}
+
+/** Offers of one search, and the order of it, have the same travellers, by Duffel's ids. */
+export const saleKeyOf = (raw: Fields): string => text(object(list(raw.passengers)?.[0])?.id) ?? String(raw.id);
+
+/**
+ * Reads an offer for a reference without an order on its search.
+ * @throws Problem `offer_unavailable` where an order was made, or may have been made, from one of its offers; those of
+ *   `freshOffer`
+ */
+export async function unsoldOffer(ports: DuffelPorts, id: string): Promise<LiveOffer> {
+  const { raw, ...live } = await freshOffer(ports, id);
+  const attempts = await ports.attempts.bySearch(live.saleKey);
+  if (attempts.some(({ verdict }) => verdict !== 'none')) throw problem('offer_unavailable');
+  const { required, supported } = documentRule(raw);
+  return { ...live, isUnpayable: required && !supported };
+}
+
+/** The problem of an offer that can't be had any more; null for any other answer. */
+export function goneProblem({ status, codes }: Answer) {
+  if (codes.includes('offer_expired')) return problem('offer_expired');
+  if (codes.includes('offer_no_longer_available')) return problem('offer_unavailable');
+  return status === 404 && codes.includes('not_found') ? problem('offer_not_found') : null;
+}
+
+type Bag = NonNullable<ReturnType<typeof readBag>>;
+
+/**
+ * Bags that can be bought with an offer. Duffel sells a bag to one passenger for the segments that it names; ours is one
+ * bag for the whole journey. Where an airline sells each direction by itself, the directions are added up. A bag that is
+ * not sold for the whole way is left out, because its price would be misread.
+ */
+export function readServices(offer: Fields): AvailableService[] {
+  const segments = objects(offer.slices).flatMap((slice) => objects(slice.segments));
+  const whole = texts(segments.map(({ id }) => id));
+  const bags = objects(offer.available_services).flatMap((one) => readBag(one) ?? []);
+  const journeys = groups(bags, (bag) => keyOf(bag.passenger, bag.type, bag.weightKg, bag.currency)).flatMap((alike) =>
+    wholeWay(alike, new Set(whole)),
+  );
+  return groups(journeys, (bag) => keyOf(bag.type, bag.weightKg, bag.price, bag.currency)).flatMap((same) => {
+    const [bag] = same;
+    if (!bag) return [];
+    const service: AvailableService = {
+      type: 'baggage',
+      baggage_type: bag.type,
+      maximum_weight_kg: bag.weightKg,
+      maximum_quantity: same.reduce((sum, { most }) => sum + most, 0),
+      total_amount_decimal: bag.price,
+      total_currency: bag.currency,
+    };
+    return [service];
+  });
+}
+
+/** Bags of one passenger and one kind that together cover the whole journey. */
+function wholeWay(alike: readonly Bag[], whole: ReadonlySet<string>): Bag[] {
+  const covering = alike.filter(({ segments }) => covers(segments, whole));
+  const partial = alike.filter(({ segments }) => !covers(segments, whole));
+  const parts = partial.flatMap(({ segments }) => [...segments]);
+  const [first] = partial;
+  // Each flight once: two bags for the same flight at two prices can't be added up.
+  if (!first || parts.length !== whole.size || !covers(new Set(parts), whole)) return covering;
+  const sum = partial.reduce((total, { price }) => total + parseUsdc(price), 0n);
+  const most = Math.min(...partial.map((bag) => bag.most));
+  return [...covering, { ...first, segments: whole, most, price: formatUsdc(sum) }];
+}
+
+const covers = (segments: ReadonlySet<string>, whole: ReadonlySet<string>): boolean =>
+  whole.size > 0 && [...whole].every((segment) => segments.has(segment));
+
+function readBag(raw: Fields) {
+  if (raw.type !== 'baggage') return null;
+  const [passenger, ...others] = texts(raw.passenger_ids);
+  const segments = texts(raw.segment_ids);
+  const [price, of, most] = [amount(raw.total_amount), currency(raw.total_currency), count(raw.maximum_quantity)];
+  if (passenger === undefined || others.length > 0 || segments.length === 0) return null;
+  if (price === null || of === null || most === null || most === 0) return null;
+  const about = object(raw.metadata);
+  const type = about?.type === 'checked' || about?.type === 'carry_on' ? about.type : null;
+  const weightKg = quantity(about?.maximum_weight_kg);
+  return {
+    passenger,
+    segments: new Set(segments) as ReadonlySet<string>,
+    type,
+    weightKg,
+    most,
+    price,
+    currency: of,
+  } as const;
+}
+
+const keyOf = (...parts: readonly (string | number | null)[]): string => JSON.stringify(parts);
+
+function groups<T>(all: readonly T[], keyOfOne: (one: T) => string): T[][] {
+  const found = new Map<string, T[]>();
+  for (const one of all) found.set(keyOfOne(one), [...(found.get(keyOfOne(one)) ?? []), one]);
+  return [...found.values()];
 }

@@ -2,14 +2,14 @@ import { alpha2Of } from '../../kernel/domain/countries.ts';
 import type { PassengerIssue } from '../../kernel/domain/passengers.ts';
 import type { Offer, Passenger } from '../../wire/flights/index.ts';
 import { OrderRefused } from '../provider.ts';
-import { type Fields, flag, list, object, text } from './read.ts';
+import { type Fields, flag, list, objects, texts } from './read.ts';
 
 /**
  * The body of POST /air/orders: paid at once from the seller's balance, exactly the offer's total.
  * @throws OrderRefused `form_rejected` where the passengers don't fit the offer: Duffel would refuse them
  */
 export function orderForm(raw: Fields, reference: string, passengers: readonly Passenger[]) {
-  const ids = (list(raw.passengers) ?? []).flatMap((one) => text(object(one)?.id) ?? []);
+  const ids = texts(objects(raw.passengers).map(({ id }) => id));
   if (ids.length !== passengers.length || new Set(ids).size !== ids.length) {
     throw new OrderRefused('form_rejected', false);
   }
@@ -56,9 +56,8 @@ function identityDocuments(passenger: Passenger, rule: { required: boolean; supp
 
 const MOST_NAME = 20;
 
-/** Letters of ASCII, Latin-1 and Latin Extended-A without those that airlines' systems don't have. */
+/** Letters of ASCII, Latin-1 and Latin Extended-A; NO_LETTERS are those of them that airlines' systems don't have. */
 const NAME = /^[A-Za-zÀ-ſ '-]+$/u;
-
 const NO_LETTERS = /[ÆæĲĳŒœÞð×÷]/u;
 export const ADULT_YEARS = 18;
 
@@ -77,47 +76,28 @@ export function duffelIssues(passengers: readonly Passenger[], offer: Offer): Pa
     seen.set(name.join('|'), twin ?? index);
     return [
       ...nameIssues(passenger, path),
-      ...(twin === undefined
-        ? []
-        : [
-            issue(
-              path,
-              `has the same name as passenger ${twin + 1}: the airline takes a name once a booking. Book them apart.`,
-              'duplicate_passenger' as const,
-            ),
-          ]),
+      ...(twin === undefined ? [] : [{ path, message: twinMessage(twin), code: 'duplicate_passenger' as const }]),
       ...(isAdult(passenger.born_on, lastDay)
         ? []
-        : [issue(`${path}.born_on`, `makes this passenger younger than ${ADULT_YEARS} on the last flight.`)]),
+        : [wrong(`${path}.born_on`, `makes this passenger younger than ${ADULT_YEARS} on the last flight.`)]),
       ...(offer.identity_documents_required ? documentIssues(passenger, path) : []),
     ];
   });
 }
 
-const issue = (path: string, message: string, code: PassengerIssue['code'] = 'invalid_request'): PassengerIssue => ({
-  path,
-  message,
-  code,
-});
+const twinMessage = (twin: number): string =>
+  `has the same name as passenger ${twin + 1}: the airline takes a name once a booking. Book them apart.`;
+
+const wrong = (path: string, message: string): PassengerIssue => ({ path, message, code: 'invalid_request' });
+
+const TOO_LONG = `has more than ${MOST_NAME} characters, more than the airline takes. Shorten it as in the last lines of the passport.`;
+const WRONG_LETTERS = "has letters that the airline doesn't take. Write it as in the last lines of the passport.";
 
 const nameIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
   (['given_name', 'family_name'] as const).flatMap((field) => {
     const name = airlineName(passenger[field]);
-    if ([...name].length > MOST_NAME) {
-      return [
-        issue(
-          `${path}.${field}`,
-          `has more than ${MOST_NAME} characters, more than the airline takes. Shorten it as in the last lines of the passport.`,
-        ),
-      ];
-    }
-    if (NAME.test(name) && !NO_LETTERS.test(name)) return [];
-    return [
-      issue(
-        `${path}.${field}`,
-        "has letters that the airline doesn't take. Write it as in the last lines of the passport.",
-      ),
-    ];
+    if ([...name].length > MOST_NAME) return [wrong(`${path}.${field}`, TOO_LONG)];
+    return NAME.test(name) && !NO_LETTERS.test(name) ? [] : [wrong(`${path}.${field}`, WRONG_LETTERS)];
   });
 
 /** Dates of this form compare as text. */
@@ -126,5 +106,7 @@ const isAdult = (bornOn: string, day: string): boolean =>
 
 const documentIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
   (['nationality', 'passport_number', 'passport_expiry'] as const).flatMap((field) =>
-    passenger[field] ? [] : [issue(`${path}.${field}`, 'is missing.', 'travel_document_required')],
+    passenger[field]
+      ? []
+      : [{ path: `${path}.${field}`, message: 'is missing.', code: 'travel_document_required' as const }],
   );

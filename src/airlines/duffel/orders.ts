@@ -1,68 +1,54 @@
-import type { Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ProviderOrder } from '../provider.ts';
-import type { Attempts } from './attempts.ts';
 import { readSlice } from './itinerary.ts';
 import { amount, currency, type Fields, instantMs, list, object, objects, orderId, text } from './read.ts';
-import { type Answer, dataOf, failed, isOk, type Transport } from './transport.ts';
-import type { Zones } from './zones.ts';
+import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
 /** Airlines that are known to issue no electronic tickets, by the code of the order's owner: easyJet, Vueling, Jetstar. */
 const TICKETLESS = ['U2', 'VY', 'JQ'];
 /** How long a paid order of any other airline may wait for its tickets before it counts as ticketless. */
 const TICKET_GRACE_MS = 30 * 60_000;
 
-export interface OrderPorts {
-  readonly transport: Transport;
-  readonly attempts: Attempts;
-  readonly zones: Zones;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface Found {
+  readonly raw: Fields;
+  readonly answer: Answer;
 }
 
-/** An order, and what may be done with it at Duffel. */
-export interface LiveOrder {
-  readonly order: ProviderOrder;
-  readonly canCancel: boolean;
-}
-
-/** @throws Problem `order_not_found`, `upstream_rate_limited`, `provider_failed` */
-export async function readOrder(ports: OrderPorts, id: string): Promise<LiveOrder> {
+/**
+ * An order, and whether it can be cancelled through Duffel.
+ * @throws Problem `order_not_found`, `upstream_rate_limited`, `provider_failed`
+ */
+export async function readOrder(ports: DuffelPorts, id: string) {
   if (orderId(id) === null) throw problem('order_not_found');
   const answer = await askOrder(ports, id);
   const rows = await ports.attempts.byOrder(id);
   const ours = rows.find(({ verdict }) => verdict === 'ordered')?.reference;
   if (answer.status === 404 && answer.codes.includes('not_found')) {
-    // One that was made can be read a little later, and nothing may be decided by its absence.
+    // A new order may be readable only a little later, so its absence decides nothing.
     throw ours === undefined ? problem('order_not_found') : failed(answer);
   }
   const raw = dataOf(answer);
-  const order = orderOf(ports, raw, ours ?? referenceOf(raw));
-  if (order?.providerOrderId !== id) throw failed(answer, "The airline's order can't be read.");
+  const order = orderOf(ports, { raw, answer }, ours ?? referenceOf(raw));
+  if (order.providerOrderId !== id) throw unreadable(answer);
   const actions = list(raw.available_actions) ?? [];
   return { order, canCancel: order.status !== 'cancelled' && actions.includes('cancel') };
 }
 
-/** Asks for one order by its id, which was checked. */
-export const askOrder = ({ transport }: Pick<OrderPorts, 'transport'>, id: string): Promise<Answer> =>
-  transport.ask({ operation: 'order', method: 'GET', path: `/air/orders/${id}`, isQuick: true });
+const unreadable = (answer: Answer) => failed(answer, "The airline's order can't be read.");
 
-/** Our reference, as it was given with the order. */
+export const askOrder = ({ transport }: DuffelPorts, id: string): Promise<Answer> =>
+  transport.ask({ operation: 'order', path: `/air/orders/${id}`, isQuick: true });
+
 export const referenceOf = (raw: Fields): string | null => text(object(raw.metadata)?.reference);
 
 /** The order with this reference among those for an offer; null: none is seen, which proves nothing. */
-export async function seenOrder(
-  ports: OrderPorts,
-  offer: string,
-  reference: string,
-): Promise<{ raw: Fields; answer: Answer } | null> {
+export async function seenOrder({ transport }: DuffelPorts, offer: string, reference: string): Promise<Found | null> {
   let after: string | null = '';
   for (let pages = 0; after !== null && pages < 5; pages++) {
     const query = new URLSearchParams({ offer_id: offer, limit: '200' });
     if (after !== '') query.set('after', after);
     const path = `/air/orders?${query}`;
-    const answer: Answer = await ports.transport.ask({ operation: 'orders', method: 'GET', path, isQuick: true });
+    const answer: Answer = await transport.ask({ operation: 'orders', path, isQuick: true });
     const given = list(answer.data);
     if (!isOk(answer) || !given) throw failed(answer);
     const raw = objects(given).find((one) => referenceOf(one) === reference);
@@ -73,15 +59,17 @@ export async function seenOrder(
 }
 
 /**
- * An order as the service knows orders; null where it can't be read. Names, birth dates and contacts that Duffel repeats
- * are left where they are.
+ * An order as the service knows orders. Names, birth dates and contacts that Duffel repeats are left out.
+ * @throws Problem `provider_failed` where it can't be read
  */
-export function orderOf(ports: OrderPorts, raw: Fields, reference: string | null): ProviderOrder | null {
+export function orderOf(ports: DuffelPorts, { raw, answer }: Found, reference: string | null): ProviderOrder {
   const id = orderId(raw.id);
   const total = amount(raw.total_amount);
   const of = currency(raw.total_currency);
   const createdAtMs = instantMs(raw.created_at);
-  if (reference === null || id === null || total === null || of === null || createdAtMs === null) return null;
+  if (reference === null || id === null || total === null || of === null || createdAtMs === null) {
+    throw unreadable(answer);
+  }
   const paidAtMs = instantMs(object(raw.payment_status)?.paid_at);
   const cancelledAtMs = instantMs(raw.cancelled_at);
   return {
@@ -117,27 +105,21 @@ function statusOf(raw: Fields, nowMs: number): ProviderOrder['status'] {
   return isTicketless || nowMs - paidAtMs >= TICKET_GRACE_MS ? 'ticketed' : 'confirmed';
 }
 
-interface Document {
-  readonly type: string;
-  readonly number: string;
-  /** null: it does not say whose it is. */
-  readonly passengers: readonly string[] | null;
-}
-
 /** Numbers may repeat: those of Duffel's test airline are all "1". */
-function isTicketed(tickets: readonly Document[], passengers: readonly (string | null)[]): boolean {
+function isTicketed(tickets: ReturnType<typeof documentsOf>, passengers: readonly (string | null)[]): boolean {
   if (tickets.some((ticket) => ticket.passengers === null)) return tickets.length >= passengers.length;
   const holders = new Set(tickets.flatMap((ticket) => ticket.passengers ?? []));
   return passengers.every((id) => id !== null && holders.has(id));
 }
 
-function documentsOf(raw: Fields): Document[] {
+function documentsOf(raw: Fields) {
   return (list(raw.documents) ?? []).flatMap((one) => {
     const document = object(one);
     const [type, number] = [text(document?.type), text(document?.unique_identifier)];
     if (type === null || number === null) return [];
-    const passengers = list(document?.passenger_ids);
-    return [{ type, number, passengers: passengers?.flatMap((id) => text(id) ?? []) ?? null }];
+    // null: it does not say whose it is.
+    const passengers = list(document?.passenger_ids)?.flatMap((id) => text(id) ?? []) ?? null;
+    return [{ type, number, passengers }];
   });
 }
 
@@ -147,8 +129,8 @@ function bookingReferenceOf(raw: Fields): string | null {
   return given !== null && /^[A-Za-z0-9]{5,20}$/.test(given) ? given : null;
 }
 
-/** All of them, or none where one can't be read: an order is never lost over its itinerary. */
-function slicesOf({ zones, log }: OrderPorts, raw: Fields, id: string): ProviderOrder['slices'] {
+/** All slices, or none where one can't be read: an order is never lost over its itinerary. */
+function slicesOf({ zones, log }: DuffelPorts, raw: Fields, id: string): ProviderOrder['slices'] {
   const missing = (field: string): null => {
     log('warn', 'duffel_order_itinerary_unread', { order_id: id, missing: field });
     return null;
@@ -158,7 +140,7 @@ function slicesOf({ zones, log }: OrderPorts, raw: Fields, id: string): Provider
   return read.length === given.length ? read : [];
 }
 
-/** The order as it is once a cancellation was confirmed, where it can't be read again right now. */
+/** An order whose cancellation was confirmed, where it can't be read again right now. */
 export const cancelledAt = (order: ProviderOrder, atMs: number): ProviderOrder => ({
   ...order,
   status: 'cancelled',

@@ -1,6 +1,6 @@
 import { parseUsdc } from '../../kernel/money.ts';
 
-/** Reads values of an answer without trusting its shape: null is "not there, or not of this kind". */
+/** Reads values of an answer without trusting its shape: null is "missing, or of another kind". */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -9,12 +9,20 @@ export const object = (value: unknown): Fields | null =>
 
 export const list = (value: unknown): readonly unknown[] | null => (Array.isArray(value) ? value : null);
 
-/** Those of a list that are objects. */
+/** The object that a JSON text is; null for text of a gateway, or an answer that was cut off. */
+export function parsed(json: string): Fields | null {
+  try {
+    return object(JSON.parse(json));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
 export const objects = (value: unknown): readonly Fields[] =>
-  (list(value) ?? []).flatMap((one) => {
-    const fields = object(one);
-    return fields ? [fields] : [];
-  });
+  (list(value) ?? []).map(object).filter((one) => one !== null);
+
+export const texts = (value: unknown): string[] => (list(value) ?? []).flatMap((one) => text(one) ?? []);
 
 const MOST_LETTERS = 300;
 
@@ -35,6 +43,7 @@ export const currency = matching(/^[A-Z]{3}$/);
 export const iata = matching(/^[A-Z]{3}$/);
 export const orderId = matching(/^ord_\w{1,100}$/);
 export const offerId = matching(/^off_\w{1,100}$/);
+export const quoteId = matching(/^\w{1,100}$/);
 export const offerRequestId = matching(/^orq_\w{1,100}$/);
 
 export const flag = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
@@ -55,7 +64,7 @@ export function instantMs(value: unknown): number | null {
   return Number.isNaN(ms) || ms < 0 ? null : ms;
 }
 
-/** `2026-03-20T07:25:00` on the clock of an airport; a time with a zone of its own is none. */
+/** `2026-03-20T07:25:00` on the clock of an airport; null for a time with a zone of its own. */
 export function localTime(value: unknown): string | null {
   const match =
     typeof value === 'string' ? /^(\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?(\.\d+)?$/.exec(value) : null;
@@ -68,7 +77,7 @@ export function localTime(value: unknown): string | null {
 /** True where two amounts are equal to the last unit: `10.5` and `10.50`. */
 export const sameAmount = (a: string, b: string): boolean => parseUsdc(a) === parseUsdc(b);
 
-/** The one value that all have; null where they differ, or one has none. */
+/** The value that all of them share; null where they differ, or one has none. */
 export function shared<T>(values: readonly (T | null)[]): T | null {
   const [first] = values;
   return first !== undefined && values.every((value) => value === first) ? first : null;

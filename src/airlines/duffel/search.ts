@@ -1,33 +1,25 @@
-import type { Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import type { OfferQuery } from '../provider.ts';
 import { readOffer } from './offers.ts';
 import { list, offerRequestId } from './read.ts';
-import { type Answer, dataOf, failed, isOk, type Transport } from './transport.ts';
-import type { Zones } from './zones.ts';
+import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
 const OFFERS_A_PAGE = 200;
-/** A search of more offers than anybody looks at ends here. */
+/** Ends a search of more offers than a person looks at. */
 const MOST_PAGES = 25;
-/** How long Duffel waits for its airlines (its own default), and how long a search may take with all its pages: the
- * payment for it lives 60 seconds and is settled afterwards. */
+/**
+ * How long Duffel waits for its airlines (its own default), and how long a search may take with all its pages: the
+ * payment for it lives 60 seconds and is settled afterwards.
+ */
 const AIRLINES_MS = 20_000;
 const SEARCH_MS = 45_000;
-
-interface SearchPorts {
-  readonly transport: Transport;
-  readonly zones: Zones;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /**
  * Asks every airline of Duffel's for adults on fixed dates, cheapest first.
  * @throws Problem `airport_unknown`, `upstream_rate_limited`, `provider_failed`
  */
-export async function searchOffers(ports: SearchPorts, query: OfferQuery): Promise<Offer[]> {
+export async function searchOffers(ports: DuffelPorts, query: OfferQuery): Promise<Offer[]> {
   const { transport, clock } = ports;
   const untilMs = clock.now() + SEARCH_MS;
   const asked = await transport.ask({
@@ -59,8 +51,8 @@ function checkPlaces({ status, pointers }: Answer): void {
   throw problem('airport_unknown', { detail: { issues } });
 }
 
-/** Pages that come too late are left out, those of the dearest offers: a search that nobody can pay for is worth nothing. */
-async function readPages({ transport, zones, clock, log }: SearchPorts, requestId: string, untilMs: number) {
+/** Leaves out pages that come too late, which have the most expensive offers: the payment would expire meanwhile. */
+async function readPages({ transport, zones, clock, log }: DuffelPorts, requestId: string, untilMs: number) {
   const offers = new Map<string, Offer>();
   const dropped = new Map<string, number>();
   const missing = (field: string): null => {
@@ -76,13 +68,8 @@ async function readPages({ transport, zones, clock, log }: SearchPorts, requestI
       break;
     }
     cursors.add(after);
-    const page = await transport.ask({
-      operation: 'offers',
-      method: 'GET',
-      path: `/air/offers?${pageQuery(requestId, after)}`,
-      isRefusable: true,
-      mostMs: leftMs,
-    });
+    const path = `/air/offers?${pageQuery(requestId, after)}`;
+    const page = await transport.ask({ operation: 'offers', path, isRefusable: true, mostMs: leftMs });
     const given = list(page.data);
     if (!isOk(page) || !given) throw failed(page);
     for (const one of given) {
@@ -94,7 +81,7 @@ async function readPages({ transport, zones, clock, log }: SearchPorts, requestI
   for (const [field, times] of dropped) {
     log('warn', 'duffel_offers_dropped', { offer_request_id: requestId, missing: field, offers: times });
   }
-  // Nothing readable is no answer: it is not sold as an empty one.
+  // An answer without a readable offer is a failure, and is not sold as an empty list.
   if (offers.size === 0 && dropped.size > 0) {
     throw problem('provider_failed', { message: "None of the airline's offers can be read." });
   }

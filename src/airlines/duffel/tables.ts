@@ -9,7 +9,6 @@ type DuffelVerdict = 'none' | 'ordered' | 'open';
  */
 export interface DuffelAttemptTable {
   reference: string;
-  /** 1, 2, 3. */
   attempt: number;
   offer_id: string;
   /** Duffel's id of the first passenger: offers of one search have the same, and one search serves one order. */
@@ -31,10 +30,8 @@ export interface DuffelTables {
   duffel_attempts: DuffelAttemptTable;
 }
 
-/** The database as this airline sees it. */
 export type Store = Kysely<DuffelTables>;
 
-/** What makes the table of orders asked for at Duffel. */
 export const duffelMigrations = {
   create: [
     `create table duffel_attempts (

@@ -3,27 +3,37 @@ import type { HttpResponse } from '../../kernel/http.ts';
 import type { Log } from '../../kernel/log.ts';
 import { networkFailure, overNetwork } from '../../kernel/network.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import { type Fields, object, objects, text } from './read.ts';
+import type { Attempts } from './attempts.ts';
+import type { Zones } from './itinerary.ts';
+import { type Fields, object, objects, parsed, text } from './read.ts';
+
+/** The means of every call to Duffel. */
+export interface DuffelPorts {
+  readonly transport: Transport;
+  readonly attempts: Attempts;
+  readonly zones: Zones;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /** Duffel may take 120 s for a call; a client that hangs up before loses answers. */
 const TIMEOUT_MS = 130_000;
 
-/** With an order's own two calls it stays within the five minutes of a booking's step. */
+/** Together with an order's own two calls it stays within the five minutes of a booking's step. */
 const QUICK_MS = 30_000;
-
 const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
 
 interface Call {
-  /** In the log: an address has ids in it. */
+  /** For the log: the path has ids in it. */
   readonly operation: string;
-  readonly method: 'GET' | 'POST';
+  /** Default: GET. */
+  readonly method?: 'POST';
   readonly path: string;
-  /** Goes into `data`. */
   readonly body?: unknown;
   readonly lane?: Lane;
-  /** Where the answer comes from Duffel's own records: it need not wait for an airline. */
+  /** The answer comes from Duffel's own records, without an airline. */
   readonly isQuick?: boolean;
-  /** What asks has no use for an answer that takes longer. */
+  /** The caller has no use for an answer that takes longer. */
   readonly mostMs?: number;
   /** True for what may be refused for a while after failures: never a question about an order that may exist. */
   readonly isRefusable?: boolean;
@@ -32,11 +42,9 @@ interface Call {
 export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
-  /** `data`; null where there is none. */
   readonly data: unknown;
-  /** The cursor of the next page. */
   readonly after: string | null;
-  /** True for a refusal in Duffel's own form. Only such a one has codes, types and pointers. */
+  /** True for a refusal in Duffel's own form, which alone has codes, types and pointers. */
   readonly isRefusal: boolean;
   /** Codes and types of its errors, in lower case. */
   readonly codes: readonly string[];
@@ -46,7 +54,7 @@ export interface Answer {
   readonly requestId: string | null;
 }
 
-/** `unsent`: nobody was asked for anything. `lost`: asked, and no usable answer came back. */
+/** `unsent`: the call never left. `lost`: it was sent, and no usable answer came back. */
 export interface NoAnswer {
   readonly kind: 'unsent' | 'lost';
   readonly reason: string;
@@ -54,12 +62,7 @@ export interface NoAnswer {
   readonly retryAfter?: number;
 }
 
-export interface Transport {
-  /** Sends once, and never raises anything. */
-  send(call: Call): Promise<Answer | NoAnswer>;
-  /** Asks for something. @throws Problem `upstream_rate_limited`, `provider_failed` where there is no usable answer */
-  ask(call: Call): Promise<Answer>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
 interface TransportOptions {
   readonly url: string;
@@ -83,13 +86,13 @@ export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS
   function refusal({ lane = 'other', isRefusable = false }: Call): NoAnswer | null {
     const waitMs = limits.waitMs(lane);
     if (waitMs > 0) return { kind: 'unsent', reason: 'rate_limit', retryAfter: Math.ceil(waitMs / 1000) };
-    return isRefusable && limits.restMs() > 0 ? { kind: 'unsent', reason: 'breaker_open' } : null;
+    return isRefusable && limits.isResting() ? { kind: 'unsent', reason: 'breaker_open' } : null;
   }
 
   async function send(call: Call): Promise<Answer | NoAnswer> {
     const kept = refusal(call);
     if (kept) return kept;
-    const { operation, method, path, body, lane = 'other', isQuick = false, mostMs = timeoutMs } = call;
+    const { operation, method = 'GET', path, body, lane = 'other', isQuick = false, mostMs = timeoutMs } = call;
     try {
       const response = await network({
         method,
@@ -115,8 +118,10 @@ export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS
   }
 
   return {
+    /** Sends once, and never throws. */
     send,
-    async ask(call) {
+    /** @throws Problem `upstream_rate_limited`, `provider_failed` where there is no usable answer */
+    async ask(call: Call): Promise<Answer> {
       const answer = await send(call);
       if (answer.kind !== 'answer') throw noAnswer(answer);
       if (answer.status === 429) {
@@ -126,11 +131,11 @@ export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS
       if (answer.status >= 500 || answer.status === 401 || answer.status === 403) throw failed(answer);
       return answer;
     },
-  } satisfies Transport;
+  };
 }
 
 function readAnswer({ status, body, headers }: HttpResponse): Answer {
-  const raw = object(parsed(body ?? ''));
+  const raw = parsed(body ?? '');
   const meta = object(raw?.meta);
   const errors = refusals(raw, status);
   return {
@@ -146,14 +151,13 @@ function readAnswer({ status, body, headers }: HttpResponse): Answer {
   };
 }
 
-/** The types that Duffel gives its errors. */
 const TYPES = ['airline', 'api', 'authentication', 'invalid_request', 'invalid_state', 'rate_limit', 'validation'].map(
   (kind) => `${kind}_error`,
 );
 
 /**
  * The errors of an answer in Duffel's own form: each with a type and a code of its own, and `meta` with the request's id
- * and the same status. Whatever else refuses a call (a gateway, a proxy) knows nothing of what Duffel did with it.
+ * and the same status. Anything else that refuses a call (a gateway, a proxy) doesn't know what Duffel did with it.
  */
 function refusals(raw: Fields | null, status: number): readonly Fields[] {
   const errors = objects(raw?.errors);
@@ -162,17 +166,7 @@ function refusals(raw: Fields | null, status: number): readonly Fields[] {
   return isWhole && meta?.status === status && requestIdOf(meta.request_id) !== null ? errors : [];
 }
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    // Text of a gateway, or an answer that was cut off.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-/** A code may come as the number 400. Anything else than a word is not repeated. */
+/** A code may come as the number 400. Only words are repeated. */
 function word(value: unknown): string | null {
   const given = typeof value === 'number' ? String(value) : value;
   return typeof given === 'string' && /^\w{1,64}$/.test(given) ? given.toLowerCase() : null;
@@ -213,63 +207,48 @@ export function dataOf(answer: Answer): Fields {
 /** Searches have a limit of their own at Duffel: one that is reached must not keep questions about orders back. */
 type Lane = 'search' | 'other';
 
-interface BreakerOptions {
-  /** Calls in a row without a usable answer that open it. */
-  readonly failures: number;
-  readonly openMs: number;
-  readonly mostOpenMs: number;
-}
-
-const breakerOptions: BreakerOptions = { failures: 5, openMs: 15_000, mostOpenMs: 120_000 };
+/** Failures in a row that open the breaker, and for how long: doubled with each failure after that. */
+const MOST_FAILURES = 5;
+const OPEN_MS = 15_000;
+const MOST_OPEN_MS = 120_000;
 
 /** A reset further away than this was written by another clock. */
 const MOST_WAIT_MS = 5 * 60_000;
-
 const USUAL_WAIT_MS = 10_000;
 
-/** What Duffel lets us send now. All of it is kept in this process: another one finds out by itself. */
-interface Limits {
-  /** Milliseconds until the lane may be used again; 0: now. */
-  waitMs(lane: Lane): number;
-  /** Milliseconds for which reads are refused, after failures in a row; 0: ask. Lets one caller at a time look. */
-  restMs(): number;
-  /** Takes in what an answer says of its lane's limit; gives the wait that it asks for. */
-  answered(lane: Lane, answer: Pick<HttpResponse, 'status' | 'headers'>): number;
-  /** The connection failed, or the gateway did. */
-  failed(): void;
-}
-
-function createLimits(clock: Clock, options: BreakerOptions = breakerOptions): Limits {
+/** The limits of what Duffel lets us send now. They are kept in this process: another one finds out by itself. */
+function createLimits(clock: Clock) {
   const untilMs: Record<Lane, number> = { search: 0, other: 0 };
   let failures = 0;
   let openUntilMs = 0;
   return {
-    waitMs(lane) {
+    /** Milliseconds until the lane may be used again; 0: now. */
+    waitMs(lane: Lane): number {
       const rest = untilMs[lane] - clock.now();
       // Longer than any wait: the clock was set back.
       return rest > MOST_WAIT_MS ? 0 : Math.max(0, rest);
     },
-    restMs() {
-      if (failures < options.failures) return 0;
+    /** True while reads are refused, after failures in a row. Lets one caller at a time try. */
+    isResting(): boolean {
+      if (failures < MOST_FAILURES) return false;
       const nowMs = clock.now();
       const rest = openUntilMs - nowMs;
-      if (rest > 0 && rest <= options.mostOpenMs) return rest;
-      openUntilMs = nowMs + options.openMs;
-      return 0;
+      if (rest > 0 && rest <= MOST_OPEN_MS) return true;
+      openUntilMs = nowMs + OPEN_MS;
+      return false;
     },
-    answered(lane, answer) {
-      if (answer.status < 500) failures = 0;
-      const isRefused = answer.status === 429;
-      if (!isRefused && answer.headers['ratelimit-remaining']?.trim() !== '0') return 0;
-      const waitMs = waitOf(answer.headers, clock.now()) ?? (isRefused ? USUAL_WAIT_MS : 0);
-      untilMs[lane] = clock.now() + waitMs;
-      return waitMs;
+    answered(lane: Lane, { status, headers }: HttpResponse): void {
+      if (status < 500) failures = 0;
+      const isRefused = status === 429;
+      if (!isRefused && headers['ratelimit-remaining']?.trim() !== '0') return;
+      untilMs[lane] = clock.now() + (waitOf(headers, clock.now()) ?? (isRefused ? USUAL_WAIT_MS : 0));
     },
-    failed() {
+    /** The connection failed, or the gateway did. */
+    failed(): void {
       failures += 1;
-      if (failures < options.failures) return;
-      const doubled = options.openMs * 2 ** Math.min(10, failures - options.failures);
-      openUntilMs = clock.now() + Math.min(options.mostOpenMs, doubled);
+      if (failures < MOST_FAILURES) return;
+      const doubled = OPEN_MS * 2 ** Math.min(10, failures - MOST_FAILURES);
+      openUntilMs = clock.now() + Math.min(MOST_OPEN_MS, doubled);
     },
   };
 }

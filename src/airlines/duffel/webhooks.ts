@@ -1,20 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { AirlineMessage } from '../provider.ts';
 import { type Attempt, type Attempts, CREATION_FAILED } from './attempts.ts';
-import { type Fields, flag, object, offerId, orderId, text } from './read.ts';
+import { type Fields, flag, object, offerId, orderId, parsed, text } from './read.ts';
+import type { DuffelPorts } from './transport.ts';
 
 /** How old a message may be, and how far apart the two clocks. */
 const TOLERANCE_MS = 5 * 60_000;
 
-interface WebhookPorts {
-  readonly attempts: Attempts;
-  readonly clock: Clock;
-  readonly log: Log;
+interface WebhookPorts extends Pick<DuffelPorts, 'attempts' | 'clock' | 'log'> {
   readonly secret: string | undefined;
-  /** Messages of the other mode are about nobody here. */
+  /** Messages of the other mode are ignored. */
   readonly isLive: boolean;
 }
 
@@ -25,14 +21,11 @@ interface WebhookPorts {
  * @returns references to look at
  * @throws Problem `unauthorized`
  */
-export async function receiveWebhook(
-  ports: WebhookPorts,
-  { body, headers }: AirlineMessage,
-): Promise<readonly string[]> {
+export async function receiveWebhook(ports: WebhookPorts, { body, headers }: AirlineMessage): Promise<string[]> {
   if (!ports.secret || !isSigned(ports.secret, headers['x-duffel-signature'], body, ports.clock.now())) {
     throw problem('unauthorized');
   }
-  const event = parsed(body);
+  const event = parsed(new TextDecoder().decode(body));
   if (!event || (flag(event.live_mode) ?? ports.isLive) !== ports.isLive) return [];
   const about = namesOf(event);
   const rows = await rowsOf(ports.attempts, about);
@@ -54,24 +47,10 @@ function isSigned(secret: string, header: string | undefined, body: Uint8Array, 
   });
 }
 
-function parsed(body: Uint8Array): Fields | null {
-  try {
-    return object(JSON.parse(new TextDecoder().decode(body)));
-  } catch (error) {
-    // Signed, and no JSON: nothing to look at.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-interface Names {
-  readonly order: string | null;
-  readonly offer: string | null;
-  readonly reference: string | null;
-}
+type Names = ReturnType<typeof namesOf>;
 
 /** The ids in an event: of an order itself, or of what belongs to one (a change, a cancellation, a payment). */
-function namesOf(event: Fields): Names {
+function namesOf(event: Fields) {
   const about = object(object(event.data)?.object);
   const order = object(about?.order);
   return {
@@ -108,7 +87,7 @@ async function creationFailed({ attempts, log }: WebhookPorts, about: Names, row
   log('info', 'duffel_order_failed', { reference: attempt.reference });
 }
 
-/** Says which order to read for an attempt that is open; one that was thought never made is news. */
+/** Notes which order to read for an open attempt; an order against our verdict is an error. */
 async function created({ attempts, log }: WebhookPorts, about: Names, rows: readonly Attempt[]) {
   if (about.order === null || rows.some(({ verdict }) => verdict === 'ordered')) return;
   const open = rows.find(({ verdict }) => verdict === 'open');

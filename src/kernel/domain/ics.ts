@@ -127,8 +127,8 @@ export const journeyEndMs = (slices: IcsJourney['slices']): number =>
     ),
   );
 
-/** How far the clocks of a zone are ahead of UTC at an instant, ms. */
-function zoneOffsets(timeZone: string): (ms: number) => number {
+/** How far the clocks of a zone are ahead of UTC at an instant, ms. @throws RangeError for an unknown zone */
+export function zoneOffsets(timeZone: string): (ms: number) => number {
   // Swedish dates are those of ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return (ms) => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`) - Math.floor(ms / 1000) * 1000;

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readServices } from '../../../src/airlines/duffel/live-offer.ts';
-import { readOffer } from '../../../src/airlines/duffel/offers.ts';
+import { createZones } from '../../../src/airlines/duffel/itinerary.ts';
+import { readOffer, readServices } from '../../../src/airlines/duffel/offers.ts';
 import { type Fields, object } from '../../../src/airlines/duffel/read.ts';
-import { createZones } from '../../../src/airlines/duffel/zones.ts';
 import { availableService, offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { rounds, seedOr } from '../../rounds.ts';
 import { airline, goodOffer, type Loose, segment, slice } from './samples.ts';

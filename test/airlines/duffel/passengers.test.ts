@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createZones } from '../../../src/airlines/duffel/itinerary.ts';
 import { readOffer } from '../../../src/airlines/duffel/offers.ts';
 import { duffelIssues } from '../../../src/airlines/duffel/order-form.ts';
-import { createZones } from '../../../src/airlines/duffel/zones.ts';
 import { goodOffer, TRAVELLER } from './samples.ts';
 
 /** The last flight leaves on 27 December 2026. */

@@ -1,0 +1,280 @@
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import { OrderRefused, type OrderRequest, type ProviderOrder } from '../provider.ts';
+import { type Attempt, CREATION_FAILED, NOT_SENT } from './attempts.ts';
+import { freshOffer, goneProblem, saleKeyOf } from './offers.ts';
+import { orderForm } from './order-form.ts';
+import { askOrder, type Found, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
+import { type Fields, object, offerId, orderId, sameAmount } from './read.ts';
+import { type Answer, type DuffelPorts, failed, isOk, type NoAnswer, noAnswer, told } from './transport.ts';
+
+type Standing = ProviderOrder | null | 'unknown';
+
+/**
+ * Orders at most once. The attempt is on record before the one POST, and its verdict after; an attempt without a verdict
+ * is asked about, never sent again. The price is read again right before, and nothing is sent where it differs.
+ * @throws OrderRefused, Problem `offer_*`, `upstream_rate_limited`: nothing was ordered. Problem `provider_failed` with
+ *   the airline's request id: the outcome is unknown
+ */
+export async function createOrder(ports: DuffelPorts, request: OrderRequest): Promise<ProviderOrder> {
+  const { reference, offerId } = request;
+  // Without an attempt on record Duffel itself refuses a second order: one that the database has forgotten is found then.
+  const isFirst = (await ports.attempts.of(reference)).length === 0;
+  const known = isFirst ? null : await asOpen(ports, reference, () => findOrder(ports, reference, offerId));
+  const last = (await ports.attempts.of(reference)).at(-1);
+  if (known === 'unknown') throw outcomeOpen(last);
+  if (known) return known;
+  // A refusal that asking again can't change, and that a second POST would blur.
+  if (isConflict(last?.code ?? null)) throw problem('offer_unavailable');
+  if (last?.code === CREATION_FAILED) throw new OrderRefused('provider_failed', false);
+  const { raw, saleKey: searchKey } = await pricedOffer(ports, request);
+  const form = orderForm(raw, reference, request.passengers);
+  await checkUnsold(ports, reference, searchKey);
+  const attempt = await ports.attempts.begin({ reference, attempt: (last?.attempt ?? 0) + 1, offerId, searchKey });
+  if (!attempt) {
+    // Another process was first. Nothing was sent here.
+    await checkUnsold(ports, reference, searchKey);
+    throw outcomeOpen((await ports.attempts.of(reference)).at(-1));
+  }
+  const post = { operation: 'create_order', method: 'POST', path: '/air/orders', body: form } as const;
+  const answer = await ports.transport.send(post);
+  return answer.kind === 'answer' ? concluded(ports, request, attempt, answer) : unanswered(ports, attempt, answer);
+}
+
+/** One search serves one order, so one reference at a time may ask for it. */
+async function checkUnsold(ports: DuffelPorts, reference: string, searchKey: string): Promise<void> {
+  const others = await othersOn(ports, reference, searchKey);
+  if (others.some(({ verdict }) => verdict === 'ordered')) throw problem('offer_unavailable');
+  if (others.some(({ verdict }) => verdict === 'open')) throw new OrderRefused('provider_failed', true);
+}
+
+/** @throws Problem `offer_repriced` with `detail.current_ticket_amount`, and of `freshOffer` */
+async function pricedOffer(ports: DuffelPorts, { offerId, expectedAmountDecimal, passengers }: OrderRequest) {
+  const fresh = await freshOffer(ports, offerId);
+  const { offer, passengerCount } = fresh;
+  if (Date.parse(offer.expires_at) <= ports.clock.now()) throw problem('offer_expired');
+  if (passengerCount !== passengers.length) throw new OrderRefused('form_rejected', false);
+  if (offer.total_currency !== 'USD' || !sameAmount(offer.total_amount_decimal, expectedAmountDecimal)) {
+    throw repriced(expectedAmountDecimal, offer.total_amount_decimal, offer.total_currency);
+  }
+  return fresh;
+}
+
+const repriced = (expected: string, current: string, currency: string): Problem =>
+  problem('offer_repriced', {
+    detail: {
+      expected_ticket_amount: expected,
+      current_ticket_amount: current,
+      ...(currency !== 'USD' && { current_ticket_currency: currency }),
+    },
+  });
+
+async function unanswered(ports: DuffelPorts, attempt: Attempt, failure: NoAnswer): Promise<never> {
+  if (failure.kind === 'lost') return leftOpen(ports, attempt, { code: 'no_answer' });
+  await ports.attempts.endInNone(attempt, { code: NOT_SENT });
+  const why = noAnswer(failure);
+  throw failure.retryAfter === undefined ? new OrderRefused('provider_failed', true, why) : why;
+}
+
+/** The outcome is unknown: the attempt stays open. */
+async function leftOpen(
+  { attempts, log }: DuffelPorts,
+  attempt: Attempt,
+  word: { readonly code: string; readonly request_id?: string | null },
+): Promise<never> {
+  await attempts.note(attempt, word);
+  log('error', 'duffel_order_unknown', { reference: attempt.reference, ...word });
+  throw outcomeOpen({ ...attempt, ...word });
+}
+
+async function concluded(
+  ports: DuffelPorts,
+  request: OrderRequest,
+  attempt: Attempt,
+  answer: Answer,
+): Promise<ProviderOrder> {
+  const word = orderWord(answer);
+  const written = { code: codeOf(answer), request_id: answer.requestId };
+  switch (word.kind) {
+    case 'ordered': {
+      const theirs = referenceOf(word.raw);
+      if (theirs !== null && theirs !== attempt.reference) break;
+      await ports.attempts.endInOrder(attempt, word.id, written);
+      return orderOf(ports, { raw: word.raw, answer }, request.reference);
+    }
+    case 'none':
+      await ports.attempts.endInNone(attempt, written);
+      throw word.error;
+    case 'repriced':
+      await ports.attempts.endInNone(attempt, written);
+      // The price of this moment, which may look unchanged; where it can't be read, its own problem says why.
+      await pricedOffer(ports, request);
+      throw repriced(request.expectedAmountDecimal, request.expectedAmountDecimal, 'USD');
+    case 'conflict':
+      await ports.attempts.note(attempt, written);
+      return afterConflict(ports, { ...attempt, ...written });
+    case 'unknown':
+      break;
+  }
+  return leftOpen(ports, attempt, written);
+}
+
+/** Duffel says that there is an order: ours, somebody else's, or an invisible one. */
+async function afterConflict(ports: DuffelPorts, attempt: Attempt): Promise<ProviderOrder> {
+  const standing = await asOpen(ports, attempt.reference, () => look(ports, attempt));
+  if (standing === null) throw problem('offer_unavailable');
+  if (standing !== 'unknown') return standing;
+  ports.log('error', 'duffel_order_unknown', { reference: attempt.reference, code: attempt.code });
+  throw outcomeOpen(attempt);
+}
+
+/** Translates a rate limit on a question about an order that may exist: as it is, it would say that nothing was ordered. */
+async function asOpen<T>(ports: DuffelPorts, reference: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isProblem(error, 'upstream_rate_limited')) throw error;
+    throw outcomeOpen((await ports.attempts.of(reference)).at(-1));
+  }
+}
+
+/** For the operator: what support asks for. */
+const outcomeOpen = (attempt: Attempt | undefined): Problem =>
+  problem('provider_failed', {
+    message: 'Nobody can say yet what the airline made of the order.',
+    detail: {
+      airline_request_id: attempt?.request_id ?? null,
+      airline_code: attempt?.code ?? null,
+      offer_id: attempt?.offer_id ?? null,
+      asked_at: attempt ? new Date(attempt.begun_at_ms).toISOString() : null,
+    },
+  });
+
+/**
+ * How a reference stands. null: an attempt is on record before it is sent, each one was refused, and Duffel lists no order
+ * for it. Without any attempt the list is asked, too: a database that was put back has forgotten what it ordered. An order
+ * is believed where Duffel shows it with our reference. After an attempt without a verdict, a list without the order proves
+ * nothing, because the airline may know more than Duffel: `unknown`, until Duffel says something definite.
+ * @throws Problem `upstream_rate_limited`, `provider_failed`
+ */
+export async function findOrder(ports: DuffelPorts, reference: string, offer: string): Promise<Standing> {
+  const past = await ports.attempts.of(reference);
+  const ordered = past.find(({ verdict }) => verdict === 'ordered');
+  if (ordered?.order_id) return (await readOrder(ports, ordered.order_id)).order;
+  const last = past.at(-1);
+  if (last === undefined) return forgottenOrder(ports, reference, offer);
+  return last.verdict === 'none' ? refusedOrder(ports, past) : look(ports, last);
+}
+
+/** The order of an attempt that is no longer on record; it goes on record again. */
+async function forgottenOrder(ports: DuffelPorts, reference: string, offer: string): Promise<ProviderOrder | null> {
+  const found = offerId(offer) === null ? null : await seenOrder(ports, offer, reference);
+  if (!found) return null;
+  ports.log('error', 'duffel_order_forgotten', { reference, order_id: orderId(found.raw.id) });
+  const first = { reference, attempt: 1 };
+  await ports.attempts.begin({ ...first, offerId: offer, searchKey: saleKeyOf(found.raw) });
+  return foundOrder(ports, first, found);
+}
+
+/** The order of attempts that were refused. Their refusals decide what is sent and paid next, so its orders are listed. */
+async function refusedOrder(ports: DuffelPorts, past: readonly Attempt[]): Promise<ProviderOrder | null> {
+  const sent = past.filter(({ code }) => code !== NOT_SENT).at(-1);
+  const found = sent && (await seenOrder(ports, sent.offer_id, sent.reference));
+  if (!found) return null;
+  const { reference, code, request_id } = sent;
+  ports.log('error', 'duffel_order_against_verdict', { reference, code, request_id });
+  return foundOrder(ports, sent, found);
+}
+
+async function look(ports: DuffelPorts, attempt: Attempt): Promise<Standing> {
+  const found = (await namedOrder(ports, attempt)) ?? (await seenOrder(ports, attempt.offer_id, attempt.reference));
+  if (found) return foundOrder(ports, attempt, found);
+  if (!(await isSoldToAnother(ports, attempt))) return 'unknown';
+  await ports.attempts.endInNone(attempt, {});
+  return null;
+}
+
+/** The order that a webhook named for this attempt, once it is read and has our reference. */
+async function namedOrder(ports: DuffelPorts, attempt: Attempt): Promise<Found | null> {
+  const id = orderId(attempt.order_id);
+  if (id === null) return null;
+  const answer = await askOrder(ports, id);
+  const raw = object(answer.data);
+  return isOk(answer) && raw && referenceOf(raw) === attempt.reference ? { raw, answer } : null;
+}
+
+/** Writes an order down that was found, before anything else is made of it. */
+async function foundOrder(
+  ports: DuffelPorts,
+  attempt: Pick<Attempt, 'reference' | 'attempt'>,
+  found: Found,
+): Promise<ProviderOrder> {
+  const { reference } = attempt;
+  const id = orderId(found.raw.id);
+  await ports.attempts.endInOrder(attempt, id ?? '', {});
+  ports.log('info', 'duffel_order_found', { reference, order_id: id });
+  return orderOf(ports, found, reference);
+}
+
+/**
+ * Duffel answered the first POST of this reference that an order exists, and we know whose: another reference of ours has
+ * one on the same search, and a search serves one order. So this attempt made none.
+ */
+async function isSoldToAnother(ports: DuffelPorts, attempt: Attempt): Promise<boolean> {
+  if (attempt.attempt !== 1 || !isConflict(attempt.code)) return false;
+  const others = await othersOn(ports, attempt.reference, attempt.search_key);
+  return others.some(({ verdict }) => verdict === 'ordered');
+}
+
+/** Attempts of other references on any offer of the same search. */
+const othersOn = async ({ attempts }: DuffelPorts, reference: string, searchKey: string): Promise<Attempt[]> =>
+  (await attempts.bySearch(searchKey)).filter((one) => one.reference !== reference);
+
+/** The meaning of an answer to POST /air/orders. */
+type OrderWord =
+  | { readonly kind: 'ordered'; readonly raw: Fields; readonly id: string }
+  /** Nothing was ordered, for certain. */
+  | { readonly kind: 'none'; readonly error: Error }
+  /** The price is another one now, and nothing was ordered. */
+  | { readonly kind: 'repriced' }
+  /** An order was made before: perhaps by this very attempt. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'unknown' };
+
+/** Duffel's codes for an order that exists already. */
+const CONFLICTS = ['offer_request_already_booked', 'order_creation_already_attempted', 'duplicate_booking'];
+const REPRICED = ['price_changed', 'payment_amount_does_not_match_order_amount'];
+
+/** Passenger faults that only the traveller can mend, whatever error type Duffel gives them. */
+const FORM_CODES = ['duplicate_passenger_name', 'validation_required', 'invalid_loyalty_card'];
+
+const isConflict = (code: string | null): boolean => code !== null && CONFLICTS.includes(code);
+
+const codeOf = (answer: Answer): string =>
+  answer.codes.find(isConflict) ?? told(answer).code ?? `http_${answer.status}`;
+
+/**
+ * Reads an answer to an order (docs/duffel.md has the table). A refusal is believed where Duffel says in its own form that
+ * nothing comes of it; everything else leaves the outcome open: a 429, any answer of a gateway, an undocumented code.
+ */
+function orderWord(answer: Answer): OrderWord {
+  const { status, codes, types, isRefusal } = answer;
+  if (status === 200 || status === 201) {
+    const raw = object(answer.data);
+    const id = orderId(raw?.id);
+    return raw && id !== null ? { kind: 'ordered', raw, id } : { kind: 'unknown' };
+  }
+  const none = (error: Error): OrderWord => ({ kind: 'none', error });
+  const refused = (reason: string, mayPass: boolean) => none(new OrderRefused(reason, mayPass, failed(answer)));
+  if (!isRefusal || status === 429) return { kind: 'unknown' };
+  if (status === 401 || status === 403 || status === 503) return refused('provider_failed', true);
+  if (status === 502 && codes.includes('order_not_created')) return refused('provider_failed', true);
+  if (status < 400 || status >= 500) return { kind: 'unknown' };
+  if (codes.some(isConflict)) return { kind: 'conflict' };
+  if (codes.some((code) => REPRICED.includes(code))) return { kind: 'repriced' };
+  if (codes.includes('insufficient_balance')) return refused('provider_balance_low', true);
+  const gone = goneProblem(answer);
+  if (gone) return none(gone.code === 'offer_not_found' ? problem('offer_unavailable') : gone);
+  const isForm = types.includes('validation_error') || codes.some((code) => FORM_CODES.includes(code));
+  const isInvalid = status === 400 && types.includes('invalid_request_error');
+  return isForm || isInvalid ? refused('form_rejected', false) : { kind: 'unknown' };
+}
