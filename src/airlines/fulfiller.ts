@@ -4,7 +4,7 @@ import type { LiveOffer, OfferQuery } from './provider.ts';
 /** Every id of this tier begins so: `lowcost:<flight>` is an offer, `lowcost:<flight>##<n>` fare n of its menu. */
 export const LOWCOST_PREFIX = 'lowcost:';
 
-/** What makes a fare that fare, wherever it stands in a menu. */
+/** The content that identifies a fare, wherever it is in a menu. */
 export interface FareContent {
   readonly brand: string | null;
   readonly checkedBags: number | null;
@@ -12,19 +12,19 @@ export interface FareContent {
   readonly conditions: Conditions | null;
 }
 
-/** A fare as a menu shows it: all passengers, nothing added. */
+/** A fare as a menu shows it, for all passengers. */
 export interface SoldFare extends FareContent {
   readonly totalAmountDecimal: string;
   readonly totalCurrency: string;
 }
 
-/** Offers in the order in which they landed: asked again, the same ones come first. */
+/** Offers in the order of their arrival: asked again, the same ones come first. */
 export type QuoteOutcome =
   | { readonly kind: 'quoting'; readonly offers: readonly Offer[]; readonly nextAtMs: number }
   | { readonly kind: 'quoted'; readonly offers: readonly Offer[] };
 
 export type MenuOutcome =
-  /** `fares` stand in the order of this opening, which means nothing. */
+  /** The order of `fares` is this opening's, and means nothing. */
   | { readonly kind: 'opened'; readonly fares: readonly SoldFare[] }
   | { readonly kind: 'pending'; readonly pollAfterMs: number }
   | { readonly kind: 'offer_gone' }
@@ -37,31 +37,27 @@ export type NothingBought =
   | { readonly kind: 'form_rejected'; readonly fields: readonly string[] }
   | { readonly kind: 'account_wall' }
   | { readonly kind: 'captcha' }
-  /** The site is not as we know it, visit after visit. */
+  /** The site differs from its recipe, visit after visit. */
   | { readonly kind: 'site_changed' };
-
-interface Booked {
-  readonly kind: 'booked';
-  readonly bookingReference: string;
-  readonly documents: readonly { type: string; number: string }[];
-  /** What the till took. */
-  readonly paidAmountDecimal: string;
-  readonly confirmedAtMs: number;
-  readonly cancelledAtMs: number | null;
-}
 
 export type BookOutcome =
   | NothingBought
-  | Booked
+  | {
+      readonly kind: 'booked';
+      readonly bookingReference: string;
+      readonly documents: readonly { type: string; number: string }[];
+      readonly paidAmountDecimal: string;
+      readonly confirmedAtMs: number;
+      readonly cancelledAtMs: number | null;
+    }
   /** Paid, and the confirmation is on its way: asked again later. */
   | { readonly kind: 'pending' }
-  /** Paid or not, nobody knows. Never tried again; a person decides. */
+  /** Paid or not: unknown. Never tried again; a person decides. */
   | { readonly kind: 'payment_pressed_no_confirmation' };
 
 export interface Purchase {
-  /** Ours. The same reference never presses a second time: it answers with what became of the first. */
+  /** Ours. The same reference never presses a second time: it gives the outcome of the first. */
   readonly reference: string;
-  /** `lowcost:<flight>`. */
   readonly offerId: string;
   readonly fare: FareContent;
   /** The only price that may be paid, all passengers. */
@@ -70,27 +66,27 @@ export interface Purchase {
 }
 
 /**
- * The lowcost tier: carriers whose fares are read and bought on their own websites, by a browser that is driven for us.
- * Each call ends in one of a closed set of outcomes; `provider_failed` is raised where there was no usable answer.
+ * The lowcost tier: carriers whose fares a browser reads and buys on their own websites. Each call ends in one of a closed
+ * set of outcomes, or throws `provider_failed` where there was no usable answer.
  */
 export interface Fulfiller {
   readonly name: string;
   /** Its flights are invented: it is never sold for real money. */
   readonly isSandbox: boolean;
-  /** True when there is anything to ask for such a query. Costs nothing and waits for nothing. */
+  /** True when a carrier may serve the query. Costs nothing and waits for nothing. */
   serves(query: OfferQuery): boolean;
-  /** What the quoting that was begun at `startedAtMs` has found by now. */
+  /** What the quoting since `startedAtMs` has found by now. */
   quote(query: OfferQuery, startedAtMs: number): Promise<QuoteOutcome>;
-  /** The offer as it was quoted, null when it never was one; `expires_at` may have passed. */
+  /** The offer as it was quoted; null when there never was one. `expires_at` may have passed. */
   offer(offerId: string): Promise<LiveOffer | null>;
-  /** The fare menu whose opening was begun at `openedAtMs`. */
+  /** The fare menu whose opening began at `openedAtMs`. */
   menu(offerId: string, openedAtMs: number): Promise<MenuOutcome>;
   book(purchase: Purchase): Promise<BookOutcome>;
   /** What became of a purchase; null when the pay button was never pressed under this reference. */
   find(reference: string): Promise<BookOutcome | null>;
-  /** Ends what was issued to pay for purchases that are called off. Safe to repeat. */
+  /** Ends the cards of purchases that were called off. Safe to repeat. */
   endCards?(): Promise<void>;
-  /** Gives a booking back, where the carrier lets one; answers with how it stands then. */
+  /** Gives a booking back where the carrier allows it. @returns the outcome as it is then */
   cancel(reference: string): Promise<BookOutcome | null>;
 }
 

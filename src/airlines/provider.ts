@@ -3,7 +3,7 @@ import type { PassengerIssue } from '../kernel/domain/passengers.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';
 
-/** What is asked of a provider: one or two directions on fixed dates. Filters and sorting are the service's own. */
+/** One or two directions on fixed dates. Filters and sorting are the service's own. */
 export interface OfferQuery {
   readonly origin: string;
   readonly destination: string;
@@ -15,24 +15,21 @@ export interface OfferQuery {
 }
 
 export interface LiveOffer {
-  /** How many travellers the offer was quoted for: what an intent on it is made for. */
+  /** The travellers that the offer was quoted for, and an intent on it is made for. */
   readonly passengerCount: number;
   /** With the price of this moment, and a fresh `expires_at`. */
   readonly offer: Offer;
   readonly availableServices: readonly AvailableService[];
-  /** Of offers with the same key the airline sells one: those of one search. Absent: it sells each by itself. */
+  /** The airline sells one of the offers with the same key, those of one search. Absent: it sells each by itself. */
   readonly saleKey?: string;
-  /** It can be looked at alone: its seller takes no payment, or no travel document, that this service has. */
+  /** It can only be shown: its seller takes no payment, or no travel document, that this service has. */
   readonly isUnpayable?: boolean;
 }
 
-type ProviderOrderStatus = 'pending' | 'confirmed' | 'ticketed' | 'cancelled' | 'failed';
-
 export interface ProviderOrder {
   readonly providerOrderId: string;
-  /** Ours, as given to `createOrder`. */
   readonly reference: string;
-  readonly status: ProviderOrderStatus;
+  readonly status: 'pending' | 'confirmed' | 'ticketed' | 'cancelled' | 'failed';
   /** The record locator (PNR), 5 to 13 letters and digits; null until the airline has confirmed. */
   readonly bookingReference: string | null;
   /** Electronic ticket numbers once ticketed; none where the carrier issues no tickets. */
@@ -40,7 +37,6 @@ export interface ProviderOrder {
   readonly totalAmountDecimal: string;
   readonly totalCurrency: string;
   readonly slices: readonly Slice[];
-  /** Why it failed, for a `failed` order. */
   readonly failure: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -58,25 +54,24 @@ export interface OrderRequest {
 /** Why a live offer is read: to show or lock it, or to confirm it as the last step before it is paid. */
 export type OfferMoment = 'quote' | 'booking';
 
-/** What an airline would give back for a booking that is cancelled now. null is "not told": never zero. */
-export interface CancellationQuote {
-  /** Names the quote when it is taken (`cancel`). */
-  readonly quoteId: string;
-  readonly refundAmountDecimal: string | null;
-  readonly refundCurrency: string | null;
-  /** To where it goes, in the airline's word: `balance`, `voucher`, `airline_credits`, `original_form_of_payment`, ... */
-  readonly refundTo: string | null;
-  /** After it the quote can't be taken any more. */
-  readonly expiresAtMs: number | null;
-}
-
-/** What the seller holds with the airline, to pay tickets from. */
+/** The money that tickets are paid from, held with the airline. */
 export interface ProviderBalance {
   readonly amountDecimal: string;
   readonly currency: string;
 }
 
-/** A message from the airline, as it came in: the body byte for byte, names of headers in lower case. */
+/** What an airline would give back for a booking that is cancelled now. null is unknown, never zero. */
+export interface CancellationQuote {
+  /** Given to `cancel` to take the quote. */
+  readonly quoteId: string;
+  readonly refundAmountDecimal: string | null;
+  readonly refundCurrency: string | null;
+  /** The destination, in the airline's word: `balance`, `voucher`, `airline_credits`, `original_form_of_payment`, ... */
+  readonly refundTo: string | null;
+  readonly expiresAtMs: number | null;
+}
+
+/** A message from the airline: the body byte for byte, names of headers in lower case. */
 export interface AirlineMessage {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -95,15 +90,15 @@ export interface Provider {
   readonly name: string;
   /** Its flights are invented: it is never sold for real money. */
   readonly isSandbox: boolean;
-  /** Its airlines change flights after they sold them: booked orders are looked at again until they depart. */
+  /** Its airlines change flights after the sale: booked orders are watched until they depart. */
   readonly changesSchedules?: boolean | undefined;
-  /** Any code may be an airport: the provider itself says of which there are none (`airport_unknown` of `search`). */
+  /** Any code may be an airport: its `search` refuses unknown ones (`airport_unknown`). */
   readonly takesAnyAirport?: boolean | undefined;
-  /** The codes of cities may be searched for, too: any of their airports. */
+  /** Codes of cities may be searched for, too: any of their airports. */
   readonly takesCities?: boolean | undefined;
   /** The age from which its fares for adults may be booked, where it is more than ours. */
   readonly leastAge?: number | undefined;
-  /** An airport as it is known here: its name, city, and zone. null: it is not. */
+  /** null: the airport is not known here. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
   /**
@@ -114,46 +109,39 @@ export interface Provider {
   /** @throws OrderRefused where it is certain that nothing was ordered */
   createOrder(request: OrderRequest): Promise<ProviderOrder>;
   /**
-   * null: no order was ever made under this reference, and none is being made. `unknown`: none is seen, and one may be
-   * there: most airlines can't prove that there is none.
-   * @param offerId what it was ordered from: an airline with a list of orders is asked by it where no record of ours is left
+   * null: no order was ever made under this reference, and none is being made. `unknown`: none is seen, but there may be
+   * one: most airlines can't prove the opposite.
+   * @param offerId finds an order in an airline's list where no record of ours is left
    */
   findOrder(reference: string, offerId: string): Promise<ProviderOrder | null | 'unknown'>;
   order(providerOrderId: string): Promise<ProviderOrder>;
   /**
-   * Takes the quote that is named; without one, whatever the airline gives back.
-   * @throws Problem `plan_changed` where that quote does not stand any more: nothing was cancelled
+   * Takes this quote; without one, any refund.
+   * @throws Problem `plan_changed` where that quote is no longer valid: nothing was cancelled
    */
   cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;
   /** Changes nothing. null: it can't be cancelled there. Absent: the airline gives no quotes. */
   cancellationQuote?(providerOrderId: string): Promise<CancellationQuote | null>;
-  /** What this airline doesn't take of passengers that satisfy our own rules, said before anything is paid. */
+  /** What this airline refuses of passengers that satisfy our own rules; asked before anything is paid. */
   passengerIssues?(passengers: readonly Passenger[], offer: Offer): readonly PassengerIssue[];
-  /** Why the airline refuses every call of ours, in words for an operator; null while it does not. Asked once a minute. */
+  /** Why the airline refuses all our calls, in words for an operator; null while it does not. Asked once a minute. */
   trouble?(): Promise<string | null>;
-  /** What tickets are paid from. Absent: nothing has to be filled up. */
+  /** Absent: nothing has to be filled up. */
   balance?(): Promise<ProviderBalance>;
   /**
-   * Takes in a message that the airline sent by itself; answers with the references of the orders that it is about, to
-   * be looked at now. The same message may come twice, late and out of order: nothing in it is believed but that.
+   * Takes in a message of the airline's. It may come twice, late and out of order, so nothing else in it is believed.
+   * @returns the references of the orders to look at now
    * @throws Problem `unauthorized` where its signature or its age is wrong
    */
   receive?(message: AirlineMessage): Promise<readonly string[]>;
 }
 
 /** Named misbehaviour of the sandbox, by route or by configuration (CONTRACT, section 16). */
-const FAST_SCENARIOS = [
-  'none',
-  'repriced',
-  'offer_expired',
-  'ticketing_fails',
-  'ticketing_slow',
-  'outcome_unknown',
-  'rate_limited',
-  'sold_out',
-] as const;
+export type FastScenario =
+  | ('none' | 'repriced' | 'offer_expired' | 'ticketing_fails' | 'ticketing_slow')
+  | ('outcome_unknown' | 'rate_limited' | 'sold_out');
 
-/** The same for the lowcost tier: what its carriers' websites do. */
+/** Misbehaviour of the lowcost tier's web sites. */
 export const LOWCOST_SCENARIOS = [
   'fare_check_failed',
   'price_differs_at_till',
@@ -165,7 +153,6 @@ export const LOWCOST_SCENARIOS = [
 ] as const;
 
 export type LowcostScenario = (typeof LOWCOST_SCENARIOS)[number];
-export type FastScenario = (typeof FAST_SCENARIOS)[number];
 export type Scenario = FastScenario | LowcostScenario;
 
 /** The airline ordered nothing, for certain: this attempt is over. */
@@ -174,8 +161,8 @@ export class OrderRefused extends Error {
 
   /**
    * @param reason becomes the `refund_reason` of the intent: `form_rejected`, `provider_balance_low`, `provider_failed`
+   * @param mayPass the reason passes by itself, so a new attempt may be made
    * @param cause the airline's answer, as a Problem with `airline_code` and `airline_request_id` in its detail
-   * @param mayPass the same order may be asked for once more, as a new attempt: what refused it passes by itself
    */
   constructor(
     readonly reason: string,
@@ -188,7 +175,7 @@ export class OrderRefused extends Error {
 
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** What an airline said with an error, as the port carries it; null where it said nothing of its own. */
+/** The airline's own code and request id in an error; null where it has neither. */
 export function toldBy(error: unknown): AirlineTold | null {
   // A refusal has the airline's answer as its cause.
   const said = error instanceof Error && !isProblem(error) ? error.cause : error;

@@ -15,7 +15,6 @@ const CONFIRMS_WITHIN_MS = 60_000;
 /** The press before it, and the reading after it. */
 const AROUND_MS = 30_000;
 
-/** From the press on. */
 export const confirmsWithinMs = ({ confirmation: { within_ms } }: Recipe): number =>
   (within_ms ?? CONFIRMS_WITHIN_MS) + AROUND_MS;
 
@@ -37,7 +36,6 @@ export type Bought =
   /** Another visit has this purchase now: nothing was pressed here. */
   | { readonly kind: 'taken_over' }
   | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
-  /** The page says that it confirms later. */
   | { readonly kind: 'later' }
   /** Pressed, with no word of the result. */
   | { readonly kind: 'no_word'; readonly saw: string };

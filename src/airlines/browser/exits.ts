@@ -28,7 +28,7 @@ export function endingOf(error: unknown): Ending {
   return { outcome: 'failed', step: nameOf(error) };
 }
 
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
+export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
 
 /**
  * Logs how a visit ended, and keeps evidence. Both may have words of the page in them, so both are redacted. A failure to
@@ -56,7 +56,6 @@ export async function noteExit(shop: Shop, visit: Visit, { subject, ...exit }: E
   return step;
 }
 
-/** No usable answer of a site, in our own words. */
 export const siteFailed = (step: string) =>
   problem('provider_failed', { message: `The carrier's web site could not be used: ${step || 'no answer'}.` });
 

@@ -94,7 +94,6 @@ const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[]
     .map(({ flight }) => flight)
     .filter((flight, _, all) => all.filter((other) => isSameFlight(flight, other)).length === 1);
 
-/** From the home page to the list of flights. */
 async function searched(visit: Visit, query: OfferQuery): Promise<Walk> {
   const walk = page.walkOf(visit, 'search', queryValues(query));
   await page.runSteps(walk, visit.recipe.search.steps);
@@ -142,11 +141,7 @@ async function take(walk: Walk, list: FlightList, wanted: FlightKey): Promise<vo
 }
 
 /** Clicks the button within an item, or the item itself. */
-export async function takeItem(
-  walk: Walk & { readonly item: Locator },
-  choose: FlightList['choose'],
-  name: string,
-): Promise<void> {
+export async function takeItem(walk: Walk & { readonly item: Locator }, choose: FlightList['choose'], name: string) {
   if (choose) return page.click(walk, { at: choose }, name);
   await page.until(walk, name, undefined, async () =>
     (await page.isClicked(walk.item)) ? { found: true } : { saw: 'the item is covered' },

@@ -10,7 +10,7 @@ import * as selling from './selling.ts';
 
 export { callOff } from './call-off.ts';
 export { evidenceOf } from './exits.ts';
-export type { BrowserSettings } from './ports.ts';
+export type { BrowserOptions, BrowserSettings } from './ports.ts';
 export type { CardIssuer } from './purchases.ts';
 export * from './tables.ts';
 

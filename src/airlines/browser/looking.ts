@@ -6,7 +6,7 @@ import { leaseTime } from '../../store/index.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import { LOWCOST_PREFIX, type MenuOutcome, type QuoteOutcome, type SoldFare } from '../fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../provider.ts';
-import { endingOf, noteExit, siteFailed } from './exits.ts';
+import { endingOf, nameOf, noteExit, siteFailed } from './exits.ts';
 import { readFares } from './fares.ts';
 import { isServed, lookForFlights, takeFlights } from './flights.ts';
 import { type FoundOffer, offersOf } from './offers.ts';
@@ -82,7 +82,7 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
       .execute();
   } catch (error) {
     // Its lease ends, and the next caller begins it again.
-    log('error', 'browser_look_lost', { error_name: error instanceof Error ? error.name : 'unknown' });
+    log('error', 'browser_look_lost', { error_name: nameOf(error) });
   }
 }
 

@@ -8,7 +8,6 @@ import { installed, partOf, type Recipe, readMoneyText, Unreadable } from './rec
 
 /** A carrier's confirmation by mail: believed only where its own domain has signed it, for this very purchase. */
 
-/** Looks up the texts of a name in DNS. */
 export type DnsTexts = (name: string, type: string) => Promise<string[][]>;
 
 const MOST_MAILS = 500;
@@ -28,11 +27,12 @@ export async function lookForMail(
 ): Promise<Confirmed | null> {
   const { mail, site } = recipe;
   if (!mail) return null;
+  const wanted = address.toLowerCase();
   for (const raw of mailsIn(mailbox.folder)) {
     const head = raw.subarray(0, 64_000).toString('latin1').toLowerCase();
-    if (!head.includes(address.toLowerCase()) || !head.includes(mail.domain)) continue;
+    if (!head.includes(wanted) || !head.includes(mail.domain)) continue;
     const email = await installed('postal-mime').default.parse(raw);
-    if (domainOf(email) !== mail.domain || !isTo(email, address)) continue;
+    if (domainOf(email) !== mail.domain || !email.to?.some((one) => one.address?.toLowerCase() === wanted)) continue;
     if (!new RegExp(mail.subject, 'u').test(email.subject ?? '')) continue;
     const flaw = await flawOf(raw, email, mail.domain, mailbox.resolver);
     if (flaw !== null) {
@@ -53,7 +53,6 @@ export async function lookForMail(
   return null;
 }
 
-/** The newest first. */
 function* mailsIn(folder: string): Generator<Buffer> {
   const files = ['new', 'cur'].flatMap((part) =>
     entriesOf(join(folder, part)).flatMap((entry) => {
@@ -81,9 +80,6 @@ function entriesOf(folder: string): Dirent[] {
 
 const domainOf = ({ from }: Email): string | null =>
   from?.address?.slice(from.address.lastIndexOf('@') + 1).toLowerCase() ?? null;
-
-const isTo = ({ to }: Email, address: string): boolean =>
-  (to ?? []).some((one) => one.address?.toLowerCase() === address.toLowerCase());
 
 /** Headers that the signature has to cover, because we rely on them. */
 const SIGNED = ['from', 'to', 'subject'];

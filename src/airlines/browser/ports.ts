@@ -9,7 +9,6 @@ import type { Store } from './tables.ts';
 
 /** The operator's settings of carriers' web sites (docs/carriers.md). */
 export interface BrowserSettings {
-  /** Files of recipes, and folders of such files. */
   readonly recipes: readonly string[];
   /** Other addresses of carriers' sites, by carrier code: of a sandbox, say. */
   readonly sites?: Readonly<Record<string, string>> | undefined;
@@ -40,7 +39,6 @@ export interface BrowserOptions {
   readonly settings: BrowserSettings;
 }
 
-/** The means of looking and buying. */
 export interface Shop extends BrowserOptions {
   readonly recipes: readonly Recipe[];
   readonly visitMs: number;

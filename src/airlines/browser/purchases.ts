@@ -199,7 +199,6 @@ export function outcomeOf({ clock }: Pick<Ports, 'clock'>, row: PurchaseRow): Bo
   };
 }
 
-/** Reads our own writing back. */
 function endedAs(text: string | null): NothingBought {
   const outcome = JSON.parse(text ?? '{"kind":"offer_gone"}') as BookOutcome;
   return boughtNothing(outcome) ? outcome : { kind: 'offer_gone' };
@@ -207,7 +206,6 @@ function endedAs(text: string | null): NothingBought {
 
 /** A card as a till asks for it. It exists in memory alone: never write it down, log it, or show it. */
 export interface Card {
-  /** Digits. */
   readonly number: string;
   /** YYYY-MM. */
   readonly expiry: string;
@@ -265,8 +263,8 @@ export async function endCards({
     const isEnded = await settings.cards.revoke(reference).then(
       () => true,
       (error: unknown) => {
-        const name = error instanceof Error ? error.name : 'unknown';
-        log('error', 'card_not_ended', { subject: reference, error_name: name });
+        const errorName = error instanceof Error ? error.name : 'unknown';
+        log('error', 'card_not_ended', { subject: reference, error_name: errorName });
         return false;
       },
     );

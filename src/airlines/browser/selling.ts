@@ -2,7 +2,7 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { BookOutcome, Purchase } from '../fulfiller.ts';
 import { type Bought, buy, confirmsWithinMs } from './buy.ts';
-import { endingOf, noteExit, siteFailed } from './exits.ts';
+import { endingOf, nameOf, noteExit, siteFailed } from './exits.ts';
 import { type KeptOffer, keptOffer } from './looking.ts';
 import { lookForMail } from './mail.ts';
 import { cancelBooking, canManage, lookAtBooking, manageValues } from './manage.ts';
@@ -11,8 +11,6 @@ import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { PurchaseRow } from './purchases.ts';
 import * as purchases from './purchases.ts';
 import type { Recipe } from './recipes/index.ts';
-
-/** Buys on carriers' sites, and finds out what became of it. */
 
 /** A visit that pressed writes what it saw within this time. */
 const WRITING_MS = 30_000;
@@ -68,13 +66,11 @@ async function recorded(shop: Shop, reference: string): Promise<BookOutcome | nu
   return row ? purchases.outcomeOf(shop, row) : null;
 }
 
-interface Trip {
-  readonly purchase: Purchase;
-  readonly kept: KeptOffer;
-  readonly run: string;
-}
-
-async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Trip): Promise<void> {
+async function goShopping(
+  shop: Shop,
+  visit: Visit,
+  { purchase, kept, run }: { readonly purchase: Purchase; readonly kept: KeptOffer; readonly run: string },
+): Promise<void> {
   const { settings } = shop;
   const { reference, amountDecimal } = purchase;
   const { recipe } = visit;
@@ -177,20 +173,14 @@ async function managed<T>(
   reference: string,
   work: (visit: Visit) => Promise<T>,
 ): Promise<T | null> {
+  const noted = (visit: Visit) => async (error: unknown) => {
+    await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
+    return null;
+  };
   try {
-    return await shop.visiting('looker', recipe, async (visit) => {
-      try {
-        return await work(visit);
-      } catch (error) {
-        await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
-        return null;
-      }
-    });
+    return await shop.visiting('looker', recipe, (visit) => work(visit).catch(noted(visit)));
   } catch (error) {
-    shop.log('warn', 'browser_visit_failed', {
-      subject: reference,
-      error_name: error instanceof Error ? error.name : 'unknown',
-    });
+    shop.log('warn', 'browser_visit_failed', { subject: reference, error_name: nameOf(error) });
     return null;
   }
 }

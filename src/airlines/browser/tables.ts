@@ -14,10 +14,8 @@ interface BrowserLookTable {
   expires_at_ms: number;
 }
 
-/** An offer as a carrier's site showed it. */
 interface BrowserOfferTable {
   offer_id: string;
-  /** The carrier's code, as in its recipe. */
   carrier: string;
   /** The query that found it, its flights, and the offer in wire form; all JSON. */
   query: string;
@@ -54,7 +52,6 @@ export interface BrowserPurchaseTable {
   confirmed_by: 'page' | 'mail' | 'manage' | null;
   confirmed_at_ms: number | null;
   cancelled_at_ms: number | null;
-  /** The last look at the booking's page. */
   asked_at_ms: number | null;
   /** Visits that ended because the site was not as the recipe says. */
   misfits: Generated<number>;
@@ -62,7 +59,6 @@ export interface BrowserPurchaseTable {
   outcome: string | null;
   /** `ending`: nothing was bought, and the issuer has to end it. null: none was asked for. */
   card: 'issued' | 'ending' | 'ended' | null;
-  /** When the issuer is asked next to end it. */
   card_due_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;
@@ -71,7 +67,6 @@ export interface BrowserPurchaseTable {
 /** The page that a visit ended on: sealed, with personal data redacted. */
 interface BrowserEvidenceTable {
   evidence_id: string;
-  /** A purchase's reference, or an offer's id. */
   subject: string;
   at_ms: number;
   outcome: string;
@@ -79,7 +74,6 @@ interface BrowserEvidenceTable {
   carrier: string;
   recipe_version: number;
   text_sealed: Uint8Array;
-  /** PNG; null where none could be taken. */
   screenshot_sealed: Uint8Array | null;
   expires_at_ms: number;
 }

@@ -39,11 +39,7 @@ const WITHOUT_UNSEEN = `for (const name of ${JSON.stringify(UNSEEN)}) Reflect.de
  * Refuses the same at the page, which can tell what was refused, and removes what no rule about names can stop.
  * @param refused is called with the host of each request that is refused
  */
-export async function putFence(
-  context: BrowserContext,
-  hosts: readonly string[],
-  refused: (host: string) => void,
-): Promise<void> {
+export async function putFence(context: BrowserContext, hosts: readonly string[], refused: (host: string) => void) {
   await context.route(
     (url) => !isInside(url.href, hosts),
     (route) => {
@@ -101,7 +97,6 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
     });
   });
   return {
-    /** True once the page has a card. */
     get isOn() {
       return state !== 'off';
     },

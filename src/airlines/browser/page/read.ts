@@ -7,7 +7,6 @@ import { isSeen, Misfit, seenText, shown, until, type Walk, wordsOf } from './wa
 
 type From = Omit<ReadMoney, 'currency'>;
 
-/** Readings of a part of a recipe, by name. */
 type Readings<N extends string, R> = { readonly [K in N]?: R | undefined };
 
 const READ_MS = 700;
@@ -55,7 +54,6 @@ async function parsed<N extends string, R extends From, T>(
   }
 }
 
-/** Translates a page's words by a table of the recipe. */
 function mapped<T>(map: Readonly<Record<string, T>>, text: string): T {
   const found = Object.entries(map).find(([words]) => words.toLowerCase() === text.toLowerCase());
   if (!found) throw new Unreadable(`"${shortened(text)}" is not in the recipe's table`);
@@ -94,7 +92,6 @@ export const readsNumber = <N extends string>(walk: Walk, readings: Readings<N, 
     return Number(text);
   });
 
-/** @throws Misfit */
 export function must<T>(walk: Walk, name: string, value: T | null): T {
   if (value === null) throw new Misfit(walk.part, `${walk.part} (read ${name})`, 'nothing');
   return value;

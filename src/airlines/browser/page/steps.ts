@@ -119,7 +119,6 @@ async function open(walk: Walk, path: string, name: string): Promise<void> {
   }
 }
 
-/** The only one, once it is enabled. */
 const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Promise<Locator> =>
   until(walk, name, withinMs, async () => {
     const looked = await single(walk, target);
@@ -131,11 +130,7 @@ const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Pro
 const PLAIN = new Set(['number', 'index', 'title', 'gender', 'nationality'].map((name) => `passenger.${name}`));
 const isPersonal = (name: string): boolean => /^(passenger|contact|card)\./.test(name) && !PLAIN.has(name);
 
-async function write(
-  walk: Walk,
-  { do: how, at, value, within_ms }: Doing<'fill'> | Doing<'type'>,
-  name: string,
-): Promise<void> {
+async function write(walk: Walk, { do: how, at, value, within_ms }: Doing<'fill'> | Doing<'type'>, name: string) {
   const text = filled(value, walk.values, walk.visit.recipe.site);
   if (namesIn(value).some(isPersonal)) walk.visit.personal.add(text);
   const field = await ready(walk, at, name, within_ms);
@@ -168,7 +163,6 @@ async function choose(walk: Walk, step: Doing<'choose'>, name: string): Promise<
   });
 }
 
-/** @throws Misfit when one of them stays ticked */
 export async function untickAll(walk: Walk, target: Target, name: string, withinMs?: number): Promise<void> {
   await until(walk, name, withinMs, async () => {
     const boxes = await locate(walk, target).all();
@@ -231,7 +225,6 @@ async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<voi
   }
 }
 
-/** The only one, once a click would reach it. */
 export const free = (walk: Walk, target: Target, name: string): Promise<Locator> =>
   until(walk, name, undefined, async () => {
     const looked = await single(walk, target);
@@ -267,7 +260,6 @@ export async function click(
   });
 }
 
-/** How many walls were cleared away so far. */
 const clearedIn = ({ cleared }: Walk): number => [...cleared.values()].reduce((sum, times) => sum + times, 0);
 
 const isTimeout = (error: unknown): error is Error => error instanceof Error && error.name === 'TimeoutError';

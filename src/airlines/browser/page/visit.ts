@@ -56,7 +56,6 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
       get endsAtMs() {
         return endsAtMs;
       },
-      /** Gives it this long from now on. */
       extend(ms: number) {
         if (closed.done !== null) return;
         clearTimeout(timer);

@@ -27,7 +27,6 @@ export class Stopped extends Error {
   }
 }
 
-/** The browser is gone, or its time is over. */
 export class BrowserGone extends Error {
   override readonly name = 'BrowserGone';
 }
@@ -39,7 +38,6 @@ export interface Walk {
   readonly values: Values;
   /** The item of a list to look for targets in; null: the page. */
   readonly item: Locator | null;
-  /** How often this visit has cleared each wall away. */
   readonly cleared: Map<number, number>;
   /** Clears a wall away; null while that is being done. */
   readonly clear: ((walk: Walk, wall: number) => Promise<void>) | null;
@@ -101,7 +99,6 @@ async function pageSeen({ visit: { page } }: Walk): Promise<string> {
   return `on ${path}${title ? ` ("${shortened(title, 60)}")` : ''}`;
 }
 
-/** @throws BrowserGone */
 function stillThere({ visit }: Walk): void {
   if (visit.isGone()) throw new BrowserGone('the browser is gone');
   if (performance.now() > visit.endsAtMs) throw new BrowserGone('the visit took too long');
@@ -173,9 +170,9 @@ async function throughForm(walk: Walk): Promise<void> {
   throw new Stopped({ rejected: [...fields].sort() });
 }
 
+/** What was found, or what there was instead. */
 interface Looked<T> {
   readonly found?: T;
-  /** What there was instead. */
   readonly saw?: string | undefined;
 }
 
@@ -183,12 +180,7 @@ interface Looked<T> {
  * Repeats a look until it finds something or its time is over, past walls and complaints of forms.
  * @throws Misfit with what it saw last, Stopped, BrowserGone
  */
-export async function until<T>(
-  walk: Walk,
-  step: string,
-  withinMs: number | undefined,
-  look: () => Promise<Looked<T>>,
-): Promise<T> {
+export async function until<T>(walk: Walk, step: string, withinMs: number | undefined, look: () => Promise<Looked<T>>) {
   const endsAtMs = performance.now() + (withinMs ?? WITHIN_MS);
   let saw = 'nothing';
   for (;;) {

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import {
+  currency,
   namesIn,
   pattern,
   readDate,
@@ -39,27 +40,24 @@ export * from './values.ts';
  * total is compared with the only price that may be paid, and the pay button is pressed once.
  */
 
-/** A carrier's flights and what each costs, as a result page lists them. */
 const flightList = z.strictObject({
-  /** Each item is one flight. */
   list: target,
   /** Seen instead of the list where nothing flies. */
   none: target.optional(),
   read: z.strictObject({
     /** The marketing number, as `X91204`. */
     flight_number: readText,
-    /** The day in it may be left out of the page: then it is the day that was asked for. */
+    /** Without a day it is the day of the query. */
     departs: readDate,
-    /** A time alone that lies before the departure's is of the next day. */
+    /** A time alone before the departure's is of the next day. */
     arrives: readDate,
-    /** The cheapest fare. */
     price: readMoney,
     carrier_name: readText.optional(),
     operating_flight_number: readText.optional(),
     aircraft_name: readText.optional(),
     origin_terminal: readText.optional(),
     destination_terminal: readText.optional(),
-    /** Technical stops and connections are not told apart by most sites: left out, it flies straight. */
+    /** Technical stops and connections alike. Left out, it flies straight. */
     stops: readNumber.optional(),
     /** Of the cheapest fare, where the list says so. */
     fare_brand_name: readText.optional(),
@@ -70,23 +68,20 @@ const flightList = z.strictObject({
   choose: target.optional(),
 });
 
-/** From the open home page to a list of flights. */
 const search = z.strictObject({
   steps,
-  /** Prices of the list are for one passenger, or for all. */
   price_for: z.enum(['one', 'all']),
   out: flightList,
-  /** Only carriers that sell a return trip in one visit; its prices are added to those of the way out. */
+  /** For carriers that sell a return trip in one visit; its prices are added to those of the way out. */
   back: flightList.extend({ before: steps.optional() }).optional(),
   /** How long an offer may be shown after it was read. */
   offer_life_minutes: z.int().min(5).max(240).optional(),
 });
 
-/** The page that is left once flights were chosen: what can be bought for them. */
 const fares = z.strictObject({
   steps: steps.optional(),
   list: target,
-  /** Seen where none can be had any more. */
+  /** Seen where none is left. */
   none: target.optional(),
   price_for: z.enum(['one', 'all']),
   read: z.strictObject({
@@ -104,7 +99,7 @@ const fares = z.strictObject({
 });
 
 const extras = z.strictObject({
-  /** Every extra that can be ticked: whatever is ticked among them is unticked, whoever ticked it. */
+  /** Every extra that can be ticked: all are unticked. */
   ticked: target.optional(),
   steps: steps.optional(),
 });
@@ -112,28 +107,26 @@ const extras = z.strictObject({
 const till = z.strictObject({
   /** To the till, and on it up to the card. */
   steps: steps.optional(),
-  /** What the carrier is going to take: all passengers, everything in it. */
+  /** The whole charge, for all passengers. */
   total: readMoney,
   /** Fills in the card; nothing here may pay. */
   card: steps,
   /**
-   * What the till sends something to without paying, once the card is on it: the path on the site, or the whole address
-   * of another host, without the query. Whatever else it sends may be the payment.
+   * Addresses that the till sends to without paying, once the card is on it: a path on the site, or the whole address of
+   * another host, without the query. Anything else that it sends may be the payment.
    */
   harmless_posts: z.array(pattern).max(30).optional(),
   /** The one button that pays. It is pressed by code, once, after that is on record. */
   pay: target,
 });
 
-/** What a confirmation says, wherever it is read. */
 const confirmed = {
   booking_reference: readText,
-  /** Left out where the site doesn't say it: then it is the total that the till asked for. */
+  /** Left out, it is the total of the till. */
   paid: readMoney.optional(),
 };
 
 const confirmation = z.strictObject({
-  /** Bought: the page that has the booking's reference. */
   seen: target,
   read: z.strictObject(confirmed),
   /** Seen where the carrier has taken the order and confirms it later. */
@@ -146,24 +139,21 @@ const mail = z.strictObject({
   /** The domain of the From address; the DKIM signature has to be of it, or of a domain above it. */
   domain: z.string().regex(/^[a-z0-9.-]+\.[a-z]{2,}$/),
   subject: pattern,
-  /** Read from the text of the mail. */
   booking_reference: pattern,
   paid: pattern.optional(),
 });
 
 const manage = z.strictObject({
-  /** Opens the booking, by its reference and a name, or whatever the site asks for. */
   steps,
-  /** Seen where the booking is there and paid. */
   seen: target,
   read: z.strictObject(confirmed),
-  /** Seen where the site knows no such booking. That is never taken for "nothing was bought". */
+  /** Seen where the site knows no such booking. It never means "nothing was bought". */
   none: target.optional(),
   cancelled: target.optional(),
-  /** From the open booking. The button is pressed once a call; `done` is seen when it is cancelled. */
+  /** The button is pressed once a call; `done` is seen when the booking is cancelled. */
   cancel: z
     .strictObject({
-      /** Seen on the booking's page where it can be given back; without it, it always can. */
+      /** Seen where the booking can be given back; left out, it always can. */
       offered: target.optional(),
       steps,
       press: target,
@@ -172,33 +162,36 @@ const manage = z.strictObject({
     .optional(),
 });
 
+const host = z.string().regex(/^[a-z0-9.-]+(:\d+)?$/);
+
+/**
+ * Looked for before every step, and whenever a step finds nothing: cookie walls and pop-ups, which are cleared away, and
+ * pages that end a visit.
+ */
+const wall = z.union([
+  z.strictObject({ seen: target, stop: stops }),
+  z.strictObject({ seen: target, steps: z.array(step).min(1).max(10) }),
+]);
+
 export const recipeSchema = z.strictObject({
-  /** Of this schema. */
   format: z.literal(1),
-  /** Of the recipe: raised whenever it is changed, and written beside what was done by it. */
+  /** Of the recipe: raised with every change, and written beside each act. */
   version: z.int().min(1),
-  carrier: z.strictObject({
-    /** Two characters, as in its flight numbers. */
-    code: z.string().regex(/^[A-Z0-9]{2}$/),
-    name: z.string().min(1).max(80),
-  }),
+  carrier: z.strictObject({ code: z.string().regex(/^[A-Z0-9]{2}$/), name: z.string().min(1).max(80) }),
   site: z.strictObject({
     /** https, or http to this machine. An operator may set another one (`sites`). */
     base: z.url({ protocol: /^https?$/ }),
-    /** Whatever else a page needs: no other host can be reached. The base's own is always among them. */
-    hosts: z
-      .array(z.string().regex(/^[a-z0-9.-]+(:\d+)?$/))
-      .max(30)
-      .optional(),
+    /** The only other hosts that can be reached. */
+    hosts: z.array(host).max(30).optional(),
     locale: z.string().max(20).optional(),
     time_zone: z.string().max(60).optional(),
-    currency: z.string().regex(/^[A-Z]{3}$/),
-    /** What the site writes for a currency, such as `US$`. A code (`USD`) needs no line. */
-    symbols: z.record(z.string().min(1).max(5), z.string().regex(/^[A-Z]{3}$/)).optional(),
+    currency,
+    /** The site's signs for currencies, such as `US$`. A code (`USD`) needs no line. */
+    symbols: z.record(z.string().min(1).max(5), currency).optional(),
     numbers: z.enum(NUMBER_FORMATS),
     /** For MMM and MMMM, January first. Default: English. */
     months: z.array(z.string().min(1)).length(12).optional(),
-    /** Steps go this much apart from each other, as a person's do. Default: 0. */
+    /** The pause between steps. Default: 0. */
     pause_ms: z.int().min(0).max(5000).optional(),
   }),
   serves: z.strictObject({
@@ -206,18 +199,7 @@ export const recipeSchema = z.strictObject({
     routes: z.array(z.string().regex(/^([A-Z]{3}|\*)-([A-Z]{3}|\*)$/)).min(1),
     most_passengers: z.int().min(1).max(9).optional(),
   }),
-  /**
-   * Looked for before every step and whenever a step finds nothing: cookie walls and pop-ups, which are cleared away,
-   * and what ends a visit.
-   */
-  walls: z
-    .array(
-      z.union([
-        z.strictObject({ seen: target, stop: stops }),
-        z.strictObject({ seen: target, steps: z.array(step).min(1).max(10) }),
-      ]),
-    )
-    .max(30),
+  walls: z.array(wall).max(30),
   search,
   fares,
   passengers: z.strictObject({ steps }),
@@ -230,22 +212,21 @@ export const recipeSchema = z.strictObject({
   manage: manage.optional(),
 });
 
-/** A recipe as it stands in its file. */
 export type Recipe = z.infer<typeof recipeSchema>;
 
 export type FlightList = z.infer<typeof flightList>;
 export type RecipePart = 'search' | 'fares' | 'passengers' | 'extras' | 'till' | 'confirmation' | 'manage';
 
-/** Reads the recipes of an operator, and refuses what can't be carried out before anything is sold by it. */
-
 const MOST_BYTES = 4 * 1_048_576;
-
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])$/;
 
 const refused = (file: string, why: string) =>
   problem('recipe_invalid', { message: `The recipe ${file} cannot be used: ${why}`, detail: { file } });
 
-/** @throws Problem `recipe_invalid` */
+/**
+ * Reads the recipes of an operator, and refuses mistakes before anything is sold by them.
+ * @throws Problem `recipe_invalid`
+ */
 export function loadRecipes(paths: readonly string[], sites: Readonly<Record<string, string>> = {}): Recipe[] {
   const recipes = paths.flatMap(filesAt).map((file) => load(file, sites));
   const codes = recipes.map(({ carrier }) => carrier.code);
@@ -302,7 +283,6 @@ const uses = (part: unknown, prefix: string): boolean =>
   textsIn(part).some((text) => namesIn(text).some((name) => name.startsWith(prefix)));
 
 const CLICKS: ReadonlySet<Step['do']> = new Set(['click', 'tick', 'untick', 'untick_all']);
-
 const everyStep = (steps: readonly Step[]): Step[] =>
   steps.flatMap((step) => [
     step,
@@ -310,7 +290,7 @@ const everyStep = (steps: readonly Step[]): Step[] =>
     ...('otherwise' in step ? everyStep(step.otherwise ?? []) : []),
   ]);
 
-/** True where one target is the other in the same or fewer words. At the till they are compared by element, too. */
+/** True where both targets have the same words. At the till they are compared by element, too. */
 function isSame(at: Target, pay: Target): boolean {
   if ('in' in at) return 'in' in pay && isSame(at.in, pay.in) && isSame(at.find, pay.find);
   const { exact: _exact, ...named } = 'in' in pay ? pay.find : pay;
@@ -324,7 +304,7 @@ function isSame(at: Target, pay: Target): boolean {
 function mistakeIn(recipe: Recipe): string | null {
   const { site, till, ...parts } = recipe;
   const { card, ...beforeCard } = till;
-  // Where there is no card yet, nothing could be filled in; where there is one, nothing else may see it.
+  // Elsewhere there is no card yet, or nothing else may see it.
   if (uses(parts, 'card.') || uses(beforeCard, 'card.')) return 'the card is for till.card alone.';
   if (!uses(card, 'card.number')) return 'till.card fills in no card number.';
   const withCard = [...card, ...recipe.walls.flatMap((wall) => ('steps' in wall ? wall.steps : []))];

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 
-/** A text with places for values. */
 const template = z
   .string()
   .max(500)
@@ -12,8 +11,8 @@ const template = z
   });
 
 /**
- * Parts of a recipe, as JSON: where something is on a page, how a value is read there, and what is done. Nothing here
- * is code, so that a recipe can be read, compared and checked without being run.
+ * Parts of a recipe, as JSON: places on a page, readings of values, and steps. Nothing here is code, so that a recipe can be
+ * read, compared and checked without being run.
  */
 
 const ROLES = [
@@ -39,8 +38,8 @@ const oneTarget = z.union([
 ]);
 
 /**
- * Something on a page. A step needs exactly one that is visible, and looks for it until its time is over. `in` narrows
- * it to what lies within another one (which has to be one alone, too).
+ * Something on a page. A step needs exactly one that is visible, and looks for it until its time is over. `in` narrows the
+ * search to what is within another one, which has to be single, too.
  */
 export const target = z.union([
   oneTarget,
@@ -62,11 +61,10 @@ export const pattern = z
   }, 'is not a regular expression.');
 
 const from = {
-  /** Left out: the item that is being read (of a list), else the page. */
+  /** Left out: the item of the list, else the page. */
   at: target.optional(),
   /** The attribute instead of the text; `value` is what a field holds now. */
   attribute: z.string().max(60).optional(),
-  /** Takes a part of what was read. */
   pattern: pattern.optional(),
   /** Reads null where nothing is there. Otherwise the step stops. */
   optional: z.boolean().optional(),
@@ -74,17 +72,13 @@ const from = {
 
 export const readText = z.strictObject({
   ...from,
-  /** What the page says, and what that means here; a text that is not listed stops the step. */
+  /** From the page's words to ours; a text that is not listed stops the step. */
   map: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
 });
-/** Exact: in the recipe's number format, with the currency beside it unless `currency` says which. */
-export const readMoney = z.strictObject({
-  ...from,
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/)
-    .optional(),
-});
+export const currency = z.string().regex(/^[A-Z]{3}$/);
+
+/** Exact: in the recipe's number format, with the currency beside it unless `currency` names it. */
+export const readMoney = z.strictObject({ ...from, currency: currency.optional() });
 /** Formats: YYYY, YY, MMMM, MMM, MM, M, DD, D, HH, H, hh, h, mm, A, dddd, ddd; anything else stands for itself. */
 export const readDate = z.strictObject({ ...from, format: z.string().min(1).max(60) });
 export const readNumber = z.strictObject({
@@ -96,7 +90,7 @@ export type ReadMoney = z.infer<typeof readMoney>;
 export type ReadDate = z.infer<typeof readDate>;
 export type ReadNumber = z.infer<typeof readNumber>;
 
-/** A purchase that can't go on, in the words of `fulfiller.ts`. */
+/** Reasons for the end of a purchase, as in `fulfiller.ts`. */
 export const stops = z.enum(['captcha', 'account_wall', 'offer_gone', 'no_fares']);
 export type Stop = z.infer<typeof stops>;
 
@@ -139,9 +133,7 @@ const flatSteps = [
   z.strictObject({ do: z.literal('untick_all'), at: target, ...timed }),
   /** One that is visible, with the text in it if there is one. */
   z.strictObject({ do: z.literal('expect'), at: target, text: template.optional(), ...timed }),
-  /** Waits until it is gone. */
   z.strictObject({ do: z.literal('gone'), at: target, ...timed }),
-  /** Ends the visit for a reason that the service knows. */
   z.strictObject({ do: z.literal('stop'), with: stops, ...timed }),
 ] as const;
 
@@ -168,8 +160,8 @@ export const step: z.ZodType<Step> = z.lazy(() =>
 export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);
 
 /**
- * Texts of a recipe with values put in: `{origin}`, `{depart_date:DD/MM/YYYY}`, `{passenger.family_name}`. Which names
- * there are depends on the part; a name without a value stops the step, so that nothing half-filled is ever sent.
+ * Names in texts of a recipe, such as `{origin}`, `{depart_date:DD/MM/YYYY}`, `{passenger.family_name}`. Their values depend
+ * on the part; a name without a value stops the step, so that nothing half-filled is ever sent.
  */
 
 const NAMES = new Set([

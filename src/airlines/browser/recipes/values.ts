@@ -1,7 +1,5 @@
 import { PLACE } from './steps.ts';
 
-/** Our words and the page's: values that are filled in, and what is read, exactly or not at all. */
-
 /** A page says something that its recipe doesn't allow for. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
@@ -9,7 +7,6 @@ export class Unreadable extends Error {
 
 export type Values = Readonly<Record<string, string | undefined>>;
 
-/** What a recipe says of its site's texts. */
 interface Site {
   readonly numbers: NumberFormat;
   readonly currency: string;
@@ -42,7 +39,6 @@ export function filled(text: string, values: Values, { months = MONTHS }: Partia
   });
 }
 
-/** The names of a text that have no value. */
 export const missingIn = (text: string, values: Values): string[] =>
   [...text.matchAll(PLACE)].flatMap(([, name = '']) => (values[name] ? [] : [name]));
 
@@ -69,7 +65,7 @@ function formatted(value: string, format: string, months: readonly string[]): st
   return format.replace(TOKEN, (token) => parts[token] ?? token);
 }
 
-/** In one line, without what nobody sees. */
+/** In one line, without invisible letters. */
 const clean = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
@@ -106,8 +102,8 @@ type NumberFormat = keyof typeof NUMBERS;
 export const NUMBER_FORMATS = Object.keys(NUMBERS) as NumberFormat[];
 
 /**
- * Reads a price to the cent. What has two numbers, a number in another format (`1.234` where the point is for cents),
- * a sign, or no currency, is no price.
+ * Reads a price to the cent. Refuses two numbers, a number in another format (`1.234` where the point is for cents), a sign,
+ * and an unknown currency.
  * @throws Unreadable
  */
 export function readMoneyText(text: string, site: Site, fixed?: string): Money {
@@ -140,17 +136,11 @@ function currencyIn(around: string, { symbols = {}, currency }: Site): string | 
   for (const [code] of left.matchAll(/\b[A-Z]{3}\b/g)) found.add(code);
   const [only = null] = found;
   if (found.size > 1) return null;
-  // A sign that the recipe doesn't list is another currency's, for all that is known.
+  // A sign that the recipe doesn't list may be another currency's.
   return only ?? (/\p{Sc}/u.test(left) ? null : currency);
 }
 
-interface ReadDate {
-  readonly year: number | null;
-  readonly month: number | null;
-  readonly day: number | null;
-  readonly hour: number | null;
-  readonly minute: number | null;
-}
+type ReadDate = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute', number | null>>;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -169,15 +159,10 @@ export function readDateText(text: string, format: string, { months = MONTHS }: 
     dddd: '(\\p{L}+)',
     ddd: '(\\p{L}+)\\.?',
   };
-  let source = '';
-  let from = 0;
-  for (const found of format.matchAll(TOKEN)) {
-    const [token] = found;
-    source += escaped(format.slice(from, found.index)) + (patterns[token] ?? '');
-    from = found.index + token.length;
+  const source = escaped(format).replace(TOKEN, (token) => {
     tokens.push(token);
-  }
-  source += escaped(format.slice(from));
+    return patterns[token] ?? '';
+  });
   const found = new RegExp(`^${source}$`, 'iu').exec(clean(text));
   if (!found) throw new Unreadable(`"${shortened(text)}" is no date like ${format}`);
   const parts = new Map(tokens.map((token, i) => [token, found[i + 1] ?? '']));
@@ -210,10 +195,7 @@ function isReal({ year, month, day, hour, minute }: ReadDate): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/**
- * A day as YYYY-MM-DD. What the page leaves out is that of `near`; without a year, the one that is nearest to it.
- * @throws Unreadable
- */
+/** A day as YYYY-MM-DD. Without a year, it is the one nearest to `near`; without a day, `near` itself. */
 export function dayNear(read: ReadDate, near: string): string {
   if (read.month === null || read.day === null) return near;
   const about = Date.parse(`${near}T00:00:00Z`);
