@@ -1,52 +1,23 @@
 import { type Address, getAddressDecoder } from '@solana/kit';
-import type { ChainAccount, Cluster } from '../solana/index.ts';
-
-type EscrowState = 'open' | 'captured' | 'refunded';
-
-/** The terms that Open freezes and a traveller checks before paying (docs/escrow.md). */
-interface EscrowTerms {
-  readonly programId: Address;
-  readonly authority: Address;
-  readonly mint: Address;
-  /** Atomic units. */
-  readonly amount: bigint;
-  /** Seconds since the epoch; from then on anyone may refund. */
-  readonly refundAfter: bigint;
-  /** Owner of the token account that a capture pays. */
-  readonly treasury: Address;
-  /** Owner of the token account that a refund or a sweep pays. */
-  readonly refundOwner: Address;
-}
-
-/** The state account, read from the cluster. */
-export interface EscrowAccount extends EscrowTerms {
-  readonly address: Address;
-  /** Associated token account of `address`. */
-  readonly vault: Address;
-  readonly state: EscrowState;
-  /** It ended by a refund that found less than the amount: it was never paid, and is closed at once. */
-  readonly neverFunded: boolean;
-  /** sha256(intent_id): a seed of `address`. */
-  readonly intentHash: Uint8Array;
-  /** Gets the rents back. */
-  readonly rentPayer: Address;
-  readonly openedAt: bigint;
-  /** Seconds; 0 while open. */
-  readonly endedAt: bigint;
-}
-
-/** All that reading an escrow needs of a cluster. */
-export type AccountReader = Pick<Cluster, 'accounts'>;
+import {
+  associatedTokenAddress,
+  type ChainAccount,
+  type Cluster,
+  decodeTokenAccount,
+  TOKEN_PROGRAM,
+} from '../solana/index.ts';
 
 /** Version 1 of the layout (docs/escrow.md, State account). */
 const ESCROW_ACCOUNT_SIZE = 272;
-
 const MAGIC = new TextEncoder().encode('FARELOCK');
 const VERSION = 1;
-const STATES: readonly (EscrowState | undefined)[] = [undefined, 'open', 'captured', 'refunded'];
+const STATES = [undefined, 'open', 'captured', 'refunded'] as const;
 
-/** null when the bytes are not a state account of a version that is known here. Says nothing of their owner. */
-export function decodeEscrow(address: Address, programId: Address, data: Uint8Array): EscrowAccount | null {
+/** The state account, read from the cluster: the terms that Open freezes and a traveller checks before paying. */
+export type EscrowAccount = NonNullable<ReturnType<typeof decodeEscrow>>;
+
+/** Reads the bytes of a state account; null where they are not one of a known version. Says nothing of their owner. */
+export function decodeEscrow(address: Address, programId: Address, data: Uint8Array) {
   if (data.length !== ESCROW_ACCOUNT_SIZE || data[8] !== VERSION) return null;
   if (!MAGIC.every((byte, index) => data[index] === byte)) return null;
   const state = STATES[data[9] ?? 0];
@@ -58,22 +29,33 @@ export function decodeEscrow(address: Address, programId: Address, data: Uint8Ar
     address,
     programId,
     state,
+    /** A refund ended it and found less than the amount: it was never paid, and is closed at once. */
     neverFunded: data[11] === 1,
+    /** sha256(intent_id): a seed of `address`. */
     intentHash: data.slice(16, 48),
     authority: addressAt(48),
     mint: addressAt(80),
+    /** Owner of the token account that a capture pays. */
     treasury: addressAt(112),
+    /** Owner of the token account that a refund or a sweep pays. */
     refundOwner: addressAt(144),
+    /** Gets the rents back. */
     rentPayer: addressAt(176),
+    /** Associated token account of `address`. */
     vault: addressAt(208),
+    /** Atomic units. */
     amount: view.getBigUint64(240, true),
+    /** Seconds since the epoch; from then on anyone may refund. */
     refundAfter: view.getBigInt64(248, true),
     openedAt: view.getBigInt64(256, true),
+    /** Seconds; 0 while open. */
     endedAt: view.getBigInt64(264, true),
   };
 }
 
-/** The escrow in an account, or null when the account is not one of `programIds`: anybody can copy the bytes. */
+export type AccountReader = Pick<Cluster, 'accounts'>;
+
+/** The escrow in an account; null where its owner is not one of `programIds`, because anybody can copy the bytes. */
 export function escrowIn(
   account: ChainAccount | null | undefined,
   programIds: readonly Address[],
@@ -93,4 +75,41 @@ export async function readEscrow(
 ): Promise<EscrowAccount | null> {
   const [account] = await cluster.accounts([address]);
   return escrowIn(account, programIds);
+}
+
+/** The facts needed to move the money of an escrow: one reading of three accounts. */
+export type ObservedEscrow = Awaited<ReturnType<typeof observeEscrow>>;
+
+/**
+ * Reads an escrow, its vault and its refund account, for `captureInstructions`, `refundInstructions` and
+ * `sweepInstructions`. Read again for each attempt: anybody may send to the vault at any time.
+ * @throws Problem `cluster_failed`
+ */
+export async function observeEscrow(
+  cluster: AccountReader,
+  at: { readonly escrow: Address; readonly mint: Address; readonly refundOwner: Address; readonly programId: Address },
+) {
+  const [state, vault, refund] = await cluster.accounts([
+    at.escrow,
+    await associatedTokenAddress(at.escrow, at.mint),
+    await associatedTokenAddress(at.refundOwner, at.mint),
+  ]);
+  const escrow = escrowIn(state, [at.programId]);
+  const held: bigint = (vault?.owner === TOKEN_PROGRAM && decodeTokenAccount(vault.data)?.amount) || 0n;
+  const keeps: bigint = escrow?.state === 'open' ? escrow.amount : 0n;
+  const token = refund?.owner === TOKEN_PROGRAM ? decodeTokenAccount(refund.data) : null;
+  const usable = token?.owner === at.refundOwner && token.state === 'initialized';
+  // An address that only holds lamports has no token account yet, and the associated token program can make one.
+  const missing = !refund || refund.data.length === 0;
+  return {
+    escrow,
+    /** There is a token account at the vault's address; after the end anybody may have created it again. */
+    hasVault: vault?.owner === TOKEN_PROGRAM,
+    /** Atomic units in the vault; 0 when it does not exist. */
+    held,
+    /** The amount that a sweep would move: the excess while open, everything after the end. */
+    excess: held > keeps ? held - keeps : 0n,
+    /** The associated token account of the refund owner. `unusable`: given away, or frozen. */
+    refundAccount: usable ? ('usable' as const) : missing ? ('missing' as const) : ('unusable' as const),
+  };
 }

@@ -1,37 +1,83 @@
 import { createHash } from 'node:crypto';
-import { type Address, getProgramDerivedAddress } from '@solana/kit';
+import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
+import { CROCKFORD } from '../kernel/ids.ts';
 import { associatedTokenAddress } from '../solana/index.ts';
-import { chainBytes } from './commitment.ts';
 
 /**
- * Where the embedded cluster carries program/escrow.so. The key behind it was discarded: nobody can upgrade it there.
- * A deployment has an address of its own, and an intent ends at the program that it was opened at: no function of this
- * room takes this one for granted.
+ * The address of program/escrow.so on the embedded cluster. The key behind it was discarded: nobody can upgrade it there.
+ * A deployment has an address of its own, and an intent ends at the program that it was opened at, so no function of this
+ * room assumes this one.
  */
 export const ESCROW_PROGRAM_ID = 'FLKFgRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
-
-interface EscrowPlace {
-  /** The state account; also what an x402 payment names as `payTo`. */
-  readonly address: Address;
-  readonly bump: number;
-  /** sha256 of the bytes that stand for the intent id (commitment.ts). */
-  readonly intentHash: Uint8Array;
-}
 
 export const intentHashOf = (intentId: string): Uint8Array =>
   new Uint8Array(createHash('sha256').update(chainBytes(intentId)).digest());
 
-/** The state account of an intent: PDA of `["escrow", sha256(bytes of the intent id)]` (docs/escrow.md). */
-export async function escrowPlace(intentHash: Uint8Array, programId: Address): Promise<EscrowPlace> {
+/**
+ * The state account of an intent, which an x402 payment names as `payTo`: PDA of `["escrow", sha256(bytes of the intent
+ * id)]` (docs/escrow.md).
+ */
+export async function escrowPlace(intentHash: Uint8Array, programId: Address) {
   const [address, bump] = await getProgramDerivedAddress({ programAddress: programId, seeds: ['escrow', intentHash] });
   return { address, bump, intentHash };
 }
 
-/** Where the escrow of an intent is, or will be, and its vault: known before anything is on chain. */
+/** The addresses of an intent's escrow and its vault: known before anything is on chain. */
 export async function escrowAddress(
   intentId: string,
   { mint, programId }: { readonly mint: Address; readonly programId: Address },
-): Promise<EscrowPlace & { readonly vault: Address }> {
+) {
   const place = await escrowPlace(intentHashOf(intentId), programId);
   return { ...place, vault: await associatedTokenAddress(place.address, mint) };
+}
+
+/**
+ * An intent id names its refund owner: `int_`, 16 random characters, and 16 that commit to him (program/commitment.h).
+ * Once an escrow is closed, no account on chain knows who gets late money; its id still proves it.
+ *
+ * The program takes 30 bytes: `int_`, the ten bytes that the random characters spell, and the 16 characters. The chain
+ * shows the owner and a hash of the 30 bytes, which leaves 80 bits to guess. Ids of 0.2 are the 30 bytes themselves, with
+ * ten random characters in them.
+ */
+
+const TAG = 'farelock refund owner';
+const DIGIT = `[${CROCKFORD.toLowerCase()}]`;
+const FORM = new RegExp(`^(?<nonce>int_(?<random>${DIGIT}{16}|${DIGIT}{10}))(?<commitment>${DIGIT}{16})$`);
+const RANDOM_CHARACTERS = 16;
+
+/** The bytes that stand for an intent id on chain, where the escrow's address is made of their hash. */
+export function chainBytes(intentId: string): Uint8Array {
+  const { nonce, commitment } = FORM.exec(intentId)?.groups ?? {};
+  if (nonce === undefined || commitment === undefined) return Buffer.from(intentId, 'utf8');
+  return Buffer.concat([nonceBytes(nonce), Buffer.from(commitment, 'latin1')]);
+}
+
+/** The first 14 bytes that stand for an id: those before its commitment. */
+function nonceBytes(start: string): Uint8Array {
+  const random = start.slice('int_'.length);
+  if (random.length !== RANDOM_CHARACTERS) return Buffer.from(start, 'latin1');
+  const value = [...random].reduce((sum, one) => (sum << 5n) | BigInt(CROCKFORD.indexOf(one.toUpperCase())), 0n);
+  return Buffer.concat([Buffer.from('int_'), Buffer.from(value.toString(16).padStart(20, '0'), 'hex')]);
+}
+
+/**
+ * The bytes that the last 16 characters of an intent id spell (their first 80 bits).
+ * @param start the characters before them
+ */
+export function refundCommitment(start: string, refundOwner: Address): Uint8Array {
+  const hash = createHash('sha256').update(TAG).update(nonceBytes(start));
+  return new Uint8Array(hash.update(new Uint8Array(getAddressEncoder().encode(refundOwner))).digest());
+}
+
+/** Checks that an intent id names this refund owner. Ids from before 0.2 name no owner. */
+export function commitsTo(intentId: string, refundOwner: Address): boolean {
+  const { nonce, commitment } = FORM.exec(intentId)?.groups ?? {};
+  if (nonce === undefined || commitment === undefined) return false;
+  const bits = [...commitment].map((one) => CROCKFORD.indexOf(one.toUpperCase()));
+  const hash = refundCommitment(nonce, refundOwner);
+  return bits.every((value, place) => {
+    const bit = 5 * place;
+    const pair = ((hash[bit >> 3] ?? 0) << 8) | (hash[(bit >> 3) + 1] ?? 0);
+    return ((pair >> (11 - (bit & 7))) & 31) === value;
+  });
 }

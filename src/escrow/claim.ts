@@ -1,36 +1,24 @@
 import { type Address, type Instruction, isAddress, type Signature } from '@solana/kit';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { type Cluster, loadPriced, type Signer } from '../solana/index.ts';
-import type { EscrowAccount } from './account.ts';
-import { readEscrow } from './account.ts';
-import { escrowPlace, intentHashOf } from './address.ts';
-import { commitsTo } from './commitment.ts';
-import { type ObservedEscrow, observeEscrow } from './observe.ts';
+import { type ObservedEscrow, observeEscrow, readEscrow } from './account.ts';
+import { commitsTo, escrowPlace, intentHashOf } from './address.ts';
 import { recoverInstructions, refundInstructions, sweepInstructions } from './program.ts';
 
-/** The escrow of an intent as the cluster alone shows it: no service is asked. */
-export interface EscrowOnChain extends ObservedEscrow {
-  readonly escrow: EscrowAccount;
-}
+/** The escrow of an intent as the cluster alone shows it, without a service. */
+export type EscrowOnChain = NonNullable<Awaited<ReturnType<typeof escrowOnChain>>>;
 
 /** Money at the address of an escrow that does not exist: it was closed before the money came, or never opened. */
-export interface LateMoney extends ObservedEscrow {
-  readonly escrow: null;
-  readonly programId: Address;
-  readonly address: Address;
-  readonly mint: Address;
-  /** Whom the intent's id proves; null: none of those who were asked about. */
-  readonly refundOwner: Address | null;
-}
+export type LateMoney = NonNullable<Awaited<ReturnType<typeof lateMoney>>>;
 
-/** The result of a claim. `amount` is in atomic units; `transaction` is null where somebody else was first. */
+/** `amount` is in atomic units; `transaction` is null where another claim was first. */
 interface Claim {
   readonly outcome: 'refunded' | 'swept' | 'recovered' | 'already_refunded';
   readonly amount: bigint;
   readonly transaction: Signature | null;
 }
 
-/** The network fee of a transaction with one signature, and the rent of a token account, in lamports. */
+/** Of a transaction with one signature, in lamports. */
 const NETWORK_FEE = 5_000n;
 const TOKEN_ACCOUNT_BYTES = 165;
 
@@ -44,7 +32,7 @@ export async function escrowOnChain(
   cluster: Pick<Cluster, 'accounts'>,
   intentId: string,
   programs: readonly Address[],
-): Promise<EscrowOnChain | null> {
+) {
   for (const programId of programs) {
     const { address } = await escrowPlace(intentHashOf(intentId), programId);
     const escrow = await readEscrow(cluster, address, [programId]);
@@ -57,30 +45,30 @@ export async function escrowOnChain(
 }
 
 /**
- * Finds money that lies where the escrow of an intent was, and which of `owners` it belongs to: no account says that
+ * Finds money at the address where the escrow of an intent was, and which of `owners` it belongs to: no account says that
  * any more, but the intent's id does (docs/escrow.md, Recover).
- * @returns null when nothing lies there
+ * @returns null when there is none; `refundOwner` is null where the id proves none of them
  * @throws Problem `cluster_failed`
  */
 export async function lateMoney(
   cluster: Pick<Cluster, 'accounts'>,
-  at: {
+  {
+    intentId,
+    mint,
+    owners,
+    programs,
+  }: {
     readonly intentId: string;
     readonly mint: Address;
     readonly owners: readonly Address[];
     readonly programs: readonly Address[];
   },
-): Promise<LateMoney | null> {
-  const refundOwner = at.owners.find((owner) => isAddress(owner) && commitsTo(at.intentId, owner)) ?? null;
-  const { mint } = at;
-  for (const programId of at.programs) {
-    const { address } = await escrowPlace(intentHashOf(at.intentId), programId);
-    const observed = await observeEscrow(cluster, {
-      programId,
-      escrow: address,
-      mint,
-      refundOwner: refundOwner ?? address,
-    });
+) {
+  const refundOwner = owners.find((owner) => isAddress(owner) && commitsTo(intentId, owner)) ?? null;
+  for (const programId of programs) {
+    const { address } = await escrowPlace(intentHashOf(intentId), programId);
+    const at = { programId, escrow: address, mint, refundOwner: refundOwner ?? address };
+    const observed = await observeEscrow(cluster, at);
     if (observed.escrow) return null;
     if (observed.held > 0n) return { ...observed, escrow: null, programId, address, mint, refundOwner };
   }
@@ -138,18 +126,10 @@ export async function claimEscrow(
   const outcome = escrow.state === 'open' ? 'refunded' : 'swept';
   await checkClaim(cluster, found);
   await checkFee(cluster, signer, found);
-  const parties = {
-    programId: escrow.programId,
-    payer: signer.address,
-    escrow: escrow.address,
-    mint: escrow.mint,
-    refundOwner: escrow.refundOwner,
-    rentPayer: escrow.rentPayer,
-    observed: found,
-  };
+  const parties = { ...escrow, payer: signer.address, escrow: escrow.address, observed: found };
   const instructions =
     outcome === 'refunded'
-      ? await refundInstructions({ ...parties, authority: escrow.authority, byAuthority: false })
+      ? await refundInstructions({ ...parties, byAuthority: false })
       : await sweepInstructions(parties);
   const transaction = await send(cluster, signer, instructions, async () => {
     const now = await escrowOnChain(cluster, intentId, [escrow.programId]);
@@ -163,7 +143,7 @@ async function checkClaim(cluster: Cluster, { escrow, held }: EscrowOnChain): Pr
     throw problem('nothing_to_claim', { detail: { escrow: escrow.address, state: escrow.state } });
   }
   if (escrow.state !== 'open') return;
-  // The program goes by the cluster's clock, so that one decides here too.
+  // The program goes by the cluster's clock.
   const now = BigInt(await cluster.unixTime());
   if (now >= escrow.refundAfter) return;
   const refundAfter = instantOf(escrow.refundAfter);
@@ -186,7 +166,7 @@ async function checkFee(cluster: Cluster, signer: Signer, found: ObservedEscrow)
   });
 }
 
-/** The signature of our transaction; null when it was refused or lost, and the escrow is empty all the same. */
+/** The signature of our transaction; null where it was refused or lost, and the escrow is empty all the same. */
 async function send(
   cluster: Cluster,
   signer: Signer,

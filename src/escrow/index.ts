@@ -7,7 +7,5 @@ export type { EscrowCheck, ExpectedEscrow } from './verify.ts';
 export const loadAccount = () => import('./account.ts');
 export const loadAddress = () => import('./address.ts');
 export const loadClaim = () => import('./claim.ts');
-export const loadCommitment = () => import('./commitment.ts');
-export const loadObserve = () => import('./observe.ts');
 export const loadProgram = () => import('./program.ts');
 export const loadEscrowVerify = () => import('./verify.ts');

@@ -1,46 +1,159 @@
-import { AccountRole, type Address, type Instruction } from '@solana/kit';
+import { type AccountMeta, AccountRole, type Address, getAddressEncoder, type Instruction } from '@solana/kit';
 import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, TOKEN_PROGRAM } from '../solana/index.ts';
-import { escrowPlace, intentHashOf } from './address.ts';
-import {
-  captureInstruction,
-  closeInstruction,
-  openInstruction,
-  recoverInstruction,
-  refundInstruction,
-  SYSTEM_PROGRAM,
-  sweepInstruction,
-} from './instructions.ts';
-import type { ObservedEscrow } from './observe.ts';
+import type { ObservedEscrow } from './account.ts';
+import { chainBytes, escrowPlace, intentHashOf } from './address.ts';
 
-export { ESCROW_PROGRAM_ID, escrowAddress } from './address.ts';
-export {
-  captureInstruction,
-  closeInstruction,
-  openInstruction,
-  recoverInstruction,
-  refundInstruction,
-  sweepInstruction,
-} from './instructions.ts';
+/**
+ * The six instructions of the escrow program, account by account (docs/escrow.md). They name their signers by role only:
+ * the builder of the transaction brings the keys.
+ */
 
-/** Those who have to do with one escrow. Owners of token accounts are named, not their token accounts. */
-interface EscrowParties {
-  /** The one that the escrow was opened at, or is to be. */
-  readonly programId: Address;
-  /** Pays rent of what has to be created. */
-  readonly payer: Address;
-  readonly escrow: Address;
-  readonly mint: Address;
-  readonly refundOwner: Address;
+const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
+const TAG = { open: 0, capture: 1, refund: 2, sweep: 3, close: 4, recover: 5 } as const;
+
+const readonly = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY });
+const writable = (address: Address): AccountMeta => ({ address, role: AccountRole.WRITABLE });
+const signer = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY_SIGNER });
+const payingSigner = (address: Address): AccountMeta => ({ address, role: AccountRole.WRITABLE_SIGNER });
+
+type Of<Account extends string> = { readonly [A in Account | 'programId']: Address };
+
+const instruction = (of: Of<never>, accounts: readonly AccountMeta[], data: Uint8Array): Instruction => ({
+  programAddress: of.programId,
+  accounts,
+  data,
+});
+
+/**
+ * `payer` pays the rents, and gets them back at the end. `vault` is the associated token account of `escrow`; it must be
+ * there already, and be empty. `treasury` and `refundOwner` are owners of token accounts, not token accounts.
+ */
+export function openInstruction(
+  open: Of<'authority' | 'payer' | 'escrow' | 'vault' | 'mint' | 'treasury' | 'refundOwner'> & {
+    readonly intentHash: Uint8Array;
+    /** Atomic units. */
+    readonly amount: bigint;
+    /** Seconds since the epoch. */
+    readonly refundAfter: bigint;
+  },
+): Instruction {
+  const data = new Uint8Array(113);
+  const view = new DataView(data.buffer);
+  const address = getAddressEncoder();
+  data[0] = TAG.open;
+  data.set(open.intentHash, 1);
+  view.setBigUint64(33, open.amount, true);
+  view.setBigInt64(41, open.refundAfter, true);
+  data.set(address.encode(open.treasury), 49);
+  data.set(address.encode(open.refundOwner), 81);
+  return instruction(
+    open,
+    [
+      signer(open.authority),
+      payingSigner(open.payer),
+      writable(open.escrow),
+      readonly(open.vault),
+      readonly(open.mint),
+      readonly(SYSTEM_PROGRAM),
+    ],
+    data,
+  );
+}
+
+export const captureInstruction = (
+  capture: Of<'authority' | 'escrow' | 'vault' | 'treasuryAccount' | 'rentPayer'> & {
+    /** A token account of the refund owner, or null: the excess then stays in the vault for a sweep. */
+    readonly refundAccount: Address | null;
+  },
+): Instruction =>
+  instruction(
+    capture,
+    [
+      signer(capture.authority),
+      writable(capture.escrow),
+      writable(capture.vault),
+      writable(capture.treasuryAccount),
+      capture.refundAccount === null ? readonly(capture.programId) : writable(capture.refundAccount),
+      writable(capture.rentPayer),
+      readonly(TOKEN_PROGRAM),
+    ],
+    Uint8Array.of(TAG.capture),
+  );
+
+/** `authority` is the recorded one in any case; `refundAccount` is not looked at when the vault is empty. */
+export const refundInstruction = (
+  refund: Of<'authority' | 'escrow' | 'vault' | 'refundAccount' | 'rentPayer'> & {
+    /** The authority signs. Without it the refund works once `refund_after` has passed, for anybody. */
+    readonly byAuthority: boolean;
+  },
+): Instruction =>
+  instruction(
+    refund,
+    [
+      refund.byAuthority ? signer(refund.authority) : readonly(refund.authority),
+      writable(refund.escrow),
+      writable(refund.vault),
+      writable(refund.refundAccount),
+      writable(refund.rentPayer),
+      readonly(TOKEN_PROGRAM),
+    ],
+    Uint8Array.of(TAG.refund),
+  );
+
+export const sweepInstruction = (sweep: Of<'escrow' | 'vault' | 'refundAccount' | 'rentPayer'>): Instruction =>
+  instruction(
+    sweep,
+    [
+      readonly(sweep.escrow),
+      writable(sweep.vault),
+      writable(sweep.refundAccount),
+      writable(sweep.rentPayer),
+      readonly(TOKEN_PROGRAM),
+    ],
+    Uint8Array.of(TAG.sweep),
+  );
+
+export const closeInstruction = (close: Of<'authority' | 'escrow' | 'vault' | 'rentPayer'>): Instruction =>
+  instruction(
+    close,
+    [signer(close.authority), writable(close.escrow), readonly(close.vault), writable(close.rentPayer)],
+    Uint8Array.of(TAG.close),
+  );
+
+/**
+ * There must be no escrow at `escrow` any more. `intentId` names `refundOwner` (address.ts), who gets the rent of a vault
+ * that was made again.
+ */
+export const recoverInstruction = (
+  recover: Of<'escrow' | 'vault' | 'refundAccount' | 'refundOwner'> & { readonly intentId: string },
+): Instruction =>
+  instruction(
+    recover,
+    [
+      readonly(recover.escrow),
+      writable(recover.vault),
+      writable(recover.refundAccount),
+      writable(recover.refundOwner),
+      readonly(TOKEN_PROGRAM),
+    ],
+    Uint8Array.of(TAG.recover, ...chainBytes(recover.intentId)),
+  );
+
+/**
+ * The parties of one escrow, by the owners of token accounts. `programId` is the program that it is opened at; `payer`
+ * pays the rent of what has to be created.
+ */
+interface EscrowParties extends Of<'payer' | 'escrow' | 'mint' | 'refundOwner'> {
   /** The payer of the rents at Open; default `payer`. */
   readonly rentPayer?: Address | undefined;
-  /** Default: the associated token account of the refund owner. Another one where that one is unusable. */
+  /** Default: the associated token account of the refund owner. Another where that one is unusable. */
   readonly refundAccount?: Address | undefined;
   /**
    * `payer` opens the refund owner's token account where it is missing (default true). Its rent is a gift: the
    * refund owner can close it and keep that.
    */
   readonly opensRefundAccount?: boolean | undefined;
-  /** The reading that `observeEscrow` just made; see each function for what happens without it. */
+  /** A fresh reading of `observeEscrow`; see each function for what happens without it. */
   readonly observed?: ObservedEscrow | undefined;
 }
 
@@ -50,36 +163,21 @@ interface AuthorityParties extends EscrowParties {
 
 /** The associated token program's own: creates the account of `owner`, or does nothing when it is there. */
 function createTokenAccount(payer: Address, account: Address, owner: Address, mint: Address): Instruction {
-  return {
-    programAddress: ASSOCIATED_TOKEN_PROGRAM,
-    accounts: [
-      { address: payer, role: AccountRole.WRITABLE_SIGNER },
-      { address: account, role: AccountRole.WRITABLE },
-      { address: owner, role: AccountRole.READONLY },
-      { address: mint, role: AccountRole.READONLY },
-      { address: SYSTEM_PROGRAM, role: AccountRole.READONLY },
-      { address: TOKEN_PROGRAM, role: AccountRole.READONLY },
-    ],
-    data: Uint8Array.of(1),
-  };
+  const others = [owner, mint, SYSTEM_PROGRAM, TOKEN_PROGRAM].map(readonly);
+  return instruction(
+    { programId: ASSOCIATED_TOKEN_PROGRAM },
+    [payingSigner(payer), writable(account), ...others],
+    Uint8Array.of(1),
+  );
 }
 
-interface OpenParties {
-  readonly programId: Address;
-  readonly authority: Address;
-  readonly payer: Address;
-  readonly mint: Address;
-  readonly intentId: string;
-  /** Atomic units. */
-  readonly amount: bigint;
-  /** Seconds since the epoch, ahead of the cluster's clock. */
-  readonly refundAfter: bigint;
-  readonly treasury: Address;
-  readonly refundOwner: Address;
-}
-
-/** Creates the vault, then the escrow. Signers: `authority` and `payer`, which may be the same. */
-export async function openInstructions(open: OpenParties): Promise<Instruction[]> {
+/**
+ * Creates the vault, then the escrow. Signers: `authority` and `payer`, which may be the same. `refundAfter` has to be
+ * ahead of the cluster's clock.
+ */
+export async function openInstructions(
+  open: Omit<Parameters<typeof openInstruction>[0], 'escrow' | 'vault' | 'intentHash'> & { readonly intentId: string },
+): Promise<Instruction[]> {
   const { address: escrow, intentHash } = await escrowPlace(intentHashOf(open.intentId), open.programId);
   const vault = await associatedTokenAddress(escrow, open.mint);
   return [
@@ -95,11 +193,8 @@ export async function openInstructions(open: OpenParties): Promise<Instruction[]
  * or nothing was observed, it stays in the vault for `sweepInstructions`: a capture must not depend on an account
  * that the refund owner can make unusable (docs/escrow.md, Capture).
  */
-export async function captureInstructions(
-  parties: AuthorityParties & { readonly treasury: Address },
-): Promise<Instruction[]> {
-  const { payer, escrow, mint, treasury, refundOwner, observed } = parties;
-  const vault = await associatedTokenAddress(escrow, mint);
+export async function captureInstructions(parties: AuthorityParties & { readonly treasury: Address }) {
+  const { payer, mint, treasury, refundOwner, observed } = parties;
   const treasuryAccount = await associatedTokenAddress(treasury, mint);
   const refundAccount = await refundAccountOf(parties);
   const opens = parties.opensRefundAccount !== false;
@@ -110,10 +205,9 @@ export async function captureInstructions(
     ...(creates ? [createTokenAccount(payer, refundAccount, refundOwner, mint)] : []),
     captureInstruction({
       ...parties,
-      vault,
+      ...(await vaultOf(parties)),
       treasuryAccount,
       refundAccount: pays ? refundAccount : null,
-      rentPayer: parties.rentPayer ?? payer,
     }),
   ];
 }
@@ -127,10 +221,8 @@ export async function captureInstructions(
 export async function refundInstructions(
   parties: AuthorityParties & { readonly byAuthority?: boolean | undefined; readonly closes?: boolean | undefined },
 ): Promise<Instruction[]> {
-  const { payer, escrow, mint } = parties;
   const refundAccount = await refundAccountOf(parties);
-  const vault = await associatedTokenAddress(escrow, mint);
-  const rentPayer = parties.rentPayer ?? payer;
+  const { vault, rentPayer } = await vaultOf(parties);
   return [
     ...createRefundAccount(parties, refundAccount, parties.observed?.held),
     refundInstruction({ ...parties, byAuthority: parties.byAuthority ?? true, vault, refundAccount, rentPayer }),
@@ -143,8 +235,7 @@ export async function refundInstructions(
  * an empty one: it would be in the way, and who makes it each time only gives its rent away. Signer: `authority`.
  */
 export async function closeInstructions(parties: AuthorityParties): Promise<Instruction[]> {
-  const vault = await associatedTokenAddress(parties.escrow, parties.mint);
-  const rentPayer = parties.rentPayer ?? parties.payer;
+  const { vault, rentPayer } = await vaultOf(parties);
   return [
     ...(parties.observed?.hasVault ? await sweepInstructions(parties) : []),
     closeInstruction({ ...parties, vault, rentPayer }),
@@ -155,10 +246,8 @@ export async function closeInstructions(parties: AuthorityParties): Promise<Inst
  * Sends what lies at the address of an escrow that does not exist (closed, or never opened) to the refund owner whom
  * its intent id names. No signer but the fee payer.
  */
-export async function recoverInstructions(
-  parties: EscrowParties & { readonly intentId: string },
-): Promise<Instruction[]> {
-  const vault = await associatedTokenAddress(parties.escrow, parties.mint);
+export async function recoverInstructions(parties: EscrowParties & { readonly intentId: string }) {
+  const { vault } = await vaultOf(parties);
   const refundAccount = await refundAccountOf(parties);
   return [
     ...createRefundAccount(parties, refundAccount, parties.observed?.held),
@@ -168,24 +257,19 @@ export async function recoverInstructions(
 
 /** Sends what is above the amount (after the end: everything) to the refund owner. No signer but the fee payer. */
 export async function sweepInstructions(parties: EscrowParties): Promise<Instruction[]> {
-  const { payer, escrow, mint } = parties;
   const refundAccount = await refundAccountOf(parties);
   return [
     ...createRefundAccount(parties, refundAccount, parties.observed?.excess),
-    sweepInstruction({
-      ...parties,
-      vault: await associatedTokenAddress(escrow, mint),
-      refundAccount,
-      rentPayer: parties.rentPayer ?? payer,
-    }),
+    sweepInstruction({ ...parties, ...(await vaultOf(parties)), refundAccount }),
   ];
 }
 
-const refundAccountOf = async ({
-  refundAccount,
-  refundOwner,
-  mint,
-}: Pick<EscrowParties, 'refundAccount' | 'refundOwner' | 'mint'>): Promise<Address> =>
+const vaultOf = async ({ escrow, mint, rentPayer, payer }: EscrowParties) => ({
+  vault: await associatedTokenAddress(escrow, mint),
+  rentPayer: rentPayer ?? payer,
+});
+
+const refundAccountOf = async ({ refundAccount, refundOwner, mint }: EscrowParties): Promise<Address> =>
   refundAccount ?? (await associatedTokenAddress(refundOwner, mint));
 
 /** The rent of a token account that holds nothing would be a gift to the refund owner, who can close it. */

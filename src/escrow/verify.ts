@@ -1,8 +1,12 @@
 import type { Address } from '@solana/kit';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/index.ts';
-import type { EscrowAccount } from './account.ts';
 import { type AccountReader, escrowIn } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
+
+interface Bounds {
+  readonly min?: bigint | undefined;
+  readonly max?: bigint | undefined;
+}
 
 /** The escrow as the intent record and the payment challenge describe it. */
 export interface ExpectedEscrow {
@@ -14,13 +18,13 @@ export interface ExpectedEscrow {
   readonly amount: bigint;
   readonly refundOwner: Address;
   /** Seconds since the epoch, both ends included: how long the money may stay before anybody can send it back. */
-  readonly refundAfter: { readonly min?: bigint | undefined; readonly max?: bigint | undefined };
+  readonly refundAfter: Bounds;
   /** The program whose promises are known. */
   readonly programId: Address;
-  /** Authorities that the payer knows. Unset: any, and the check only shows who it is. */
+  /** Authorities that the payer knows. Unset: any, and the check only shows it. */
   readonly authorities?: readonly Address[] | undefined;
   /** Atomic units in the vault. Unset: any. Before paying, `max: 0n` or `max: amount - 1n` finds a paid escrow. */
-  readonly held?: { readonly min?: bigint | undefined; readonly max?: bigint | undefined } | undefined;
+  readonly held?: Bounds | undefined;
 }
 
 export type EscrowCheckName =
@@ -36,7 +40,7 @@ export type EscrowCheckName =
   | 'vault'
   | 'held';
 
-/** One line of the report: what was promised, and what the chain says. */
+/** One line of the report: the promise, and what the chain says. */
 export interface EscrowCheck {
   readonly check: EscrowCheckName;
   readonly expected: string;
@@ -45,28 +49,16 @@ export interface EscrowCheck {
 }
 
 const NONE = 'none';
-const either = (addresses: readonly Address[]): string => addresses.join(' or ');
-const same = (check: EscrowCheckName, expected: string, found: string): EscrowCheck => ({
-  check,
-  expected,
-  found,
-  ok: expected === found,
+const same = (check: EscrowCheckName, expected: string, found: string): EscrowCheck => {
+  return { check, expected, found, ok: expected === found };
+};
+
+const among = (check: EscrowCheckName, expected: readonly Address[] | undefined, found: Address): EscrowCheck => ({
+  ...{ check, expected: expected?.join(' or ') ?? 'any', found },
+  ok: expected === undefined || expected.includes(found),
 });
 
-function among(check: EscrowCheckName, expected: readonly Address[] | undefined, found: Address): EscrowCheck {
-  return {
-    check,
-    expected: expected === undefined ? 'any' : either(expected),
-    found,
-    ok: expected === undefined || expected.includes(found),
-  };
-}
-
-function within(
-  check: EscrowCheckName,
-  { min, max }: { readonly min?: bigint | undefined; readonly max?: bigint | undefined },
-  found: bigint | null,
-): EscrowCheck {
+function within(check: EscrowCheckName, { min, max }: Bounds, found: bigint | null): EscrowCheck {
   const bounds = [...(min === undefined ? [] : [`at least ${min}`]), ...(max === undefined ? [] : [`at most ${max}`])];
   return {
     check,
@@ -86,17 +78,6 @@ function balanceOf(
   return token.delegate === null && token.closeAuthority === null ? token.amount : null;
 }
 
-function termChecks(escrow: EscrowAccount, expected: ExpectedEscrow): EscrowCheck[] {
-  return [
-    same('state', 'open', escrow.state),
-    among('authority', expected.authorities, escrow.authority),
-    same('mint', expected.mint, escrow.mint),
-    same('amount', `${expected.amount}`, `${escrow.amount}`),
-    same('refund_owner', expected.refundOwner, escrow.refundOwner),
-    within('refund_after', expected.refundAfter, escrow.refundAfter),
-  ];
-}
-
 /**
  * Compares an escrow on chain with the terms that its payer saw (DESIGN, section 3). Pay only when every check is `ok`.
  * Without a state account of a known program the list ends after `program` and `address`.
@@ -111,7 +92,6 @@ export async function verifyEscrow({
   const { programId } = expected;
   const escrow = escrowIn(state, [programId]);
   const place = await escrowPlace(intentHashOf(expected.intentId), programId);
-
   const checks: EscrowCheck[] = [
     { check: 'program', expected: programId, found: state?.owner ?? NONE, ok: escrow !== null },
     same('address', place.address, expected.address),
@@ -119,7 +99,12 @@ export async function verifyEscrow({
   if (escrow === null) return checks;
   return [
     ...checks,
-    ...termChecks(escrow, expected),
+    same('state', 'open', escrow.state),
+    among('authority', expected.authorities, escrow.authority),
+    same('mint', expected.mint, escrow.mint),
+    same('amount', `${expected.amount}`, `${escrow.amount}`),
+    same('refund_owner', expected.refundOwner, escrow.refundOwner),
+    within('refund_after', expected.refundAfter, escrow.refundAfter),
     {
       check: 'vault',
       expected: vaultAddress,

@@ -1,8 +1,7 @@
 import type { Address } from '@solana/kit';
 import { expect, test } from 'vitest';
 import { decodeEscrow, escrowIn, readEscrow } from '../../src/escrow/account.ts';
-import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
-import { commitsTo } from '../../src/escrow/commitment.ts';
+import { commitsTo, ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 
 /** Accounts as anybody can make them: what is read as an escrow has its size, its name, its version and its program. */
 

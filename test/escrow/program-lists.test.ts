@@ -1,7 +1,7 @@
 import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { beforeEach, expect, test } from 'vitest';
+import { observeEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
-import { observeEscrow } from '../../src/escrow/observe.ts';
 import { captureInstructions, refundInstructions, sweepInstructions } from '../../src/escrow/program.ts';
 import { type OpenEscrow, openEscrow } from './program-scene.ts';
 import { createWorld, tokenData, type World } from './program-world.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ESCROW_PROGRAM_ID, escrowAddress, intentHashOf } from '../../src/escrow/address.ts';
-import { commitsTo } from '../../src/escrow/commitment.ts';
+import { commitsTo, ESCROW_PROGRAM_ID, escrowAddress, intentHashOf } from '../../src/escrow/address.ts';
 import { openInstructions, recoverInstruction, recoverInstructions } from '../../src/escrow/program.ts';
 import { committedId } from './model/cast.ts';
 import { codeOf } from './program-attack.ts';

@@ -1,11 +1,9 @@
 import type { Address, Instruction } from '@solana/kit';
 import { decodeEscrow } from '../../src/escrow/account.ts';
-import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
-import { refundCommitment } from '../../src/escrow/commitment.ts';
+import { ESCROW_PROGRAM_ID, escrowAddress, refundCommitment } from '../../src/escrow/address.ts';
 import {
   captureInstruction,
   closeInstruction,
-  escrowAddress,
   openInstruction,
   openInstructions,
   recoverInstruction,

@@ -1,8 +1,8 @@
 import { type Address, lamports } from '@solana/kit';
 import { FeatureSet } from 'litesvm';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ESCROW_PROGRAM_ID, intentHashOf } from '../../src/escrow/address.ts';
-import { escrowAddress, openInstructions } from '../../src/escrow/program.ts';
+import { ESCROW_PROGRAM_ID, escrowAddress, intentHashOf } from '../../src/escrow/address.ts';
+import { openInstructions } from '../../src/escrow/program.ts';
 import { openEscrow } from './program-scene.ts';
 import { createWorld, DAY, START, STATE_RENT, SYSTEM_PROGRAM, TOKEN_RENT, type World } from './program-world.ts';
 

@@ -2,7 +2,6 @@ import type { Address } from '@solana/kit';
 import { type Cluster, programDataOf, readProgram } from '../../solana/index.ts';
 import { escrowElf } from '../elf.ts';
 
-/** What lies at the address of an escrow program. */
 export type InspectedProgram =
   | { readonly kind: 'absent' }
   | { readonly kind: 'not_a_program' }
@@ -10,7 +9,7 @@ export type InspectedProgram =
       readonly kind: 'present';
       /** Its bytes are those of program/escrow.so. */
       readonly isShipped: boolean;
-      /** Who can replace it; null: nobody, ever. */
+      /** May replace it; null: it is final. */
       readonly upgradeAuthority: Address | null;
       /** Of its last deploy or upgrade; 0 where the loader does not say. */
       readonly slot: bigint;
@@ -40,12 +39,7 @@ export async function inspectProgram(
   };
 }
 
-/** True when the program at an address has these very bytes. */
-export async function isShippedAt(
-  cluster: Pick<Cluster, 'accounts'>,
-  address: Address,
-  elf: Uint8Array,
-): Promise<boolean> {
+export async function isShippedAt(cluster: Pick<Cluster, 'accounts'>, address: Address, elf: Uint8Array) {
   const found = await inspectProgram(cluster, address, elf);
   return found.kind === 'present' && found.isShipped;
 }

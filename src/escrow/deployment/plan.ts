@@ -13,7 +13,7 @@ import {
 } from '../../solana/index.ts';
 import { type InspectedProgram, inspectProgram } from './inspect.ts';
 
-/** A deployment or an upgrade that was decided on. Nothing of it is kept here but keys: how far it is, the chain says. */
+/** A deployment or an upgrade that was decided on. Only its keys are kept here: the chain says how far it is. */
 export interface Deployment {
   readonly kind: 'deploy' | 'upgrade';
   readonly program: Address;
@@ -25,7 +25,6 @@ export interface Deployment {
   readonly elf: Uint8Array;
   /** Bid for each compute unit, beside the fee for each signature. */
   readonly microLamports: bigint;
-  /** Gives the authority up at the end. */
   readonly isFinal: boolean;
 }
 
@@ -38,30 +37,13 @@ const LAMPORTS_PER_SIGNATURE = 5_000n;
  */
 export const CHUNK = 952;
 
-/** What is left to do, and what it takes. Lamports. */
-export interface DeploymentPlan {
-  readonly program: InspectedProgram;
-  readonly hasBuffer: boolean;
-  /** Where the chunks begin that the buffer does not hold yet. */
-  readonly missing: readonly number[];
-  /** Of program and code; locked as long as the program exists, which is for good once nobody can change it. */
-  readonly rent: bigint;
-  /** Of the buffer, which comes back at the end. */
-  readonly bufferRent: bigint;
-  /** Of all transactions that are left, if none has to be repeated. */
-  readonly fees: bigint;
-  /** Transactions that are left. */
-  readonly transactions: number;
-  /** What the payer has to have now. */
-  readonly needed: bigint;
-  readonly balance: bigint;
-}
+export type DeploymentPlan = Awaited<ReturnType<typeof planDeployment>>;
 
 /**
- * Looks at the chain, and says what is left of a deployment.
+ * Looks at the chain for what is left of a deployment, and what it costs in lamports.
  * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `program_version_unsupported`, `cluster_failed`
  */
-export async function planDeployment(cluster: Cluster, deployment: Deployment): Promise<DeploymentPlan> {
+export async function planDeployment(cluster: Cluster, deployment: Deployment) {
   const { elf, payer, buffer, kind } = deployment;
   const program = await inspectProgram(cluster, deployment.program, elf);
   const [holder, held] = await cluster.accounts([payer.address, buffer.address]);
@@ -75,7 +57,9 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment): 
     [PROGRAM_SIZE, PROGRAM_DATA_HEAD + elf.length, BUFFER_HEAD + elf.length, 0].map(cluster.minimumRent),
   );
   const makesBuffer = !isDone && !held;
-  const fee = (signatures: bigint, units: number): bigint => feeOf(deployment, signatures, units);
+  const { microLamports } = deployment;
+  const fee = (signatures: bigint, units: number): bigint =>
+    signatures * LAMPORTS_PER_SIGNATURE + (BigInt(units) * microLamports + 999_999n) / 1_000_000n;
   const fees =
     (makesBuffer ? fee(2n, UNITS.small) : 0n) +
     BigInt(missing.length) * fee(1n, UNITS.small) +
@@ -87,18 +71,21 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment): 
   return {
     program,
     hasBuffer: held !== null && held !== undefined,
+    /** Offsets of the chunks that the buffer does not hold yet. */
     missing,
+    /** Of program and code; locked as long as the program exists, which is for good once its authority is given up. */
     rent,
+    /** Of the buffer, which comes back at the end. */
     bufferRent: bufferRent ?? 0n,
+    /** Of all transactions that are left, if none has to be repeated. */
     fees,
     transactions: (makesBuffer ? 1 : 0) + missing.length + (isDone ? 0 : 1) + (gives ? 1 : 0),
-    // The account that pays fees must keep its own rent.
+    /** The balance that the payer needs now. An account that pays fees must keep its own rent. */
     needed: (isDone ? 0n : most - (held?.lamports ?? 0n)) + fees + (keepsOpen ?? 0n),
     balance: holder?.lamports ?? 0n,
   };
 }
 
-/** @throws Problem `insufficient_funds` */
 export function requireFunds({ needed, balance }: DeploymentPlan, payer: Address): void {
   if (balance >= needed) return;
   throw problem('insufficient_funds', {
@@ -108,10 +95,6 @@ export function requireFunds({ needed, balance }: DeploymentPlan, payer: Address
     detail: { address: payer, needed: String(needed), balance: String(balance) },
   });
 }
-
-/** The fee of one transaction, lamports. */
-const feeOf = ({ microLamports }: Deployment, signatures: bigint, units: number): bigint =>
-  signatures * LAMPORTS_PER_SIGNATURE + (BigInt(units) * microLamports + 999_999n) / 1_000_000n;
 
 function mayGoAhead({ kind, program, payer, elf }: Deployment, found: InspectedProgram): void {
   if (kind === 'deploy') {
@@ -127,7 +110,6 @@ function mayGoAhead({ kind, program, payer, elf }: Deployment, found: InspectedP
   }
 }
 
-/** @throws Problem `program_not_upgradeable` */
 export function mayChange(
   { program, payer }: Pick<Deployment, 'program' | 'payer'>,
   found: Extract<InspectedProgram, { kind: 'present' }>,

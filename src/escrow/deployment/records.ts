@@ -5,7 +5,6 @@ import * as z from 'zod';
 import { damaged, onFile, readJsonOf, writeOnce, writeWhole } from '../../kernel/storage.ts';
 
 const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value));
-/** 32 bytes. */
 const seed = z.hex().length(64);
 
 const form = z.strictObject({
@@ -20,7 +19,6 @@ const form = z.strictObject({
   buffer: address,
   buffer_seed: seed,
   payer: address,
-  /** Of the code. */
   sha256: z.hex().length(64),
   micro_lamports: z.string().regex(/^\d+$/),
   final: z.boolean(),
@@ -29,26 +27,17 @@ const form = z.strictObject({
   begun_at: z.iso.datetime(),
 });
 
-/** What a home keeps of one deployment: its keys, before anything is sent that could not be undone without them. */
+/** A home's record of one deployment. Its keys are written before anything is sent that they are needed to undo. */
 export type DeploymentRecord = z.output<typeof form>;
 
-export interface DeploymentRecords {
-  /** The one that was begun and not ended. @throws Problem `storage_damaged` */
-  current(): DeploymentRecord | null;
-  /** Those that were ended, the latest first. */
-  ended(): DeploymentRecord[];
-  /** Of two processes that begin at once both go on with the first one's. */
-  begin(record: DeploymentRecord): DeploymentRecord;
-  update(record: DeploymentRecord): void;
-  end(record: DeploymentRecord, state: 'done' | 'aborted'): void;
-}
+export type DeploymentRecords = ReturnType<typeof openRecords>;
 
 /**
- * The deployments of a home on one cluster, each in a private file: one that is open, and those that were ended by the
- * address of their buffer.
+ * The deployments of a home on one cluster, each in a private file: the open one, and ended ones by the address of their
+ * buffer.
  * @param cluster letters and digits
  */
-export function openRecords(folder: string, cluster: string): DeploymentRecords {
+export function openRecords(folder: string, cluster: string) {
   const open = join(folder, `${cluster}.json`);
   const endedPath = ({ buffer }: DeploymentRecord) => join(folder, `${cluster}-${buffer}.json`);
   const read = (path: string): DeploymentRecord | null => {
@@ -60,17 +49,19 @@ export function openRecords(folder: string, cluster: string): DeploymentRecords 
   };
   const text = (record: DeploymentRecord) => `${JSON.stringify(record, null, 2)}\n`;
   return {
+    /** The deployment that was begun and not ended. @throws Problem `storage_damaged` */
     current: () => read(open),
-    ended() {
+    ended(): DeploymentRecord[] {
       if (!existsSync(folder)) return [];
       const names = readdirSync(folder).filter((name) => name.startsWith(`${cluster}-`) && name.endsWith('.json'));
       return names
         .flatMap((name) => read(join(folder, name)) ?? [])
         .sort((one, other) => (one.begun_at < other.begun_at ? 1 : -1));
     },
-    begin: (record) => (writeOnce(open, text(record)) ? record : (read(open) ?? record)),
-    update: (record) => writeWhole(open, text(record)),
-    end(record, state) {
+    /** Two processes that begin at once both go on with the first one's record. */
+    begin: (record: DeploymentRecord) => (writeOnce(open, text(record)) ? record : (read(open) ?? record)),
+    update: (record: DeploymentRecord) => writeWhole(open, text(record)),
+    end(record: DeploymentRecord, state: 'done' | 'aborted') {
       writeWhole(endedPath(record), text({ ...record, state }));
       onFile(open, () => rmSync(open, { force: true }));
     },

@@ -1,13 +1,18 @@
-import type { Address } from '@solana/kit';
+import type { Address, Instruction } from '@solana/kit';
+import type { Clock } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import {
+  buildTransaction,
+  type Cluster,
   closeBuffer,
+  computeBudget,
   createBuffer,
   deployProgram,
   giveUpAuthority,
   PROGRAM_SIZE,
   programDataOf,
   readBuffer,
+  type Signer,
   upgradeProgram,
   writeBuffer,
 } from '../../solana/index.ts';
@@ -21,16 +26,104 @@ import {
   requireFunds,
   UNITS,
 } from './plan.ts';
-import { type DeploymentPorts, eventually, isExpired, POLL_MS, send, unlessReached } from './sending.ts';
+
+export interface DeploymentPorts {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  /** Kept before the transaction that makes the buffer is sent: until this block height it may still land. */
+  noteBufferUntil(lastValidBlockHeight: bigint): void;
+  readonly signal?: AbortSignal | undefined;
+  /** Hears of each step, before it is done. */
+  onStep?(step: DeploymentStep): void;
+}
+
+export type DeploymentStep =
+  | { readonly kind: 'buffer' | 'deploy' | 'verify' | 'finalise' }
+  | { readonly kind: 'write'; readonly done: number; readonly total: number };
+
+const POLL_MS = 1_000;
+/** How far a node may lag behind what another one has confirmed. */
+const LONGEST_LAG_MS = 30_000;
+
+/** Reads until it is so: one address may have several nodes behind it, and some lag behind what another confirmed. */
+async function eventually<T>(
+  { clock, signal }: Pick<DeploymentPorts, 'clock' | 'signal'>,
+  read: () => Promise<T>,
+  isSo: (value: T) => boolean,
+): Promise<T> {
+  const untilMs = clock.now() + LONGEST_LAG_MS;
+  for (;;) {
+    const value = await read();
+    if (isSo(value) || clock.now() >= untilMs) return value;
+    await clock.sleep(POLL_MS, signal);
+    signal?.throwIfAborted();
+  }
+}
+
+const TRIES = 3;
+
+/**
+ * Acts, unless it is done. After a lost answer or a refusal it may be done all the same. Acts again where the blockhash
+ * was too old when the cluster first saw it.
+ */
+async function unlessReached(isReached: () => Promise<boolean>, act: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; !(await isReached()); attempt++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (isExpired(error) && attempt < TRIES) continue;
+      if (!isProblem(error, 'cluster_failed', 'transaction_failed') || !(await isReached())) throw error;
+    }
+  }
+}
+
+/** True where the cluster refused a transaction for its age alone, so that it is not on its way. */
+const isExpired = (error: unknown): boolean =>
+  isProblem(error, 'transaction_failed') && error.detail?.error === 'BlockhashNotFound';
+
+type Blockhash = Awaited<ReturnType<Cluster['latestBlockhash']>>;
+
+/** Signs and sends, and waits until it is confirmed. */
+async function send(
+  { cluster }: Pick<DeploymentPorts, 'cluster'>,
+  { payer, microLamports }: Pick<Deployment, 'payer' | 'microLamports'>,
+  instructions: readonly Instruction[],
+  blockhash: Blockhash,
+  { signers = [], units = UNITS.small }: { readonly signers?: readonly Signer[]; readonly units?: number } = {},
+): Promise<void> {
+  const budgeted = [...computeBudget(units, microLamports), ...instructions];
+  const { wire } = buildTransaction({ feePayer: payer, signers, instructions: budgeted, blockhash });
+  try {
+    await cluster.send(wire);
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+/** A refusal with the reason that the loader wrote into its log: the error itself is often a bare number. */
+function explained(error: unknown): unknown {
+  if (!isProblem(error, 'transaction_failed')) return error;
+  const { logs } = error.detail ?? {};
+  const lines = Array.isArray(logs) ? logs.map(String) : [];
+  const reason = lines.findLast((line) => !FRAME.test(line))?.replace(/^Program log: /, '');
+  if (reason === undefined) return error;
+  return problem('transaction_failed', {
+    message: `${error.message.replace(/\.$/, '')} (${reason}).`,
+    ...(error.detail && { detail: error.detail }),
+    cause: error,
+  });
+}
+
+/** Lines of a log that say where a program begins and ends. */
+const FRAME = /^Program \w+ (invoke|consumed|success|failed)\b/;
 
 type Present = Extract<InspectedProgram, { kind: 'present' }>;
 
 const LONGEST_FINAL_MS = 120_000;
 
 /**
- * Does what is left of a deployment. Every step looks at the chain first, so that it can be interrupted anywhere and
- * called again: it goes on where it was, and nothing is paid for twice but the fee of a transaction whose answer was
- * lost.
+ * Does the rest of a deployment. Every step looks at the chain first, so that it can be interrupted anywhere and called
+ * again: it goes on where it was, and pays nothing twice but the fee of a transaction whose answer was lost.
  * @returns the program as it is now
  * @throws Problem `insufficient_funds`, `deployment_conflict`, `program_not_upgradeable`, `program_differs`, `not_final`,
  *   `transaction_failed`, `cluster_failed`
@@ -49,7 +142,6 @@ export async function carryOut(ports: DeploymentPorts, deployment: Deployment): 
   return deployment.isFinal && found.upgradeAuthority !== null ? finalise(ports, deployment) : found;
 }
 
-/** @throws Problem `program_differs` */
 async function verified(ports: DeploymentPorts, { program, elf }: Deployment): Promise<Present> {
   const found = await eventually(
     ports,
@@ -61,15 +153,11 @@ async function verified(ports: DeploymentPorts, { program, elf }: Deployment): P
 }
 
 async function putInPlace(ports: DeploymentPorts, deployment: Deployment): Promise<void> {
-  const { payer, buffer, program, programSigner, elf, microLamports } = deployment;
+  const { payer, buffer, program, programSigner, elf } = deployment;
   const { cluster } = ports;
   ports.onStep?.({ kind: 'deploy' });
-  const place = {
-    program,
-    programData: await programDataOf(program),
-    buffer: buffer.address,
-    authority: payer.address,
-  };
+  const programData = await programDataOf(program);
+  const place = { program, programData, buffer: buffer.address, authority: payer.address };
   const rent = await cluster.minimumRent(PROGRAM_SIZE);
   const instructions = programSigner
     ? deployProgram({ ...place, payer: payer.address, lamports: rent, size: elf.length })
@@ -77,17 +165,16 @@ async function putInPlace(ports: DeploymentPorts, deployment: Deployment): Promi
   await unlessReached(
     () => isShippedAt(cluster, program, elf),
     async () => {
-      const blockhash = await cluster.latestBlockhash();
       const signers = programSigner ? [programSigner] : [];
-      await send(ports, { instructions, payer, signers, microLamports, units: UNITS.deploy, blockhash });
+      await send(ports, deployment, instructions, await cluster.latestBlockhash(), { signers, units: UNITS.deploy });
     },
   );
 }
 
-/** Gives the authority up, once nobody can take the right bytes back. */
+/** Gives the authority up, once the right bytes are final. */
 async function finalise(ports: DeploymentPorts, deployment: Deployment): Promise<Present> {
   const { cluster, clock } = ports;
-  const { program, payer, microLamports } = deployment;
+  const { program, payer } = deployment;
   ports.onStep?.({ kind: 'finalise' });
   const untilMs = clock.now() + LONGEST_FINAL_MS;
   const finalized = { accounts: (of: readonly Address[]) => cluster.accounts(of, { finalized: true }) };
@@ -101,10 +188,7 @@ async function finalise(ports: DeploymentPorts, deployment: Deployment): Promise
   const instructions = [giveUpAuthority(await programDataOf(program), payer.address)];
   await unlessReached(
     async () => (await verified(ports, deployment)).upgradeAuthority === null,
-    async () => {
-      const blockhash = await cluster.latestBlockhash();
-      await send(ports, { instructions, payer, signers: [], microLamports, units: UNITS.small, blockhash });
-    },
+    async () => send(ports, deployment, instructions, await cluster.latestBlockhash()),
   );
   return eventually(
     ports,
@@ -115,15 +199,12 @@ async function finalise(ports: DeploymentPorts, deployment: Deployment): Promise
 
 const AT_ONCE = 4;
 
-/** Rounds of writes in which nothing more arrived, before it is left for another time. */
+/** Rounds of writes without any new chunk, before it gives up for now. */
 const VAIN_ROUNDS = 3;
 
-/** Makes the buffer. Its keys are kept, and so is until when its transaction may land, before it is sent. */
-async function makeBuffer(
-  ports: DeploymentPorts,
-  { payer, buffer, elf, microLamports }: Deployment,
-  { bufferRent }: DeploymentPlan,
-): Promise<void> {
+/** Makes the buffer. Before its transaction is sent, its keys and how long it may land are kept. */
+async function makeBuffer(ports: DeploymentPorts, deployment: Deployment, { bufferRent }: DeploymentPlan) {
+  const { payer, buffer, elf } = deployment;
   const { cluster } = ports;
   ports.onStep?.({ kind: 'buffer' });
   const instructions = createBuffer({
@@ -138,12 +219,12 @@ async function makeBuffer(
     async () => {
       const blockhash = await cluster.latestBlockhash();
       ports.noteBufferUntil(blockhash.lastValidBlockHeight);
-      await send(ports, { instructions, payer, signers: [buffer], microLamports, units: UNITS.small, blockhash });
+      await send(ports, deployment, instructions, blockhash, { signers: [buffer] });
     },
   );
 }
 
-/** Writes what the buffer lacks, until it lacks nothing. What was lost is seen by reading the buffer again. */
+/** Writes the chunks that the buffer lacks, reading it again to see which were lost, until it lacks none. */
 async function fillBuffer(ports: DeploymentPorts, deployment: Deployment): Promise<void> {
   let [least, vain] = [Number.POSITIVE_INFINITY, 0];
   let lastError: unknown = null;
@@ -156,7 +237,7 @@ async function fillBuffer(ports: DeploymentPorts, deployment: Deployment): Promi
     least = missing.length;
     if (vain >= VAIN_ROUNDS) throw lastError ?? problem('cluster_failed');
     lastError = await writeChunks(ports, deployment, missing);
-    // What is not known to have landed is asked for once, and written again.
+    // Chunks that are not known to have landed are read once, and written again.
     missing = lastError ? await read() : await eventually(ports, read, (chunks) => chunks?.length === 0);
   }
 }
@@ -165,18 +246,14 @@ async function fillBuffer(ports: DeploymentPorts, deployment: Deployment): Promi
 async function lackingIn({ cluster }: DeploymentPorts, deployment: Deployment): Promise<number[] | null> {
   const [account] = await cluster.accounts([deployment.buffer.address]);
   if (account) return missingChunks(deployment, account);
-  // A transaction that nobody heard of any more has put it in place.
+  // A transaction whose answer was lost has put it in place.
   return (await isShippedAt(cluster, deployment.program, deployment.elf)) ? [] : null;
 }
 
-/** @returns the last failure that leaves open what became of a write; null where there was none */
-async function writeChunks(
-  ports: DeploymentPorts,
-  deployment: Deployment,
-  missing: readonly number[],
-): Promise<unknown> {
+/** @returns the last failure that leaves a write's outcome open; null where there was none */
+async function writeChunks(ports: DeploymentPorts, deployment: Deployment, missing: readonly number[]) {
   const { cluster, signal } = ports;
-  const { buffer, payer, elf, microLamports } = deployment;
+  const { buffer, payer, elf } = deployment;
   const total = Math.ceil(elf.length / CHUNK);
   let done = total - missing.length;
   let lastError: unknown = null;
@@ -188,7 +265,7 @@ async function writeChunks(
       ports.onStep?.({ kind: 'write', done, total });
       const instructions = [writeBuffer(buffer.address, payer.address, at, elf.subarray(at, at + CHUNK))];
       try {
-        await send(ports, { instructions, payer, signers: [], microLamports, units: UNITS.small, blockhash });
+        await send(ports, deployment, instructions, blockhash);
         done++;
       } catch (error) {
         // Another process of this home may have put the program in place meanwhile: then there is no buffer.
@@ -211,14 +288,15 @@ async function writeChunks(
  */
 export async function reclaimBuffer(
   ports: Omit<DeploymentPorts, 'noteBufferUntil'>,
-  { buffer, payer, microLamports }: Pick<Deployment, 'buffer' | 'payer' | 'microLamports'>,
+  deployment: Pick<Deployment, 'buffer' | 'payer' | 'microLamports'>,
   until: bigint | null,
 ): Promise<bigint> {
   const { cluster, clock } = ports;
+  const { buffer, payer } = deployment;
   const read = async () => (await cluster.accounts([buffer.address]))[0] ?? null;
   let account = await read();
   while (account === null && until !== null && (await cluster.finalizedBlockHeight()) <= until) {
-    // It may still be made, and would then be forgotten.
+    // It may still be made, and would be forgotten then.
     await clock.sleep(POLL_MS, ports.signal);
     ports.signal?.throwIfAborted();
     account = await read();
@@ -227,10 +305,7 @@ export async function reclaimBuffer(
   const instructions = [closeBuffer(buffer.address, payer.address, payer.address)];
   await unlessReached(
     async () => (await read()) === null,
-    async () => {
-      const blockhash = await cluster.latestBlockhash();
-      await send(ports, { instructions, payer, signers: [], microLamports, units: UNITS.small, blockhash });
-    },
+    async () => send(ports, deployment, instructions, await cluster.latestBlockhash()),
   );
   return account.lamports;
 }

@@ -1,6 +1,6 @@
 import type { Address, Instruction } from '@solana/kit';
 import type { ChainEffect } from '../../effects/index.ts';
-import { type EscrowAccount, loadAccount, loadAddress, loadObserve, loadProgram } from '../../escrow/index.ts';
+import { type EscrowAccount, loadAccount, loadAddress, loadProgram } from '../../escrow/index.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { type FlightsPorts, type IntentRow, pageWhile } from '../base/index.ts';
 
@@ -124,7 +124,7 @@ async function read({ cluster, authority, treasury }: EscrowPorts, intent: Inten
 
 /** Everybody who has to do with the escrow, and its accounts at this moment. */
 async function parties({ cluster, authority, treasury }: EscrowPorts, intent: IntentRow) {
-  const { observeEscrow } = await loadObserve();
+  const { observeEscrow } = await loadAccount();
   const at = {
     programId: intent.program_id as Address,
     escrow: intent.escrow_address as Address,

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import type { LiveOffer } from '../../airlines/index.ts';
-import { loadCommitment } from '../../escrow/index.ts';
+import { loadAddress } from '../../escrow/index.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/index.ts';
@@ -266,7 +266,7 @@ async function newIntent(
   const { clock, ids, options } = ports;
   const refundWallet = request.refund_wallet ?? payment.payer;
   const nowMs = clock.now();
-  const { refundCommitment } = await loadCommitment();
+  const { refundCommitment } = await loadAddress();
   // The id names the refund owner, so that money which comes after the escrow was closed still reaches him.
   const intentId = ids.committed('int', (start) => refundCommitment(start, refundWallet as Address));
   const place = await escrows.place(intentId);

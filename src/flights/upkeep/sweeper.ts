@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
 import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/index.ts';
-import { loadCommitment } from '../../escrow/index.ts';
+import { loadAddress } from '../../escrow/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { journeyEndMs } from '../../kernel/domain/ics.ts';
 import { isProblem } from '../../kernel/problems.ts';
@@ -106,7 +106,7 @@ async function withMoney({ cluster }: FlightsPorts, intents: readonly Due[]): Pr
 /** Sends the vault of an ended escrow to the refund wallet. It is an effect, and safe to repeat. */
 async function sweepLate(ports: FlightsPorts, escrows: Escrows, intent: IntentRow): Promise<void> {
   const { intent_id, vault_address: vault } = intent;
-  const { commitsTo } = await loadCommitment();
+  const { commitsTo } = await loadAddress();
   const hasEscrow = (await escrows.read(intent)) !== null;
   if (hasEscrow || commitsTo(intent_id, intent.refund_wallet as Address)) {
     const went = hasEscrow ? await escrows.sweep(intent) : await escrows.recover(intent);

@@ -3,7 +3,7 @@ import { readEscrow } from '../../../src/escrow/account.ts';
 import { escrowAddress } from '../../../src/escrow/address.ts';
 import { inspectProgram } from '../../../src/escrow/deployment/inspect.ts';
 import { CHUNK, type Deployment, planDeployment } from '../../../src/escrow/deployment/plan.ts';
-import type { DeploymentPorts } from '../../../src/escrow/deployment/sending.ts';
+import type { DeploymentPorts } from '../../../src/escrow/deployment/steps.ts';
 import { carryOut, reclaimBuffer } from '../../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { openInstructions, refundInstructions } from '../../../src/escrow/program.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '@solana/kit';
-import { ESCROW_PROGRAM_ID, escrowAddress } from '../../../src/escrow/address.ts';
-import { refundCommitment } from '../../../src/escrow/commitment.ts';
+import { ESCROW_PROGRAM_ID, escrowAddress, refundCommitment } from '../../../src/escrow/address.ts';
 import { CROCKFORD } from '../../../src/kernel/ids.ts';
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/solana/token.ts';
 import { mintData, person, START, TOKEN_RENT, tokenData } from '../program-world.ts';
