@@ -4,7 +4,6 @@ import { type HttpRequest, readBody } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import type { JsonForm } from './routes.ts';
 
-/** Most of a request's body, where its route says nothing else. */
 export const MOST_BODY_BYTES = 64 * 1024;
 
 export interface Issue {
@@ -28,8 +27,7 @@ export async function readJson(
 }
 
 /**
- * The bytes of a request's body, read no further than they are allowed to go: a body without a length is given up as
- * soon as it is too large.
+ * The bytes of a request's body, read up to the limit: a body without a length is given up as soon as it is too large.
  * @throws Problem `payload_too_large`; `body_incomplete` when the client goes away meanwhile
  */
 export async function readBytes(request: HttpRequest, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -89,7 +87,7 @@ function wordOf(issue: z.core.$ZodIssue): string {
 }
 
 /**
- * The parameters of a query; without a schema none is known, and one that would be ignored in silence is refused.
+ * The parameters of a query. Unknown ones are refused, because they would be ignored in silence.
  * @throws Problem `invalid_request`, also for a parameter that is given twice
  */
 export async function readQuery(url: URL, schema: { load(): Promise<z.ZodType> } | undefined): Promise<unknown> {

@@ -6,6 +6,7 @@ import {
   codesOf,
   componentName,
   type DeclaredAnswer,
+  type HeaderParameter,
   type LazySchema,
   type PriceRange,
   type Route,
@@ -22,7 +23,6 @@ interface Described<O> {
     readonly refusal: (codes: readonly ProblemCode[]) => object;
   }[];
   readonly securitySchemes: object;
-  /** Schemas that no module has. */
   readonly schemas: Readonly<Record<string, object>>;
   /** Modules whose schemas are inside those of the routes, and have names of their own. */
   readonly modules?: readonly (() => Promise<object>)[];
@@ -38,7 +38,6 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ 'application/json': { schema } });
 const TEXT = { type: 'string' };
 
-/** The codes that any call can be refused with. */
 export const publicCodes = (): ProblemCode[] =>
   (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => 'status' in PROBLEMS[code]);
 
@@ -76,17 +75,17 @@ async function operationOf<C, O>(
   const paid = price?.(options);
   return {
     operationId: route.id,
-    ...(tag === undefined ? {} : { tags: [tag] }),
+    ...(tag !== undefined && { tags: [tag] }),
     summary: typeof summary === 'string' ? summary : summary(options),
-    ...(paid === undefined ? {} : { 'x-payment-info': paymentInfo(paid) }),
+    ...(paid !== undefined && { 'x-payment-info': paymentInfo(paid) }),
     security: securityOf(route.security ?? table.security ?? (price ? [['x402']] : [])),
     parameters: await parametersOf(route),
-    ...(body ? { requestBody: requestBody(body, route.mostBodyBytes ?? MOST_BODY_BYTES) } : {}),
+    ...(body && { requestBody: requestBody(body, route.mostBodyBytes ?? MOST_BODY_BYTES) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, answer]) => [status, answerOf(answer, !!price)]),
       ),
-      ...(price ? { 402: CHALLENGE } : {}),
+      ...(price && { 402: CHALLENGE }),
       ...refusalsOf(codesOf(table, route), refusal),
     },
   };
@@ -122,10 +121,8 @@ async function parametersOf<C, O>({ path, headers, price, query }: Route<C, O>):
   ];
 }
 
-const PAYMENT = {
+const PAYMENT: HeaderParameter = {
   name: 'PAYMENT-SIGNATURE',
-  required: undefined,
-  schema: TEXT,
   description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
 };
 
@@ -152,26 +149,19 @@ function answerOf({ description, schema, headers, free }: DeclaredAnswer, hasPri
   };
 }
 
-/** One response per status; its codes are listed, so that a client can be generated that knows them. */
-function refusalsOf(
-  codes: readonly ProblemCode[],
-  refusal: (listed: readonly ProblemCode[]) => object,
-): Record<string, object> {
+/** One response per status, which lists its codes for generated clients. */
+function refusalsOf(codes: readonly ProblemCode[], refusal: (listed: readonly ProblemCode[]) => object) {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {
     const status = (PROBLEMS[code] as ProblemKind).status ?? 500;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  return Object.fromEntries(
-    [...byStatus].map(([status, listed]) => [
-      String(status),
-      {
-        description: listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n'),
-        headers: { ...REQUEST_ID, ...headersOf(status) },
-        content: json(refusal(listed)),
-      },
-    ]),
-  );
+  const responses = [...byStatus].map(([status, listed]) => {
+    const description = listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n');
+    const headers = { ...REQUEST_ID, ...headersOf(status) };
+    return [String(status), { description, headers, content: json(refusal(listed)) }];
+  });
+  return Object.fromEntries(responses);
 }
 
 function headersOf(status: number): object {
@@ -193,7 +183,7 @@ function paymentInfo(price: PriceRange): object {
   };
 }
 
-/** Requests are described as they are sent, answers as they come; of a module's schemas those that something names. */
+/** Requests as they are sent and answers as they come, with the schemas of each module that they name. */
 async function componentsOf<O>({ tables, modules = [], override }: Described<O>): Promise<object> {
   const routes = tables.flatMap(({ table }) => table.routes);
   const asked = routes.flatMap(({ body }) => body ?? []);
@@ -210,11 +200,7 @@ async function componentsOf<O>({ tables, modules = [], override }: Described<O>)
   };
 }
 
-function schemasAs(
-  registry: z.core.$ZodRegistry<{ id: string }>,
-  io: Io,
-  override: Override | undefined,
-): Record<string, object> {
+function schemasAs(registry: z.core.$ZodRegistry<{ id: string }>, io: Io, override: Override | undefined) {
   const { schemas } = z.toJSONSchema(registry, {
     uri: (id) => ref(id).$ref,
     io,
@@ -227,7 +213,7 @@ function schemasAs(
   );
 }
 
-/** Those of the schemas that these name, and what is inside them. */
+/** The schemas that these name, and those inside them. */
 function namedIn(made: Readonly<Record<string, object>>, roots: readonly LazySchema[]): Record<string, object> {
   const found: Record<string, object> = {};
   const follow = (name: string): void => {

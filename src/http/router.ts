@@ -14,37 +14,28 @@ import {
 } from '../kernel/problems.ts';
 import { storageFields, storeTrouble } from '../store/index.ts';
 import { checked, readJson, readQuery } from './body.ts';
-import { type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
+import { type Call, type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
 
-/** The diagnostics channel that is told of an answer that its route does not declare. Tests listen, and fail. */
+/** The diagnostics channel for answers that their routes do not declare. Tests listen, and fail. */
 const UNDECLARED = 'farelock:undeclared-answer';
 
-/** A service: what it answers, and on which connection it was asked. */
 export type Serve = (request: HttpRequest, connection?: Connection) => Promise<HttpResponse>;
 
 interface Served<C, O> {
   readonly table: RouteTable<C, O>;
   readonly log: Log;
   readonly ids: Pick<Ids, 'next'>;
-  /** Comes before everything else. */
   readonly arrive?: (visit: Visit) => Promise<unknown>;
-  /** What the call's `run` works with, and who calls. `route` is null where there is none. */
+  /** Makes the context of the call's `run`. `route` is null where there is none. */
   readonly enter: (visit: Visit, route: Route<C, O> | null) => C | Promise<C>;
-  /** Another reading of a body than plain JSON. */
   readonly read?: (request: HttpRequest, schema: z.ZodType, route: Route<C, O>) => Promise<Body>;
   readonly failure?: (error: Problem) => HttpResponse;
 }
 
-export interface Body {
-  readonly body: unknown;
-  readonly bytes: Uint8Array;
-}
+export type Body = Pick<Call<unknown>, 'body' | 'bytes'>;
 
-const NO_BODY: Body = { body: undefined, bytes: new Uint8Array() };
-
-interface Matched<C, O> {
+interface Matched<C, O> extends Pick<Call<unknown>, 'params'> {
   readonly route: Route<C, O>;
-  readonly params: Readonly<Record<string, string>>;
 }
 
 /** Serves a route table. The answer is never an exception. */
@@ -54,7 +45,7 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
 
   async function read(request: HttpRequest, route: Route<C, O>): Promise<Body> {
     const schema = await route.body?.load();
-    if (!schema) return NO_BODY;
+    if (!schema) return { body: undefined, bytes: new Uint8Array() };
     if (served.read) return served.read(request, schema, route);
     const { value, bytes } = await readJson(request, route.mostBodyBytes, table.json);
     return { body: checked(schema, value), bytes };
@@ -98,7 +89,7 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
 
 const firstStatus = ({ answers }: Pick<Route<never>, 'answers'>): number => Number(Object.keys(answers)[0]);
 
-/** True when a route says that it may answer so. A code is known of a refusal that was raised, not of one given again. */
+/** True when a route declares the answer. Replayed refusals carry no code. */
 function isDeclared<C, O>(
   table: RouteTable<C, O>,
   route: Route<C, O>,
@@ -114,7 +105,6 @@ function isDeclared<C, O>(
 const told = ({ method, path }: Pick<Route<never>, 'method' | 'path'>, { status }: HttpResponse, code: string | null) =>
   [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
 
-/** The route of a request, or why there is none. */
 function matchOf<C, O>(table: RouteTable<C, O>, method: string, pathname: string): Matched<C, O> | Problem {
   const segments = pathname.split('/');
   const matching = table.routes.flatMap((route) => {
@@ -144,7 +134,7 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // No text in UTF-8: then it is no id either.
+    // It is not UTF-8, so it is not an id.
     return segment;
   }
 }
@@ -153,7 +143,7 @@ function decoded(segment: string): string {
 export const AWAY_S = 5;
 
 /**
- * What a failure is for who called. What nobody expected is logged by its kind, and says nothing of the inside.
+ * The problem that a caller gets for a failure. Unexpected failures are logged by their kind, and reveal nothing.
  * @param path of the route: the address itself has ids in it
  */
 function problemOf(log: Log, error: unknown, requestId: string, path: string | null): Problem {
@@ -161,7 +151,7 @@ function problemOf(log: Log, error: unknown, requestId: string, path: string | n
   const where = { request_id: requestId, path };
   if (!storage && isProblem(error, 'cluster_failed')) {
     log('warn', 'cluster_away', { ...where, why: error.message });
-    // Which node, and how it failed, is the operator's business.
+    // The node, and how it failed, is for the operator alone.
     return problem('cluster_failed', { retryAfter: AWAY_S });
   }
   if (!storage && isProblem(error) && error.kind.status !== undefined) return error;

@@ -3,21 +3,19 @@ import type { HttpRequest } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 
 /**
- * A route table says everything of a service's calls once: routing, validation, refusals and /openapi.json are made
- * from it (router.ts, openapi.ts). It loads neither a schema nor what a call does before the call comes.
+ * Everything about a service's calls: routing, validation, refusals and /openapi.json are made from it (router.ts,
+ * openapi.ts). Schemas and the code of a call are loaded by the call.
  */
 export interface RouteTable<C, O = unknown> {
   readonly routes: readonly Route<C, O>[];
-  /** Under which tag its operations are described, and who may call them, where a route says nothing else. */
   readonly tag?: string;
   readonly security?: Security;
-  /** Refusals of every route of the table, beside those that are in the nature of a call. */
+  /** Refusals of every route of the table, beside those of any call. */
   readonly codes?: readonly ProblemCode[];
   /** The refusal of a path that no route has. */
   readonly unknown: ProblemCode;
-  /** Without a key nobody learns which paths there are. */
+  /** Without a key a caller doesn't learn which paths there are. */
   readonly keyFirst?: true;
-  /** What is read of a JSON body beside the usual form. */
   readonly json?: JsonForm;
 }
 
@@ -31,7 +29,7 @@ export interface JsonForm {
   readonly namesOnce?: true;
 }
 
-/** Money for a call in atomic USDC: always the same, or from the least to the most. */
+/** In atomic USDC: always the same, or a range. */
 export type PriceRange = bigint | readonly [least: bigint, most: bigint];
 
 export interface HeaderParameter {
@@ -41,13 +39,12 @@ export interface HeaderParameter {
   readonly schema?: object;
 }
 
-/** An answer that is no refusal. */
 export interface DeclaredAnswer {
   readonly description: string;
   /** Of the body: one schema, or one of several. Absent: any object. */
   readonly schema?: LazySchema | readonly LazySchema[];
   readonly headers?: Readonly<Record<string, { readonly schema: object; readonly description: string }>>;
-  /** Nothing is charged for it, though the call has a price. */
+  /** It costs nothing, although the call has a price. */
   readonly free?: true;
 }
 
@@ -63,15 +60,13 @@ interface Described<O> {
   readonly price?: (options: O) => PriceRange;
   readonly headers?: readonly HeaderParameter[];
   readonly mostBodyBytes?: number;
-  /** By status. What `run` gives without an HttpResponse is answered with the first of them. */
+  /** By status. What `run` returns without an HttpResponse gets the first of them. */
   readonly answers: Readonly<Record<number, DeclaredAnswer>>;
-  /** Refusals of its own. */
   readonly codes?: readonly ProblemCode[];
   /** `false`: it needs no database. */
   readonly stored?: false;
 }
 
-/** What a request is, before any route knows it. */
 export interface Visit {
   readonly request: HttpRequest;
   /** X-Request-Id of the answer. */
@@ -79,15 +74,16 @@ export interface Visit {
   readonly connection: Connection;
 }
 
-/** What the HTTP server knows of a connection, never from the request alone; an embedded service has none of it. */
+/** Facts from the HTTP server, never from the request alone; an embedded service has none. */
 export interface Connection {
   readonly clientAddress?: string | undefined;
+  /** The address that the service was reached at, without a slash at its end, as far as it can be believed. */
   readonly publicUrl?: string | undefined;
 }
 
-/** One call of a route: what was asked, checked by the schemas of the route. */
+/** One call of a route, checked by its schemas. */
 export interface Call<C, B = unknown, Q = unknown, P extends string = string> extends Visit {
-  /** What the table's service gave for this call. */
+  /** From the service's `enter`. */
   readonly context: C;
   readonly params: Readonly<Record<P, string>>;
   readonly query: Q;
@@ -101,7 +97,7 @@ interface Written<C, O, B extends z.ZodType, Q extends z.ZodType, Path extends s
   readonly body?: LazySchema<B>;
   /** Absent: every parameter is refused. */
   readonly query?: LazySchema<Q>;
-  /** Gives the body of the answer, or an HttpResponse. */
+  /** Returns the body of the answer, or an HttpResponse. */
   run(call: Call<C, z.output<B>, z.output<Q>, ParamsOf<Path>>): Promise<object>;
 }
 
@@ -115,13 +111,12 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? Name | ParamsOf<Rest>
   : never;
 
-/** Writes routes of one context: `run` is given what the route's own schemas have read. */
+/** Builder for routes of one context: `run` gets the types of the route's own schemas. */
 export const routesOf =
   <C, O = unknown>() =>
   <B extends z.ZodType, Q extends z.ZodType, Path extends string>(route: Written<C, O, B, Q, Path>): Route<C, O> =>
     route;
 
-/** A schema that is loaded when it is first needed. */
 export interface LazySchema<S extends z.ZodType = z.ZodType> {
   /** Its name in OpenAPI: that of its export, with a capital letter. */
   readonly name: string;
@@ -142,21 +137,15 @@ export const schemasOf =
 
 export const componentName = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** What a database that is away or a disk that fails is answered with. */
+/** Refusals while the database is away or the disk fails. */
 const STORED: readonly ProblemCode[] = [
-  'not_ready',
-  'storage_full',
-  'storage_failed',
-  'storage_not_writable',
-  'storage_locked',
-  'storage_damaged',
-  'too_many_open_files',
+  ...(['not_ready', 'storage_full', 'storage_failed', 'storage_not_writable', 'storage_locked'] as const),
+  ...(['storage_damaged', 'too_many_open_files'] as const),
 ];
 const BODY: readonly ProblemCode[] = ['invalid_json', 'body_incomplete', 'payload_too_large', 'unsupported_media_type'];
 const PAID: readonly ProblemCode[] = ['invalid_payment_signature', 'payment_pending', 'operator_funds_low'];
 const ANY: readonly ProblemCode[] = ['invalid_request', 'method_not_allowed', 'internal_error'];
 
-/** Every refusal that a route can answer with. */
 export const codesOf = <C, O>(table: RouteTable<C, O>, route: Route<C, O>): readonly ProblemCode[] => [
   ...new Set([
     ...(route.body ? BODY : []),
@@ -168,7 +157,7 @@ export const codesOf = <C, O>(table: RouteTable<C, O>, route: Route<C, O>): read
   ]),
 ];
 
-/** A description of the calls, which is made once, for the address that a client has reached it by. */
+/** The description of the calls, with the address that a client has reached it by. */
 export const servedAt = (document: object, publicUrl: string | undefined): object =>
   publicUrl === undefined ? document : { ...document, servers: [{ url: publicUrl }] };
 

@@ -5,5 +5,5 @@ export { type NotifyTables, notifyMigrations } from './tables.ts';
 
 export const loadNotifyMails = () => import('./mails.ts');
 export const loadOutbox = () => import('./outbox.ts');
-export const loadSettings = () => import('./settings.ts');
+export const loadSettings = () => import('./message.ts');
 export const loadTransports = () => import('./transports.ts');

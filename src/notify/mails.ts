@@ -1,6 +1,6 @@
 import { formatUsdc } from '../kernel/money.ts';
 
-/** What a traveller is told, each with the facts that its text needs. Amounts are atomic USDC. */
+/** The mails to a traveller, each with the facts that its text needs. Amounts are atomic USDC. */
 export type MailFacts =
   | { readonly kind: 'booking_requested'; readonly journey: JourneyFacts }
   | {
@@ -54,13 +54,8 @@ export interface JourneyFacts {
   }[];
 }
 
-interface MailText {
-  readonly subject: string;
-  readonly text: string;
-}
-
-/** The words of a mail. The support code is never in one: whoever reads the mailbox must not be able to act. */
-export function mailText(greetedAs: string, intentId: string, facts: MailFacts): MailText {
+/** The words of a mail. The support code is never in one: a reader of the mailbox must not be able to act. */
+export function mailText(greetedAs: string, intentId: string, facts: MailFacts) {
   const { subject, body } = worded(facts, intentId);
   const lines = [
     `Hello ${greetedAs},`,
@@ -73,7 +68,12 @@ export function mailText(greetedAs: string, intentId: string, facts: MailFacts):
   return { subject, text: `${lines.join('\n')}\n` };
 }
 
-function worded(facts: MailFacts, intentId: string): { subject: string; body: string[] } {
+interface Words {
+  readonly subject: string;
+  readonly body: readonly string[];
+}
+
+function worded(facts: MailFacts, intentId: string): Words {
   switch (facts.kind) {
     case 'booking_requested':
       return {
@@ -95,7 +95,7 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
           '',
           ...flightLines(facts.journey),
           '',
-          ...(facts.bookingReference === null ? [] : [`Booking reference: ${facts.bookingReference}`]),
+          ...referenceLine(facts),
           ...ticketLines(facts),
           `Order: ${facts.orderId}`,
           `Paid: ${facts.journey.totalAmountDecimal} ${facts.journey.totalCurrency}`,
@@ -144,13 +144,10 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
   }
 }
 
-/** The airline changed what it had sold: what was, and what is. */
-function changedText(
-  facts: Extract<MailFacts, { kind: 'journey_changed' }>,
-  intentId: string,
-): { subject: string; body: string[] } {
+/** The airline changed a journey: the old one, and the new one. */
+function changedText(facts: Extract<MailFacts, { kind: 'journey_changed' }>, intentId: string): Words {
   const { change, before, after } = facts;
-  const reference = facts.bookingReference === null ? [] : [`Booking reference: ${facts.bookingReference}`];
+  const reference = referenceLine(facts);
   if (change === 'cancelled') {
     return {
       subject: `Cancelled by the airline: ${routeOf(before)}`,
@@ -194,6 +191,9 @@ function changedText(
     ],
   };
 }
+
+const referenceLine = ({ bookingReference }: { readonly bookingReference: string | null }): string[] =>
+  bookingReference === null ? [] : [`Booking reference: ${bookingReference}`];
 
 /** Some carriers issue no tickets: their booking reference is all that a traveller needs. */
 const ticketLines = ({ ticketNumbers }: { readonly ticketNumbers: readonly string[] }): string[] =>

@@ -1,22 +1,18 @@
-/** What is told to people outside: a page to the operator, a mail to a traveller. */
+import { problem } from '../kernel/problems.ts';
+
 export type Message = PageMessage | MailMessage;
 
 interface Common {
-  /**
-   * Names the happening, such as `mail:booked:int_1`. A second message with the same key is not written, so that a
-   * step which runs again after a crash tells nobody twice.
-   */
+  /** Names the event, such as `mail:booked:int_1`. A step that runs again after a crash writes no second message. */
   readonly dedupKey: string;
-  /** The intent that it is about; what was written about an intent is forgotten with its personal data. */
+  /** Messages about an intent are forgotten with its personal data. */
   readonly intentId: string | null;
 }
 
-/** To the operator's channel. Names, contacts and customers' words stay out of it: ids and amounts are enough. */
+/** A page for the operator's channel. It has ids and amounts, and never names, contacts or customers' words. */
 export interface PageMessage extends Common {
   readonly kind: 'page';
-  /** What happened, in a word: `refund_requested`, `booking_stuck`. */
   readonly event: string;
-  /** One sentence for a person. */
   readonly text: string;
   readonly fields: Readonly<Record<string, string | number | null>>;
 }
@@ -36,7 +32,7 @@ export interface Attachment {
   readonly content: string;
 }
 
-/** A message that is being delivered. Its id stays the same over every try, so that a receiver can tell a repeat. */
+/** A try to deliver a message. Its id stays the same over every try, so that a receiver can tell a repeat. */
 export interface Delivery {
   /** `msg_…` */
   readonly id: string;
@@ -45,7 +41,7 @@ export interface Delivery {
   readonly attempt: number;
 }
 
-/** Where pages and mails go. What isn't set goes to files under the home. */
+/** The receivers of pages and mails. Without them, both go to files under the home. */
 export interface NotifySettings {
   /** `smtp://user:password@host:587` or `smtps://…`. */
   readonly smtpUrl?: string | undefined;
@@ -59,20 +55,59 @@ export interface NotifySettings {
   readonly telegramOrigin?: string | undefined;
 }
 
-/** A way out. Throws when it is not certain that the receiver took the message. */
+/** The ways out. They throw when it is not certain that the receiver took the message. */
 export interface Transports {
   page(message: PageMessage, delivery: Delivery, signal: AbortSignal): Promise<void>;
   mail(message: MailMessage, delivery: Delivery, signal: AbortSignal): Promise<void>;
-  /** Removes what a transport keeps of a message itself (mails written to files); again is harmless. */
+  /** Removes a mail that was written to a file; harmless to repeat. */
   forget(messageId: string): Promise<void>;
 }
 
-/** The receiver could not be reached, or could not take anything at the moment: others of its kind need not be tried. */
+/** The receiver is away or can take nothing at the moment: its other messages need not be tried. */
 export class ReceiverUnreachable extends Error {
   override readonly name = 'ReceiverUnreachable';
 }
 
-/** The receiver took this message for wrong, rather than being out of reach: others may still pass. */
+/** The receiver refused this very message: others may still pass. */
 export class DeliveryRefused extends Error {
   override readonly name = 'DeliveryRefused';
 }
+
+export const DEFAULT_SENDER = 'Farelock <farelock@localhost>';
+
+/**
+ * Refuses settings that can't work, under the names of their variables. Nothing that is wrong is repeated in the
+ * problem: most of it is secret.
+ * @throws Problem `usage`
+ */
+export function checkSettings(settings: NotifySettings): void {
+  if (settings.smtpUrl !== undefined) {
+    const url = parsed(settings.smtpUrl);
+    if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
+      throw wrong('FARELOCK_SMTP_URL', 'is not an smtp:// or smtps:// address.');
+    }
+    if (settings.mailFrom === undefined) throw wrong('FARELOCK_MAIL_FROM', 'is missing: e-mails need a sender.');
+  }
+  if (settings.mailFrom !== undefined && !/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/.test(settings.mailFrom)) {
+    throw wrong('FARELOCK_MAIL_FROM', 'is not an e-mail address.');
+  }
+  if (settings.pageUrl !== undefined) {
+    const url = parsed(settings.pageUrl);
+    const ok = url && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
+    if (!ok) throw wrong('FARELOCK_PAGE_URL', 'must be https, or http to this machine.');
+  }
+  if ((settings.telegramToken === undefined) !== (settings.telegramChat === undefined)) {
+    throw wrong('FARELOCK_TELEGRAM_TOKEN', 'and FARELOCK_TELEGRAM_CHAT belong together; one is missing.');
+  }
+  if (settings.telegramToken !== undefined && !/^\d+:[\w-]+$/.test(settings.telegramToken)) {
+    throw wrong('FARELOCK_TELEGRAM_TOKEN', 'is not a bot token.');
+  }
+}
+
+export const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || hostname === '::1' || /^127(\.\d{1,3}){3}$/.test(hostname);
+
+const parsed = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
+
+const wrong = (name: string, what: string) =>
+  problem('usage', { message: `${name} ${what}`, fix: `Correct ${name}, or unset it.` });

@@ -1,6 +1,5 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import type { Clock } from '../kernel/clock.ts';
-import { HOUR_MS } from '../kernel/clock.ts';
+import { type Clock, HOUR_MS } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
@@ -16,32 +15,13 @@ import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } f
 import type { NotifyTables, OutboxTable, Store, Tx } from './tables.ts';
 
 /**
- * The transactional outbox. A message is a row that is written in the transaction of the change which it reports, so
- * that it exists exactly when the change does:
+ * The transactional outbox. A message is a row, written in the transaction of the change that it reports, so that it
+ * exists exactly when the change does.
  *
- *     await store.transaction().execute(async (tx) => {
- *       await tx.insertInto('refund_requests')…
- *       await outbox.enqueue(tx, {
- *         kind: 'page', dedupKey: `page:refund_requested:${intentId}`, intentId, event: 'refund_requested',
- *         text: `Refund requested for ${intentId}.`, fields: { intent_id: intentId },
- *       });
- *     });
- *
- * `deliverDue` sends what is due, again and again until a receiver took it: at least once, always under the same
- * message id. What was sent is emptied; the row stays and keeps its key.
+ * `deliverDue` sends due messages until a receiver takes them: at least once, always under the same message id. A sent
+ * message is emptied; its row stays and keeps the key.
  */
-export interface Outbox {
-  /** Writes a message with the caller's change; false when one with its key was written before. */
-  enqueue(tx: Tx, message: Message): Promise<boolean>;
-  /** Sends what is due. One small read when nothing is. Never throws for a receiver's sake. */
-  deliverDue(): Promise<{ readonly sent: number; readonly failed: number }>;
-  /** Starts `deliverDue` unless it is running, and doesn't wait for it: no booking waits for a receiver. */
-  start(): void;
-  /** Waits for what `start` began. */
-  drain(): Promise<void>;
-  /** Empties every message about an intent, sent or not, and removes what transports kept of it. */
-  forget(intentId: string): Promise<void>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 interface OutboxPorts {
   readonly store: Store;
@@ -56,7 +36,7 @@ interface OutboxPorts {
 type OutboxRow = Selectable<OutboxTable>;
 
 const TRY_MS = 20_000;
-/** After this long a person has to look. */
+/** Afterwards a person has to look. */
 const GIVE_UP_MS = 7 * 24 * HOUR_MS;
 const MOST_AT_ONCE = 50;
 
@@ -68,16 +48,16 @@ const RETRY: RetryPolicy = {
   tellAfter: null,
   giveUp: { after: 'age', ms: GIVE_UP_MS },
 };
-/** A receiver that takes a message for wrong is asked less often: the fault may still be its own. */
+/** A receiver that refuses a message is asked less often: the fault may still be its own. */
 const REFUSED: RetryPolicy = { ...RETRY, mostMs: 6 * HOUR_MS };
 
-/** A queue for each channel: one that is down, and however full, holds up no other. */
+/** A queue for each channel: a channel that is down or full holds up no other. */
 const waiting = (open: QueueTerms['open']): Queue<NotifyTables, 'outbox'> => ({
   table: 'outbox',
   key: 'message_id',
   due: 'next_at_ms',
   open,
-  // Longer than a try may take; a process that died in it is overtaken after that.
+  // Longer than a try may take; afterwards another process takes over from one that died.
   leaseMs: 60_000,
   mostMs: 60_000,
   farthestMs: REFUSED.mostMs,
@@ -93,14 +73,17 @@ const WAITING = {
 
 type Channel = OpenQueue<NotifyTables, 'outbox'>;
 
-export function createOutbox(ports: OutboxPorts): Outbox {
+export function createOutbox(ports: OutboxPorts) {
   const channels = { page: openQueue(ports, WAITING.page), email: openQueue(ports, WAITING.email) };
   const deliverDue = () => deliver(ports, channels);
   let running: Promise<unknown> | null = null;
   return {
-    enqueue: (tx, message) => enqueue(ports, tx, message),
+    /** Writes a message with the caller's change; false when one with its key was written before. */
+    enqueue: (tx: Tx, message: Message) => enqueue(ports, tx, message),
+    /** Sends what is due. One small read when nothing is. Never throws for a receiver's sake. */
     deliverDue,
-    start() {
+    /** Starts `deliverDue` unless it is running, and doesn't wait for it: no booking waits for a receiver. */
+    start(): void {
       running ??= deliverDue()
         .catch((error: unknown) => {
           // The lease of what was under way runs out, and the next round takes it up again.
@@ -110,10 +93,11 @@ export function createOutbox(ports: OutboxPorts): Outbox {
           running = null;
         });
     },
-    async drain() {
+    async drain(): Promise<void> {
       await running;
     },
-    forget: (intentId) => forget(ports, intentId),
+    /** Empties every message about an intent, sent or not, and removes mails that were written to files. */
+    forget: (intentId: string) => forget(ports, intentId),
   };
 }
 
@@ -150,7 +134,7 @@ async function send({ secrets }: OutboxPorts, row: OutboxRow, transports: Transp
   else await transports.mail(message, delivery, signal);
 }
 
-/** Sends what is due of each channel, in turns: a heap of mails holds up no page. */
+/** Sends what is due of each channel, in turns: many mails hold up no page. */
 async function deliver(ports: OutboxPorts, channels: Readonly<Record<Message['kind'], Channel>>) {
   let sent = 0;
   let failed = 0;
@@ -169,12 +153,8 @@ async function deliver(ports: OutboxPorts, channels: Readonly<Record<Message['ki
     await queue.take(row, {
       async perform() {
         await send(ports, row, transports);
-        await queue.finish(row, {
-          state: 'sent',
-          payload_sealed: '',
-          last_error: null,
-          updated_at_ms: ports.clock.now(),
-        });
+        const sentAs = { state: 'sent', payload_sealed: '', last_error: null } as const;
+        await queue.finish(row, { ...sentAs, updated_at_ms: ports.clock.now() });
         sent++;
         ports.log('info', 'message_sent', { message_id: row.message_id, kind, attempts: row.attempts });
       },
@@ -201,7 +181,7 @@ async function withWork(
   return open;
 }
 
-/** Puts a message off, longer each time and never two at the same moment; gives it up after a week. */
+/** Postpones a message, longer each time and never two at the same moment; gives it up after a week. */
 function putOff({ clock, log }: OutboxPorts, queue: Channel, row: OutboxRow, error: unknown): Promise<void> {
   const policy = error instanceof DeliveryRefused ? REFUSED : RETRY;
   return queue.postpone(

@@ -25,12 +25,10 @@ export interface NotifyTables {
   outbox: OutboxTable;
 }
 
-/** The database, as far as messages know it. */
 export type Store = Kysely<NotifyTables>;
 
 export type Tx = Transaction<NotifyTables>;
 
-/** What makes the outbox, step by step. */
 export const notifyMigrations = {
   create: [
     `create table outbox (

@@ -1,7 +1,7 @@
 // Run as a process of its own by smtp-tls.test.ts, for what a process trusts is fixed when it starts: sends one mail and
 // says how that ended.
 import { writeSync } from 'node:fs';
-import { sendSmtp } from '../../src/notify/smtp.ts';
+import { sendSmtp } from '../../src/notify/transports.ts';
 
 const mail = {
   envelope: { from: 'desk@example.com', to: ['ada@example.org'] },
