@@ -1,6 +1,6 @@
 import type { Serve } from '../src/http/router.ts';
 import { type Fetch, HttpResponse } from '../src/kernel/http.ts';
-import type { Service } from '../src/service/types.ts';
+import type { Service } from '../src/service/index.ts';
 
 /** The platform's requests and responses on one side, the plain ones of `src` on the other. */
 

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Fulfiller, Provider } from '../airlines/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { problem } from '../kernel/problems.ts';
 import { createSandboxProvider } from '../sandbox/airline/index.ts';
@@ -10,36 +8,24 @@ import { createSandboxLowcost } from '../sandbox/lowcost/index.ts';
 import { SOLANA_NETWORKS } from '../solana/index.ts';
 import { markOnce, type StorageWatch } from '../store/index.ts';
 import type { Home } from './home.ts';
+import { providerOf } from './providers.ts';
 import type { AirlineSettings, ServiceOptions } from './types.ts';
 
-/** Both tiers that seats are sold from. */
-export interface Airlines {
-  readonly provider: Provider;
-  readonly lowcost: Fulfiller | null;
-  /** Ends what is under way on a carrier's site. */
-  close(): Promise<void>;
-}
+export type Airlines = Awaited<ReturnType<typeof openAirlines>>;
 
-interface AirlinePorts {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-}
+const nameOf = (tier: AirlineSettings['provider' | 'lowcost']): string => (typeof tier === 'string' ? tier : tier.name);
 
-const nameOf = (lowcost: AirlineSettings['lowcost']): string => (typeof lowcost === 'string' ? lowcost : lowcost.name);
+const isLive = (provider: AirlineSettings['provider']): boolean =>
+  provider !== 'sandbox' && providerOf(provider).isLive;
 
 const DEFAULT: AirlineSettings = { provider: 'sandbox', lowcost: 'sandbox' };
-/** Only a live token sells journeys that can be flown. */
-const isTestToken = (token: string): boolean => !token.startsWith('duffel_live_');
 
-/** What a service will sell from, as far as it is known before anything is opened. */
+/** The sellers of a service, as far as they are known before anything is opened. */
 export function plannedSellers({ airlines = DEFAULT }: ServiceOptions): { name: string; isSandbox: boolean }[] {
   const { provider, lowcost } = airlines;
   return [
-    provider === 'sandbox'
-      ? { name: 'sandbox', isSandbox: true }
-      : { name: provider.name, isSandbox: isTestToken(provider.token) },
-    // Also that of real carriers: no card that it has pays anywhere but in a sandbox (browser.ts).
+    { name: nameOf(provider), isSandbox: !isLive(provider) },
+    // Real carriers too: none of its cards pays anywhere but in a sandbox (browser.ts).
     ...(lowcost === 'none' ? [] : [{ name: nameOf(lowcost), isSandbox: true }]),
   ];
 }
@@ -50,15 +36,15 @@ export function plannedSellers({ airlines = DEFAULT }: ServiceOptions): { name: 
  */
 export async function openAirlines(
   options: ServiceOptions,
-  own: AirlinePorts,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   home: Home,
   storage: StorageWatch,
-): Promise<Airlines> {
+) {
   const { airlines = DEFAULT } = options;
   await claimAirlines(home, airlines);
   const sandbox = {
     seed: options.seed ?? 'farelock',
-    clock: own.clock,
+    clock,
     scenario: options.scenario ?? 'none',
     ticketingMs: options.ticketingMs ?? 2000,
     // The records of both tiers share a file.
@@ -66,12 +52,16 @@ export async function openAirlines(
     onTrouble: storage.onTrouble,
   };
   const { provider, lowcost } = airlines;
+  const own = { clock, log, store: home.store };
   const browser =
-    typeof lowcost === 'string' ? null : (await import('./browser.ts')).openBrowserTier(lowcost.sites, own, home);
-  const opened: Airlines = {
-    provider: provider === 'sandbox' ? createSandboxProvider(sandbox) : await openDuffel(provider, own, home),
+    typeof lowcost === 'string'
+      ? null
+      : (await import('./browser.ts')).openBrowserTier(lowcost.sites, { ...own, secrets: home.keys.secrets });
+  const opened = {
+    provider: provider === 'sandbox' ? createSandboxProvider(sandbox) : await providerOf(provider).open(own),
     lowcost:
       lowcost === 'sandbox' ? createSandboxLowcost({ ...sandbox, quotingMs: options.lowcostMs ?? 2500 }) : browser,
+    /** Ends visits to carriers' sites that are under way. */
     close: async () => browser?.close(),
   };
   if (home.cluster.network !== SOLANA_NETWORKS.mainnet) checkPlayMoney([opened.provider, opened.lowcost]);
@@ -89,20 +79,20 @@ export function checkPlayMoney(
 const MARKS = { provider: 'airlines:provider', lowcost: 'airlines:lowcost' } as const;
 
 /**
- * Marks a database with the real airlines that it sells from, or holds them against its marks: asked of another airline,
- * an order that was made would seem never to have been. A sandbox leaves no mark.
+ * Marks a database with the real airlines that it sells from, or compares them with its marks: another airline would know
+ * nothing of the orders that were made. A sandbox leaves no mark.
  * @throws Problem `airline_of_another_service`
  */
 async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSettings): Promise<void> {
   const mine = {
-    provider: provider === 'sandbox' ? 'sandbox' : `${provider.name}:${isTestToken(provider.token) ? 'test' : 'live'}`,
+    provider: provider === 'sandbox' ? 'sandbox' : `${provider.name}:${isLive(provider) ? 'live' : 'test'}`,
     lowcost: nameOf(lowcost),
   };
   const { rows } = await sql<{ key: string; value: string }>`select key, value from meta
     where key in (${MARKS.provider}, ${MARKS.lowcost})`.execute(store);
   for (const tier of ['provider', 'lowcost'] as const) {
     const name = mine[tier];
-    // Without a tier nothing of it is asked, nor sold.
+    // A tier that is off is neither asked nor sold.
     if (name === 'none') continue;
     const known = rows.find(({ key }) => key === MARKS[tier])?.value;
     const kept = known ?? (name === 'sandbox' ? name : await markOnce(store, MARKS[tier], name));
@@ -112,15 +102,4 @@ async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSett
       detail: { tier, kept, given: name },
     });
   }
-}
-
-type DuffelSettings = Exclude<AirlineSettings['provider'], 'sandbox'>;
-
-async function openDuffel(
-  { url, token, webhookSecret }: DuffelSettings,
-  own: AirlinePorts,
-  { store }: Home,
-): Promise<Provider> {
-  const { createDuffelProvider } = await import('../airlines/duffel/index.ts');
-  return createDuffelProvider({ ...own, url, token, store, webhookSecret });
 }

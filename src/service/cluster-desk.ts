@@ -3,8 +3,11 @@ import type { Address } from '@solana/kit';
 import {
   carryOut,
   type Deployment,
+  type DeploymentPorts,
   type DeploymentRecord,
   type DeploymentRecords,
+  type DeploymentStep,
+  type InspectedProgram,
   inspectProgram,
   mayChange,
   planDeployment,
@@ -19,6 +22,7 @@ import { farelock } from '../kernel/shell-word.ts';
 import { LEAST_LAMPORTS } from '../payments/index.ts';
 import {
   associatedTokenAddress,
+  type Cluster,
   decodeMint,
   decodeTokenAccount,
   EMBEDDED_CLUSTER,
@@ -30,30 +34,40 @@ import { checkDatabaseUrl } from '../store/index.ts';
 import { openRealCluster } from './cluster.ts';
 import { type Home, openHome, openOperatorKeys } from './home.ts';
 import { deployedProgram, deploymentsOf } from './program.ts';
-import type {
-  ClusterDesk,
-  DecidedDeployment,
-  DeploymentWanted,
-  OpenClusterDesk,
-  OperatorWallet,
-  ReclaimedBuffer,
-} from './types.ts';
+import type { ServiceOptions } from './types.ts';
+
+export type { DeploymentStep, InspectedProgram };
+
+export interface DeploymentWanted {
+  /** Pays, and becomes the upgrade authority; null: the authority of the home. */
+  readonly payer: Signer | null;
+  /** An existing program to bring up to date; null: the one of this home, or a new one. */
+  readonly program: Address | null;
+  readonly programSeed: Uint8Array | null;
+  /** A new program, even where there is one already. */
+  readonly isNew: boolean;
+  readonly isFinal: boolean;
+  /** Micro-lamports for a compute unit; null: none, or as it was begun. */
+  readonly microLamports: bigint | null;
+}
+
+export type OperatorWallet = Awaited<ReturnType<typeof walletsOf>>[number];
+export type DecidedDeployment = Awaited<ReturnType<typeof decide>>;
+export type ClusterDesk = Awaited<ReturnType<typeof openClusterDesk>>;
 
 type Keys = Pick<Home['keys'], 'authority' | 'facilitator' | 'treasury'>;
 
-/** Everything that deployments of one home on one cluster stand on. */
 interface Ground {
-  readonly cluster: ClusterDesk['cluster'];
+  readonly cluster: Cluster;
   readonly clock: Clock;
   readonly authority: Signer;
   readonly records: DeploymentRecords;
   readonly elf: Uint8Array;
-  /** Of the settings. */
   readonly named: Address | null;
 }
 
-/** The operator's desk for a cluster: the program on it, the wallets, and deployments. */
-export const openClusterDesk: OpenClusterDesk = async (options) => {
+/** The operator's desk for a cluster (`farelock cluster`): the program on it, the wallets, and deployments. */
+export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) {
   const { home, cluster: settings = EMBEDDED_CLUSTER, clock = systemClock } = options;
   if (options.databaseUrl !== undefined) checkDatabaseUrl(options.databaseUrl);
   const own = settings.rpcUrls.length > 0 ? null : await openHome(options, () => undefined, null);
@@ -68,18 +82,23 @@ export const openClusterDesk: OpenClusterDesk = async (options) => {
   };
   return {
     cluster,
+    /** Its RPC address, which may hold a key; null for the home's own. */
     rpcUrl: settings.rpcUrls.map(resolvedUrl)[0] ?? null,
+    /** null on a cluster that is not this home's own. */
     faucet,
+    /** The address of the escrow program that this home uses there, as far as it knows one. */
     program: () => programOf(ground),
-    inspect: (program) => inspectProgram(cluster, program),
+    inspect: (program: Address): Promise<InspectedProgram> => inspectProgram(cluster, program),
+    /** The mint of USDC; `decimals` is null where there is no such mint. */
     async mint() {
       const [account] = await cluster.accounts([usdcMint]);
       const found = account ? decodeMint(account.data) : null;
       return { address: usdcMint, decimals: found?.decimals ?? null };
     },
     wallets: () => walletsOf(cluster, keys, { mint: usdcMint, leastLamports: faucet ? 0n : LEAST_LAMPORTS }),
-    decide: (wanted) => decide(ground, wanted),
-    abort: (payer, signal) => abort(ground, payer, signal),
+    decide: (wanted: DeploymentWanted) => decide(ground, wanted),
+    /** Closes every unused buffer of this home, and ends the deployment that is under way. */
+    abort: (payer: Signer | null, signal?: AbortSignal) => abort(ground, payer, signal),
     async close() {
       try {
         await own?.noteProgress();
@@ -89,50 +108,55 @@ export const openClusterDesk: OpenClusterDesk = async (options) => {
       }
     },
   };
-};
+}
 
 /** The program of the settings, else the one that this home has deployed there. */
 const programOf = async ({ named, records, cluster }: Ground): Promise<Address> =>
   named ?? (await deployedProgram(cluster, records));
 
 async function walletsOf(
-  cluster: ClusterDesk['cluster'],
+  cluster: Cluster,
   { authority, facilitator, treasury }: Keys,
   // The faucet fills the wallets of a service by itself.
   { mint, leastLamports }: { readonly mint: Address; readonly leastLamports: bigint },
-): Promise<OperatorWallet[]> {
+) {
   const owners = [authority.address, facilitator.address, treasury.address];
   const tokenAccounts = await Promise.all(owners.map((owner) => associatedTokenAddress(owner, mint)));
   const accounts = await cluster.accounts([...owners, ...tokenAccounts]);
-  const wallet = (role: OperatorWallet['role'], at: number, least: bigint): OperatorWallet => {
+  const wallet = (role: 'authority' | 'facilitator' | 'treasury', at: number, least: bigint) => {
     const tokens = accounts[at + owners.length];
     return {
       role,
       address: owners[at] ?? authority.address,
       lamports: accounts[at]?.lamports ?? 0n,
+      /** The balance that it needs before a service starts. */
       leastLamports: least,
+      /** null: it has no token account yet. */
       usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
     };
   };
   return [
     wallet('authority', 0, leastLamports),
     wallet('facilitator', 1, leastLamports),
-    // Nothing is signed with it before it pays out, and those fees are the authority's.
+    // It signs nothing before it pays out, and the authority pays those fees.
     wallet('treasury', 2, 0n),
   ];
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** @throws Problem `deployment_conflict`, `program_not_upgradeable`, `keypair_unreadable`, `cluster_failed` */
-async function decide(ground: Ground, wanted: DeploymentWanted): Promise<DecidedDeployment> {
+/**
+ * Decides on a deployment and what it takes, before anything of it is written or sent.
+ * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `keypair_unreadable`, `cluster_failed`
+ */
+async function decide(ground: Ground, wanted: DeploymentWanted) {
   const { cluster, records } = ground;
   const open = records.current();
   const record = open ? resumed(ground, open, wanted) : await begun(ground, wanted);
   const deployment = deploymentOf(ground, record, wanted.payer);
   const plan = await planDeployment(cluster, deployment);
   const { program: found } = plan;
-  // A program that is named is to be kept up to date from here: somebody else's can't be.
+  // A named program is to be kept up to date from here, which needs its upgrade authority.
   if (wanted.program !== null && found.kind === 'present' && found.upgradeAuthority !== null)
     mayChange(deployment, found);
   return {
@@ -144,10 +168,11 @@ async function decide(ground: Ground, wanted: DeploymentWanted): Promise<Decided
     isFinal: record.final,
     sha256: record.sha256,
     plan,
-    async carryOut(ports) {
+    /** Writes its keys into the home, then does what is left. May be called again after any failure. */
+    async carryOut(ports: Pick<DeploymentPorts, 'signal' | 'onStep'>) {
       if (plan.transactions === 0 && open === null) return { ...(await inspectedAgain()), isUnchanged: true };
       requireFunds(plan, deployment.payer.address);
-      // Of two that begin at once, the second one's keys are not used.
+      // Where two begin at once, the second one's keys are not used.
       let kept = open === null ? records.begin(record) : record;
       if (open !== null) records.update(kept);
       const noteBufferUntil = (height: bigint) => {
@@ -246,14 +271,10 @@ function deploymentOf(
 }
 
 /** Closes every buffer that this home has made on the cluster and not used. */
-async function abort(
-  ground: Ground,
-  payer: Signer | null,
-  signal: AbortSignal | undefined,
-): Promise<ReclaimedBuffer[]> {
+async function abort(ground: Ground, payer: Signer | null, signal: AbortSignal | undefined) {
   const { cluster, clock, records } = ground;
   const open = records.current();
-  const reclaimed: ReclaimedBuffer[] = [];
+  const reclaimed: { readonly buffer: Address; readonly lamports: bigint }[] = [];
   const reclaim = async (record: DeploymentRecord, until: bigint | null) => {
     const deployment = deploymentOf(ground, record, payer);
     const lamports = await reclaimBuffer({ cluster, clock, signal }, deployment, until);

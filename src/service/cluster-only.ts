@@ -1,20 +1,17 @@
 import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
-import { type HttpRequest, HttpResponse } from '../kernel/http.ts';
+import { type HttpRequest, json } from '../kernel/http.ts';
 import { problem, problemBody } from '../kernel/problems.ts';
 import { openEmbedded } from './cluster.ts';
-import type { OpenService } from './types.ts';
+import type { ServiceOptions } from './types.ts';
 
 /**
  * The embedded cluster by itself: its JSON-RPC and its faucet, and no service. Without the program it is a cluster that
  * knows nothing of Farelock, as a real one is.
  * @throws Problem `usage`: the ledger of this home carries the program already
  */
-export const openClusterOnly: OpenService = async (options) => {
-  const { cluster, faucet, rpc, pubSub, genesis } = await openEmbedded(
-    options,
-    () => undefined,
-    () => undefined,
-  );
+export async function openClusterOnly(options: ServiceOptions) {
+  const nothing = () => undefined;
+  const { cluster, faucet, rpc, pubSub, genesis } = await openEmbedded(options, nothing, nothing);
   if (options.withoutProgram && (await cluster.accounts([ESCROW_PROGRAM_ID]))[0]) {
     await cluster.close();
     throw problem('usage', {
@@ -22,12 +19,12 @@ export const openClusterOnly: OpenService = async (options) => {
       fix: 'Give it a home of its own with FARELOCK_HOME, or leave out --without-program.',
     });
   }
-  const notFound = () => json(404, problemBody(problem('not_found', { message: 'Only /rpc is served here.' })));
+  const notFound = () => json(problemBody(problem('not_found', { message: 'Only /rpc is served here.' })), 404);
   return {
     async fetch(request: HttpRequest) {
       const { pathname } = new URL(request.url);
       if (rpc && /^\/rpc\/?$/.test(pathname)) return rpc(request);
-      return pathname === '/health' ? json(200, { status: 'ok' }) : notFound();
+      return pathname === '/health' ? json({ status: 'ok' }) : notFound();
     },
     cluster,
     servedGenesis: genesis,
@@ -41,7 +38,4 @@ export const openClusterOnly: OpenService = async (options) => {
     },
     close: () => cluster.close(),
   };
-};
-
-const json = (status: number, body: object): HttpResponse =>
-  new HttpResponse(status, JSON.stringify(body), { 'content-type': 'application/json' });
+}

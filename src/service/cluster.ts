@@ -19,7 +19,6 @@ export interface OpenedCluster {
   readonly rpc: ((request: HttpRequest) => Promise<HttpResponse>) | null;
   /** Its subscriptions, loaded with the first who wants them; null for a real one. */
   readonly pubSub: (() => Promise<PubSub>) | null;
-  /** The embedded cluster's file; null for a real one. */
   readonly ledger: EmbeddedCluster | null;
   /**
    * The hash of the first block of a real cluster, or of an embedded one that is served as one; null for the embedded one

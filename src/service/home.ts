@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import type { FlightsDatabase } from '../flights/base/index.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
-import { openSecrets, type Secrets } from '../kernel/secrets.ts';
+import { openSecrets } from '../kernel/secrets.ts';
 import { farelock, shell } from '../kernel/shell-word.ts';
 import type { PartnerDatabase } from '../partner/base/index.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
@@ -27,22 +27,22 @@ import {
   readMark,
   readSeen,
   SEEN_LEDGER,
-  type SeenLedger,
   storeTrouble,
   whyLedgerLost,
 } from '../store/index.ts';
 import type { OnTrouble } from '../store/libsql/index.ts';
 import { type OpenedCluster, openEmbedded } from './cluster.ts';
 import { serviceMigrations } from './migrations.ts';
+import type { AirlineTables } from './providers.ts';
 import type { ServiceOptions } from './types.ts';
 
 /**
  * Every table of the services' database; each room knows those that its own `tables.ts` names. Portable between SQLite
  * and PostgreSQL: integers (atomic USDC, milliseconds where a number is compared, 0/1 for flags), UTC text for instants
- * on the wire, JSON as text, bytes for what is large. Columns that end in `_sealed` hold what was encrypted by `kernel/secrets.ts`; `_hmac` holds a
- * keyed hash.
+ * on the wire, JSON as text, bytes for large values. Columns that end in `_sealed` are encrypted (`kernel/secrets.ts`);
+ * `_hmac` is a keyed hash.
  */
-export interface ServiceTables extends FlightsDatabase, PartnerDatabase {}
+export interface ServiceTables extends FlightsDatabase, PartnerDatabase, AirlineTables {}
 
 export type Store = Kysely<ServiceTables>;
 
@@ -54,32 +54,15 @@ export const openStore = (where: string, onTrouble?: OnTrouble): Promise<Store> 
   openFileOrServer<ServiceTables>(where, serviceMigrations, onTrouble);
 
 /** The keys of a home seal and sign for its database. */
-interface HomeKeys {
-  readonly secrets: Secrets;
-  readonly authority: Signer;
-  readonly facilitator: Signer;
-  readonly treasury: Signer;
-}
+type HomeKeys = ReturnType<typeof openKeys>;
 
-/** The opened database, keys and cluster of a home. */
-export interface Home extends OpenedCluster {
-  readonly store: Store;
-  readonly keys: HomeKeys;
-  /** Writes down how far the embedded ledger has come. */
-  noteProgress(): Promise<void>;
-  /** Where new escrows are opened. */
-  readonly program: Address;
-}
+export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /**
- * The database, the keys and the cluster of a home, held against each other before anything is made or moved.
+ * The database, the keys and the cluster of a home, compared with each other before anything is made or moved.
  * @throws Problem `database_of_another_home`, `ledger_lost`, `database_newer`, `database_unavailable`, of storage
  */
-export async function openHome(
-  options: ServiceOptions,
-  onTrouble: OnTrouble,
-  real: OpenedCluster | null,
-): Promise<Home> {
+export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, real: OpenedCluster | null) {
   const { home } = options;
   const store = await openStore(options.databaseUrl ?? join(home, 'service.db'), onTrouble);
   try {
@@ -96,9 +79,17 @@ export async function openHome(
     const program = await programFor(options, opened);
     await claimDatabase(store, home, keys, { network: cluster.network, program, ledger: ledger?.ledgerId ?? null });
     await claimGenesis(store, belonging, opened.genesis);
-    if (!ledger) return { ...opened, program, store, keys, noteProgress: async () => undefined };
-    const progress = () => ({ ledger: ledger.ledgerId, seq: ledger.ledger.transactionCount() });
-    return { ...opened, program, store, keys, noteProgress: progressNotes(store, belonging.seen, progress) };
+    /** Saves the embedded ledger's highest transaction. */
+    const noteProgress = async (): Promise<void> => {
+      const seen = ledger && { ledger: ledger.ledgerId, seq: ledger.ledger.transactionCount() };
+      if (!seen || seen.seq <= (belonging.seen?.seq ?? 0)) return;
+      // A failure to write it is logged and undoes nothing: the next process saves it.
+      await noteLedger(store, seen).catch((error: unknown) => {
+        if (!storeTrouble(error)) throw error;
+      });
+    };
+    // New escrows are opened at `program`.
+    return { ...opened, program, store, keys, noteProgress };
   } catch (error) {
     await store.destroy();
     throw error;
@@ -106,8 +97,8 @@ export async function openHome(
 }
 
 /**
- * The operator's keys of a home, made on first use as the services make them. The home's database is not claimed for a
- * cluster by it.
+ * The operator's keys of a home, made on first use as the services make them. This claims the home's database for no
+ * cluster.
  * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
  */
 export async function openOperatorKeys({
@@ -123,8 +114,8 @@ export async function openOperatorKeys({
 }
 
 /**
- * The program that new escrows are opened at: of the settings, else the one that was deployed from this home. The
- * embedded cluster carries its own.
+ * The program that new escrows are opened at: the settings' one, else the one deployed from this home. The embedded cluster
+ * carries its own.
  */
 async function programFor({ home, cluster }: ServiceOptions, opened: OpenedCluster): Promise<Address> {
   const [named] = cluster?.escrowPrograms ?? [];
@@ -132,20 +123,6 @@ async function programFor({ home, cluster }: ServiceOptions, opened: OpenedClust
   if (opened.ledger) return ESCROW_PROGRAM_ID;
   const { deployedProgram, deploymentsOf } = await import('./program.ts');
   return deployedProgram(opened.cluster, deploymentsOf(home, opened));
-}
-
-/**
- * Notes how far the ledger has come, where it has come further than is known. Where that cannot be written down, what
- * was done is done all the same: the trouble is logged, and the next process notes it.
- */
-function progressNotes(store: Store, known: SeenLedger | null, now: () => SeenLedger) {
-  return async () => {
-    const seen = now();
-    if (seen.seq <= (known?.seq ?? 0)) return;
-    await noteLedger(store, seen).catch((error: unknown) => {
-      if (!storeTrouble(error)) throw error;
-    });
-  };
 }
 
 async function belongingOf(store: Store): Promise<Belonging> {
@@ -157,22 +134,21 @@ async function belongingOf(store: Store): Promise<Belonging> {
   };
 }
 
-const RING = 'service.json';
-const SIGNERS = ['authority.json', 'facilitator.json', 'treasury.json'] as const;
+const KEY_FILES = ['service.json', 'authority.json', 'facilitator.json', 'treasury.json'];
 
 /**
- * The keys of a home, made on first use. For a database that belongs to somebody already none is made, and others than
- * its own are refused: they could not do what the database holds.
+ * The keys of a home, made on first use. For a database that has an owner none is made, and others than the owner's are
+ * refused: they could not read or sign for it.
  * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
  */
-function openKeys(home: string, { identity }: Belonging): HomeKeys {
+function openKeys(home: string, { identity }: Belonging) {
   const at = (name: string) => join(home, 'keys', name);
-  const missing = [RING, ...SIGNERS].filter((name) => !existsSync(at(name)));
+  const missing = KEY_FILES.filter((name) => !existsSync(at(name)));
   if (identity && missing.length > 0) {
     throw ofAnotherHome(identity, `${missing.map((name) => `keys/${name}`).join(', ')} missing here`);
   }
-  const keys: HomeKeys = {
-    secrets: openSecrets(at(RING)),
+  const keys = {
+    secrets: openSecrets(at('service.json')),
     authority: operatorKey(at('authority.json')),
     facilitator: operatorKey(at('facilitator.json')),
     treasury: operatorKey(at('treasury.json')),
@@ -188,14 +164,13 @@ const identityOf = ({ secrets, authority, facilitator, treasury }: HomeKeys) => 
   treasury: treasury.address,
 });
 
-/** @throws Problem `database_of_another_home` */
 function compare(kept: KeptIdentity, mine: Partial<Identity>): void {
   const others = differences(kept, mine);
   if (others.length === 0) return;
   throw ofAnotherHome(kept, `${others.join(', ')} ${others.length === 1 ? 'differs' : 'differ'}`);
 }
 
-/** A key of the operator's own, made on first use. Of two processes that start at once, both use the first one's. */
+/** A key of the operator's own, made on first use. Two processes that start at once use the first one's. */
 function operatorKey(path: string): Signer {
   try {
     return readOwnKeypair(path);
@@ -211,7 +186,7 @@ function operatorKey(path: string): Signer {
 }
 
 /**
- * Marks a database as this home's, or holds the home against the mark.
+ * Marks a database as this home's, or compares the home with its mark.
  * @throws Problem `database_of_another_home`: nothing was changed
  */
 async function claimDatabase(
@@ -226,7 +201,7 @@ async function claimDatabase(
 }
 
 /**
- * Marks a database with the first block of its cluster, or holds the cluster against the mark.
+ * Marks a database with the first block of its cluster, or compares the cluster with its mark.
  * @throws Problem `database_of_another_home`
  */
 async function claimGenesis(store: Store, { identity }: Belonging, genesis: string | null): Promise<void> {
@@ -244,17 +219,18 @@ const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>
     detail: { made_by: kept.madeBy, why },
   });
 
-/** A ledger that is gone, or has lost what it held; nothing is made in its place unless a person says so. */
-const ledgerLost = (home: string, why: string): Problem =>
-  problem('ledger_lost', {
-    message: `${join(home, 'ledger.db')} is not the ledger that this home has used: ${why}.`,
-    fix: 'Put ledger.db, with the -wal file beside it, back from a backup. It holds play money: to start over, move the whole home away.',
-    next: [farelock`doctor`, shell`mv ${home} ${home}.lost`],
-    detail: { file: join(home, 'ledger.db'), why },
-  });
-
-/** @throws Problem `ledger_lost`: the ledger is not what the database knows of it */
+/**
+ * Nothing is made in the place of a ledger that is gone, or has lost transactions, unless a person says so.
+ * @throws Problem `ledger_lost`: the ledger is not what the database knows of it
+ */
 function checkLedger(home: string, belonging: Belonging, ledger: LedgerFacts | null): void {
   const why = whyLedgerLost(belonging, ledger);
-  if (why !== null) throw ledgerLost(home, why);
+  if (why === null) return;
+  const file = join(home, 'ledger.db');
+  throw problem('ledger_lost', {
+    message: `${file} is not the ledger that this home has used: ${why}.`,
+    fix: 'Put ledger.db, with the -wal file beside it, back from a backup. It holds play money: to start over, move the whole home away.',
+    next: [farelock`doctor`, shell`mv ${home} ${home}.lost`],
+    detail: { file, why },
+  });
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import { loadKeys } from '../flights/desk/index.ts';
-import { createFlights, type FlightsOptions } from '../flights/index.ts';
+import { createFlights } from '../flights/index.ts';
 import { loadSponsored } from '../flights/offers/index.ts';
+import type { Connection } from '../http/index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
-import { json } from '../kernel/http.ts';
+import { type HttpRequest, type HttpResponse, json } from '../kernel/http.ts';
 import { type Ids, randomIds } from '../kernel/ids.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
@@ -22,52 +23,37 @@ import { type OpenedCluster, openRealCluster } from './cluster.ts';
 import { type Home, openHome } from './home.ts';
 import { serviceMigrations } from './migrations.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './partner.ts';
-import type {
-  OpenCarrierSite,
-  OpenClusterDesk,
-  OpenDuffelSandbox,
-  OpenPlatform,
-  OpenService,
-  ServiceOptions,
-} from './types.ts';
+import type { PlatformOptions } from './platform.ts';
+import type { CarrierSiteOptions, DuffelSandboxOptions } from './sandbox.ts';
+import type { ServiceOptions, WorkerRun } from './types.ts';
 
-export * from './migrations.ts';
 export type {
-  AirlineSettings,
-  CarrierSiteOptions,
   ClusterDesk,
   DecidedDeployment,
   DeploymentStep,
   DeploymentWanted,
-  DuffelSandbox,
-  DuffelSandboxOptions,
   InspectedProgram,
-  OpenCarrierSite,
-  OpenClusterDesk,
-  OpenDuffelSandbox,
-  OpenPlatform,
-  OpenService,
   OperatorWallet,
-  Platform,
-  PlatformOptions,
-  ServedCarrierSite,
-  Service,
-  ServiceOptions,
-  TakingCaps,
-} from './types.ts';
+} from './cluster-desk.ts';
+export * from './migrations.ts';
+export type { Platform, PlatformOptions } from './platform.ts';
+export type { CarrierSiteOptions, DuffelSandbox, DuffelSandboxOptions, ServedCarrierSite } from './sandbox.ts';
+export type { AirlineSettings, ServiceOptions, TakingCaps } from './types.ts';
 
-/** The ids, the clock and the log of this process. */
 interface Process {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
 }
 
+export type Service = Awaited<ReturnType<typeof openService>>;
+
 /**
- * The composition root: a home on the disk in, both services and the worker out. Nothing wakes up that a call does
- * not need: the ledger's executor, the payment protocol and the airline's own database are opened when first used.
+ * The composition root: a home on the disk in, both services and the worker out. One per process and home. Nothing wakes
+ * up that a call does not need: the ledger's executor, the payment protocol and the airline's own database are opened
+ * when first used.
  */
-export const openService: OpenService = async (options) => {
+export async function openService(options: ServiceOptions) {
   const clock = options.clock ?? systemClock;
   const own: Process = { clock, ids: randomIds(clock.now), log: options.log ?? silentLog };
   await checkOptions(options);
@@ -75,25 +61,32 @@ export const openService: OpenService = async (options) => {
   const real = options.cluster?.rpcUrls.length ? await openRealCluster(options.cluster, own) : null;
   await checkTaking(real, options);
   const home = await openHome(options, storage.onTrouble, real);
-  const tiers = await airlinesOf(options, own, home, storage);
+  const tiers = await openAirlines(options, own, home, storage).catch(async (error: unknown) => {
+    await home.store.destroy();
+    await home.cluster.close();
+    throw error;
+  });
   const { store, cluster, faucet, rpc, pubSub, ledger } = home;
   const { secrets } = home.keys;
   const probes = [writeProbe(store), async () => ledger?.probe()];
   const funding = fundingOf(home);
   const isOwnProgram = faucet !== null && home.program === ESCROW_PROGRAM_ID;
-  // The operator learns at once what is missing, and nothing is sold before.
+  // Before anything is sold, the operator learns what is missing.
   if (!isOwnProgram) await checkProgram(home, options);
   if (!faucet) await funding.ready();
   const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
   const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn });
   const partner = lazyPartner({ ...own, store, secrets }, options);
   return {
-    async operatorKeyFile() {
+    /** Path of the file with the operator's key, made on first use. */
+    async operatorKeyFile(): Promise<string> {
       const { ensureOperatorKeyFile } = await loadKeys();
       return ensureOperatorKeyFile({ store, secrets, clock, ids: own.ids }, join(options.home, 'keys', 'operator.key'));
     },
-    partnerReady: () => partner.ready(),
-    async fetch(request, connection = {}) {
+    /** Makes a demo's partners and their key files now, not with the first request to the partner service. */
+    partnerReady: (): Promise<void> => partner.ready(),
+    /** Serves the flight service at `/`, the partner service at its paths, the cluster's JSON-RPC at `/rpc`. Opens no port. */
+    async fetch(request: HttpRequest, connection: Connection = {}): Promise<HttpResponse> {
       const { pathname } = new URL(request.url);
       // /health asks nothing, and /ready asks for itself, within its time.
       if (pathname !== '/health' && pathname !== '/ready' && (await movedOn())) return movedOnAnswer();
@@ -103,17 +96,22 @@ export const openService: OpenService = async (options) => {
         : flights.app.fetch(request, connection);
     },
     cluster,
-    servedGenesis: null,
+    /** The first block of a private cluster that is served here; else null. */
+    servedGenesis: null as string | null,
+    /** null on a real cluster. */
     faucet,
+    /** The embedded cluster's subscriptions, opened when first asked for; null on a real cluster. */
     pubSub,
+    /** Both workers, or the partner service's alone. */
     worker: {
-      async runDue(part) {
+      async runDue(part?: 'partner'): Promise<WorkerRun> {
         if (await movedOn()) return { worked: 0, nextDueAtMs: null };
         return part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner);
       },
     },
+    /** The last trouble with a file, in the words for this machine; null while there was none. */
     trouble: storage.last,
-    async close() {
+    async close(): Promise<void> {
       await flights.outbox.drain();
       await tiers.close();
       try {
@@ -124,28 +122,26 @@ export const openService: OpenService = async (options) => {
       }
     },
   };
-};
+}
 
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
-export const openPlatform: OpenPlatform = async (options) => (await import('./platform.ts')).openPlatform(options);
+export const openPlatform = async (options: PlatformOptions) => (await import('./platform.ts')).openPlatform(options);
 
 /** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
-export const openCarrierSite: OpenCarrierSite = async (options) =>
+export const openCarrierSite = async (options: CarrierSiteOptions) =>
   (await import('./sandbox.ts')).openCarrierSite(options);
 
-/** The sandbox of the Duffel API, by itself. */
-export const openDuffelSandbox: OpenDuffelSandbox = async (options) =>
+export const openDuffelSandbox = async (options: DuffelSandboxOptions) =>
   (await import('./sandbox.ts')).openDuffelSandbox(options);
 
-/** The embedded cluster by itself. */
-export const openClusterOnly: OpenService = async (options) =>
+export const openClusterOnly = async (options: ServiceOptions): Promise<Service> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
 
 /** The operator's desk for a cluster, without the services. */
-export const openClusterDesk: OpenClusterDesk = async (options) =>
+export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);
 
-/** A database that is away says nothing about its steps: whatever is asked of it then fails by itself. */
+/** A database that is away says nothing about its steps: the call that needs it fails by itself. */
 function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promise<boolean> {
   let isLogged = false;
   return async () => {
@@ -173,33 +169,13 @@ async function checkOptions({ databaseUrl, notify, partner }: ServiceOptions): P
   if (policyFile) (await loadCompliancePolicy()).loadPolicy(policyFile);
 }
 
-/** Looks at the program from the start on, at most once a minute. */
-function programWatch(
-  { cluster, program }: Pick<Home, 'cluster' | 'program'>,
-  clock: Clock,
-): () => Promise<string | null> {
-  const watch = once(async () => (await import('./program.ts')).watchProgram(cluster, program, clock));
-  return async () => (await watch())();
-}
-
 /** @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed`, `real_tickets_for_play_money` */
 async function checkTaking(real: OpenedCluster | null, options: ServiceOptions): Promise<void> {
   const [provider] = plannedSellers(options);
   if (real?.cluster.network !== SOLANA_NETWORKS.mainnet) return checkPlayMoney([provider]);
   const { isMainnetMeant = false, caps } = options;
-  const { checkMainnetStart } = await import('./mainnet.ts');
+  const { checkMainnetStart } = await import('./program.ts');
   checkMainnetStart({ sellers: plannedSellers(options), isMeant: isMainnetMeant, caps });
-}
-
-/** @throws Problem what an airline is refused with; the home is closed then */
-async function airlinesOf(options: ServiceOptions, own: Process, home: Home, storage: StorageWatch): Promise<Airlines> {
-  try {
-    return await openAirlines(options, own, home, storage);
-  } catch (error) {
-    await home.store.destroy();
-    await home.cluster.close();
-    throw error;
-  }
 }
 
 /** @throws Problem `program_missing`, `program_differs`, `usdc_mint_missing`, `mainnet_not_confirmed` */
@@ -207,7 +183,7 @@ async function checkProgram({ cluster, program }: Home, { cluster: settings }: S
   const { checkCluster } = await import('./program.ts');
   const found = await checkCluster(cluster, program);
   if (cluster.network !== SOLANA_NETWORKS.mainnet) return;
-  const { checkMainnetProgram } = await import('./mainnet.ts');
+  const { checkMainnetProgram } = await import('./program.ts');
   checkMainnetProgram(found, settings?.upgradeAuthorities ?? []);
 }
 
@@ -228,29 +204,27 @@ function fundingOf({ cluster, faucet, keys }: Home) {
   return { ready, isFilled: () => isFilled };
 }
 
+interface FlightsGiven extends ReturnType<typeof fundingOf>, Airlines {
+  readonly isOwnProgram: boolean;
+  readonly movedOn: () => Promise<boolean>;
+}
+
 function openFlights(
   options: ServiceOptions,
   own: Process,
   { store, cluster, keys, program }: Home,
   storage: StorageWatch,
-  {
-    ready,
-    isFilled,
-    provider,
-    lowcost,
-    isOwnProgram,
-    movedOn,
-  }: ReturnType<typeof fundingOf> &
-    Airlines & { readonly isOwnProgram: boolean; readonly movedOn: () => Promise<boolean> },
+  { ready, isFilled, provider, lowcost, isOwnProgram, movedOn }: FlightsGiven,
 ) {
   const { secrets, authority, facilitator, treasury } = keys;
+  const { facilitatorUrl, gatewayKeysFile } = options;
   const base = { ...own, store, secrets, cluster };
   const wallets = createOperatorWallets({
     cluster,
     clock: own.clock,
     mint: cluster.usdcMint,
     authority: authority.address,
-    facilitator: options.facilitatorUrl ? null : facilitator.address,
+    facilitator: facilitatorUrl ? null : facilitator.address,
     treasury: treasury.address,
     isFilled,
   });
@@ -258,8 +232,10 @@ function openFlights(
     ...base,
     feePayer: facilitator,
     wallets,
-    ...(options.facilitatorUrl ? { facilitatorUrl: options.facilitatorUrl } : {}),
+    ...(facilitatorUrl ? { facilitatorUrl } : {}),
   });
+  const watch = once(async () => (await import('./program.ts')).watchProgram(cluster, program, own.clock));
+  const { perPayment = null, perDay = null } = options.caps ?? {};
   return createFlights({
     ...base,
     provider,
@@ -273,27 +249,20 @@ function openFlights(
     escrowProgram: program,
     partnerOrdersInError: async (orderId) =>
       (await loadOrderPages()).ordersInError(store, options.partnerEnvironment ?? 'demo', orderId),
-    programTrouble: isOwnProgram ? undefined : programWatch({ cluster, program }, own.clock),
+    programTrouble: isOwnProgram ? undefined : async () => (await watch())(),
     paywall,
     ready,
     writeTrouble: storage.writeTrouble,
     movedOn,
     isStopping: () => options.stopping?.aborted ?? false,
-    gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
+    gatewayKeys:
+      gatewayKeysFile === undefined ? undefined : async () => (await loadSponsored()).readGatewayKeys(gatewayKeysFile),
     transports: async () => (await loadTransports()).createTransports(options.home, options.notify),
-    options: flightsOptions(options),
+    options: {
+      ...(options.purgeAfterDays !== undefined && { purgeAfterDays: options.purgeAfterDays }),
+      ...(perPayment !== null && { mostTicket: perPayment }),
+      mostPerDay: perDay,
+      sweepsAtStart: options.stopping !== undefined,
+    },
   });
 }
-
-/** What the operator has set of the flight service. */
-function flightsOptions({ purgeAfterDays, caps, stopping }: ServiceOptions): Partial<FlightsOptions> {
-  const { perPayment = null, perDay = null } = caps ?? {};
-  return {
-    ...(purgeAfterDays !== undefined && { purgeAfterDays }),
-    ...(perPayment !== null && { mostTicket: perPayment }),
-    mostPerDay: perDay,
-    sweepsAtStart: stopping !== undefined,
-  };
-}
-
-const gatewayKeys = (path: string) => async () => (await loadSponsored()).readGatewayKeys(path);

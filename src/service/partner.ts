@@ -1,5 +1,6 @@
 import { type AuditTables, loadAudit } from '../flights/base/index.ts';
 import { loadKeys } from '../flights/desk/index.ts';
+import type { Connection } from '../http/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -9,21 +10,13 @@ import type { Secrets } from '../kernel/secrets.ts';
 import { partnerDueAtMs } from '../partner/index.ts';
 import { partnerDemo } from '../sandbox/index.ts';
 import type { Store } from './home.ts';
-import type { Connection, ServiceOptions, WorkerRun } from './types.ts';
+import type { ServiceOptions, WorkerRun } from './types.ts';
 
 /** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */
 export const isPartnerPath = (pathname: string): boolean =>
   /^\/(?:[^/]+\.core\.v1\.(?:partner|customer)\.Service\/|partner\/|operator\/(?:partners|partner-keys|customers|customer-tokens|attestations)(?:\/|$))/.test(
     pathname,
   );
-
-interface LazyPartner {
-  fetch(request: HttpRequest, connection: Connection): Promise<HttpResponse>;
-  /** Makes a demo's partners and their key files now, not with the first request. */
-  ready(): Promise<void>;
-  /** One small read when nothing is due. */
-  runDue(): Promise<WorkerRun>;
-}
 
 /** The partner service, loaded with the first request for one of its paths, or when its worker has something to do. */
 export function lazyPartner(
@@ -35,7 +28,7 @@ export function lazyPartner(
     readonly log: Log;
   },
   options: ServiceOptions,
-): LazyPartner {
+) {
   const environment = options.partnerEnvironment ?? 'demo';
   const demo = environment === 'demo' ? partnerDemo : null;
   const partner = once(async () => {
@@ -60,9 +53,11 @@ export function lazyPartner(
     });
   });
   return {
-    ready: async () => (await partner()).ready(),
-    fetch: async (request, connection) => (await partner()).fetch(request, connection),
-    async runDue() {
+    /** Makes a demo's partners and their key files now, not with the first request. */
+    ready: async (): Promise<void> => (await partner()).ready(),
+    fetch: async (request: HttpRequest, connection: Connection): Promise<HttpResponse> =>
+      (await partner()).fetch(request, connection),
+    async runDue(): Promise<WorkerRun> {
       const nextDueAtMs = await partnerDueAtMs({ ...given, environment, demo });
       if (nextDueAtMs === null || nextDueAtMs > given.clock.now()) return { worked: 0, nextDueAtMs };
       return (await partner()).worker.runDue();

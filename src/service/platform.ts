@@ -1,16 +1,34 @@
 import { join } from 'node:path';
 import { smallText } from '../kernel/bounded-file.ts';
-import { systemClock } from '../kernel/clock.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import { overNetwork } from '../kernel/network.ts';
 import { partnerKeyFile, webhookSecretFile } from '../sandbox/partners/index.ts';
 import { createPlatformApp, moveDue, openBooks, PLATFORM_PARTNERS } from '../sandbox/platform/index.ts';
-import type { OpenPlatform } from './types.ts';
+import type { WorkerRun } from './types.ts';
 
 const STEP_MS = 1_500;
 const SLOW_MS = 3_000;
 
+export interface PlatformOptions {
+  /** FARELOCK_HOME: its books go below it, and so do the keys and secrets of demo partners. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  /** Verifies incoming calls for every partner; without it, the secret files of the home. */
+  readonly webhookSecret?: string | undefined;
+  /** The partner service to call UpdateOrder of; null: orders stay as they are. */
+  readonly partnerUrl: string | null;
+  readonly partnerServiceName?: string | undefined;
+  /** The API key of one partner; for the others, the key files of the home. */
+  readonly apiKey?: { readonly partnerId: string; readonly key: string } | undefined;
+  /** From one update about an order to the next, milliseconds (default 1500). */
+  readonly stepMs?: number | undefined;
+}
+
+export type Platform = Awaited<ReturnType<typeof openPlatform>>;
+
 /** The sandbox platform with books of its own, apart from those of the one inside a demo's process. */
-export const openPlatform: OpenPlatform = async (options) => {
+export async function openPlatform(options: PlatformOptions) {
   const clock = options.clock ?? systemClock;
   const books = openBooks(join(options.home, 'platform', 'orders.db'));
   const secretsOf = async (partnerId: string): Promise<readonly string[] | null> => {
@@ -32,12 +50,14 @@ export const openPlatform: OpenPlatform = async (options) => {
         partnerId,
         type,
         path,
+        /** Its secret is known, so signatures are verified. */
         verifies: (await secretsOf(partnerId)) !== null,
+        /** Its key and the service's address are known, so its orders are moved along. */
         moves: type === 'INTEGRATION' && options.partnerUrl !== null && (await keyOf(partnerId)) !== null,
       })),
     ),
-    fetch: async (request) => app.fetch(request),
-    async runDue() {
+    fetch: async (request: HttpRequest): Promise<HttpResponse> => app.fetch(request),
+    async runDue(): Promise<WorkerRun> {
       const serviceUrl = options.partnerUrl;
       if (serviceUrl === null) return { worked: 0, nextDueAtMs: null };
       const worked = await moveDue({
@@ -53,6 +73,6 @@ export const openPlatform: OpenPlatform = async (options) => {
     },
     close: () => books.close(),
   };
-};
+}
 
 const lineOf = (path: string): string | null => smallText(path)?.trim() || null;

@@ -1,13 +1,18 @@
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { type DeploymentRecords, loadDeploymentInspect, openRecords } from '../escrow/deployment/index.ts';
+import {
+  type DeploymentRecords,
+  type InspectedProgram,
+  loadDeploymentInspect,
+  openRecords,
+} from '../escrow/deployment/index.ts';
 import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { farelock } from '../kernel/shell-word.ts';
 import { type Cluster, decodeMint, TOKEN_PROGRAM } from '../solana/index.ts';
 import type { OpenedCluster } from './cluster.ts';
-import type { InspectedProgram } from './types.ts';
+import type { TakingCaps } from './types.ts';
 
 type Reader = Pick<Cluster, 'accounts'>;
 type Place = Pick<OpenedCluster, 'genesis'> & { readonly ledger: { readonly ledgerId: string } | null };
@@ -21,7 +26,7 @@ export function deploymentsOf(home: string, { genesis, ledger }: Place): Deploym
 const inspect = async (cluster: Reader, program: Address): Promise<InspectedProgram> =>
   (await loadDeploymentInspect()).inspectProgram(cluster, program);
 
-/** The address that a home's deployments on a cluster ended at; without one, the embedded cluster's. */
+/** The program that a home has deployed on a cluster; without one, the embedded cluster's. */
 export async function deployedProgram(cluster: Reader, records: DeploymentRecords): Promise<Address> {
   const open = records.current();
   if (open?.kind === 'upgrade') return open.program;
@@ -34,7 +39,7 @@ export async function deployedProgram(cluster: Reader, records: DeploymentRecord
 const DECIMALS = 6;
 
 /**
- * Holds a cluster against what a service needs, before it sells anything there: the coin, and the shipped program.
+ * Checks that a cluster has what a service needs, before it sells anything there: the coin, and the shipped program.
  * @returns the program as it is
  * @throws Problem `usdc_mint_missing`, `program_missing`, `program_differs`, `cluster_failed`
  */
@@ -80,12 +85,12 @@ function programWrong(program: Address, found: InspectedProgram) {
   });
 }
 
-/** One look at the program a minute at most: an account or two. */
+/** One look at the program a minute at most, which reads an account or two. */
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Watches the program that new escrows are opened at: somebody may upgrade it while the service runs.
- * @returns the sentence of what is wrong, null while nothing is. A cluster that does not answer says nothing new.
+ * Watches the program that new escrows are opened at: it may be upgraded while the service runs.
+ * @returns what is wrong, in a sentence, or null. A cluster that does not answer changes nothing.
  */
 export function watchProgram(
   cluster: Reader,
@@ -113,4 +118,54 @@ export function watchProgram(
     await looking;
     return trouble;
   };
+}
+
+/**
+ * Checks a service before it takes real USDC, as far as that is possible before a key is made: an invented journey must not
+ * be sold for real money.
+ * @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed`
+ */
+export function checkMainnetStart(given: {
+  readonly sellers: readonly ({ readonly name: string; readonly isSandbox: boolean } | null)[];
+  readonly isMeant: boolean;
+  readonly caps: TakingCaps | undefined;
+}): void {
+  const invented = given.sellers.find((one) => one?.isSandbox);
+  if (invented || given.sellers.every((one) => one === null)) {
+    throw problem('sandbox_on_mainnet', { next: [farelock`serve`] });
+  }
+  if (!given.isMeant) {
+    throw problem('mainnet_not_confirmed', {
+      fix: 'Add --mainnet if that is what you want. Nothing was signed.',
+      next: [farelock`serve --mainnet`],
+    });
+  }
+  const { perPayment = null, perDay = null } = given.caps ?? {};
+  const missing = [
+    ...(perPayment === null ? ['FARELOCK_CAP_PER_BOOKING'] : []),
+    ...(perDay === null ? ['FARELOCK_CAP_PER_DAY'] : []),
+  ];
+  if (missing.length > 0) {
+    throw problem('mainnet_not_confirmed', {
+      message: 'On MAINNET a service says how much real USDC it takes at most.',
+      fix: `Set ${missing.join(' and ')} to an amount such as 2000. Nothing was signed.`,
+    });
+  }
+}
+
+/**
+ * On mainnet nobody can replace the program, or only a key that the operator has accepted by name.
+ * @throws Problem `mainnet_not_confirmed`
+ */
+export function checkMainnetProgram(
+  found: Extract<InspectedProgram, { kind: 'present' }>,
+  accepted: readonly Address[],
+): void {
+  const { upgradeAuthority } = found;
+  if (upgradeAuthority === null || accepted.includes(upgradeAuthority)) return;
+  throw problem('mainnet_not_confirmed', {
+    message: `${upgradeAuthority} can replace the escrow program on MAINNET at any time.`,
+    fix: 'Give that right up with farelock cluster deploy --final, or accept the key by name in FARELOCK_UPGRADE_AUTHORITIES.',
+    next: [farelock`cluster deploy --mainnet --final`],
+  });
 }

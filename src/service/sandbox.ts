@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { systemClock } from '../kernel/clock.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { Fetch, HttpRequest, HttpResponse } from '../kernel/http.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { overNetwork } from '../kernel/network.ts';
 import { problem } from '../kernel/problems.ts';
@@ -19,13 +20,31 @@ import {
   openBooks,
   register,
 } from '../sandbox/duffel/index.ts';
-import type { OpenCarrierSite, OpenDuffelSandbox } from './types.ts';
+import type { WorkerRun } from './types.ts';
 
 const STEP_MS = 2_000;
 const SLOW_MS = 3_000;
 
+export interface DuffelSandboxOptions {
+  /** The file of its books; null: in memory alone. */
+  readonly path: string | null;
+  readonly clock?: Clock | undefined;
+  /** The same seed is the same world, with the same ids in the same order. */
+  readonly seed?: string | undefined;
+  /** From a 202 to the order, or to a late ticket, milliseconds (default 2000). */
+  readonly stepMs?: number | undefined;
+  /** How late a slow answer is, milliseconds (default 3000). */
+  readonly slowMs?: number | undefined;
+  /** Registered from the start; others can be registered later. */
+  readonly webhook?: { readonly url: string; readonly secret: string } | undefined;
+  /** Sends webhooks; without it, the network. */
+  readonly fetch?: Fetch | undefined;
+}
+
+export type DuffelSandbox = Awaited<ReturnType<typeof openDuffelSandbox>>;
+
 /** The sandbox of the Duffel API with books of its own: another company, which shares nothing with the services. */
-export const openDuffelSandbox: OpenDuffelSandbox = async (options) => {
+export async function openDuffelSandbox(options: DuffelSandboxOptions) {
   const clock = options.clock ?? systemClock;
   const seed = options.seed ?? 'farelock';
   const stepMs = options.stepMs ?? STEP_MS;
@@ -49,21 +68,34 @@ export const openDuffelSandbox: OpenDuffelSandbox = async (options) => {
   const app = createDuffelApp(sandbox);
   const fetch = options.fetch ?? overNetwork('error');
   return {
-    async fetch(request, cut) {
+    /** @param cut drops the connection, so that the answer reaches nobody */
+    async fetch(request: HttpRequest, cut: () => void): Promise<HttpResponse> {
       const answer = await app.fetch(request);
       if (isCut(answer)) cut();
       return answer;
     },
-    async runDue() {
+    async runDue(): Promise<WorkerRun> {
       const worked = await deliverDue({ books, clock, stepMs, fetch });
       return { worked, nextDueAtMs: books.webhooks.all().length === 0 ? null : nextDelivery(books) };
     },
     close: () => books.close(),
   };
-};
+}
+
+type SiteOptions = Parameters<typeof openSite>[0];
+
+export interface CarrierSiteOptions extends Pick<SiteOptions, 'mailFolder' | 'mailMs' | 'slowMs'> {
+  /** FARELOCK_HOME: its books go below it. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  readonly seed?: string | undefined;
+  readonly scenario?: string | undefined;
+}
+
+export type ServedCarrierSite = Awaited<ReturnType<typeof openCarrierSite>>;
 
 /** The pretend carrier's web site with books of its own. @throws Problem `usage` for an unknown scenario */
-export const openCarrierSite: OpenCarrierSite = async (options) => {
+export async function openCarrierSite(options: CarrierSiteOptions) {
   const { home, clock = systemClock, seed = 'farelock', mailFolder, mailMs, slowMs } = options;
   const scenario = options.scenario === undefined ? 'none' : siteScenario(options.scenario);
   if (scenario === null) {
@@ -76,4 +108,4 @@ export const openCarrierSite: OpenCarrierSite = async (options) => {
   const books = join(home, 'carrier-site', 'books.db');
   const site = openSite({ seed, clock, books, scenario, mailFolder, mailMs, slowMs });
   return { ...site, scenario, mailDomain: SANDBOX_MAIL_DOMAIN };
-};
+}

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Service } from '../../src/service/index.ts';
 import { openService } from '../../src/service/index.ts';
-import type { Service } from '../../src/service/types.ts';
 import { worldClock } from '../clock.ts';
 import { callerOf, pathOf } from '../partner/stack.ts';
 import { webOf } from '../web.ts';

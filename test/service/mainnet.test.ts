@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { expect, test } from 'vitest';
-import { checkMainnetProgram, checkMainnetStart } from '../../src/service/mainnet.ts';
+import { checkMainnetProgram, checkMainnetStart } from '../../src/service/program.ts';
 
 /** What a service has to be before it takes real USDC. No provider satisfies it yet. */
 

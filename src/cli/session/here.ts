@@ -4,17 +4,7 @@ import { jsonLog } from '../../kernel/log.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
-import type {
-  CarrierSiteOptions,
-  DuffelSandboxOptions,
-  OpenCarrierSite,
-  OpenClusterDesk,
-  OpenDuffelSandbox,
-  OpenPlatform,
-  OpenService,
-  PlatformOptions,
-  ServiceOptions,
-} from '../../service/index.ts';
+import type { CarrierSiteOptions, DuffelSandboxOptions, PlatformOptions, ServiceOptions } from '../../service/index.ts';
 import { type Cluster, type ClusterSettings, SOLANA_NETWORKS } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type Environment, type Profile, settingsIn } from '../settings/index.ts';
@@ -33,15 +23,8 @@ interface HereGiven {
   readonly clock: Clock;
 }
 
-/** The composition root, as far as a session opens it. */
-interface Rooms {
-  readonly openService: OpenService;
-  readonly openPlatform: OpenPlatform;
-  readonly openCarrierSite: OpenCarrierSite;
-  readonly openDuffelSandbox: OpenDuffelSandbox;
-  readonly openClusterOnly: OpenService;
-  readonly openClusterDesk: OpenClusterDesk;
-}
+/** The composition root. */
+type Rooms = typeof import('../../service/index.ts');
 
 /** What this process can run itself, each loaded when it is first asked for. */
 export function openHere(given: HereGiven, home: string, profile: Profile, rooms: () => Promise<Rooms>) {

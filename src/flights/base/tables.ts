@@ -1,6 +1,5 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { BrowserTables } from '../../airlines/browser/index.ts';
-import type { DuffelTables } from '../../airlines/duffel/index.ts';
 import type { EffectsTables } from '../../effects/index.ts';
 import type { NotifyTables } from '../../notify/index.ts';
 import type { PaymentsTables } from '../../payments/index.ts';
@@ -256,7 +255,6 @@ export interface FlightsDatabase
   extends FlightsTables,
     DeskTables,
     BrowserTables,
-    DuffelTables,
     PaymentsTables,
     EffectsTables,
     NotifyTables,

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import type { Fetch } from '../../../src/kernel/http.ts';
+import type { DuffelSandboxOptions } from '../../../src/service/sandbox.ts';
 import { openDuffelSandbox } from '../../../src/service/sandbox.ts';
-import type { DuffelSandboxOptions } from '../../../src/service/types.ts';
 import type { Body, Books, Offer, Offers, Thing } from './shapes.ts';
 
 /** The sandbox of the Duffel API over real HTTP, on a port of its own. */

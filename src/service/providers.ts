@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely';
+import type { DuffelSettings, DuffelTables } from '../airlines/duffel/index.ts';
+import type { Provider } from '../airlines/index.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+
+export interface AirlineTables extends DuffelTables {}
+
+interface Ports {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Kysely<AirlineTables>;
+}
+
+interface Choice {
+  /** Only a live one sells journeys that can be flown. */
+  readonly isLive: boolean;
+  open(ports: Ports): Promise<Provider>;
+}
+
+/** The real airlines that an operator can choose. A new one is a line here; its code is loaded when it is chosen. */
+const PROVIDERS = {
+  duffel: (settings: DuffelSettings): Choice => ({
+    isLive: settings.token.startsWith('duffel_live_'),
+    open: async (ports) =>
+      (await import('../airlines/duffel/index.ts')).createDuffelProvider({ ...ports, ...settings }),
+  }),
+};
+
+type Providers = typeof PROVIDERS;
+export type ProviderSettings = {
+  [Name in keyof Providers]: { readonly name: Name } & Parameters<Providers[Name]>[0];
+}[keyof Providers];
+
+export const providerOf = (settings: ProviderSettings): Choice => PROVIDERS[settings.name](settings);
