@@ -6,7 +6,7 @@
 export type OfferSort = 'price' | 'duration' | 'departure' | 'emissions';
 
 /** The fields that sorting reads; an offer of the wire has them. */
-export interface OrderedOffer {
+interface OrderedOffer {
   readonly offer_id: string;
   readonly departing_at: string;
   readonly slices: readonly { readonly duration: string }[];

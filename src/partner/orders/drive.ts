@@ -254,9 +254,7 @@ async function beginOrder(
   atMs: number,
 ): Promise<void> {
   await recordChange(ports, tx, {
-    partnerId: row.partner_id,
-    environment: row.environment,
-    orderId: row.order_id,
+    order: row,
     version: row.version,
     from: null,
     to,

@@ -1,11 +1,5 @@
 export { creationsDueAtMs } from './creation-due.ts';
-export {
-  historyOf,
-  type OrderRow,
-  orderRecord,
-  recordChange,
-  sealColumn,
-} from './order-record.ts';
+export { historyOf, type OrderRow, orderRecord, recordChange, sealColumn } from './order-record.ts';
 
 export const loadOrderCreation = () => import('./order-creation.ts');
 export const loadOrderPages = () => import('./order-pages.ts');

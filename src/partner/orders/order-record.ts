@@ -96,9 +96,7 @@ const withoutUnset = <T extends object>(given: { [K in keyof T]: T[K] | undefine
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 
 interface RecordedChange {
-  readonly partnerId: string;
-  readonly environment: PartnerEnvironment;
-  readonly orderId: string;
+  readonly order: Pick<OrderRow, 'order_id' | 'partner_id' | 'environment'>;
   readonly version: number;
   /** null: the order came into being. */
   readonly from: OrderStatus | null;
@@ -121,25 +119,25 @@ export async function recordChange(
   tx: Tx,
   change: RecordedChange,
 ): Promise<void> {
-  const { previous = {} } = change;
+  const { order, version, from, to, previous = {} } = change;
   await tx
     .insertInto('partner_order_changes')
     .values({
-      order_id: change.orderId,
-      version: change.version,
-      from_status: change.from,
-      to_status: change.to,
+      order_id: order.order_id,
+      version,
+      from_status: from,
+      to_status: to,
       fields: JSON.stringify(change.fields),
       previous_sealed:
         Object.keys(previous).length === 0
           ? null
-          : secrets.encrypt(changePlace(change.orderId, change.version), JSON.stringify(previous)),
+          : secrets.encrypt(changePlace(order.order_id, version), JSON.stringify(previous)),
       actor: change.actor,
       request_id: change.requestId,
       at_ms: change.atMs,
     })
     .execute();
-  await countMove(tx, change);
+  await countMove(tx, { partnerId: order.partner_id, environment: order.environment, from, to });
 }
 
 const changePlace = (orderId: string, version: number): string =>
@@ -148,7 +146,12 @@ const changePlace = (orderId: string, version: number): string =>
 /** Moves an order from the count of one status to that of another. */
 export async function countMove(
   tx: Tx | Store,
-  { partnerId, environment, from, to }: Pick<RecordedChange, 'partnerId' | 'environment' | 'from' | 'to'>,
+  {
+    partnerId,
+    environment,
+    from,
+    to,
+  }: Pick<RecordedChange, 'from' | 'to'> & { readonly partnerId: string; readonly environment: PartnerEnvironment },
 ): Promise<void> {
   if (from === to) return;
   const moved = [{ status: to, orders: 1 }, ...(from === null ? [] : [{ status: from, orders: -1 }])];

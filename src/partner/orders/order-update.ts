@@ -76,9 +76,7 @@ export async function updateOrder(
       .executeTakeFirst();
     if (numUpdatedRows !== 1n) throw new Error('an order changed inside its own transaction');
     await recordChange(ports, tx, {
-      partnerId: row.partner_id,
-      environment: row.environment,
-      orderId: row.order_id,
+      order: row,
       version: next.version,
       from: row.status as OrderStatus,
       to: next.status as OrderStatus,

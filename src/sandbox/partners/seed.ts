@@ -144,9 +144,7 @@ async function seedOrder(ports: PartnerPorts, tx: Tx, order: SeededOrder): Promi
     .execute();
   for (const [step, status] of way.entries()) {
     await recordChange(ports, tx, {
-      partnerId,
-      environment,
-      orderId,
+      order: { order_id: orderId, partner_id: partnerId, environment },
       version: step + 1,
       from: way[step - 1] ?? null,
       to: status,
