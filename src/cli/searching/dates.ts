@@ -6,7 +6,7 @@ import type { CommandContext } from '../spec/index.ts';
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 
-/** What a text says of a day. Days are YYYY-MM-DD. */
+/** A text read as a day. Days are YYYY-MM-DD. */
 type ReadDate =
   | { readonly kind: 'day'; readonly day: string }
   /** `03/04`: the first with the day in front, the second with the month in front. */

@@ -12,7 +12,7 @@ import { dayChoices, readDate, whichDay } from '../searching/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import names from './country-names.json' with { type: 'json' };
 
-/** What a typed field of a passenger says, in the form that is booked. */
+/** A typed field of a passenger, in the form that is booked. */
 export type TypedField =
   | { readonly kind: 'value'; readonly value: string }
   /** A date with two readings, both as YYYY-MM-DD. */
@@ -22,7 +22,7 @@ export type TypedField =
 
 /**
  * Reads a field of a passenger as people write it: a date with a month in words, a telephone number with spaces, a
- * country by its name, a passport number with dashes. What is left to be wrong with it, domain/passengers.ts says.
+ * country by its name, a passport number with dashes. The rules of domain/passengers.ts check the result.
  */
 export function typedField(field: PassengerField, text: string, nowMs: number): TypedField {
   switch (field) {
@@ -156,7 +156,7 @@ type FieldRules = Pick<PassengerRules, 'departureDate' | 'today'>;
 interface Asked {
   /** Said before each question. */
   readonly who?: string;
-  /** What was answered before an interruption: only what comes after it is asked for. */
+  /** Answers from before an interruption: only what comes after them is asked for. */
   readonly known?: TravellerFields | undefined;
   /** Called after each answer, with all of them. */
   readonly onAnswer?: (answers: TravellerFields) => Promise<void>;
@@ -164,7 +164,7 @@ interface Asked {
 
 /**
  * Asks for fields of one person; each answer is checked at once, and asked again until it is right. Esc goes back a
- * field, and out of the first one. What was typed stays as a preset.
+ * field, and out of the first one. Typed answers stay as presets.
  */
 export async function askFields(
   ask: StepPrompts,
@@ -243,7 +243,7 @@ async function wrongField(
   return first === null || rest.includes(null) ? null : `It ${first}`;
 }
 
-/** What an answer in which nothing is wrong stands for: one value, or two days of which a person has to choose one. */
+/** The values of a valid answer: one, or two days of which a person has to choose one. */
 async function bookableValues(
   field: PassengerField,
   text: string,

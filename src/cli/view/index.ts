@@ -25,7 +25,7 @@ export function costLines(payment: PaymentReceipt | null, linked: Linked = unlin
 export const nextLines = (...commands: readonly (string | NextStep)[]): string[] =>
   commands.map((one, index) => `${index === 0 ? 'Next:' : '     '} ${typeof one === 'string' ? one : lineOf(one)}`);
 
-/** Under --json: what was paid stands beside the service's own fields. */
+/** Adds the payment beside the service's own fields, for --json. */
 export const withPayment = <T extends object>(
   value: T,
   payment: PaymentReceipt | null,
@@ -37,7 +37,7 @@ export const shortened = (text: string): string => (text.length > 20 ? `${text.s
 /** How to go on with an offer: one of the lowcost tier has a fare menu to choose from first. */
 export const offerCommand = (
   offerId: string,
-  /** What stands for it: its id, or its number. */
+  /** Its id, or its number. */
   short = offerId,
 ) => (isMenuOffer(offerId) ? farelock`offer ${short}` : farelock`intent create ${short}`);
 

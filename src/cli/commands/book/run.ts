@@ -32,8 +32,8 @@ import type * as spec from './spec.ts';
 type BookOptions = OptionsOf<typeof spec.book>;
 
 /**
- * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. What was done by an earlier run
- * of the same command is never done twice: a booking under way is only waited for, a signed payment is sent again.
+ * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. An earlier run of the same
+ * command is never repeated: it only waits for a booking under way, and sends a signed payment again.
  */
 export const book: Run<typeof spec.book> = async (context, options) => {
   const { terminal, session, signal } = context;

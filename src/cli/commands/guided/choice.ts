@@ -59,7 +59,7 @@ export const searchStep: Step = async (walk) => {
   const known = memoryOf(walk).find(request);
   const wanted = await askWanted(walk, known);
   if (wanted === null) return 'back';
-  // What was found and chosen before is no longer what is being looked for.
+  // A new search forgets the last result and choice.
   Object.assign(trip, { found: null, offer: null, offerId: null, marked: null });
   Object.assign(trip.arrangement, asFound());
   try {
@@ -352,7 +352,7 @@ function suits({ offer }: ListRow, fare: NumberedFare, asked: Arrangement): bool
 
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
-/** What a list is sorted by: of the fare that is shown, which may not be the cheapest. */
+/** The sort keys of the fare that is shown, which may not be the cheapest. */
 const orderOf = ({ offer }: ListRow, fare: NumberedFare) => ({
   offer_id: fare.offerId,
   departing_at: offer.departing_at,

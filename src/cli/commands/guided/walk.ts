@@ -26,7 +26,7 @@ export interface Place {
   readonly said: string;
 }
 
-/** What a search has found, and what was asked for it. */
+/** A search and its result. */
 export interface Searched {
   readonly request: SearchRequestInput;
   readonly list: SearchResponse;
@@ -166,7 +166,7 @@ export async function agrees({ ask }: Walk, message: string, yes: string, no: st
 /** The lines that a walk has written under its questions, so that going back a step can take them away. */
 type Transcript = ReturnType<typeof openTranscript>;
 
-/** Enough to see where the walk stands, and room for the question. */
+/** Enough to see the state of the walk, and room for the question. */
 const AGAIN_LINES = 6;
 
 const ESCAPE = '\u001b[';
@@ -174,7 +174,7 @@ const ESCAPE = '\u001b[';
 export function openTranscript(terminal: Terminal, stderr: Output) {
   let written: string[] = [];
   let commands: { readonly at: number; readonly command: string }[] = [];
-  // What has gone by before this line can't be taken back: a result stands between, or the screen has scrolled.
+  // Lines before this one can't be taken back: a result follows them, or the screen has scrolled.
   let fixed = 0;
   const keeping = (lines: readonly string[], write: () => void) => {
     written.push(...lines);

@@ -68,8 +68,8 @@ export async function lockFare(
 }
 
 /**
- * The intent that stands in the way of a new one, where this home made it and would pay it; and what to say. Anybody
- * else's is nothing to go on with: whoever made it has chosen its refund wallet, and has its support code.
+ * The intent that prevents a new one, where this home made it and would pay it, and the problem to raise. An intent that
+ * was made elsewhere must not be paid: its maker has chosen the refund wallet, and has the support code.
  */
 export async function existingIntent(
   { session, signal }: CommandContext,

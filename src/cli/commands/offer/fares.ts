@@ -11,11 +11,11 @@ import { money, nextLines, offerCommand } from '../../view/index.ts';
 import type { ComparedFare, FareComparison } from './result.ts';
 import type * as spec from './spec.ts';
 
-/** So many that they can still be told apart on a screen. */
+/** More fares are hard to compare on a screen. */
 const MOST_FARES = 8;
 
 /**
- * `offer <id> --fares`: the fares of an itinerary beside each other, each asked for anew (0.01 USDC each), with the
+ * `offer <id> --fares`: the fares of an itinerary beside each other, each read again (0.01 USDC each), with the
  * price of a bag. Of a lowcost offer the fares are those of its menu, which one call opens.
  */
 export const offerFares: Run<typeof spec.offer> = async (context, options) => {

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KnownOrder } from '../../../client/base/index.ts';
-import { journeyIcs } from '../../../kernel/domain/ics.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock, quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
@@ -33,7 +32,7 @@ export const order: Run<typeof spec.order> = async (context, { id, ics }) => {
     onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the order' : 'Reading the order'),
   });
   if (ics !== undefined) {
-    writeCalendar(context, ics, value);
+    await writeCalendar(context, ics, value);
   }
   if (ics !== '-') terminal.result(withPayment(value, payment), { lines: orderLines });
   const next = ics === undefined && value.slices.length > 0 ? `farelock order ${quoted(id)} --ics trip.ics` : null;
@@ -48,32 +47,27 @@ async function findOrder(
   const given = settingsIn(environment)('support_code');
   const supportCode = given || (await supportCodeOf(await session.store(), id));
   const flights = await session.flights();
-  if (id.startsWith('ord_') || id.startsWith('lowcost:')) {
+  const ofOrder = (orderId: string) => {
     if (!supportCode) throw problem('no_support_code');
-    return { orderId: id, supportCode };
-  }
+    return { orderId, supportCode };
+  };
+  if (id.startsWith('ord_') || id.startsWith('lowcost:')) return ofOrder(id);
   try {
     const intent = await flights.intent(id, { signal });
-    if (intent.order_id === null) {
-      throw problem('order_not_found', {
-        message: 'That intent has no order yet.',
-        fix: intent.status === 'refunded' ? 'It was refunded.' : 'Follow it until it is booked.',
-        next: [farelock`status ${id} --watch`],
-      });
-    }
-    if (!supportCode) throw problem('no_support_code');
-    return { orderId: intent.order_id, supportCode };
+    if (intent.order_id !== null) return ofOrder(intent.order_id);
+    throw problem('order_not_found', {
+      message: 'That intent has no order yet.',
+      fix: intent.status === 'refunded' ? 'It was refunded.' : 'Follow it until it is booked.',
+      next: [farelock`status ${id} --watch`],
+    });
   } catch (error) {
     // Another deployment's order ids may have another form.
     if (!isProblem(error, 'intent_not_found') || !supportCode) throw error;
-    return { orderId: id, supportCode };
+    return ofOrder(id);
   }
 }
 
-/**
- * Says before anything is paid that a file would be written over.
- * @throws Problem `usage`
- */
+/** Refuses before anything is paid to overwrite a file. @throws Problem `usage` */
 function checkCalendarFile({ globals, terminal }: CommandContext, path: string): void {
   if (path === '-') {
     if (!terminal.settings.json) return;
@@ -89,12 +83,13 @@ const exists = (path: string, cause?: unknown) =>
   problem('usage', { message: `${path} exists.`, fix: 'Give --ics another file, or overwrite it with --yes.', cause });
 
 /** Writes the journey of an order as a calendar: one event a flight. An existing file only under --yes. */
-function writeCalendar(context: CommandContext, path: string, order: KnownOrder): void {
+async function writeCalendar(context: CommandContext, path: string, order: KnownOrder): Promise<void> {
   const { terminal, streams, clock, globals } = context;
   if (order.slices.length === 0) {
     terminal.note('The order has no flights to put in a calendar.');
     return;
   }
+  const { journeyIcs } = await import('../../../kernel/domain/ics.ts');
   const text = journeyIcs({
     reference: order.order_id,
     bookingReference: order.booking_reference,
@@ -107,7 +102,7 @@ function writeCalendar(context: CommandContext, path: string, order: KnownOrder)
     return;
   }
   try {
-    // A file that appeared meanwhile is not written over either; where a traveller goes is nobody else's business.
+    // A file that appeared meanwhile is not overwritten either. Mode 0600: an itinerary is private.
     writeFileSync(resolve(path), text, { flag: globals.yes ? 'w' : 'wx', mode: 0o600 });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;

@@ -21,8 +21,8 @@ interface DayAnswer {
 }
 
 /**
- * `search --flex <n>` and `search --cheapest-day`: the cheapest price of each day, in many paid searches. What was found
- * is shown however it ends.
+ * `search --flex <n>` and `search --cheapest-day`: the cheapest price of each day, in many paid searches. Shows the
+ * results however it ends.
  */
 export const searchByDay: Run<typeof spec.search> = async (context, options) => {
   const { clock, session, terminal } = context;
@@ -62,7 +62,7 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
     noun: 'day',
     cells: grid.journeys,
     requestOf,
-    // What is wrong with the days asked for is said before anything is paid.
+    // Refuses wrong days before anything is paid.
     priced: requestOf(journey),
     waits: options.wait !== false,
     memory: openSearchMemory(context, 'recent-prices.json', (found, nowMs) =>

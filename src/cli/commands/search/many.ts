@@ -72,8 +72,8 @@ export interface Ended<Cell, Kept> {
 }
 
 /**
- * Searches every cell that is not known from the last minutes. What they cost together is said, and agreed to, before
- * the first one. Under --dry-run only that is printed.
+ * Searches every cell that is not known from the last minutes. The person sees their total, and agrees to it, before the
+ * first one. Under --dry-run only the total is printed.
  * @returns null after a dry run; cells that were not reached have no result
  * @throws Problem as agreeTotal does; why it was stopped, where there is no answer at all
  */
@@ -143,7 +143,7 @@ const AT_ONCE = 4;
 /** After Ctrl-C: what is being paid for is worth waiting for a moment. */
 const GRACE_MS = 3_000;
 
-/** Where the searches of others have made it dearer. */
+/** The pause where the searches of others have raised the price. */
 const RISEN_PAUSE_MS = 5_000;
 
 const LONGEST_RISEN_MS = 300_000;
@@ -164,7 +164,7 @@ async function searchAll<Cell, Kept extends object>(
 ): Promise<{ readonly payments: PaymentReceipt[]; readonly stoppedBy: Problem | null }> {
   const { clock, signal, session } = context;
   const payments: PaymentReceipt[] = [];
-  /** Completed searches make the next ones dearer. */
+  /** Completed searches raise the price of the next ones. */
   const doneAtMs: number[] = [];
   const queue = [...asked];
   let left = total;
@@ -180,7 +180,7 @@ async function searchAll<Cell, Kept extends object>(
     const request = requestOf(cell);
     const deadlineMs = clock.now() + LONGEST_RISEN_MS;
     for (;;) {
-      // What is left by the searches that are left: the total is never passed, and is enough for the last one.
+      // The rest of the money divided by the rest of the searches: never above the total, and enough for the last one.
       const share = left / BigInt(Math.max(1, waiting));
       left -= share;
       waiting--;
@@ -256,8 +256,8 @@ interface SearchesCost {
 }
 
 /**
- * The searches themselves make the next ones dearer. `free` is what may be paid without a question: up to there a price
- * that others have driven up is paid too.
+ * Each search raises the price of the next ones. `free` may be paid without a question: up to there a price that others
+ * have raised is paid too.
  */
 function costOf(searches: number, price: bigint, free: bigint): SearchesCost {
   const total = price * BigInt(searches);
@@ -269,8 +269,8 @@ function costOf(searches: number, price: bigint, free: bigint): SearchesCost {
 }
 
 /**
- * `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises`, and of so many that they make themselves
- * dearer `30 searches at 0.10 USDC each: 3.00 USDC in about 2 minutes, or at most 6.00 at once`
+ * `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises`, and of so many that they raise the
+ * price `30 searches at 0.10 USDC each: 3.00 USDC in about 2 minutes, or at most 6.00 at once`
  */
 function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc): string {
   const { searches, price, total, waitMs } = cost;
@@ -360,7 +360,7 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
 }
 
 /**
- * The whole of it must be there: half a grid helps nobody.
+ * Checks that the wallet holds the whole total: half a grid is of no use.
  * @returns what was signed in the last 24 hours, atomic USDC
  * @throws Problem `insufficient_funds`
  */
@@ -384,13 +384,13 @@ async function spentOrMissing({ session }: CommandContext, total: bigint): Promi
 }
 
 /**
- * How the searches themselves make a service dearer, and how long one has to wait so that they don't
+ * How the searches raise the price of a service, and how long to wait so that they don't
  * (spec/flight-service.md, Limits: the price grows with the searches completed in the last 60 seconds).
  */
 
 export const WINDOW_MS = 60_000;
 
-/** So many searches within the window make a search dearer by its first price again. */
+/** So many searches within the window add the first price to that of a search. */
 const DEARER_AFTER = 10;
 
 /**
@@ -407,7 +407,7 @@ export function waitFor(searches: number, price: bigint, most: bigint): number {
       const recent = doneAtMs.filter((at) => at > nowMs - WINDOW_MS);
       const cost = price * BigInt(Math.max(1, Math.ceil(recent.length / DEARER_AFTER)));
       const [oldest] = recent;
-      // A total below the price of now is refused before; nobody waits for what waiting cannot change.
+      // A total below today's price is refused before: waiting would not help.
       if (cost <= left / BigInt(waiting) || oldest === undefined) {
         left -= cost;
         break;

@@ -12,7 +12,7 @@ import type * as spec from './spec.ts';
 
 /**
  * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
- * commands that follow. What was paid for is shown, however the waiting ends.
+ * next commands. Shows the paid answer however the waiting ends.
  */
 export const search: Run<typeof spec.search> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {

@@ -66,7 +66,7 @@ export const status: Run<typeof spec.status> = async (context, { intentId, watch
 };
 
 async function sayNext({ terminal, clock, session }: CommandContext, intent: Intent): Promise<void> {
-  // A program is told nothing beside the document; its journal stays closed.
+  // A program gets the document alone; the journal stays closed.
   if (terminal.settings.json) return;
   const stage = moneyStage(intent, clock.now());
   const standing = stage === 'unpaid' ? await standingOf(session, intent) : null;

@@ -26,7 +26,7 @@ type ListedTraveller = ReturnType<typeof listed>;
 
 const opened = async ({ session }: CommandContext) => (await session.store()).travellers();
 
-/** Saves a traveller, sealed: asked for on a terminal, else one passenger of JSON. Nothing of it stands in argv. */
+/** Saves a traveller, sealed: from questions on a terminal, else from JSON with one passenger; never from argv. */
 export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, options) => {
   const { terminal, streams, globals } = context;
   const name = travellerName(options.name);

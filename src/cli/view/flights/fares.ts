@@ -43,7 +43,7 @@ const flies = ({ slices }: Offer, name: string): boolean =>
 
 /**
  * The fares of an itinerary, one for each family: what a traveller can tell apart (brand, bags, conditions). The
- * service's own choice comes first, then the cheapest of each other family; the same family from dearer sellers is
+ * service's own choice comes first, then the cheapest of each other family; the same family from pricier sellers is
  * only counted, for it gives nothing more. Prices are compared within one currency alone.
  */
 export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number } {

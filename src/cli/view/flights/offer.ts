@@ -291,7 +291,7 @@ const label = (type: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** What is about to be paid. */
+/** A booking before it is paid. */
 export interface Review {
   readonly intent: Intent;
   /** null: neither a search nor an offer of this home showed it. */
@@ -299,11 +299,10 @@ export interface Review {
   readonly passengers: readonly Passenger[];
   /** The wallet that pays; null: there is none yet. */
   readonly wallet: string | null;
-  /** What a person should know first, a line each. */
   readonly warnings: readonly string[];
 }
 
-/** What is bought, for whom, what it costs, where the money goes and comes back to, and until when. */
+/** The flights, the passengers, the price, where the money goes and comes back to, and the deadline. */
 export function reviewLines(
   { intent, fare: kept, passengers, wallet, warnings }: Review,
   nowMs: number,
@@ -338,7 +337,7 @@ const passengerText = ({ title, given_name, family_name, born_on }: Passenger): 
     `${title.charAt(0).toUpperCase()}${title.slice(1)} ${given_name} ${family_name}, born ${dayName(born_on).slice(4)}`,
   );
 
-/** What the price is made of, where it is the one that was shown. */
+/** The parts of the price, where it is the one that was shown. */
 function partsText(intent: Intent, fare: KnownFare | null): string {
   const people = intent.passenger_count === 1 ? '' : ` for ${intent.passenger_count} passengers`;
   if (!fare?.base_amount_decimal || !fare.tax_amount_decimal) return `${people}, all included`;

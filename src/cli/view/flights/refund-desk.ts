@@ -12,7 +12,7 @@ import {
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import { caseLines, queueLines } from './refund.ts';
 
-/** What an operator does at the live desk now. */
+/** The act of an operator at the live desk. */
 export type DeskMode =
   | { readonly kind: 'browsing' | 'help' }
   | { readonly kind: 'busy'; readonly doing: string }
@@ -26,7 +26,6 @@ export type DeskMode =
       lines(width: number): readonly string[];
     };
 
-/** What the live desk shows. */
 export interface DeskShown {
   readonly cases: readonly RefundCaseSummary[];
   /** False until the queue was read for the first time. */
@@ -59,7 +58,7 @@ export function deskLines(desk: DeskShown, size: BoardSize, nowMs: number, paint
   // The last cell stays free: a terminal that has filled it puts the cursor on the next line.
   const width = size.columns - 1;
   const foot = footLines(desk, size, paint);
-  // What is typed may take more lines than one.
+  // Typed text may need several lines.
   const typed = Math.floor(textWidth(foot.at(-1) ?? '') / size.columns);
   const room = Math.max(1, size.rows - 2 - foot.length - typed);
   const queueWidth = size.columns >= WIDE ? WIDE_QUEUE_WIDTH : QUEUE_WIDTH;

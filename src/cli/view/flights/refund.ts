@@ -66,7 +66,7 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
   ];
 }
 
-/** What is asked for and what the fare says: what an operator needs before a decision. */
+/** The request and the fare rule, which an operator needs before a decision. */
 export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Screen): string[] => [
   `${paint.bold(journeyText(one))}  ${statusText(one, paint)}`,
   ...fieldLines(

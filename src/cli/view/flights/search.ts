@@ -39,7 +39,6 @@ export interface SearchTitle {
   readonly adults: number;
   readonly cabin: string;
   readonly grouped: boolean;
-  /** What the list is sorted by, as it was asked. */
   readonly sort?: string | null | undefined;
 }
 

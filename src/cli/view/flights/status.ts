@@ -122,7 +122,7 @@ export function bookingPhase({ booking_held_up_by: heldUpBy }: Intent, stage: Mo
 /** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
 export const USUAL_BOOKING_MS = 10 * 60_000;
 
-/** An explanation that a person decides, and that nobody needs to do anything. */
+/** Explains that a person decides, and that the traveller has nothing to do. */
 export function reviewText(intent: Intent, nowMs: number, usdc: Usdc): string {
   const since = intent.operator_review_since ?? '';
   const amount = usdc(intent.escrow.amount);
@@ -139,7 +139,7 @@ const heldUpLines = (intent: Intent, stage: MoneyStage, { paint, width }: Screen
 
 const UNDER_WAY: readonly MoneyStage[] = ['ticketing', 'capturing', 'refunding'];
 
-/** A booking that hangs: the operator is paged, and the chain itself keeps the money from hanging for ever. */
+/** A booking that takes too long: the operator is paged, and the chain limits how long the money can be held. */
 function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint, width }: Screen): string[] {
   if (!UNDER_WAY.includes(stage)) return [];
   const sinceMs = Date.parse(intent.booking_requested_at ?? intent.updated_at);

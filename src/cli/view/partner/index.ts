@@ -108,7 +108,7 @@ export const ordersView: View<OrderPage> = {
 
 const amountOf = (amount: string | undefined, currency: string): string => `${amount ?? '–'} ${currency}`;
 
-/** An order on one screen: where it stands, what moves, how the customer pays, and where it may go. */
+/** An order on one screen: its status, its amounts, how the customer pays, and where it may go. */
 export function orderLines(order: ShownOrder, { paint, width }: Screen): string[] {
   const deposit = Object.entries(order.depositInstructions ?? {}).filter(([, value]) => value !== undefined);
   return [
