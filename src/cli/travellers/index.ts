@@ -121,7 +121,7 @@ async function askPassengers(
 
 const MOST_BYTES = 1_048_576;
 
-export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
+const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
 
 /**
  * The passengers in a JSON file, or on standard input (`-`): an array, `{ "passengers": […] }`, or one passenger
@@ -268,7 +268,7 @@ export const passengerFrom = (fields: TravellerFields, rules: PassengerRules): R
  * @throws Problem `traveller_not_found`, `passengers_invalid`: a passport that is missing or has expired is said here,
  *   before anything is paid
  */
-export async function savedPassengers(
+async function savedPassengers(
   context: CommandContext,
   names: readonly string[],
   rules: PassengerRules,

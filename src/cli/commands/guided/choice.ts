@@ -327,7 +327,7 @@ type Arrangement = ReturnType<typeof asFound>;
 const SORTS = { price: 'price', duration: 'duration', departure: 'departure', emissions: 'CO2' } as const;
 
 /** The itineraries that suit, sorted, each with the first of its fares that does. */
-export function arranged(rows: readonly ListRow[], arrangement: Arrangement): ListRow[] {
+function arranged(rows: readonly ListRow[], arrangement: Arrangement): ListRow[] {
   const suiting = rows.flatMap((row) => {
     const fare = row.fares.find((one) => suits(row, one, arrangement));
     return fare ? [{ offer: row.offer, fares: [fare], sameForMore: 0, ...orderOf(row, fare) }] : [];
@@ -363,7 +363,7 @@ const orderOf = ({ offer }: ListRow, fare: NumberedFare) => ({
 });
 
 /** The keys that arrange a list. */
-export function arrangementKeys(arrangement: Arrangement): StepKey[] {
+function arrangementKeys(arrangement: Arrangement): StepKey[] {
   const filter = (key: string, name: string, field: 'isDirect' | 'hasBag' | 'isRefundable'): StepKey => ({
     key,
     label: () => (arrangement[field] ? `${name}: on` : name),

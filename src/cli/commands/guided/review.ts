@@ -221,7 +221,7 @@ async function pay(walk: Walk, intent: Intent, party: Party, agreed: BookingAgre
 }
 
 /** The airline order costs a cent: shown when it is wanted. */
-export async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
+async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
   const { context, trip } = walk;
   const { intent_id: intentId } = intent;
   trip.booking = { intent, isBooked: true };

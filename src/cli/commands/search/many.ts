@@ -49,7 +49,7 @@ export type Results<Cell, Kept> = ReadonlyMap<Cell, Result<Kept>>;
 
 type Result<Kept> = (Remembered<Kept> & { readonly status: 'kept' }) | Gap;
 
-export type Gap =
+type Gap =
   | { readonly status: 'failed'; readonly error: { readonly code: ProblemCode; readonly message: string } }
   | { readonly status: 'not_searched'; readonly reason?: string };
 
