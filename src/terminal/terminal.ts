@@ -101,7 +101,7 @@ export async function openTerminal(
   const asideScreen = await drawnOn(streams.stderr);
   const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment, streams.phase);
   const turns = createTurns();
-  // Whatever a line was put together from: only our own colours and links get through.
+  // Only our own colours and links get through, whatever a line was put together from.
   const say = (line: string) => {
     const spoken = settings.plain ? spokenLine(line) : line;
     const clean = harmlessLine(spoken, isDressed(asideScreen));
@@ -261,7 +261,7 @@ export function createTurns() {
   const follow = (turn: Promise<void>) => {
     const ended: Promise<void> = turn
       .catch((error: unknown) => {
-        // Whoever waits for the end hears of it; what comes after is written all the same.
+        // `settled` throws it; later steps are written all the same.
         failure ??= { error };
       })
       .finally(() => {
@@ -289,7 +289,7 @@ export function createTurns() {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Nobody looks away for less. */
+/** A person looks away during a longer wait. */
 const LONG_WAIT_MS = 5_000;
 
 /** A phase that takes longer shows for how long it has. */

@@ -77,13 +77,13 @@ function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
   }));
 }
 
-/** Commands that help now, for a problem that names none itself, at least one; each is one that the tool understands. */
+/** At least one command that helps now, for a problem that names none itself. */
 export async function nextStepsOf(error: Problem, failed: Failed): Promise<readonly NextStep[]> {
   const steps = asMeant(error, failed) ?? (await stepsOf(error, failed));
   return steps.length > 0 ? steps : [farelock`explain ${error.code}`];
 }
 
-/** The end of a command that was cut off: what it has done to money and records, and the command to go on with. */
+/** Ends a command that was cut off: says what it has done to money and records, and how to go on. */
 export async function commandCutOff(
   cutOff: Problem,
   spec: Pick<CommandSpec, 'effect' | 'cutOff'>,

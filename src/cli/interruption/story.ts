@@ -11,8 +11,8 @@ import { hasEnded, type MoneyStage, moneyStage } from '../view/flights/index.ts'
 import { bookingCutOffBy } from './cut-off.ts';
 
 /**
- * Money and records, as far as they are known when something is cut off (Ctrl-C, --timeout, a lost connection). The first
- * part with something in it is told, and no more than is known: a signed payment may have been taken.
+ * Money and records, as far as they are known when something is cut off (Ctrl-C, --timeout, a lost connection). Only the
+ * first part with something in it is reported, and nothing that is not known: a signed payment may have been taken.
  */
 export interface Known {
   /** Commands that do the same again. */
@@ -44,7 +44,7 @@ export interface Story {
   readonly intentId?: string | undefined;
 }
 
-/** The problem to end with: its code and first words are those of what cut it off. */
+/** The problem to end with; its code and first words come from the interruption. */
 export const told = (cutOff: Problem, { said, money, intentId, ...how }: Story, cause: unknown): Problem =>
   problem(cutOff.code === 'timed_out' && money === 'booking' ? 'still_booking' : cutOff.code, {
     ...how,

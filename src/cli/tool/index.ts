@@ -52,7 +52,7 @@ interface World {
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
-  /** Told of the command, once it is known which one it is. */
+  /** Hears of the command once it is parsed. */
   readonly began?: ((name: string) => void) | undefined;
   /** Hears of the steps that help after a failure, as data. */
   readonly failed?: ((next: readonly NextStep[]) => void) | undefined;
@@ -65,7 +65,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   let terminal: Terminal | null = null;
   let invocation: Invocation | null = null;
   let session: Session | null = null;
-  // Not a command of the help: the shell asks it with every press of a key.
+  // The shell calls it with every press of a key; the help leaves it out.
   if (argv[0] === 'complete') return (await loadComplete()).complete(argv.slice(1), world);
   const deadline = new AbortController();
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
@@ -123,7 +123,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     );
     const failure = untoldCutOff(error, signal) ?? (await withFile(error, session, world.environment));
     const failed = { argv, invocation, session };
-    // Whoever may open no more files is told that, in whatever words are loaded.
+    // Out of file handles: report it without loading more code.
     const next = await nextSteps(failure, failed).catch(() => []);
     const typed = await loadFailed().then(
       ({ typedNamesOf }) => typedNamesOf(invocation),
@@ -208,7 +208,7 @@ async function chosenFields({ name, spec, globals }: Invocation): Promise<string
   return wanted;
 }
 
-/** Null too for what names the commands to go on with itself. */
+/** The interruption that ended a command; null also for a problem that names its next steps itself. */
 const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
   isProblem(error) && error.next.length > 0 ? null : cutOffBy(error, signal);
 
@@ -222,7 +222,7 @@ async function withFile(error: unknown, session: Session | null, environment: En
   return asHome(named, session.home, environment);
 }
 
-/** The problem as it is told where this command has paid for something before. */
+/** The problem in words that count what this command has paid for before. */
 const charged = (error: Problem, session: Session): Promise<Problem> =>
   loadFailed().then(
     ({ asCharged }) => asCharged(error, session),
@@ -324,7 +324,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Of a path that cannot be looked at, the trouble itself says why.
+    // The trouble itself says why a path cannot be read.
     return false;
   }
 }
