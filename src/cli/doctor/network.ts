@@ -4,7 +4,7 @@ import type { Address } from '@solana/kit';
 import { ask, isRecord, loadTrustedProgram, problemOf } from '../../client/base/index.ts';
 import { loadClientInspect } from '../../client/index.ts';
 import { loadChallenge, type readChallenge } from '../../client/payer/index.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
 import { formatSol, formatUsdc } from '../../kernel/money.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
@@ -21,7 +21,6 @@ import {
   SOLANA_NETWORKS,
 } from '../../solana/index.ts';
 import { counted } from '../../terminal/index.ts';
-import { parseDate } from '../searching/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
 
@@ -195,7 +194,7 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
   const { flightsUrl, rpcUrls } = profile;
   if (profile.isEmbedded || flightsUrl === null || rpcUrls.length === 0) return [];
   const run = async (signal: AbortSignal): Promise<Finding> => {
-    const depart_date = parseDate('+30d', clock.now());
+    const depart_date = instant(clock.now() + 30 * DAY_MS).slice(0, 10);
     const body = { origin_iata: 'LIS', destination_iata: 'BER', depart_date };
     const [cluster, answer] = await Promise.all([
       open(),
