@@ -1,1 +1,41 @@
-export { withProfile } from './settings.ts';
+import { shownUrls } from '../../../kernel/shown-url.ts';
+import { rpcNames } from '../../../solana/index.ts';
+import {
+  resolveSettings,
+  type Settings,
+  type SettingValues,
+  settingsFiles,
+  type UserSettings,
+} from '../../settings/index.ts';
+import type { CommandContext } from '../../spec/index.ts';
+import { printPlan } from '../../view/index.ts';
+
+/** The settings of this command line, with where each comes from. */
+export const settingsInEffect = ({
+  environment,
+  globals,
+  session,
+  folder,
+}: Pick<CommandContext, 'environment' | 'globals' | 'session' | 'folder'>): Promise<Settings> =>
+  resolveSettings({
+    environment,
+    globals,
+    home: session.home,
+    ...settingsFiles(session.home, environment, folder ?? process.cwd()),
+  });
+
+export const withProfile = (
+  settings: UserSettings,
+  name: string,
+  change: (own: SettingValues) => SettingValues,
+): UserSettings => ({ ...settings, profiles: { ...settings.profiles, [name]: change(settings.profiles[name] ?? {}) } });
+
+/** An RPC provider's key often stands in its address; a list is for screens and logs. */
+export const withoutSecrets = (key: string, value: string): string =>
+  key.endsWith('_url') ? shownUrls(rpcNames(value)) : value;
+
+/** Words of --dry-run about a change of the settings. */
+export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
+  printPlan(terminal, [step]);
+  return 0;
+}
