@@ -5,7 +5,7 @@ import ts from 'typescript';
 /**
  * Lists every string of the code that a person can see, one a line: `src/file.ts:12<tab>text`, with `…` where a value is
  * put in. What is only ever compared, imported, a key or a type is left out, and so is SQL. Read it after changing words:
- * `npm run --silent strings`, or a part of it: `npm run --silent strings -- src/cli/doctor`.
+ * `npm run --silent strings`, or a part of it: `npm run --silent strings -- src/cli/commands/doctor`.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const parts = process.argv.slice(2);

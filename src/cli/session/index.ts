@@ -1,5 +1,3 @@
-export * from './encrypted.ts';
-export * from './going-live.ts';
 export * from './json-file.ts';
 export { readKeyFile } from './key-file.ts';
 export { fareOf, fareOfOption, type KnownFare } from './known-fare.ts';
@@ -7,7 +5,7 @@ export { memoFinder } from './landed.ts';
 export * from './notebook.ts';
 export type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 export { spenderOf } from './paying.ts';
-export { profileOf } from './profile-in-use.ts';
+export { encrypted, isLoopback, profileOf } from './profile-in-use.ts';
 export { shortOf } from './recent.ts';
 export * from './remembered.ts';
 export * from './session.ts';

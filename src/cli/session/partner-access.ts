@@ -12,8 +12,8 @@ import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Environment, type Profile, settingsIn } from '../settings/index.ts';
-import { encrypted } from './encrypted.ts';
 import { readKeyFile, readOwnKeyFile } from './key-file.ts';
+import { encrypted } from './profile-in-use.ts';
 
 /** Whose key and whose token a command uses; unnamed: what the environment, the profile or the sandbox has. */
 export interface PartnerIdentity {

@@ -1,5 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import {
   CLUSTER_OUTSIDE,
   EMBEDDED,
@@ -13,7 +14,6 @@ import {
   settingsIn,
   userFileOf,
 } from '../settings/index.ts';
-import { encrypted } from './encrypted.ts';
 
 /**
  * The profile of a command: flags over environment over project file over user file (docs/settings.md). Without a
@@ -49,5 +49,31 @@ export function flightsUrlOf(profile: Profile, home: string): string {
     message: `Profile ${profile.name} has no flights_url.`,
     fix: `Add it in ${userFileOf(home)}.`,
     next: [farelock`config set flights_url https://flights.example --profile ${profile.name}`],
+  });
+}
+
+/** Hosts of this machine: what is sent to them passes no network. */
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
+
+/**
+ * An address of a service as it is, if what is sent there is encrypted on the way, stays on this machine, or goes to a
+ * host that the settings name for it (`http_hosts`). Keys, tokens, support codes, payments and passengers are sent.
+ * @throws Problem `address_unencrypted`
+ */
+export function encrypted(address: string, setting: 'flights_url' | 'partner_url', profile: Profile): string {
+  const { protocol, hostname, host } = new URL(address);
+  if (protocol === 'https:' || isLoopback(hostname) || profile.httpHosts.includes(host)) return address;
+  const { name } = profile;
+  const isFromEnvironment = name === 'local' || name === 'environment';
+  throw problem('address_unencrypted', {
+    message: `${setting} of profile ${name} is ${shownUrl(address)}: keys, support codes and passengers would be sent unencrypted.`,
+    next: isFromEnvironment
+      ? []
+      : [
+          farelock`config set ${setting} ${`https://${hostname}`} --profile ${name}`,
+          farelock`config set http_hosts ${host} --profile ${name}`,
+        ],
   });
 }

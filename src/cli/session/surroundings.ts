@@ -1,7 +1,9 @@
 import type { Allowance } from '../../client/base/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
 import type { Streams, Terminal } from '../../terminal/index.ts';
 import type { Environment, GlobalOptions } from '../settings/index.ts';
+import type { PartnerAccess } from './partner-access.ts';
 import type { Session } from './session.ts';
 
 /** What a command runs in. Everything in the session is opened when it is first asked for. */
@@ -18,4 +20,20 @@ export interface Surroundings {
   readonly allowance?: Allowance | undefined;
   /** Aborted by Ctrl-C and by --timeout; its reason is the problem to end with. */
   readonly signal: AbortSignal;
+}
+
+/**
+ * Before anything changes with a live key: --live, --yes, or a person who says yes. A demo asks nothing.
+ * @throws Problem `declined`, `input_required`
+ */
+export async function confirmLive(
+  { terminal, globals }: Surroundings,
+  access: PartnerAccess,
+  isMeant: boolean,
+  question: string,
+): Promise<void> {
+  if (isMeant || globals.yes || (await access.environment()) === 'demo') return;
+  if (!(await terminal.ask('--live').confirm(`${question} This is the live environment.`, false))) {
+    throw problem('declined');
+  }
 }

@@ -1,4 +1,3 @@
-export * from './cluster-options.ts';
 export * from './command.ts';
 export * from './description.ts';
 export * from './mistaken.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { type BrowserSettings, createBrowserFulfiller } from '../../../src/airlines/browser/index.ts';
 import type { Purchase } from '../../../src/airlines/fulfiller.ts';
 import type { OfferQuery } from '../../../src/airlines/provider.ts';
-import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
+import { httpServer } from '../../../src/cli/commands/serve/index.ts';
 import { type HttpRequest, HttpResponse } from '../../../src/kernel/http.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';

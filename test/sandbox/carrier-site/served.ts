@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
+import { httpServer } from '../../../src/cli/commands/serve/index.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { HttpResponse } from '../../../src/kernel/http.ts';
 import { openCarrierSite } from '../../../src/sandbox/carrier-site/index.ts';

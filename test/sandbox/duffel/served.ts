@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
+import { httpServer } from '../../../src/cli/commands/serve/index.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import type { Fetch } from '../../../src/kernel/http.ts';
 import type { DuffelSandboxOptions } from '../../../src/service/sandbox.ts';

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
+import { httpServer } from '../../../src/cli/commands/serve/index.ts';
 import type { Serve } from '../../../src/http/router.ts';
 import { type HttpRequest, HttpResponse, readBody } from '../../../src/kernel/http.ts';
 import { outside } from './machine.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
-import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
+import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as spec from './spec.ts';
 
 interface ListedProfile {

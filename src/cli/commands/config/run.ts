@@ -24,7 +24,7 @@ import {
   wrongVariables,
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
+import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as spec from './spec.ts';
 
 interface ListedSetting {

@@ -1,8 +1,8 @@
-import type { Clock } from '../../kernel/clock.ts';
-import { missingNative } from '../../kernel/native.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import { lineOf } from '../../kernel/shell-word.ts';
-import type { Environment, GlobalOptions, Profile } from '../settings/index.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { missingNative } from '../../../kernel/native.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { lineOf } from '../../../kernel/shell-word.ts';
+import type { Environment, GlobalOptions, Profile } from '../../settings/index.ts';
 
 /** The outcome of a check. `warning`: it works, and something should be known. */
 export interface Finding {

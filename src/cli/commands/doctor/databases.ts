@@ -6,10 +6,10 @@ import {
   type PostgresPlace,
   type PostgresRefused,
   type PostgresState,
-} from '../../client/index.ts';
-import { type Clock, instant } from '../../kernel/clock.ts';
-import { utcTime } from '../../terminal/index.ts';
-import { givenTo } from '../settings/index.ts';
+} from '../../../client/index.ts';
+import { type Clock, instant } from '../../../kernel/clock.ts';
+import { utcTime } from '../../../terminal/index.ts';
+import { givenTo } from '../../settings/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
 /** The databases of the services and of the tool, and what is still open in them. */

@@ -1,13 +1,13 @@
 import { accessSync, constants, existsSync, lstatSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { loadClientInspect } from '../../client/index.ts';
-import { smallText } from '../../kernel/bounded-file.ts';
-import { nativeFix } from '../../kernel/native.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import { quoted } from '../../kernel/shell-word.ts';
-import { loadKeypair } from '../../solana/index.ts';
-import { readKeyFile } from '../session/index.ts';
+import { loadClientInspect } from '../../../client/index.ts';
+import { smallText } from '../../../kernel/bounded-file.ts';
+import { nativeFix } from '../../../kernel/native.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import { loadKeypair } from '../../../solana/index.ts';
+import { readKeyFile } from '../../session/index.ts';
 import { type Check, type Finding, failed, findingOf, ok, type Patient, warning } from './checks.ts';
 
 /** The ending of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
@@ -218,7 +218,7 @@ async function keys(home: string): Promise<Finding> {
 async function othersKeys(home: string, at: (name: string) => string): Promise<Finding | null> {
   const [{ belongingIn, differences, RING_PURPOSE }, { openSecrets }, { readOwnKeypair }] = await Promise.all([
     loadClientInspect(),
-    import('../../kernel/secrets.ts'),
+    import('../../../kernel/secrets.ts'),
     loadKeypair(),
   ]);
   const kept = belongingIn(join(home, 'service.db'))?.identity;

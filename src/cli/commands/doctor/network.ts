@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { ask, isRecord, loadTrustedProgram, problemOf } from '../../client/base/index.ts';
-import { loadClientInspect } from '../../client/index.ts';
-import { loadChallenge, type readChallenge } from '../../client/payer/index.ts';
-import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
-import { formatSol, formatUsdc } from '../../kernel/money.ts';
-import { overNetwork } from '../../kernel/network.ts';
-import { isProblem, problem } from '../../kernel/problems.ts';
-import { lineOf } from '../../kernel/shell-word.ts';
-import { shownUrl } from '../../kernel/shown-url.ts';
-import { type LedgerReading, loadEmbeddedInspect } from '../../solana/embedded/index.ts';
+import { ask, isRecord, loadTrustedProgram, problemOf } from '../../../client/base/index.ts';
+import { loadClientInspect } from '../../../client/index.ts';
+import { loadChallenge, type readChallenge } from '../../../client/payer/index.ts';
+import { type Clock, DAY_MS, instant } from '../../../kernel/clock.ts';
+import { formatSol, formatUsdc } from '../../../kernel/money.ts';
+import { overNetwork } from '../../../kernel/network.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
+import { lineOf } from '../../../kernel/shell-word.ts';
+import { shownUrl } from '../../../kernel/shown-url.ts';
+import { type LedgerReading, loadEmbeddedInspect } from '../../../solana/embedded/index.ts';
 import {
   type Cluster,
   DEVNET_USDC,
@@ -19,8 +19,8 @@ import {
   loadToken,
   networkOfGenesis,
   SOLANA_NETWORKS,
-} from '../../solana/index.ts';
-import { counted } from '../../terminal/index.ts';
+} from '../../../solana/index.ts';
+import { counted } from '../../../terminal/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
 

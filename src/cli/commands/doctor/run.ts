@@ -1,20 +1,13 @@
+import { once } from '../../../kernel/once.ts';
 import { counted, padEnd, type Screen, wrap } from '../../../terminal/index.ts';
-import {
-  type Check,
-  type Examined,
-  examine,
-  findingOf,
-  loadDatabases,
-  loadMachine,
-  loadNetwork,
-  loadServices,
-  ok,
-  type Patient,
-  warning,
-} from '../../doctor/index.ts';
 import { profileOf } from '../../session/index.ts';
 import { type Profile, settingsFiles, wrongVariables } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
+import { type Check, type Examined, examine, findingOf, ok, type Patient, warning } from './checks.ts';
+import { databaseChecks } from './databases.ts';
+import { machineChecks, privateFileChecks } from './machine.ts';
+import { chargingChecks, clusterChecks, walletChecks } from './network.ts';
+import { serviceChecks } from './services.ts';
 import type * as spec from './spec.ts';
 
 /**
@@ -27,7 +20,7 @@ export const doctor: Run<typeof spec.doctor> = async (context, { full = false })
   const { finding, profile } = await settingsOf(context);
   const checks: Examined[] = [
     { id: 'settings', ...finding },
-    ...(await examine(await checksFor(context, profile ?? session.profile, profile !== null, full), signal)),
+    ...(await examine(checksFor(context, profile ?? session.profile, profile !== null, full), signal)),
   ];
   signal.throwIfAborted();
   const statuses = new Set(checks.map(({ status }) => status));
@@ -66,42 +59,28 @@ async function settingsOf({ environment, globals, session, folder }: CommandCont
   }
 }
 
-async function checksFor(
+function checksFor(
   { environment, globals, session, clock }: CommandContext,
   profile: Profile,
   isKnown: boolean,
   full: boolean,
-): Promise<Check[]> {
-  const [machine, files, databases, network, wallet, services, charging] = await Promise.all([
-    loadMachine(),
-    loadMachine(),
-    loadDatabases(),
-    loadNetwork(),
-    loadNetwork(),
-    loadServices(),
-    loadNetwork(),
-  ]);
+): Check[] {
   const patient: Patient = { home: session.home, environment, globals, clock, profile, full };
-  let opening: ReturnType<typeof openCluster> | null = null;
-  const openCluster = async () => {
+  const open = once(async () => {
     const { openRpcCluster } = await import('../../../solana/rpc/index.ts');
     return openRpcCluster({ ...profile, urls: profile.rpcUrls, clock });
-  };
-  const open = () => {
-    opening ??= openCluster();
-    return opening;
-  };
+  });
   return [
-    ...machine.machineChecks(patient),
-    ...files.privateFileChecks(patient),
-    ...databases.databaseChecks(patient),
+    ...machineChecks(patient),
+    ...privateFileChecks(patient),
+    ...databaseChecks(patient),
     // Without settings nobody knows which cluster and which services are meant.
     ...(isKnown
       ? [
-          ...network.clusterChecks(patient, open),
-          ...wallet.walletChecks(patient, open),
-          ...services.serviceChecks(patient),
-          ...charging.chargingChecks(patient, open),
+          ...clusterChecks(patient, open),
+          ...walletChecks(patient, open),
+          ...serviceChecks(patient),
+          ...chargingChecks(patient, open),
         ]
       : []),
   ];

@@ -1,9 +1,9 @@
-import { ask, isRecord } from '../../client/base/index.ts';
-import { createOperatorClient, createPartnerClient } from '../../client/index.ts';
-import { overNetwork } from '../../kernel/network.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import { encrypted, readKeyFile } from '../session/index.ts';
-import { type Environment, givenTo, settingsIn } from '../settings/index.ts';
+import { ask, isRecord } from '../../../client/base/index.ts';
+import { createOperatorClient, createPartnerClient } from '../../../client/index.ts';
+import { overNetwork } from '../../../kernel/network.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { encrypted, readKeyFile } from '../../session/index.ts';
+import { type Environment, givenTo, settingsIn } from '../../settings/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
 const networkFetch = overNetwork();

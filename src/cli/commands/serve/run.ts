@@ -14,8 +14,7 @@ import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
 import { trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
-import { httpServer } from './http-server.ts';
-import { drainable, STOPPING } from './listening.ts';
+import { drainable, httpServer, STOPPING } from './index.ts';
 import type * as spec from './spec.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
 

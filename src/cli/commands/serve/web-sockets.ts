@@ -5,8 +5,7 @@ import { once } from '../../../kernel/once.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
 import type { Line, PubSub } from '../../../solana/pubsub/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
-import { httpServer } from './http-server.ts';
-import { drainable, listening } from './listening.ts';
+import { drainable, httpServer, listening } from './index.ts';
 
 const MOST_CONNECTIONS = 1_000;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { httpServer } from '../../../../src/cli/commands/serve/http-server.ts';
+import { httpServer } from '../../../../src/cli/commands/serve/index.ts';
 import { type HttpRequest, HttpResponse, readBody } from '../../../../src/kernel/http.ts';
 
 /** The server by itself, asked over bare sockets. */
