@@ -20,7 +20,7 @@ export const ESCROW_REFUSALS = {
   115: ['wrong_authority', 'That is not the authority of this escrow.'],
   116: ['amount_zero', 'The amount is zero.'],
   117: ['deadline_not_ahead', 'refund_after is not ahead of the cluster clock.'],
-  118: ['party_invalid', 'The treasury or the refund owner is nobody, or the escrow itself.'],
+  118: ['party_invalid', 'The treasury or the refund owner is the zero address, or the escrow itself.'],
   119: ['parties_equal', 'The treasury and the refund owner are the same.'],
   120: ['wrong_mint', 'The mint is not a mint of the SPL Token program.'],
   121: ['wrong_vault', 'That is not the vault of this escrow.'],
