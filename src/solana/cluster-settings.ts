@@ -4,13 +4,11 @@ import { farelock } from '../kernel/shell-word.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
 import { MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
 
-/** The settings of a cluster, the same for a service, a profile and `cluster`. */
 export interface ClusterSettings {
   /** Addresses of the JSON-RPC of one cluster, the preferred one first. None: the embedded cluster. */
   readonly rpcUrls: readonly string[];
   /** Where subscriptions go; null: where web3.js looks for them beside the first RPC address. */
   readonly webSocketUrl: string | null;
-  /** How certain a read must be. */
   readonly commitment: 'confirmed' | 'finalized';
   /** The id that x402 names the network by; null: by the cluster's first block. */
   readonly network: SolanaNetwork | null;
@@ -26,7 +24,6 @@ export interface ClusterSettings {
   readonly upgradeAuthorities: readonly Address[];
 }
 
-/** The defaults: the embedded cluster's. */
 export const EMBEDDED_CLUSTER: ClusterSettings = {
   rpcUrls: [],
   webSocketUrl: null,
@@ -39,7 +36,6 @@ export const EMBEDDED_CLUSTER: ClusterSettings = {
   upgradeAuthorities: [],
 };
 
-/** The settings of a public cluster by its name; null for any other name. */
 export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | null {
   if (moniker === 'embedded') return {};
   const url = moniker.includes('/') ? null : rpcUrl(moniker);
@@ -49,8 +45,7 @@ export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | n
 }
 
 /**
- * Refuses settings that contradict each other: above all mainnet's name, first block or coin beside another network's.
- * @throws Problem `cluster_settings_invalid`
+ * Refuses settings that contradict each other, above all mainnet's name, first block or coin beside another network's.
  */
 export function checkSettings({ network, genesis, usdcMint }: ClusterSettings): void {
   const isOf = genesis === null ? null : networkOfGenesis(genesis);
@@ -74,11 +69,7 @@ export function checkMint(network: SolanaNetwork | null, mint: Address | null): 
   }
 }
 
-/**
- * The network of a cluster by its first block, held against the settings. x402 knows three networks: a private cluster
- * runs under the name of one that has no real money, when it is named together with its genesis.
- * @throws Problem `genesis_unexpected`, `cluster_failed` for a private cluster that is not named
- */
+/** Checks a cluster's network by its first block. A private cluster needs a test network's name and its own genesis. */
 export function networkHeldTo(
   address: string,
   found: string,
@@ -135,7 +126,6 @@ export function rpcUrl(monikerOrUrl: string): string | null {
   return /^https?:\/\//.test(monikerOrUrl) && URL.canParse(monikerOrUrl) ? monikerOrUrl : null;
 }
 
-/** The addresses or monikers of a list that commas or line ends divide. */
 export const rpcNames = (list: string): string[] => list.split(/[\s,]+/).filter(Boolean);
 
 /** The network whose first block hashes to `genesisHash`; null for a private cluster. */

@@ -30,8 +30,7 @@ export interface ChainAccount {
 }
 
 /**
- * The status of a signature. `err` is null when it succeeded, else the runtime's error in JSON-RPC form. Nothing
- * below `confirmed` exists: a processed transaction can vanish with its fork, a failure as much as a success.
+ * `err` is null on success. Nothing below `confirmed` is reported: a processed transaction can vanish with its fork.
  */
 export interface SignatureStatus {
   readonly slot: bigint;
@@ -45,11 +44,9 @@ export interface Simulation {
   readonly unitsConsumed: bigint;
 }
 
-/** A bid for a place in a block. */
+/** A bid for a place in a block, with the most lamports that the whole transaction pays for it. */
 export interface PriorityFee {
-  /** For each compute unit that the transaction may use. */
   readonly microLamportsPerUnit: bigint;
-  /** The most that the whole transaction pays for it, in lamports. */
   readonly mostLamports: bigint;
 }
 
@@ -59,11 +56,9 @@ export type Trace = { readonly signature: Signature } | { readonly memo: string 
 export interface ChainTransaction {
   readonly signature: Signature;
   readonly slot: bigint;
-  /** Seconds since the epoch. */
   readonly blockTime: number;
   readonly err: unknown;
   readonly logs: readonly string[];
-  /** Wire bytes. */
   readonly transaction: Uint8Array;
 }
 
@@ -77,12 +72,7 @@ export interface HistorySince {
 }
 
 /**
- * A Solana cluster, as far as Farelock needs one. Two implementations: `embedded/` (a ledger file executed by
- * LiteSVM) and `rpc/` (a real cluster). All reads are at `confirmed` at least. An answer that is older than an earlier
- * one does not count.
- *
- * Raises Problems: `transaction_failed` (the cluster refused; `detail.error`, `detail.logs`) and `cluster_failed`
- * (no answer, or one that says nothing about what happened: the outcome of a send is then unknown).
+ * A Solana cluster: an embedded ledger file or a real one. Reads are at least `confirmed` and never older than before.
  */
 export interface Cluster {
   readonly network: SolanaNetwork;
@@ -93,44 +83,31 @@ export interface Cluster {
   blockHeight(): Promise<bigint>;
   /** Of blocks that can't be taken back. */
   finalizedBlockHeight(): Promise<bigint>;
-  /** Seconds since the epoch, by the clock that programs see. */
   unixTime(): Promise<number>;
-  /** In the order asked; null where there is no account. `finalized`: a state that can't be taken back. */
   accounts(addresses: readonly Address[], how?: { readonly finalized?: boolean }): Promise<(ChainAccount | null)[]>;
   /** Atomic units; null when the token account does not exist. */
   tokenBalance(tokenAccount: Address): Promise<bigint | null>;
   minimumRent(dataLength: number): Promise<bigint>;
   simulate(wire: Uint8Array, options?: { verifySignatures?: boolean }): Promise<Simulation>;
-  /**
-   * Verifies the signatures, checks the blockhash, executes, and returns once the transaction is confirmed. Sending
-   * the same bytes again is harmless: it lands once, and the second call answers as the first did. A refusal
-   * (`transaction_failed`) says that this call put nothing on its way, or that it failed on chain.
-   */
+  /** Returns once confirmed; the same bytes land once. `transaction_failed` means not sent, or failed on chain. */
   send(wire: Uint8Array): Promise<Signature>;
   /** null: the cluster does not know the signature (it never landed, or not yet). Ask `landingOf` what that means. */
   signatureStatus(signature: Signature): Promise<SignatureStatus | null>;
   transaction(signature: Signature): Promise<ChainTransaction | null>;
-  /**
-   * Proves that the history of an account reaches back far enough and does not have the transaction; one with the memo
-   * counts where it succeeded. A history that ends sooner proves nothing: false.
-   */
+  /** Proves by a history that reaches back far enough that a transaction is absent (by memo: a successful one). */
   isAbsent(trace: Trace, from: HistorySince): Promise<boolean>;
   /** Transactions that bear a memo, done or failed, among the newest that name `account`. */
   signaturesWithMemo(memo: string, account: Address): Promise<Signature[]>;
   /** The bid for a transaction that writes these accounts; absent on a cluster without bids. */
   readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
-  /**
-   * Blocks past a transaction's last valid one before its absence is believed: as long as a node may have lost its
-   * memory.
-   */
+  /** Blocks past the last valid one before an absence counts: as long as a node may have lost its memory. */
   readonly doubtBlocks: bigint;
-  /** Frees files and sockets. */
   close(): Promise<void>;
 }
 
-/** Play money of the embedded cluster. Real clusters have no such thing for USDC. */
+/** Play money of the embedded cluster. */
 export interface Faucet {
   airdropSol(to: Address, lamports: bigint): Promise<Signature>;
-  /** Mints test USDC to the associated token account of `owner`, creating it when needed. */
+  /** Mints to the associated token account of `owner`, creating it when needed. */
   airdropUsdc(owner: Address, amount: bigint): Promise<Signature>;
 }

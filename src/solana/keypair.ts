@@ -9,10 +9,8 @@ import { ed25519Key, type Signer, signerFromHalves, signerFromSeed } from './sig
 export type { Signer } from './signer.ts';
 
 /**
- * Reads a keypair: the Solana CLI's JSON array of 64 bytes, or the same bytes in base58. `-` reads standard input.
- * A file that others can read is refused, as ssh does, and so is what the Solana CLI would ask a person or a device
- * for. No error carries what was read.
- * @throws Problem `no_wallet` (no such file), `keypair_unreadable`.
+ * Reads the Solana CLI's 64 bytes (JSON or base58); `-` is standard input. Refuses files that others can read. No error
+ * quotes its input. @throws Problem `no_wallet`, `keypair_unreadable`.
  */
 export function readKeypair(pathOrDash: string, options: { stdin?: () => string } = {}): Signer {
   if (/^(usb|prompt):|^ASK$/.test(pathOrDash)) throw notAFile(pathOrDash);
@@ -20,23 +18,20 @@ export function readKeypair(pathOrDash: string, options: { stdin?: () => string 
   return signerFromText((options.stdin ?? readStdin)(), 'standard input');
 }
 
-/** The same for a file of this tool's own: its halves are compared at the first signature. @throws as `readKeypair` */
+/** Reads a file of our own, whose halves are compared at the first signature. @throws as `readKeypair` */
 export function readOwnKeypair(path: string): Signer {
   const bytes = keypairBytes(readPrivateFile(path), path);
   return signerFromHalves(bytes.subarray(0, 32), bytes.subarray(32), () => halvesDiffer(path));
 }
 
-/** The 32-byte seed of a keypair file of another tool. @throws as `readKeypair` */
+/** Reads the 32-byte seed of another tool's file. @throws as `readKeypair` */
 export function readKeypairSeed(path: string): Uint8Array {
   const text = readPrivateFile(path);
   signerFromText(text, path);
   return keypairBytes(text, path).slice(0, 32);
 }
 
-/**
- * Makes a new keypair file, mode 0600, in the Solana CLI's form.
- * @throws Problem `keypair_exists`: a key is never written over, for it may hold money.
- */
+/** Makes a keypair file of mode 0600. @throws Problem `keypair_exists`: an existing key may hold money. */
 export function createKeypairFile(path: string): Signer {
   const seed = randomBytes(32);
   const bytes = [...seed, ...ed25519Key(seed).publicKey];
@@ -110,7 +105,7 @@ function keypairBytes(text: string, source: string): Uint8Array {
   return bytes;
 }
 
-/** undefined for garbage. The parsers' errors quote their input, so they must not travel on. */
+/** Hides the parsers' errors, which quote their input. */
 function parseBytes(text: string): Uint8Array | undefined {
   try {
     if (!text.startsWith('[')) return new Uint8Array(getBase58Encoder().encode(text));

@@ -6,42 +6,32 @@ import { feePayerOf, signatureOf } from './transaction.ts';
 export interface SignedBytes {
   readonly wire: Uint8Array;
   readonly lastValidBlockHeight: bigint;
-  /** When they were signed or a little earlier, by our clock. */
+  /** Our clock at the signing, or a little before. */
   readonly signedAtMs: number;
 }
 
 /**
- * The fate of signed bytes.
- * - `landed`, `failed`: in a block; `final` once nobody can take that block back.
- * - `open`: not seen, and their blockhash may still live. The same bytes may be sent again.
- * - `dead`: never landed, and never will.
- * - `unknown`: past their time, and the cluster says nothing that can be relied on.
+ * `open` may be sent again; `dead` never landed and never will; `unknown` is past its time without reliable evidence;
+ * `final` blocks cannot be taken back.
  */
 export type Landing =
   | { readonly kind: 'landed'; readonly final: boolean }
   | { readonly kind: 'failed'; readonly final: boolean; readonly err: unknown }
   | { readonly kind: 'open' | 'dead' | 'unknown' };
 
-/** Blocks past the last valid one before its expiry counts: finalized, with room for nodes that lag. */
+/** Finalized blocks past the last valid one, with room for nodes that lag. */
 const MARGIN_BLOCKS = 32n;
-/** A transaction lives for so many blocks, and blocks come no faster than every 0.4 s. */
+/** A transaction's life in blocks, which take at least 0.4 s each. */
 const LIFE_BLOCKS = 150n;
 const BLOCK_S = 0.4;
-/** Block times and the cluster's clock are in whole seconds, and may differ a little. */
+/** Block times are whole seconds and differ a little. */
 const SLACK_S = 5;
 
 /**
- * The one question about every transaction that was signed here: what became of it? (DESIGN, section 3.) It asks,
- * and changes nothing. "Never landed" is the answer that money is lost by when it is wrong, so a node's word that it
- * does not know the signature is not enough. The expiry must be finalized, and the transaction itself unknown too.
- * Unless a second one could do no harm (`exclusive`), more blocks must have passed than an outage of a node's
- * memory lasts, and the history of the fee payer, which every transaction is part of, must reach back to before the
- * signing without naming it, by the word of two addresses where two are named. Every answer must be of a slot that no
- * earlier answer was past: the one that the expiry was read of, too. Sources that contradict each other leave it
- * `unknown`.
- *
- * @param options.exclusive the chain itself admits only one such transaction, so that a second one can do no harm
- * @throws Problem `cluster_failed`: the cluster can't be asked now
+ * Finds a signed transaction's fate, changing nothing (DESIGN, section 3). A wrong "never landed" loses money, so the
+ * expiry must be finalized and the transaction unknown. Unless `exclusive` (the chain admits only one), enough blocks
+ * must also outlast a node's lost memory, and the fee payer's history must reach back before the signing without it, at
+ * two addresses where there are two. Contradictions leave it `unknown`. @throws Problem `cluster_failed`
  */
 export async function landingOf(
   ports: LandingPorts,
@@ -56,7 +46,7 @@ export async function landingOf(
       const status = await cluster.signatureStatus(signature);
       return status && ended(status.err, status.confirmation === 'finalized');
     },
-    // Nodes forget statuses sooner than transactions. Its block is below a finalized one, and final itself.
+    // Nodes forget statuses sooner than transactions.
     found: async () => {
       const found = await cluster.transaction(signature);
       return found && ended(found.err, true);
@@ -73,7 +63,7 @@ interface LandingPorts {
 interface Lived extends Omit<SignedBytes, 'wire'> {
   readonly seen: () => Promise<Landing | null>;
   readonly found: () => Promise<Landing | null>;
-  /** Where its history must not have it; null where a second one could do no harm. */
+  /** The history to search; null where a second transaction does no harm. */
   readonly absence: { readonly trace: Trace; readonly account: Address } | null;
 }
 
@@ -91,7 +81,7 @@ async function fateOf(
   if (absence) {
     if (past <= cluster.doubtBlocks) return { kind: 'unknown' };
     const nowS = await cluster.unixTime();
-    // Counted in our clock and in blocks: a clock that was set back between must not hide what came before.
+    // Counted by our clock and by blocks: a clock set back must not hide earlier transactions.
     const byClockS = nowS - (clock.now() - signedAtMs) / 1000;
     const byBlocksS = nowS - Number(past + LIFE_BLOCKS) * BLOCK_S;
     const sinceS = Math.floor(Math.min(byClockS, byBlocksS)) - SLACK_S;
@@ -99,23 +89,21 @@ async function fateOf(
       return { kind: 'unknown' };
     }
   }
-  // Asked again at the end: it may have been found meanwhile, or a node may remember again.
+  // Asks again, since it may have landed meanwhile.
   return (await seen()) ?? { kind: 'dead' };
 }
 
-/** A message with a memo whose signature is not known here: another party completes it. */
+/** A memo's message that another party completes, under an unknown signature. */
 export interface SignedMessage extends Omit<SignedBytes, 'wire'> {
   readonly message: Uint8Array;
   readonly memo: string;
-  /** An account that the message names: its history has the transaction. */
+  /** An account whose history has the transaction. */
   readonly account: Address;
 }
 
 /**
- * The same question about a message that somebody else completes and sends. It is looked for by its memo, and taken for
- * landed only where the message on chain is this one: anybody can write a memo.
- * @returns its signature where it is on chain
- * @throws Problem `cluster_failed`
+ * Finds the fate of a message that another party completes, by its memo and exact bytes, since anybody can write a
+ * memo. @returns its signature where it is on chain @throws Problem `cluster_failed`
  */
 export async function landingOfMessage(
   ports: LandingPorts,
@@ -138,7 +126,7 @@ export async function landingOfMessage(
   return { landing, signature };
 }
 
-/** Exactly this message behind the signatures: whoever pays could make one that only ends like it. */
+/** Compares the whole message: a payer could make one that only ends like it. */
 const isOf = (wire: Uint8Array, message: Uint8Array): boolean =>
   Buffer.compare(wire.subarray(1 + 64 * (wire[0] ?? 0)), message) === 0;
 

@@ -3,31 +3,28 @@ import { type ChainAccount, CLOCK_SYSVAR, type Cluster, SYSTEM_PROGRAM, UPGRADEA
 import { addressAt, viewOf } from './token.ts';
 
 /**
- * The upgradeable loader (version 3), as far as a program is deployed with it. Its instructions are written here rather
- * than by @solana-program/loader-v3, whose "no new authority" names the loader itself, which then becomes the authority.
- * Accounts and instructions: solana-loader-v3-interface, a 32-bit tag and the fields behind it, little-endian.
+ * The upgradeable loader (version 3), for deployments: @solana-program/loader-v3 makes the loader itself the authority
+ * for "no new authority". Layout: solana-loader-v3-interface, a 32-bit tag and little-endian fields.
  */
 
-/** Loaders whose programs can't be changed. */
 const FINAL_LOADERS: ReadonlySet<Address> = new Set([
   'BPFLoader2111111111111111111111111111111111' as Address,
   'BPFLoader1111111111111111111111111111111111' as Address,
 ]);
 const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111' as Address;
 
-/** Bytes before the code: tag and authority; tag, slot and authority. */
+/** A buffer's tag and authority; a program data's tag, slot and authority. */
 export const BUFFER_HEAD = 37;
 export const PROGRAM_DATA_HEAD = 45;
-/** Tag and the address of the code. */
 export const PROGRAM_SIZE = 36;
 
 const FEATURE_PROGRAM = 'Feature111111111111111111111111111111111111' as Address;
-/** Its account says whether a cluster takes programs of SBPF version 3 (SIMD-0178). */
+/** Its account says whether programs of SBPF version 3 can be deployed (SIMD-0178). */
 export const SBPF_V3_FEATURE = '5cC3foj77CWun58pC51ebHFUWavHWKarWyR5UUik7dnC' as Address;
 /** The version is in `e_flags` of the ELF header. */
 const VERSION_AT = 48;
 
-/** True where a program of a file's version can be deployed, by the account of the feature that lets it be. */
+/** True where the cluster can deploy a program of this file's version. */
 export async function takesVersionOf(elf: Uint8Array, cluster: Pick<Cluster, 'accounts'>): Promise<boolean> {
   if (elf[VERSION_AT] !== 3) return true;
   const [feature] = await cluster.accounts([SBPF_V3_FEATURE]);
@@ -48,7 +45,7 @@ const instruction = (
   ...fields: readonly (number | bigint | Uint8Array)[]
 ): Instruction => ({ programAddress, accounts, data: packed(fields) });
 
-/** Numbers are 32 bits wide, bigints 64. */
+/** Packs numbers as 32 bits, bigints as 64. */
 function packed(fields: readonly (number | bigint | Uint8Array)[]): Uint8Array {
   const parts = fields.map((field) => {
     if (field instanceof Uint8Array) return field;
@@ -60,7 +57,6 @@ function packed(fields: readonly (number | bigint | Uint8Array)[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** Where the code of an upgradeable program lies. */
 export async function programDataOf(program: Address): Promise<Address> {
   const [address] = await getProgramDerivedAddress({
     programAddress: UPGRADEABLE_LOADER,
@@ -69,10 +65,7 @@ export async function programDataOf(program: Address): Promise<Address> {
   return address;
 }
 
-/**
- * Creates a buffer and names its authority. Both belong into one transaction: a buffer that is not initialised can be
- * taken by anybody. Signers: payer and buffer.
- */
+/** Belongs into one transaction, since anybody can take an uninitialised buffer. Signers: payer and buffer. */
 export const createBuffer = (to: {
   readonly payer: Address;
   readonly buffer: Address;
@@ -88,14 +81,13 @@ export const createBuffer = (to: {
 export const writeBuffer = (buffer: Address, authority: Address, at: number, bytes: Uint8Array): Instruction =>
   instruction(UPGRADEABLE_LOADER, [writable(buffer), signer(authority)], 1, at, BigInt(bytes.length), bytes);
 
-/** Makes the program from a buffer, whose rent goes back to the payer first. Signers: payer, program, authority. */
+/** Returns the buffer's rent to the payer first. Signers: payer, program, authority. */
 export const deployProgram = (to: {
   readonly payer: Address;
   readonly program: Address;
   readonly programData: Address;
   readonly buffer: Address;
   readonly authority: Address;
-  /** Of the program's own account. */
   readonly lamports: bigint;
   readonly size: number;
 }): Instruction[] => {
@@ -107,7 +99,7 @@ export const deployProgram = (to: {
   ];
 };
 
-/** Puts the code of a buffer in place of a program's; what the buffer held goes to `spill`. Signer: the authority. */
+/** Replaces a program's code; the buffer's lamports go to `spill`. Signer: the authority. */
 export const upgradeProgram = (to: {
   readonly program: Address;
   readonly programData: Address;
@@ -123,11 +115,11 @@ export const upgradeProgram = (to: {
   );
 };
 
-/** Gives up the right to change a program, for good. Two accounts and no third one: that is "nobody". */
+/** Makes a program immutable: two accounts without a third mean no authority. */
 export const giveUpAuthority = (programData: Address, authority: Address): Instruction =>
   instruction(UPGRADEABLE_LOADER, [writable(programData), signer(authority)], 4);
 
-/** Closes a buffer; what it holds goes to `to`. Signer: the authority. */
+/** Closes a buffer into `to`. Signer: the authority. */
 export const closeBuffer = (buffer: Address, to: Address, authority: Address): Instruction =>
   instruction(UPGRADEABLE_LOADER, [writable(buffer), writable(to), signer(authority)], 5);
 
@@ -136,16 +128,14 @@ function createAccount(from: Address, created: Address, lamports: bigint, size: 
   return instruction(SYSTEM_PROGRAM, [payer(from), payer(created)], 0, lamports, BigInt(size), owner);
 }
 
-/** A buffer with code that is not deployed yet; null for any other account. */
+/** Reads an undeployed buffer; null for any other account. */
 export function readBuffer(account: ChainAccount | null | undefined) {
   if (!isLoaders(account, TAG.buffer, BUFFER_HEAD)) return null;
   return { authority: authorityAt(account.data, 4), code: account.data.subarray(BUFFER_HEAD) };
 }
 
 /**
- * Reads a program and the account of its code, as `programDataOf` names it; null where they are no program.
- * @returns `code`, perhaps with zeros behind it; `slot` of the last deploy or upgrade, 0 where the loader does not say;
- *   `authority` null: it can't be changed
+ * Reads a program and its code (perhaps zero-padded); null for others. `slot` 0: not said; `authority` null: immutable
  */
 export function readProgram(program: ChainAccount | null | undefined, programData: ChainAccount | null | undefined) {
   if (!program?.executable) return null;
@@ -168,5 +158,5 @@ function isLoaders(account: ChainAccount | null | undefined, tag: number, size: 
   );
 }
 
-/** One byte says whether there is an authority; the bytes of an earlier one stay behind it. */
+/** The bytes of an earlier authority stay behind the flag. */
 const authorityAt = (data: Uint8Array, at: number): Address | null => (data[at] === 1 ? addressAt(data, at + 1) : null);

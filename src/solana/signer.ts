@@ -7,23 +7,22 @@ import {
   type TransactionPartialSigner,
 } from '@solana/kit';
 
-/** A wallet that signs: kit's two partial signers, and the same in one synchronous step. */
+/** A wallet: kit's two partial signers, and a synchronous one. */
 export interface Signer extends TransactionPartialSigner, MessagePartialSigner {
   readonly address: Address;
-  /** The 64-byte Ed25519 signature of `message`. */
+  /** A 64-byte Ed25519 signature. */
   sign(message: Uint8Array): SignatureBytes;
 }
 
-/** The signer of a 32-byte seed. The seed is not reachable from it. */
+/** Hides the seed. */
 export function signerFromSeed(seed: Uint8Array): Signer {
   const key = ed25519Key(seed);
   return signerOf(getAddressDecoder().decode(key.publicKey), () => key);
 }
 
 /**
- * The signer of a keypair whose public half is trusted until the first signature: deriving it takes longer
- * than the whole of a command that only reads.
- * @throws `mismatch()` at the first signature when the halves do not belong together: it would not verify
+ * Trusts the public half until the first signature, as deriving it takes longer than a reading command. @throws
+ * `mismatch()` then
  */
 export function signerFromHalves(seed: Uint8Array, publicKey: Uint8Array, mismatch: () => Error): Signer {
   let derived: ReturnType<typeof ed25519Key> | undefined;
@@ -46,10 +45,9 @@ function signerOf(address: Address, key: () => ReturnType<typeof ed25519Key>): S
   });
 }
 
-// node:crypto rather than WebCrypto: it is synchronous, and Node 20's WebCrypto Ed25519 prints a warning.
+// node:crypto is synchronous; Node 20's WebCrypto Ed25519 prints a warning.
 const PKCS8_SEED = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The key of a 32-byte seed: a public half of 32 bytes, signatures of 64. */
 export function ed25519Key(seed: Uint8Array) {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_SEED, seed]), format: 'der', type: 'pkcs8' });
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
@@ -59,20 +57,17 @@ export function ed25519Key(seed: Uint8Array) {
   };
 }
 
-/**
- * Verifies as strictly as Solana does: keys and points of small order are refused. Without that rule anybody could sign
- * for an address such as the system program's, whose 32 zero bytes are a point of order four.
- */
+/** Refuses points of small order, as Solana does: anybody could sign for the system program's 32 zero bytes. */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32))) return false;
-  // As a JWK, which is read in a fraction of the time that DER takes.
+  // A JWK is read faster than DER.
   const x = Buffer.from(publicKey).toString('base64url');
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
   return verify(null, message, key, signature);
 }
 
-/** The y coordinates of every point of small order, canonical or not, without the sign bit (RFC 8032 encoding). */
+/** The y coordinates of all small-order points, canonical or not, without the sign bit (RFC 8032). */
 const SMALL_ORDER = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',

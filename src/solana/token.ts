@@ -7,7 +7,6 @@ export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' 
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
 export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 
-/** The token account of `owner` for `mint`, by its derivation. */
 export async function associatedTokenAddress(owner: Address, mint: Address): Promise<Address> {
   const bytes = getAddressEncoder();
   const [address] = await getProgramDerivedAddress({
@@ -20,7 +19,7 @@ export async function associatedTokenAddress(owner: Address, mint: Address): Pro
 const TOKEN_ACCOUNT_SIZE = 165;
 export const MINT_SIZE = 82;
 
-/** null when the bytes are not an initialised token account of the SPL token program. */
+/** null when the bytes are no initialised account of the SPL token program. */
 export function decodeTokenAccount(data: Uint8Array) {
   const state = data[108];
   if (data.length !== TOKEN_ACCOUNT_SIZE || (state !== 1 && state !== 2)) return null;
@@ -28,43 +27,41 @@ export function decodeTokenAccount(data: Uint8Array) {
   return {
     mint: addressAt(data, 0),
     owner: addressAt(data, 32),
-    /** Atomic units. */
     amount: view.getBigUint64(64, true),
     delegate: view.getUint32(72, true) === 1 ? addressAt(data, 76) : null,
     state: state === 1 ? 'initialized' : 'frozen',
-    /** Rent reserve of a wrapped-SOL account, else null. */
+    /** Rent of a wrapped-SOL account, else null. */
     nativeReserve: view.getUint32(109, true) === 1 ? view.getBigUint64(113, true) : null,
     delegatedAmount: view.getBigUint64(121, true),
     closeAuthority: view.getUint32(129, true) === 1 ? addressAt(data, 133) : null,
   };
 }
 
-/** The amount of what is known to be a token account, without the rest of it. */
+/** Reads the amount of a known token account. */
 export const tokenAmountOf = (data: Uint8Array): bigint => viewOf(data).getBigUint64(64, true);
 
-/** The amount in a token account of the SPL token program; null for any other account, or none. */
+/** Reads an SPL token account's amount; null for any other account. */
 export const tokenBalanceIn = (account: Owned | null | undefined): bigint | null =>
   account?.owner === TOKEN_PROGRAM ? (decodeTokenAccount(account.data)?.amount ?? null) : null;
 
-/** null when the bytes are not an initialised mint of the SPL token program. */
+/** null when the bytes are no initialised mint of the SPL token program. */
 export function decodeMint(data: Uint8Array) {
   if (data.length !== MINT_SIZE || data[45] !== 1) return null;
   const view = viewOf(data);
   return {
     mintAuthority: view.getUint32(0, true) === 1 ? addressAt(data, 4) : null,
-    /** Atomic units. */
     supply: view.getBigUint64(36, true),
     decimals: data[44] ?? 0,
     freezeAuthority: view.getUint32(46, true) === 1 ? addressAt(data, 50) : null,
   };
 }
 
-/** Token-2022 writes the kind behind the fields of a token account, before its extensions. */
+/** Token-2022's kind byte behind the fields of a token account. */
 const [MINT_KIND, ACCOUNT_KIND] = [1, 2];
 
 type Owned = Pick<ChainAccount, 'owner' | 'data'>;
 
-/** A token account of either token program; null for anything else. */
+/** An account of either token program, else null. */
 export function tokenAccountOf({ owner, data }: Owned) {
   if (owner === TOKEN_PROGRAM) return decodeTokenAccount(data);
   const isOne = data.length === TOKEN_ACCOUNT_SIZE || data[TOKEN_ACCOUNT_SIZE] === ACCOUNT_KIND;
@@ -72,14 +69,14 @@ export function tokenAccountOf({ owner, data }: Owned) {
   return decodeTokenAccount(data.subarray(0, TOKEN_ACCOUNT_SIZE));
 }
 
-/** A mint of either token program; null for anything else. */
+/** A mint of either token program, else null. */
 export function mintOf({ owner, data }: Owned) {
   if (owner === TOKEN_PROGRAM) return decodeMint(data);
   const isOne = data.length === MINT_SIZE || data[TOKEN_ACCOUNT_SIZE] === MINT_KIND;
   return owner === TOKEN_2022_PROGRAM && isOne ? decodeMint(data.subarray(0, MINT_SIZE)) : null;
 }
 
-/** The 82 bytes of a mint without a freeze authority. */
+/** Encodes 82 bytes without a freeze authority. */
 export function encodeMint(mint: { authority: Address; decimals: number; supply: bigint }): Uint8Array {
   const data = new Uint8Array(MINT_SIZE);
   const view = new DataView(data.buffer);

@@ -23,7 +23,7 @@ import type { Signer } from './signer.ts';
 const SET_LIMIT = 2;
 const SET_PRICE = 3;
 
-/** Says how many compute units a transaction may use, and bids for each (micro-lamports). */
+/** Limits compute units and bids for each (micro-lamports). */
 export function computeBudget(units: number, microLamportsPerUnit: bigint): Instruction[] {
   const limit = Buffer.alloc(5);
   limit.writeUInt8(SET_LIMIT);
@@ -34,14 +34,14 @@ export function computeBudget(units: number, microLamportsPerUnit: bigint): Inst
   return [limit, price].map((data) => ({ programAddress: COMPUTE_BUDGET_PROGRAM, data }));
 }
 
-/** True for a memo among those of a transaction, as histories list them: `[length] text`, joined by semicolons. */
+/** Finds a memo in a history's `[length] text`, joined by semicolons. */
 export const memoStands = (listed: string | null | undefined, memo: string): boolean =>
   (listed ?? '').split('; ').includes(`[${Buffer.byteLength(memo)}] ${memo}`);
 
-/** Lamports that keep an account of `dataLength` bytes alive: 6,960 per byte, and 128 bytes for the account itself. */
+/** Lamports of rent exemption: 6,960 a byte, and 128 bytes for the account itself. */
 export const minimumRent = (dataLength: number): bigint => (BigInt(dataLength) + 128n) * 6960n;
 
-/** True for 64 bytes in base58. The library's own check throws at other characters. */
+/** True for 64 base58 bytes; the library's check throws at other characters. */
 export function isSignatureText(value: unknown): value is Signature {
   if (typeof value !== 'string') return false;
   try {
@@ -52,23 +52,21 @@ export function isSignatureText(value: unknown): value is Signature {
 }
 
 export interface SignedTransaction {
-  /** Stored before it is sent, and sent again after a crash. */
+  /** Stored before it is sent, and resent after a crash. */
   readonly wire: Uint8Array;
   readonly signature: Signature;
-  /** Past this block height a transaction that has not landed never will. */
+  /** The last block height at which it can land. */
   readonly lastValidBlockHeight: bigint;
 }
 
-/** The most bytes that a Solana packet carries. */
+/** A Solana packet's bytes. */
 export const MOST_TRANSACTION_BYTES = 1232;
 
 interface Parts {
   readonly instructions: readonly Instruction[];
-  /** As `cluster.latestBlockhash()` gave it. */
   readonly blockhash: { readonly blockhash: string; readonly lastValidBlockHeight: bigint };
 }
 
-/** Compiles a version 0 transaction. */
 function compiled(feePayer: Address, { instructions, blockhash: { blockhash, ...life } }: Parts) {
   const payer = setTransactionMessageFeePayer(feePayer, createTransactionMessage({ version: 0 }));
   const lifetime = { ...life, blockhash: blockhash as Blockhash };
@@ -76,7 +74,7 @@ function compiled(feePayer: Address, { instructions, blockhash: { blockhash, ...
   return compileTransaction(appendTransactionMessageInstructions(instructions, message));
 }
 
-/** The wire bytes of a transaction that one of its signers signs: the signatures of the others are missing. */
+/** Signs with one signer, leaving the other signatures empty. */
 export function signAlone(signer: Signer, feePayer: Address, parts: Parts): Uint8Array {
   const { messageBytes, signatures: missing } = compiled(feePayer, parts);
   const signatures = { ...missing, [signer.address]: signer.sign(new Uint8Array(messageBytes)) };
@@ -88,10 +86,7 @@ interface SignedParts extends Parts {
   readonly signers?: readonly Signer[];
 }
 
-/**
- * Builds and signs a transaction, without sending it: sign, store the bytes, then `cluster.send(wire)`.
- * @throws Error when a required signer is missing or the transaction is too large: both are mistakes of the caller.
- */
+/** Signs without sending: store the bytes first. @throws Error for a missing signer or a too large transaction */
 export function buildTransaction(parts: SignedParts): SignedTransaction {
   const { feePayer, signers = [], blockhash } = parts;
   const { messageBytes, signatures: missing } = compiled(feePayer.address, parts);
@@ -109,31 +104,28 @@ export function buildTransaction(parts: SignedParts): SignedTransaction {
   return { wire, signature: signatureOf(wire), lastValidBlockHeight: blockhash.lastValidBlockHeight };
 }
 
-/** The signature by which a cluster knows the transaction: its first one. */
+/** Returns the first signature, the transaction's id. */
 export const signatureOf = (wire: Uint8Array): Signature =>
   getBase58Decoder().decode(wire.subarray(1, 65)) as Signature;
 
 const messageOf = (wire: Uint8Array) =>
   getCompiledTransactionMessageDecoder().decode(getTransactionDecoder().decode(wire).messageBytes);
 
-/** The blockhash that the transaction lives by, base58. */
 export const blockhashOf = (wire: Uint8Array): string => messageOf(wire).lifetimeToken;
 
-/** The account that pays for the transaction: its first signer, named by every transaction and by its history. */
+/** Returns the first signer, whose history names every transaction that it pays. */
 export function feePayerOf(wire: Uint8Array): Address {
   const [feePayer] = messageOf(wire).staticAccounts;
   if (!feePayer) throw new Error('the transaction names no account');
   return feePayer;
 }
 
-/** The most that any transaction may use. */
+/** Any transaction's limit. */
 const MOST_UNITS = 1_400_000n;
 const MICRO = 1_000_000n;
 
 /**
- * Signs a transaction of ours with a young blockhash, without sending it. Where the cluster takes bids, it says what it
- * needs, a fifth above what it used when it was tried out, and bids for that: leaders pack by price for each unit.
- * @throws Problem `cluster_failed`
+ * Signs with a young blockhash, the simulated units plus a fifth, and a bid for these. @throws Problem `cluster_failed`
  */
 export async function signPriced(
   cluster: Pick<Cluster, 'latestBlockhash' | 'priorityFee' | 'simulate'>,
@@ -146,7 +138,7 @@ export async function signPriced(
     return buildTransaction({ ...parts, instructions, blockhash });
   };
   const { err, unitsConsumed } = await cluster.simulate(bidding(MOST_UNITS, 1n).wire);
-  // A transaction that fails when it is tried out is refused when it is sent, with its reason.
+  // A failing simulation is refused with its reason at the send.
   const units = err === null ? withReserve(unitsConsumed) : MOST_UNITS;
   return bidding(units, priceOf(fee, units));
 }

@@ -23,30 +23,27 @@ export interface Execution {
   readonly unitsConsumed: number;
   readonly innerInstructions: readonly InnerInstructions[];
   readonly returnData: { readonly programId: string; readonly data: string } | null;
-  /** The transaction's accounts afterwards, in its order; null where there is none. */
+  /** In the transaction's order; null where there is no account. */
   readonly accountsAfter: readonly (ChainAccount | null)[];
 }
 
-/** The ledger's rows, as a transaction needs them. */
 interface ReadAccount {
   (address: Address): (ChainAccount & { readonly slot: number }) | null;
-  /** In which slot an account was last written; null where there is none. */
   slotOf(address: Address): number | null;
 }
 
-/** Runs transactions over accounts that the ledger hands in. It keeps no state of its own between them. */
+/** Runs transactions over accounts that the ledger hands in, without state of its own. */
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
 
 /**
- * Loads LiteSVM and builds a bare virtual machine. Its internal module is imported rather than its front, which
- * would build a machine with every SPL program compiled (20 ms and more) and bring a second copy of kit; here a
- * program is compiled when a transaction first names it (1 ms).
+ * Builds a bare machine from LiteSVM's internal module: its front would compile every SPL program and bring a second
+ * kit.
  */
 export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import('litesvm/dist/internal.js');
   const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());
 
-  /** By which rows a program was compiled: its own, and the one that holds its code. */
+  /** The row versions by which each program was compiled. */
   const compiled = new Map<Address, string>();
   const put = (key: Uint8Array, account: ChainAccount | null) =>
     machine.setAccount(
@@ -66,11 +63,11 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
       const code = programDataAddress(account);
       const version = versionOf(account, code, read);
       if (compiled.get(address) === version) return account;
-      // An upgradeable program cannot be loaded before the account that holds its code.
+      // The code's account has to be loaded before its upgradeable program.
       if (code) put(bs58.decode(code), read(code));
       compiled.set(address, version);
     }
-    // Also where there is none: an earlier transaction may have left one here.
+    // Absent accounts too: an earlier transaction may have left one here.
     put(key, account);
     return account;
   };
@@ -96,13 +93,13 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
     nonceSwap(hashOf(time.slot), transaction.blockhash);
 
   return {
-    /** Executes; the payer is charged for a failure too. */
+    /** Executes, charging the payer for a failure too. */
     execute(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution {
       prepare(transaction, read, time);
       const swap = swapFor(transaction, time);
       const result = send(machine, transaction);
       const failed = result instanceof FailedTransactionMetadata;
-      // This run may still be rolled back: a program that it could write to is loaded afresh next time.
+      // Writable programs are loaded afresh next time, because this run may still be rolled back.
       transaction.accountKeys.forEach((address, index) => {
         if (isWritable(transaction, index)) compiled.delete(address);
       });
@@ -115,7 +112,7 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
         }),
       };
     },
-    /** The same, and a successful run is undone. */
+    /** Executes and undoes a successful run. */
     simulate(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution {
       const swap = swapFor(transaction, time);
       const before = prepare(transaction, read, time).map((account) => account && swap(account));
@@ -140,10 +137,7 @@ const SLOTLESS: ReadonlySet<string> = new Set([
   COMPUTE_BUDGET_PROGRAM,
 ]);
 
-/**
- * True for a transaction that may look at the hashes of the slots before it: 662 of them, which take 3 ms to make. The
- * programs that it can run are among its accounts, and lookup tables and nonces go by the hashes.
- */
+/** True for a transaction that may read the hashes of earlier slots: making all 662 takes 3 ms. */
 const mayReadSlots = ({ accountKeys, lookups }: ParsedTransaction, loaded: readonly (ChainAccount | null)[]): boolean =>
   lookups.length > 0 ||
   accountKeys.some(
@@ -169,7 +163,7 @@ function bareMachine(machine: LiteSvm, features: FeatureSet): LiteSvm {
   return machine;
 }
 
-/** The accounts of a transaction that was tried out: those that it changed, and the others as they were. */
+/** The changed accounts, and the others as they were. */
 function accountsAfter(
   { accountKeys }: ParsedTransaction,
   before: readonly (ChainAccount | null)[],
@@ -182,20 +176,19 @@ function accountsAfter(
   });
 }
 
-/** Where the code of an upgradeable program lies: the 32 bytes after its tag. */
+/** Reads the address of an upgradeable program's code: the 32 bytes after its tag. */
 export function programDataAddress(account: ChainAccount): Address | null {
   if (!account.executable || account.owner !== UPGRADEABLE_LOADER || account.data.length < 36) return null;
   return bs58.encode(account.data.subarray(4, 36)) as Address;
 }
 
-/** An upgrade, by whatever process, leaves the program's own row as it was: its code lies in another. */
+/** An upgrade leaves the program's own row as it was, so the version includes the code's row. */
 const versionOf = (program: { readonly slot: number }, code: Address | null, read: ReadAccount): string =>
   `${program.slot} ${code && read.slotOf(code)}`;
 
 const addressOf = (transaction: ParsedTransaction, index: number): Address =>
   transaction.accountKeys[index] ?? SYSTEM_PROGRAM;
 
-/** LiteSVM's account as ours. */
 export const chainAccount = (address: Address, account: Account): ChainAccount => ({
   address,
   lamports: account.lamports(),
@@ -230,10 +223,7 @@ function innerInstruction(inner: ReturnType<TransactionMetadata['innerInstructio
   };
 }
 
-/**
- * A runtime error in the form that a real cluster's JSON-RPC has: `"AccountNotFound"`,
- * `{ "InstructionError": [2, { "Custom": 1 }] }`, `{ "InsufficientFundsForRent": { "account_index": 1 } }`.
- */
+/** A runtime error in JSON-RPC's form, such as `{ "InstructionError": [2, { "Custom": 1 }] }`. */
 type RuntimeError = string | { readonly [kind: string]: unknown };
 
 type LiteSvmError = ReturnType<FailedTransactionMetadata['err']>;

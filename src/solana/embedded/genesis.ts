@@ -12,15 +12,12 @@ import { ensureVersion, LEDGER_TABLES, type LedgerFile } from './ledger-file.ts'
 import { LOOKUP_TABLE_PROGRAM } from './parse.ts';
 import { MOVING_SYSVARS } from './slot-clock.ts';
 
-/** A program that is on the ledger from its first slot; nothing sent to the ledger can change it. */
+/** A program on the ledger from its first slot that no transaction can change. */
 export interface GenesisProgram {
   readonly address: Address;
-  /** The bytes of its shared object; asked for only when the ledger does not have the program yet. */
+  /** The shared object, read only when the ledger lacks the program. */
   readonly elf: () => Uint8Array;
-  /**
-   * sha256 (hex) of earlier bytes that these replace on an older ledger. Anything else that lies there stays: it may be
-   * newer than we are.
-   */
+  /** sha256 (hex) of the earlier bytes that these replace; other bytes stay, as they may be newer. */
   readonly replaces?: readonly string[];
 }
 
@@ -29,10 +26,7 @@ const FAUCET_LAMPORTS = 9_000_000n * 1_000_000_000n;
 
 const BPF_LOADER = 'BPFLoader2111111111111111111111111111111111' as Address;
 
-/**
- * Makes the ledger where there is none, puts programs on it that it lacks, and replaces earlier versions of them. Two
- * processes may do so at once: the write lock makes them take turns, and the second finds the work done.
- */
+/** Makes the ledger if needed and adds or updates its programs; the write lock makes processes take turns. */
 export async function ensureGenesis(
   file: LedgerFile,
   clock: Clock,
@@ -50,14 +44,14 @@ export async function ensureGenesis(
   if (due().length === 0) return;
   file.write(() => {
     for (const { address, elf } of due()) {
-      // A slot of its own: other processes keep what they compiled by it.
+      // A slot of its own makes other processes compile it again.
       const slot = file.account(address)?.slot ?? -1;
       file.putAccounts([programAccount(address, elf())], slot + 1);
     }
   });
 }
 
-/** Puts programs and sysvars on an older ledger that it was made without. Its accounts stay what they are. */
+/** Puts missing programs and sysvars on an older ledger, leaving its accounts alone. */
 async function ensureBuiltins(file: LedgerFile): Promise<void> {
   if (file.account(NATIVE_MINT) && file.account(SBPF_V3_FEATURE)) return;
   const builtins = await builtinAccounts();
@@ -73,7 +67,6 @@ function isDue({ replaces = [] }: GenesisProgram, there: ChainAccount | null): b
   return there === null || replaces.includes(createHash('sha256').update(there.data).digest('hex'));
 }
 
-/** Checks that the file holds a ledger. */
 export const hasGenesis = (file: LedgerFile): boolean =>
   file.database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'ledger'`).get() !== undefined;
 
@@ -105,7 +98,7 @@ const plain = (address: Address, lamports: bigint): ChainAccount => ({
   executable: false,
 });
 
-/** The programs that every cluster carries, as LiteSVM has them: for the ledger's first accounts. */
+/** The programs that LiteSVM carries, for the ledger's first accounts. */
 async function builtinAccounts(): Promise<ChainAccount[]> {
   const { LiteSvm } = await import('litesvm/dist/internal.js');
   const machine = new LiteSvm();
@@ -123,10 +116,9 @@ async function builtinAccounts(): Promise<ChainAccount[]> {
   return [...owned(NATIVE_LOADER), ...[...SYSVARS, NATIVE_MINT, SBPF_V3_FEATURE].flatMap(at), ...code, ...spl];
 }
 
-/** Wrapped SOL. */
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112' as Address;
 
-/** Programs that are not part of the runtime, and whose code lies on the ledger. */
+/** Programs outside of the runtime, whose code lies on the ledger. */
 const SPL_PROGRAMS = [
   TOKEN_PROGRAM,
   TOKEN_2022_PROGRAM,

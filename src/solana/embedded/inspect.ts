@@ -5,24 +5,20 @@ import { openForReading } from '../../store/libsql/index.ts';
 import { tokenBalanceIn } from '../token.ts';
 import { type LedgerTime, ledgerIdOf, openSlotClock, watchChanges } from './slot-clock.ts';
 
-/** The embedded cluster's file as it lies there, read and nothing more. */
+/** A ledger file, opened for reading only. */
 export interface LedgerReading {
-  /** The time that the ledger would tell now. */
   readonly time: LedgerTime;
   readonly genesisMs: number;
-  /** Tells this ledger from every other one. */
   readonly id: string;
-  /** Checks that a transaction is on it. */
   landed(signature: string): boolean;
-  /** Transactions that have landed. */
   readonly transactions: number;
-  /** null: there is no such account. */
+  /** null: no such account. */
   lamports(address: string): bigint | null;
-  /** Atomic units; null: there is no such token account. */
+  /** Atomic units; null: no such token account. */
   tokens(tokenAccount: string): bigint | null;
 }
 
-/** Runs `read` on the ledger at `path`; null where there is no ledger yet. @throws SQLite's own error for a bad file */
+/** Reads the ledger at `path`; null where there is none yet. @throws SQLite's own error for a bad file */
 export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerReading) => T): T | null {
   if (!existsSync(path)) return null;
   const database = openForReading(path);

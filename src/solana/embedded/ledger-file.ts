@@ -6,17 +6,17 @@ import { tokenAccountOf } from '../token.ts';
 import { type LandedTransaction, type Queries, type RowBytes, transactionRows } from './ledger-transactions.ts';
 import { type Changes, watchChanges } from './slot-clock.ts';
 
-/** Every transaction names the same few accounts, of which the programs are large. */
+/** Bytes of accounts that stay cached: every transaction names the same few, of which programs are large. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_ACCOUNTS = 5_000;
 
-/** Everything is in one file; it is created whole, in one transaction, or not at all. */
+/** The tables, created in one transaction. */
 export const LEDGER_TABLES = [
   `create table ledger (
      id integer primary key check (id = 1),
      genesis_ms integer not null, wall_ms integer not null, ledger_ms integer not null,
      seed blob not null, faucet_seed blob not null)`,
-  // Lamports are text: they are 64 bits wide, and a JavaScript number is not.
+  // Lamports are text because 64 bits do not fit a JavaScript number.
   `create table accounts (
      address text primary key, lamports text not null, owner text not null, data blob not null,
      executable integer not null, slot integer not null, mint text, token_owner text)`,
@@ -27,28 +27,27 @@ export const LEDGER_TABLES = [
      address text not null, seq integer not null, primary key (address, seq)) without rowid`,
 ] as const;
 
-/** Indexes in order of the addresses: a page of accounts is read without the rest. */
+/** Indexes in address order let a page be read without the rest. */
 const LEDGER_INDEXES = [
   'create index accounts_owned on accounts (owner, address)',
   'create index accounts_of_holder on accounts (token_owner, address) where token_owner is not null',
   'create index accounts_of_mint on accounts (mint, address) where mint is not null',
 ] as const;
 
-/** The indexes of ledgers before version 1. */
 const OLD_INDEXES = ['accounts_by_owner', 'accounts_by_token_owner', 'accounts_by_mint'] as const;
 
-/** Statements that bring a ledger to each next version; the file's `user_version` says where it is. */
+/** Statements that bring a ledger to each next `user_version`. */
 const VERSIONS: readonly (readonly string[])[] = [
   [
     ...OLD_INDEXES.map((name) => `drop index if exists ${name}`),
     ...LEDGER_INDEXES,
     'alter table transactions add column memo text',
   ],
-  // Slots never go back, so the transactions of a slot lie together, and those up to it are counted by the last one.
+  // Slots never go back, so the last transaction of a slot counts those before it.
   ['create index transactions_of_slot on transactions (slot)'],
 ];
 
-/** Brings a ledger up to date, a new one too. Of two processes the second finds the work done. */
+/** Brings a ledger up to date; the second of two processes finds the work done. */
 export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' | 'write'>): void {
   const version = () => (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
   if (version() >= VERSIONS.length) return;
@@ -64,7 +63,6 @@ export interface AccountsWanted {
   readonly is: Address;
 }
 
-/** An account, and the slot in which it was last written. */
 type StoredAccount = ChainAccount & { readonly slot: number };
 
 interface AccountRow {
@@ -76,13 +74,11 @@ interface AccountRow {
   slot: number;
 }
 
-/** The ledger's rows. Everything is synchronous: nothing else of this process runs inside a transaction. */
+/** The ledger's rows, read and written synchronously, so nothing else runs inside a transaction. */
 export type LedgerFile = ReturnType<typeof openLedgerFile>;
 
 /**
- * @param onTrouble called for trouble with the file
- * @throws Problem `cluster_failed`, here and from everything that reads or writes: a ledger that cannot be read or
- *   written is a cluster that does not answer, and leaves open what became of a transaction. Its cause is the trouble.
+ * Opens the rows. @throws Problem `cluster_failed` from every read and write too: it leaves a transaction's fate open.
  */
 export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
   const telling = { onTrouble, thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }) };
@@ -99,7 +95,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
       return result;
     } catch (error) {
       changes.rolledBack();
-      // After a full disk or an I/O error SQLite has rolled back by itself; the first error says why.
+      // SQLite has rolled back by itself after a full disk or an I/O error; the first error says why.
       if (database.inTransaction) database.exec('rollback');
       throw error;
     }
@@ -114,7 +110,6 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
     database,
     changes,
     account: accounts.get,
-    /** In which slot an account was last written, without its data. */
     slotOf: (address: Address): number | null => accounts.get(address)?.slot ?? null,
     putAccounts(changed: readonly ChainAccount[], slot: number): void {
       if (changed.length === 0) return;
@@ -136,37 +131,35 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
       absences.end(landed.signature);
       return addTransaction(landed, parsed);
     },
-    /** Reads that anybody may make. */
     reads: {
       ...transactions,
-      // A transaction that is tried out lands next: its absence is asked for once.
+      // A simulated transaction often lands next, so its absence is read once.
       landed: absences.of,
-      /** A page of accounts in order of their addresses, those behind `after`. */
+      /** A page of accounts in address order behind `after`. */
       accountsPage({ by, is }: AccountsWanted, after: string, limit: number): ChainAccount[] {
         const sql = `select * from accounts where ${by} = ? and address > ? order by address limit ?`;
         return all<AccountRow>(sql, is, after, limit).map(accountFrom);
       },
-      /** A page of what every account holds, in order of their addresses. */
+      /** A page of every account's lamports in address order. */
       lamportsPage(after: string, limit: number): Pick<ChainAccount, 'address' | 'lamports'>[] {
         const sql = 'select address, lamports from accounts where address > ? order by address limit ?';
         const rows = all<Pick<AccountRow, 'address' | 'lamports'>>(sql, after, limit);
         return rows.map(({ address, lamports }) => ({ address: address as Address, lamports: BigInt(lamports) }));
       },
     },
-    /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
+    /** Runs `work` with the write lock, all or nothing. */
     write: <T>(work: () => T): T => within('begin immediate', work),
     /**
-     * Runs `work`, which only reads, on one state of the ledger, whatever others write meanwhile. It may be run twice:
-     * without a transaction first, which is enough where every account is at hand.
+     * Runs reading `work` on one state of the ledger, perhaps twice: first without a transaction, for cached accounts.
      */
     snapshot<T>(work: () => T): T {
       const before = accounts.misses();
       const result = changes.within(work);
       return accounts.misses() === before ? result : within('begin', work);
     },
-    /** From `waitBeside` on, writes wait for the disk beside this thread. */
+    /** Waits for the disk beside this thread from `waitBeside` on. */
     disk,
-    /** From now on a write returns before it is on the disk. */
+    /** Lets writes return before they are on the disk. */
     waitBeside: () => void database.exec('pragma synchronous = normal'),
     async close(): Promise<void> {
       await disk.close();
@@ -175,7 +168,6 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
   };
 }
 
-/** Prepares each statement once. */
 function queriesOf(database: SqliteDatabase): Queries {
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
   const statement = (sql: string) => {
@@ -192,7 +184,7 @@ function queriesOf(database: SqliteDatabase): Queries {
 
 const MOST_ABSENT = 1_000;
 
-/** Remembers that a transaction is not there, until others change the file. */
+/** Remembers a transaction's absence until others change the file. */
 function rememberAbsences(changes: Pick<Changes, 'seenWithin'>, read: (signature: string) => LandedTransaction | null) {
   const absent = new Map<string, number>();
   return {
@@ -225,7 +217,7 @@ const accountFrom = (row: AccountRow): StoredAccount => ({
   slot: row.slot,
 });
 
-/** Accounts as they were read or written last, until others change the file. */
+/** Caches accounts until others change the file. */
 function createAccountCache(changes: Pick<Changes, 'seen'>, read: (address: Address) => StoredAccount | null) {
   const known = new Map<Address, StoredAccount | null>();
   let bytes = 0;
@@ -253,9 +245,8 @@ function createAccountCache(changes: Pick<Changes, 'seen'>, read: (address: Addr
       put(address, found);
       return found;
     },
-    /** How often an account had to be read. */
+    /** Counts the accounts that had to be read. */
     misses: () => misses,
-    /** After a write of our own. */
     put,
   };
 }

@@ -4,7 +4,7 @@ import { memosOf, type StoredMeta } from './meta.ts';
 import { advanceIn } from './nonce.ts';
 import { isWritable, NONE_LOADED, type ParsedTransaction, parseTransaction, withLoaded } from './parse.ts';
 
-/** A blob as the driver hands it out: `get` makes a Buffer of it, `all` an ArrayBuffer. */
+/** A blob of the driver: `get` returns a Buffer, `all` an ArrayBuffer. */
 export type RowBytes = Uint8Array | ArrayBuffer;
 
 interface TransactionRow {
@@ -14,12 +14,11 @@ interface TransactionRow {
   block_time: number;
   err: string | null;
   wire: RowBytes;
-  /** Empty without one; null in the rows of ledgers that did not keep it. */
+  /** Empty without a memo; null in rows of ledgers that did not keep it. */
   memo: string | null;
   meta: string;
 }
 
-/** The queries of a file, each prepared once. */
 export interface Queries {
   run(sql: string, ...values: unknown[]): ReturnType<ReturnType<SqliteDatabase['prepare']>['run']>;
   one<Row>(sql: string, ...values: unknown[]): Row | undefined;
@@ -28,13 +27,11 @@ export interface Queries {
 
 const LANDING = 't.seq, signature, slot, block_time, err, wire, memo';
 
-/** The transactions of a ledger. */
 export const transactionRows = ({ run, one, all }: Queries) => ({
   landed(signature: string): LandedTransaction | null {
     const row = one<TransactionRow>('select * from transactions where signature = ?', signature);
     return row ? transactionFrom(row) : null;
   },
-  /** The result of a transaction, without its effects. */
   landing(signature: string): Landing | null {
     const row = one<TransactionRow>(`select ${LANDING} from transactions t where signature = ?`, signature);
     return row ? landingFrom(row) : null;
@@ -52,7 +49,7 @@ export const transactionRows = ({ run, one, all }: Queries) => ({
     run(`insert into transaction_accounts (address, seq) values ${names}`, ...values);
     return { ...landed, seq, memo: memo || null };
   },
-  /** The latest transactions that name an address, newest first, without what they did. */
+  /** The latest transactions that name an address, newest first. */
   transactionsNaming(
     address: string,
     range: { readonly beforeSeq: number; readonly untilSeq: number; readonly limit: number },
@@ -61,17 +58,16 @@ export const transactionRows = ({ run, one, all }: Queries) => ({
       where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`;
     return all<TransactionRow>(sql, address, range.beforeSeq, range.untilSeq, range.limit).map(landingFrom);
   },
-  /** Transactions that landed behind a place in the order, oldest first. */
   transactionsAfter: (seq: number, limit: number): LandedTransaction[] =>
     all<TransactionRow>('select * from transactions where seq > ? order by seq limit ?', seq, limit).map(
       transactionFrom,
     ),
-  /** A page of the transactions of a slot, in their order, those behind `afterSeq`. */
+  /** A page of a slot's transactions behind `afterSeq`. */
   transactionsOfSlot(slot: number, afterSeq: number, limit: number): LandedTransaction[] {
     const sql = 'select * from transactions where slot = ? and seq > ? order by seq limit ?';
     return all<TransactionRow>(sql, slot, afterSeq, limit).map(transactionFrom);
   },
-  /** Transactions that have landed: all of them, or those up to the end of a slot. None is ever taken away. */
+  /** Counts landed transactions, all or up to the end of a slot; none is ever removed. */
   transactionCount(upToSlot?: number): number {
     const ofSlot = 'select seq as n from transactions where slot <= ? order by slot desc, seq desc limit 1';
     const row =
@@ -82,7 +78,6 @@ export const transactionRows = ({ run, one, all }: Queries) => ({
   },
 });
 
-/** A transaction that landed, without what it did. */
 type Landing = ReturnType<typeof landingFrom>;
 
 export interface LandedTransaction extends Readonly<Landing> {
@@ -95,11 +90,10 @@ function landingFrom(row: Omit<TransactionRow, 'meta'>) {
     seq: row.seq,
     signature: row.signature as Signature,
     slot: row.slot,
-    /** Seconds since the epoch. */
     blockTime: row.block_time,
     err: row.err === null ? null : (JSON.parse(row.err) as unknown),
     wire,
-    /** Its memos: `[length] text`, joined by semicolons; null without one. */
+    /** `[length] text`, joined by semicolons; null without a memo. */
     memo: (row.memo ?? memosOf(parseTransaction(wire))) || null,
   };
 }
@@ -109,11 +103,11 @@ const transactionFrom = (row: TransactionRow): LandedTransaction => ({
   meta: JSON.parse(row.meta) as StoredMeta,
 });
 
-/** A landed transaction, read again from its bytes, with the addresses that it had loaded from tables. */
+/** Parses a landed transaction, with the addresses loaded from tables. */
 export const transactionOf = ({ wire, meta }: Pick<LandedTransaction, 'wire' | 'meta'>): ParsedTransaction =>
   withLoaded(parseTransaction(wire), meta.loadedAddresses ?? NONE_LOADED);
 
-/** The accounts that a landed transaction named, and those among them that it may have changed. */
+/** Lists the accounts that a landed transaction named and may have changed. */
 export function changedBy(landed: LandedTransaction): {
   readonly named: readonly Address[];
   readonly written: readonly Address[];
@@ -122,7 +116,7 @@ export function changedBy(landed: LandedTransaction): {
   const { accountKeys } = transaction;
   const written = accountKeys.filter((_, index) => isWritable(transaction, index));
   if (landed.err === null) return { named: accountKeys, written };
-  // A failure changes what pays for it, and the nonce that it lived by.
+  // A failure changes the fee payer and the nonce only.
   const kept = [accountKeys[0], advanceIn(transaction)];
   return { named: accountKeys, written: written.filter((address) => kept.includes(address)) };
 }

@@ -14,11 +14,11 @@ interface SimulationReport extends Execution {
   readonly transaction: ParsedTransaction;
   readonly slot: number;
   readonly fee: bigint;
-  /** The blockhash that took the place of the transaction's own, when that was asked for. */
+  /** The blockhash that replaced the transaction's own, where requested. */
   readonly replacement: { readonly blockhash: string; readonly lastValidBlockHeight: number } | null;
 }
 
-/** The ledger as the embedded cluster and its JSON-RPC use it. Reads are synchronous and never load the executor. */
+/** The ledger of the embedded cluster and its JSON-RPC. Reads are synchronous and never load the executor. */
 export type EmbeddedLedger = ReturnType<typeof createLedger>;
 
 export function createLedger(file: LedgerFile, clock: SlotClock) {
@@ -65,21 +65,16 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
   return {
     ...file.reads,
     account,
-    /** The time now; see SlotClock. */
     now: clock.advance,
     peek: clock.peek,
     timeOfSlot: clock.timeOfSlot,
     blockhash: clock.blockhash,
     latest,
     isBlockhashValid: (blockhash: string): boolean => clock.slotOfBlockhash(blockhash, clock.advance().slot) !== null,
-    /** Waits for what was read: a power cut must not take what was answered. */
+    /** Waits for the disk, so that a power cut cannot take what was answered. */
     onDisk: () => file.disk.ofWhatWasRead(),
 
-    /**
-     * Executes and keeps a transaction. With `skipPreflight` one that fails lands too and pays its fee, as on a real
-     * cluster; otherwise it is refused and leaves nothing. Known bytes are answered as they were the first time.
-     * @throws Problem `transaction_failed` when nothing landed.
-     */
+    /** Executes and keeps a transaction; `skipPreflight` lands failures too. Known bytes get their first answer. */
     async submit(
       wire: Uint8Array,
       { skipPreflight = false }: { readonly skipPreflight?: boolean } = {},
@@ -90,7 +85,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
       return landings.add(() => land(machine, transaction, skipPreflight));
     },
 
-    /** @throws Problem `transaction_failed` when the bytes are no transaction, or a signature is wrong and asked for. */
+    /** @throws Problem `transaction_failed` for unreadable bytes, or a wrong signature where these are checked. */
     async tryOut(
       wire: Uint8Array,
       options: { readonly verifySignatures?: boolean; readonly replaceBlockhash?: boolean } = {},
@@ -101,7 +96,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
       const machine = await executor();
       let newest: ReturnType<typeof latest> | undefined;
       return file.snapshot(() => {
-        // A blockhash is kept before it is handed out, which a read-only transaction could not do.
+        // A read-only transaction cannot store the blockhash, which has to be kept before it is handed out.
         newest ??= latest();
         const { slot: now } = newest;
         const time = clock.peek();
@@ -121,13 +116,12 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
 
 type ReadAccount = (address: Address) => ChainAccount | null;
 
-/** The result of a simulation that is refused before it runs. */
+/** A simulation refused before it runs. */
 const notRun = (err: string, { accountKeys }: ParsedTransaction, read: ReadAccount): Execution => ({
   ...{ err, logs: [], unitsConsumed: 0, innerInstructions: [], returnData: null },
   accountsAfter: accountKeys.map(read),
 });
 
-/** The record of a transaction that landed. */
 function recordOf(
   transaction: ParsedTransaction,
   { slot, unixTime }: LedgerTime,
@@ -151,7 +145,7 @@ function recordOf(
   };
 }
 
-/** A failure undoes what it did, but for the nonce that it lived by: it could be sent again and again. */
+/** A failure keeps its nonce's advance; otherwise it could be sent again and again. */
 function withNonce(execution: Execution, nonce: ChainAccount | null): Execution {
   if (execution.err === null || nonce === null) return execution;
   const accountsAfter = execution.accountsAfter.map((account) =>
@@ -167,7 +161,7 @@ function requireSignatures(transaction: ParsedTransaction): void {
   }
 }
 
-/** Only what passed the loading stage pays and lands; the rest never was on the chain. */
+/** Only transactions past the loading stage pay and land. */
 function wasCharged(before: readonly (ChainAccount | null)[], execution: Execution): boolean {
   return (execution.accountsAfter[0]?.lamports ?? 0n) < (before[0]?.lamports ?? 0n);
 }
@@ -180,7 +174,7 @@ const sameAccount = (a: ChainAccount, b: ChainAccount | null | undefined): boole
   a.executable === b.executable &&
   Buffer.compare(a.data, b.data) === 0;
 
-/** The runtime's error as a person reads it. */
+/** Words a runtime error for a person. */
 export const explain = (error: unknown): string => (typeof error === 'string' ? error : JSON.stringify(error));
 
 interface Waiting {
@@ -189,10 +183,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/**
- * Lands the transactions that were sent at the same moment in one write, one after the other: they wait for the disk
- * once, and are answered after that. A refused one leaves nothing, and refuses no other.
- */
+/** Lands transactions sent at the same moment in one write, so that they wait for the disk once. */
 function createLandings(file: Pick<LedgerFile, 'write' | 'disk'>) {
   let waiting: Waiting[] = [];
 
@@ -207,7 +198,7 @@ function createLandings(file: Pick<LedgerFile, 'write' | 'disk'>) {
             const result = one.land();
             done.push({ tell: () => one.resolve(result), reject: one.reject });
           } catch (error) {
-            // It is refused before anything of it is written. Any other error is the file's.
+            // Refusals come before any write; other errors are the file's.
             if (!isProblem(error, 'transaction_failed')) throw error;
             one.reject(error);
           }

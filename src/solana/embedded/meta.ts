@@ -8,7 +8,6 @@ export interface InnerInstructions {
   readonly instructions: readonly {
     readonly programIdIndex: number;
     readonly accounts: readonly number[];
-    /** Base58. */
     readonly data: string;
     readonly stackHeight: number;
   }[];
@@ -21,11 +20,11 @@ export interface TokenBalance {
   /** Atomic units, decimal text. */
   readonly amount: string;
   readonly decimals: number;
-  /** Absent in older rows: then the token program. */
+  /** Older rows lack it: the token program. */
   readonly programId?: string;
 }
 
-/** The effects of a landed transaction, as its row keeps them. Lamports are decimal text. */
+/** The stored effects of a transaction, lamports as decimal text. */
 export interface StoredMeta {
   readonly fee: string;
   readonly preBalances: readonly string[];
@@ -36,14 +35,14 @@ export interface StoredMeta {
   readonly logs: readonly string[];
   readonly unitsConsumed: number;
   readonly returnData: { readonly programId: string; readonly data: string } | null;
-  /** The addresses out of lookup tables, as they were then; absent where it used none. */
+  /** The addresses out of lookup tables at that time. */
   readonly loadedAddresses?: LoadedAddresses;
 }
 
 export const lamportsOf = (accounts: readonly (ChainAccount | null)[]): string[] =>
   accounts.map((account) => String(account?.lamports ?? 0n));
 
-/** The token accounts among `accounts`, by their place in the transaction. `mintAt` reads a mint's account. */
+/** Lists token balances by their account's place in the transaction; `mintAt` reads a mint's account. */
 export function tokenBalancesOf(
   accounts: readonly (ChainAccount | null)[],
   mintAt: (mint: Address) => ChainAccount | null,
@@ -59,7 +58,7 @@ export function tokenBalancesOf(
   });
 }
 
-/** The memos of a transaction as getSignaturesForAddress lists them; empty without one. */
+/** Lists memos as getSignaturesForAddress does; empty without one. */
 export const memosOf = ({ accountKeys, instructions }: Pick<ParsedMessage, 'accountKeys' | 'instructions'>): string =>
   instructions
     .filter(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM)
@@ -68,7 +67,7 @@ export const memosOf = ({ accountKeys, instructions }: Pick<ParsedMessage, 'acco
 
 const LAMPORTS_PER_SIGNATURE = 5000n;
 
-/** Programs of the runtime itself: an instruction of theirs counts for little (SIMD-0170). */
+/** Programs of the runtime, whose instructions cost little (SIMD-0170). */
 const BUILTINS: ReadonlySet<string> = new Set([
   COMPUTE_BUDGET_PROGRAM,
   SYSTEM_PROGRAM,
@@ -84,7 +83,7 @@ const PRECOMPILES = new Set([
 ]);
 const MOST_UNITS = 1_400_000n;
 
-/** The fee of a transaction, lamports: per signature, plus the priority that it bids for. */
+/** Lamports: the base fee per signature, plus the priority fee. */
 export function feeOf(message: Pick<ParsedMessage, 'header' | 'accountKeys' | 'instructions'>): bigint {
   let signatures = BigInt(message.header.numRequiredSignatures);
   let defaultUnits = 0n;

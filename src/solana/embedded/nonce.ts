@@ -12,7 +12,7 @@ const ADVANCE = 4;
 
 type ReadAccount = (address: Address) => ChainAccount | null;
 
-/** Reads a nonce, whose `value` a transaction carries in place of a blockhash; null for any other account. */
+/** Reads a nonce account; null for any other account. */
 export function decodeNonce({ owner, data }: Pick<ChainAccount, 'owner' | 'data'>) {
   if (owner !== SYSTEM_PROGRAM || data.length !== NONCE_BYTES) return null;
   const view = viewOf(data);
@@ -21,7 +21,7 @@ export function decodeNonce({ owner, data }: Pick<ChainAccount, 'owner' | 'data'
   return { authority, value, lamportsPerSignature: view.getBigUint64(72, true) };
 }
 
-/** The nonce that an account gets while `blockhash` is the latest. */
+/** Derives the nonce that an account gets while `blockhash` is the latest. */
 const durable = (blockhash: Uint8Array): Buffer =>
   createHash('sha256').update('DURABLE_NONCE').update(blockhash).digest();
 
@@ -31,7 +31,7 @@ const withNonce = (account: ChainAccount, value: Uint8Array): ChainAccount => {
   return { ...account, data };
 };
 
-/** The nonce account that a transaction's first instruction advances; undefined where it does not. */
+/** The nonce account that the first instruction advances. */
 export function advanceIn({ accountKeys, instructions: [first] }: ParsedTransaction): Address | undefined {
   if (!first || accountKeys[first.programIdIndex] !== SYSTEM_PROGRAM) return undefined;
   if (first.data.length < 4 || Buffer.from(first.data).readUInt32LE(0) !== ADVANCE) return undefined;
@@ -39,9 +39,7 @@ export function advanceIn({ accountKeys, instructions: [first] }: ParsedTransact
 }
 
 /**
- * The nonce account that a transaction lives by in place of a blockhash, as it is once the nonce has been advanced in
- * the slot of `hash`. null where the transaction may not land by it: it carries another nonce, the nonce's authority
- * has not signed, or the nonce was advanced in this very slot.
+ * The advanced nonce account that a transaction lives by; null for a wrong or unsigned nonce, or one of this very slot.
  */
 export function advanced(transaction: ParsedTransaction, read: ReadAccount, hash: Uint8Array): ChainAccount | null {
   const address = advanceIn(transaction);
@@ -58,9 +56,8 @@ export function advanced(transaction: ParsedTransaction, read: ReadAccount, hash
 }
 
 /**
- * Swaps two values of nonce accounts, on the way into the runtime and on the way out. LiteSVM takes the blockhash that a
- * transaction carries for the latest one, and makes the next nonce of that; here it is made of the slot's own. So two
- * transactions with one blockhash advance a nonce twice, and no nonce ever comes back.
+ * Swaps nonce values on the way into and out of LiteSVM, which derives the next nonce from the transaction's blockhash:
+ * two transactions with one blockhash would bring a nonce back.
  */
 export function nonceSwap(hash: Uint8Array, transactionBlockhash: string) {
   return (account: ChainAccount): ChainAccount => {

@@ -16,31 +16,24 @@ import type { LandedTransaction } from './ledger-transactions.ts';
 import { refused } from './parse.ts';
 import { identityOf, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 
-/** Transactions of an account that are read at once. */
 const HISTORY_PAGE = 500;
 
 export interface EmbeddedCluster extends Cluster, Faucet {
-  /** The ledger itself, for the JSON-RPC facade. */
   readonly ledger: EmbeddedLedger;
-  /** Tells this ledger from every other one. */
+  /** Identifies this ledger. */
   readonly ledgerId: string;
-  /** The one validator, which leads every slot. */
+  /** The one validator and leader of every slot. */
   readonly identity: Address;
-  /** Writes to the file, to see whether that works. */
   probe(): void;
 }
 
-/**
- * Opens the cluster whose ledger is the libsql file at `path`, making it on first use. Any number of processes may
- * share the file. LiteSVM executes, and is loaded by the first `send` or `simulate` only.
- */
+/** Opens or makes the cluster of a libsql file, which processes may share; LiteSVM is loaded by the first execution. */
 export async function openEmbeddedCluster(options: {
   readonly path: string;
   readonly clock: Clock;
   readonly programs?: readonly GenesisProgram[];
-  /** Called for trouble with the file. */
   readonly onTrouble?: OnTrouble;
-  /** Called before a ledger is made, and may throw: then none is made. */
+  /** Throws to forbid making a ledger. */
   readonly ifMissing?: (() => void) | undefined;
 }): Promise<EmbeddedCluster> {
   const { path, ifMissing, onTrouble } = options;
@@ -72,7 +65,7 @@ export async function openEmbeddedCluster(options: {
       const { blockhash, lastValidBlockHeight, slot } = ledger.latest();
       return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight), slot: BigInt(slot) };
     },
-    // There are no forks here: what has landed is final.
+    // There are no forks: landed is final.
     blockHeight: async () => BigInt(ledger.now().slot),
     finalizedBlockHeight: async () => BigInt(ledger.now().slot),
     unixTime: async () => ledger.now().unixTime,
@@ -84,7 +77,7 @@ export async function openEmbeddedCluster(options: {
         const { err, logs, unitsConsumed } = await ledger.tryOut(wire, { verifySignatures });
         return { err, logs, unitsConsumed: BigInt(unitsConsumed) };
       } catch (error) {
-        // A transaction that cannot even be tried is a result of the simulation too.
+        // An unreadable transaction is a result of the simulation too.
         if (!isProblem(error, 'transaction_failed')) throw error;
         return { err: error.detail?.error, logs: [], unitsConsumed: 0n };
       }
@@ -123,7 +116,7 @@ export async function openEmbeddedCluster(options: {
     ledger,
     ledgerId: ledgerIdOf(keys.seed),
     identity: identityOf(keys.seed),
-    // A row that stays what it is would not be written.
+    // Writes a random value, because an unchanged row would not be written.
     probe: () => void file.database.exec(`pragma application_id = ${1 + randomInt(1_000_000)}`),
   };
 }
@@ -148,11 +141,11 @@ const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({
   transaction: landed.wire,
 });
 
-/** Airdrops are transactions like any other, signed by the faucet's key: they appear in the history. */
+/** Sends airdrops signed by the faucet's key, so they appear in the history. */
 function createFaucet(cluster: Pick<Cluster, 'latestBlockhash' | 'send'>, faucetKey: () => Promise<Signer>): Faucet {
   const send = async (key: Signer, ...instructions: Instruction[]) => {
     const blockhash = await cluster.latestBlockhash();
-    // Two equal airdrops in one slot would else be one transaction, which lands once.
+    // A random memo keeps equal airdrops of one slot apart: one transaction lands once.
     const memo = { programAddress: MEMO_PROGRAM, data: Buffer.from(randomBytes(8).toString('hex')) };
     const { wire } = buildTransaction({ feePayer: key, instructions: [...instructions, memo], blockhash });
     return cluster.send(wire);

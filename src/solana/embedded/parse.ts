@@ -6,7 +6,7 @@ import { verifyEd25519 } from '../signer.ts';
 import { addressAt, viewOf } from '../token.ts';
 import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
 
-// bs58 and a reader of our own, rather than kit's codecs: they take a twentieth of the time, in every send.
+// bs58 and our own reader take a twentieth of the time of kit's codecs, in every send.
 
 /** Accounts that an instruction can point at with one byte. */
 const MOST_ACCOUNTS = 256;
@@ -20,19 +20,18 @@ export interface LoadedAddresses {
 
 export const NONE_LOADED: LoadedAddresses = { writable: [], readonly: [] };
 
-/** A well-formed transaction of version `legacy` or 0. */
+/** A well-formed legacy or version 0 transaction. */
 export interface ParsedTransaction extends ParsedMessage {
   readonly wire: Uint8Array;
   readonly signature: Signature;
-  /** 64 bytes each, in the order of the keys; zeros where one is missing. */
+  /** 64 bytes each, in key order; zeros where missing. */
   readonly signatures: readonly Uint8Array[];
 }
 
 /**
- * Reads wire bytes strictly. LiteSVM aborts the whole process on bytes that it cannot read, so nothing that breaks
- * a rule of the format may get past this function: lengths are written in the one shortest way, every index points
- * at something, and nothing is left over.
- * @throws Problem `transaction_failed` with `detail.error` `SanitizeFailure` (or `UnsupportedVersion`, …).
+ * Reads wire bytes strictly, because LiteSVM aborts the process on bytes that it cannot read: shortest lengths, valid
+ * indexes, nothing left over. @throws Problem `transaction_failed` with `detail.error` `SanitizeFailure` (or
+ * `UnsupportedVersion`, …).
  */
 export function parseTransaction(wire: Uint8Array): ParsedTransaction {
   if (wire.length > MOST_TRANSACTION_BYTES) {
@@ -46,7 +45,7 @@ export function parseTransaction(wire: Uint8Array): ParsedTransaction {
   return { wire, signature: bs58.encode(first) as Signature, signatures, ...message };
 }
 
-/** Reads the bytes of a message alone, as getFeeForMessage takes them. */
+/** Reads a bare message, as getFeeForMessage takes it. */
 export function parseMessage(messageBytes: Uint8Array) {
   const reader = byteReader(messageBytes);
   const isLegacy = ((messageBytes[0] ?? 0) & 0x80) === 0;
@@ -92,18 +91,15 @@ export function parseMessage(messageBytes: Uint8Array) {
   const version: 'legacy' | 0 = isLegacy ? 'legacy' : 0;
   return {
     ...{ messageBytes, version, header, blockhash, instructions },
-    /** The addresses that it names, then those that it loaded from tables. */
+    /** Static addresses, then loaded ones. */
     accountKeys,
-    /** The same keys, 32 bytes each. */
     keyBytes,
-    /** Address lookup tables, and what of each is used. */
     lookups,
-    /** The addresses out of those tables; none until they are looked up. */
     loaded: NONE_LOADED,
   };
 }
 
-/** The addresses whose signature is missing or wrong; none when the transaction is signed. */
+/** Lists addresses with a missing or wrong signature. */
 export function wrongSignatures(transaction: ParsedTransaction): Address[] {
   const { signatures, keyBytes, messageBytes, accountKeys } = transaction;
   return accountKeys.filter((_key, index) => {
@@ -127,7 +123,6 @@ export const refused = (error: unknown, why: string, logs: readonly string[] = [
 
 const malformed = () => refused('SanitizeFailure', 'its bytes are not a transaction');
 
-/** Reads what a transaction is made of: bytes, and lists that begin with their length ("shortvec"). */
 function byteReader(source: Uint8Array) {
   let at = 0;
   const take = (count: number): Uint8Array => {
@@ -139,7 +134,7 @@ function byteReader(source: Uint8Array) {
   const length = (): number => {
     const low = byte();
     if (low < 0x80) return low;
-    // A third byte would mean more than a packet holds.
+    // A third byte would exceed a packet.
     const high = byte();
     if (high === 0 || high >= 0x80) throw malformed();
     return (low & 0x7f) | (high << 7);
@@ -154,7 +149,7 @@ function byteReader(source: Uint8Array) {
 
 export const LOOKUP_TABLE_PROGRAM = 'AddressLookupTab1e1111111111111111111111111' as Address;
 
-/** Addresses lie behind a table's own fields. */
+/** Bytes before a table's addresses. */
 const META_BYTES = 56;
 
 const NEVER = 2n ** 64n - 1n;
@@ -165,7 +160,7 @@ const SLOT_HASHES = 512n;
 /** Accounts that one transaction may lock. */
 const MOST_LOCKED = 128;
 
-/** Reads a table, with the number of its addresses before it was last extended; null for other data. */
+/** Reads a table and its length before the last extension; null for other data. */
 export function decodeLookupTable(data: Uint8Array) {
   const view = viewOf(data);
   if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0 || view.getUint32(0, true) !== 1) return null;
@@ -179,7 +174,7 @@ export function decodeLookupTable(data: Uint8Array) {
   };
 }
 
-/** A transaction with the addresses that it takes from tables at its end, as the runtime orders them. */
+/** Adds the addresses loaded from tables, in the runtime's order. */
 export function withLoaded<T extends ParsedMessage>(message: T, loaded: LoadedAddresses): T {
   const keys = [...loaded.writable, ...loaded.readonly];
   if (keys.length === 0) return message;
@@ -191,11 +186,7 @@ export function withLoaded<T extends ParsedMessage>(message: T, loaded: LoadedAd
   };
 }
 
-/**
- * Looks up what a transaction takes from tables, by the rules of the runtime: an address can be used from the slot
- * after the one that it was added in.
- * @throws Problem `transaction_failed` for a table that is not there, or an index that is not in it
- */
+/** Looks up addresses of tables, usable from the slot after they were added. @throws Problem `transaction_failed` */
 export function lookedUp(
   transaction: ParsedTransaction,
   read: (address: Address) => ChainAccount | null,

@@ -14,17 +14,15 @@ export const SLOTS_PER_EPOCH = 432_000;
 
 export const epochOf = (slot: number): bigint => BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
 
-/** A hash of the seed: the seed itself foretells every blockhash. */
 export const ledgerIdOf = (seed: Uint8Array): string =>
   createHash('sha256').update('ledger id').update(seed).digest('hex').slice(0, 32);
 
-/** The address of the one validator. There is no key: it signs nothing. */
+/** The validator's address, without a key: it signs nothing. */
 export const identityOf = (seed: Uint8Array): Address =>
   bs58.encode(createHash('sha256').update('validator').update(seed).digest()) as Address;
 
 export interface LedgerTime {
   readonly slot: number;
-  /** Seconds since the epoch. */
   readonly unixTime: number;
 }
 
@@ -42,11 +40,9 @@ interface WatchedFile {
 }
 
 /**
- * The ledger's time. It follows the machine's clock and never goes back: after the machine's clock was set back it
- * runs on at half speed until that clock has caught up, so that blockhashes still change and expire. Every time is
- * written down before it is given out: a transaction once said to be expired can never land, whichever process is asked
- * and whatever clock it has. A power cut may take the last times, but that shows only together with a clock that is set
- * back after it: no time waits for the disk by itself.
+ * The ledger's time, which never goes back: after the machine's clock is set back it runs at half speed until caught
+ * up. Every time is written before it is given out, so an expired transaction can never land, in any process. Losing
+ * the last times to a power cut matters only with a clock set back after it: no time waits for the disk by itself.
  */
 export function openSlotClock({ database, changes }: WatchedFile, seed: Uint8Array, clock: Clock) {
   const read = database.prepare('select genesis_ms, wall_ms, ledger_ms from ledger');
@@ -88,18 +84,17 @@ export function openSlotClock({ database, changes }: WatchedFile, seed: Uint8Arr
     return createHash('sha256').update(seed).update(slotBytes).digest();
   };
   return {
-    /** The time now, kept. Takes the write lock when the slot or the second has changed. */
     advance(): LedgerTime {
       const { time, wallMs, ledgerMs, changed } = now();
       if (changed) write(wallMs, ledgerMs);
       return time;
     },
-    /** The time now, not kept: for what only describes an answer. */
+    /** Reads the time without keeping it, for the context of an answer. */
     peek: () => now().time,
     blockhash: (slot: number) => bs58.encode(hashOf(slot)),
-    /** The same, 32 bytes. */
+    /** As 32 bytes. */
     hash: hashOf,
-    /** The slot of a blockhash that is still good at `slot`, else null. */
+    /** Finds the slot of a blockhash that is still valid at `slot`. */
     slotOfBlockhash(blockhash: string, slot: number): number | null {
       const wanted = bs58.decode(blockhash);
       for (let candidate = slot; candidate >= Math.max(0, slot - BLOCKHASH_SLOTS); candidate--) {
@@ -115,14 +110,14 @@ export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Add
 const SLOT_HASHES_SYSVAR = 'SysvarS1otHashes111111111111111111111111111' as Address;
 const RECENT_BLOCKHASHES_SYSVAR = 'SysvarRecentB1ockHashes11111111111111111111' as Address;
 
-/** Those that change with every slot, and that the runtime does not keep by itself. */
+/** Sysvars that change with every slot and that the runtime does not keep. */
 export const MOVING_SYSVARS: readonly Address[] = [SLOT_HASHES_SYSVAR, RECENT_BLOCKHASHES_SYSVAR];
 
 const MOST_SLOT_HASHES = 512;
 const ENTRY_BYTES = 40;
 const LAMPORTS_PER_SIGNATURE = 5000n;
 
-/** The data of the sysvars that move with the clock, as programs and clients read it; null for any other account. */
+/** Makes the data of the moving sysvars; null for any other account. */
 export function createSysvars(clock: Pick<SlotClock, 'hash'>) {
   return (address: Address, time: LedgerTime): Uint8Array | null => {
     switch (address) {
@@ -138,7 +133,6 @@ export function createSysvars(clock: Pick<SlotClock, 'hash'>) {
   };
 }
 
-/** The hashes of the slots before this one, newest first. */
 function slotHashes(clock: Pick<SlotClock, 'hash'>, slot: number): Uint8Array {
   const data = Buffer.alloc(8 + MOST_SLOT_HASHES * ENTRY_BYTES);
   const count = Math.min(MOST_SLOT_HASHES, slot);
@@ -151,7 +145,7 @@ function slotHashes(clock: Pick<SlotClock, 'hash'>, slot: number): Uint8Array {
   return new Uint8Array(data);
 }
 
-/** The blockhashes that are good, newest first, each with what a signature costs. */
+/** The valid blockhashes, newest first, with the fee per signature. */
 function recentBlockhashes(clock: Pick<SlotClock, 'hash'>, slot: number): Uint8Array {
   const data = Buffer.alloc(8 + BLOCKHASH_SLOTS * ENTRY_BYTES);
   const count = Math.min(BLOCKHASH_SLOTS, slot + 1);
@@ -175,9 +169,9 @@ function clockData({ slot, unixTime }: LedgerTime): Uint8Array {
 
 export type Changes = ReturnType<typeof watchChanges>;
 
-/** Counts the changes of a file by others, and rollbacks here: what was read at the same count is still right. */
+/** Counts changes by others and rollbacks here: reads at an equal count are still right. */
 export function watchChanges(database: Pick<SqliteDatabase, 'prepare'>) {
-  // Differs from the last one when another connection, of whatever process, has committed in between.
+  // `data_version` changes when another connection has committed.
   const asked = database.prepare('pragma data_version');
   let count = 0;
   let version: number | null = null;
@@ -192,9 +186,9 @@ export function watchChanges(database: Pick<SqliteDatabase, 'prepare'>) {
       if (!isWithin) look();
       return count;
     },
-    /** The count inside `within`, where it costs nothing; null outside. */
+    /** The count inside `within`, free of cost; null outside. */
     seenWithin: () => (isWithin ? count : null),
-    /** Looks once, and runs `work` at that count: inside a transaction nothing of others is seen before its end. */
+    /** Runs `work` at one count: a transaction does not see others' changes. */
     within<T>(work: () => T): T {
       look();
       isWithin = true;

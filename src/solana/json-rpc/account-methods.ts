@@ -25,7 +25,7 @@ import {
 
 const MOST_ACCOUNTS = 100;
 const MOST_LARGEST = 20;
-/** Accounts that are read at once: programs among them can be large. */
+/** Accounts read at once; programs among them can be large. */
 const PAGE = 20;
 
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })], {
@@ -130,7 +130,6 @@ function matching(ledger: EmbeddedLedger, filter: z.infer<typeof tokenFilter>): 
   return ({ owner }) => owner === programId;
 }
 
-/** The accounts that are wanted, as an answer shows them. */
 async function keyed(
   ledger: EmbeddedLedger,
   scan: Scan,
@@ -158,6 +157,6 @@ function mintOf(ledger: EmbeddedLedger, address: Address) {
 
 type Scan = (wanted: AccountsWanted, look: (account: ChainAccount) => void) => Promise<void>;
 
-/** The approximate size of an account in an answer: its data and the JSON around it. */
+/** Approximates an account's bytes in an answer: its data and the JSON around it. */
 const bytesShown = ({ data }: ChainAccount, options: AccountConfig): number =>
   200 + Math.min(data.length, options?.dataSlice?.length ?? data.length);

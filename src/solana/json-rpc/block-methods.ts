@@ -19,10 +19,9 @@ import {
 
 const MOST_BLOCKS = 500_000;
 const PAGE = 20;
-/** Slots of a performance sample: a minute of them. */
+/** Slots of a performance sample: a minute. */
 const SAMPLE_SLOTS = 150;
 const MOST_SAMPLES = 720;
-/** The parent of the first block. */
 const NO_BLOCKHASH = '11111111111111111111111111111111';
 
 const blockConfig = z.looseObject({
@@ -34,10 +33,7 @@ const blockConfig = z.looseObject({
 });
 type BlockConfig = z.infer<typeof blockConfig>;
 
-/**
- * Blocks. Every slot has one, however few transactions landed in it, and none is ever skipped or forgotten. The
- * block of the current slot is not complete.
- */
+/** Every slot has a block, never skipped or forgotten; the current slot's block is incomplete. */
 export function blockMethods(ledger: EmbeddedLedger, turns: Turns, identity: string): Record<string, Method> {
   const newest = () => ledger.now().slot - 1;
   return {
@@ -60,7 +56,7 @@ export function blockMethods(ledger: EmbeddedLedger, turns: Turns, identity: str
       if (slot > ledger.now().slot) throw notAvailable(slot);
       return ledger.timeOfSlot(slot);
     }),
-    // Nobody votes here, and what is final has left the list of what is voted on.
+    // There are no votes, and final blocks have none pending.
     getBlockCommitment: method(z.tuple([integerParam]), () => ({ commitment: null, totalStake: 0 })),
     getFirstAvailableBlock: method(z.tuple([]), () => 0),
     minimumLedgerSlot: method(z.tuple([]), () => 0),
@@ -78,7 +74,7 @@ const getBlock = (ledger: EmbeddedLedger, turns: Turns) =>
   method(z.tuple([integerParam, z.union([transactionEncoding, blockConfig]).optional()]), async (slot, option) => {
     const options: BlockConfig = typeof option === 'string' ? { encoding: option } : (option ?? {});
     requireConfirmed(options);
-    // Clients ask at once for the block of a new transaction: it is complete with the end of its slot.
+    // Waits for the slot to end, since clients ask at once for the block of a new transaction.
     if (slot === ledger.now().slot) await turns.rest(SLOT_MS);
     if (slot >= ledger.now().slot) throw notAvailable(slot);
     const parentSlot = Math.max(0, slot - 1);
@@ -141,7 +137,7 @@ function slotsFrom(first: number, last: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** Transactions of each minute, counted, newest first. */
+/** Counts the transactions of each minute, newest first. */
 function samples(ledger: EmbeddedLedger, limit: number) {
   const found: object[] = [];
   let slot = ledger.now().slot - 1;

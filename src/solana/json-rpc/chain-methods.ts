@@ -21,7 +21,6 @@ const optionsOnly = z.tuple([config]);
 const MOST_AIRDROP_LAMPORTS = 100_000n * 1_000_000_000n;
 const MOST_AIRDROP_USDC = 1_000_000_000n * 1_000_000n;
 
-/** The chain itself: slots, blockhashes, fees, the faucet. */
 export function chainMethods(cluster: EmbeddedCluster, genesis: string): Record<string, Method> {
   const { ledger } = cluster;
   const slotNow = method(optionsOnly, (options) => {
@@ -59,7 +58,7 @@ export function chainMethods(cluster: EmbeddedCluster, genesis: string): Record<
     getFeeForMessage: method(z.tuple([z.base64().max(MOST_TRANSACTION_BYTES * 2), config]), (message, options) => {
       const context = contextOf(ledger, options);
       const parsed = readMessage(message);
-      // The validator says null for a message whose blockhash it does not know.
+      // The validator returns null for an unknown blockhash.
       return { context, value: ledger.isBlockhashValid(parsed.blockhash) ? feeOf(parsed) : null };
     }),
     getRecentPrioritizationFees: method(z.tuple([z.array(addressParam).max(128).optional()]), () => [

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JsonRpcError } from './wire.ts';
 
-/** The most that all calls of a request may cost together, in the time of a small read. */
+/** The most that a request's calls may cost together, in small reads. */
 const MOST_COST = 250;
-/** The most that all requests in progress may cost together; one more small read is always taken. */
+/** The most for all requests in progress; one more small read is always taken. */
 const MOST_AT_ONCE = 500;
 const SMALL = 10;
-/** An answer that is larger than this is asked for in parts. */
 const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** The cost of a call that asks for the most; any other call is one small read. */
+/** The cost of each call at its largest; any other call is one small read. */
 const COSTS: Readonly<Record<string, number>> = {
   farelock_airdropUsdc: 5,
   getBlock: 20,
@@ -30,13 +29,13 @@ const COSTS: Readonly<Record<string, number>> = {
   sendTransaction: 5,
   simulateTransaction: 5,
 };
-/** Values in a call's parameters that are read at the cost of one. */
+/** Parameter values read at the cost of one. */
 const VALUES_FOR_ONE = 20;
 const DEEPEST = 16;
 
 const limitExceeded = (message: string) => new JsonRpcError('limit_exceeded', message);
 
-/** True where JSON text is nested more deeply than any call of ours, its batch included. */
+/** True where JSON is nested deeper than any call of ours, batches included. */
 function isNestedDeeply(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -60,7 +59,6 @@ function endOfString(text: string, begin: number): number {
   return text.length;
 }
 
-/** How many values there are in `value`. */
 function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, one) => sum + valuesIn(one), 1);
@@ -73,17 +71,17 @@ function costOf(call: unknown): number {
   return most + Math.floor(valuesIn(params) / VALUES_FOR_ONE);
 }
 
-/** A refused request, with the HTTP status that says whether it is worth retrying. */
+/** A refusal whose HTTP status says whether retrying is worth it. */
 interface TooMuch {
   readonly status: 413 | 429;
   readonly error: JsonRpcError;
 }
 
-/** Weighs requests before anything of them is done. */
+/** Weighs requests before running them. */
 export function createScales() {
   let atOnce = 0;
   return {
-    /** @returns what gives its weight back, or why it is refused */
+    /** @returns a release of the weight, or a refusal */
     weigh(calls: readonly unknown[]): (() => void) | TooMuch {
       const cost = calls.reduce<number>((sum, call) => sum + costOf(call), 0);
       if (cost > MOST_COST)
@@ -98,7 +96,6 @@ export function createScales() {
   };
 }
 
-/** Counts the bytes of an answer while it grows. */
 export function createMeter() {
   let size = 0;
   return (bytes: number): void => {
@@ -108,16 +105,13 @@ export function createMeter() {
   };
 }
 
-/** A call that runs longer than this lets others have the thread in between. */
+/** Longer calls yield the thread. */
 const SLICE_MS = 4;
 
-/** The one thread, which calls take in turns, a slice each. */
+/** The one thread, shared in slices. */
 export type Turns = ReturnType<typeof createTurns>;
 
-/**
- * Answers calls of many requests side by side, a slice at a time, and between two slices everything else that the
- * process does: twenty heavy batches at once slow each other down, and nothing else.
- */
+/** Answers calls side by side in slices, so that heavy batches slow only each other. */
 export function createTurns() {
   const waiting: (() => void)[] = [];
   let isTaken = false;
@@ -126,7 +120,7 @@ export function createTurns() {
   const next = () => {
     const first = waiting.shift();
     isTaken = first !== undefined;
-    // Not at once: sockets and timers come first.
+    // setImmediate lets sockets and timers come first.
     if (first) setImmediate(first);
   };
   const take = async () => {
@@ -138,7 +132,6 @@ export function createTurns() {
   };
 
   return {
-    /** Runs a call when its turn comes. */
     async run<T>(call: () => T | Promise<T>): Promise<T> {
       await take();
       try {
@@ -147,13 +140,13 @@ export function createTurns() {
         next();
       }
     },
-    /** Within a call, between two steps: lets the others have their turn once the slice is used up. */
+    /** Yields within a call once the slice is used up. */
     async breathe(): Promise<void> {
       if (performance.now() - beganMs < SLICE_MS) return;
       next();
       await take();
     },
-    /** Within a call: waits for a while, and lets the others have their turns meanwhile. */
+    /** Waits within a call while others run. */
     async rest(ms: number): Promise<void> {
       next();
       await sleep(ms);
@@ -162,7 +155,7 @@ export function createTurns() {
   };
 }
 
-/** Reads a page at a time, and lets others have their turn in between. @param read the page behind `last` */
+/** Reads page by page, yielding between. @param read the page behind `last` */
 export async function eachPage<T>(
   turns: Turns,
   size: number,
@@ -178,14 +171,13 @@ export async function eachPage<T>(
   }
 }
 
-/** A JSON-RPC request. Without an id it is a notification. */
+/** A notification has no id. */
 export interface Call {
   readonly method: string;
   readonly params?: unknown;
   readonly id?: string | number | null;
 }
 
-/** Checks that parsed JSON is one request. */
 export function isCall(call: unknown): call is Call {
   if (typeof call !== 'object' || call === null || Array.isArray(call)) return false;
   const { jsonrpc, method, id } = call as Record<string, unknown>;
@@ -193,7 +185,7 @@ export function isCall(call: unknown): call is Call {
   return jsonrpc === '2.0' && typeof method === 'string' && isId;
 }
 
-/** undefined where the text is no JSON. A parser takes long for thousands of levels: the text is looked through first. */
+/** undefined where the text is no JSON. Nesting is checked first: parsing thousands of levels takes long. */
 export function parseJson(text: string): unknown {
   if (isNestedDeeply(text)) return undefined;
   try {

@@ -5,7 +5,7 @@ import { decodeLookupTable, decodeNonce, type EmbeddedLedger, LOOKUP_TABLE_PROGR
 import { mintOf, TOKEN_2022_PROGRAM, tokenAccountOf, viewOf } from '../token.ts';
 import { type AccountConfig, JsonRpcError } from './wire.ts';
 
-/** An amount as the RPC writes it: exact in `amount` and `uiAmountString`, rounded in `uiAmount`. */
+/** Exact in `amount` and `uiAmountString`, rounded in `uiAmount`. */
 export function uiAmount(amount: bigint, decimals: number) {
   const uiAmountString = decimalOf(amount, decimals);
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
@@ -17,7 +17,6 @@ const MOST_BASE58_BYTES = 128;
 
 type AccountView = Pick<NonNullable<AccountConfig>, 'encoding' | 'dataSlice'>;
 
-/** An account as getAccountInfo shows it. */
 export function encodeAccount(ledger: EmbeddedLedger, account: ChainAccount, view: AccountView = {}) {
   return {
     data: encodeData(ledger, account, view),
@@ -54,10 +53,7 @@ function encodeData(ledger: EmbeddedLedger, account: ChainAccount, view: Account
   }
 }
 
-/**
- * `data` as a Zstandard frame of uncompressed blocks (RFC 8878, 3.1.1): valid for every reader of `base64+zstd`,
- * without a compressor, which Node 20 does not have.
- */
+/** A Zstandard frame of uncompressed blocks (RFC 8878, 3.1.1): Node 20 has no compressor. */
 function zstdFrame(data: Uint8Array): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32LE(0xfd2fb528, 0);
@@ -74,7 +70,7 @@ function zstdFrame(data: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** An account as `jsonParsed` shows it; null where the node cannot read its data. */
+/** null where the node cannot parse the data for `jsonParsed`. */
 function parsedAccount(ledger: EmbeddedLedger, account: ChainAccount): unknown {
   const read = parsedToken(ledger, account) ?? parsedNonce(account) ?? parsedTable(account);
   return read && { ...read, space: account.data.length };
@@ -119,10 +115,10 @@ export function decimalsOf(ledger: EmbeddedLedger, mint: ChainAccount['address']
   return (account && mintOf(account)?.decimals) ?? 0;
 }
 
-/** Where the extensions of Token-2022 begin: behind a token account's fields, and a byte that says what it is. */
+/** Token-2022 extensions begin behind a token account's fields and a byte of kind. */
 const EXTENSIONS_AT = 166;
 
-/** Extensions that have no state of their own. The state of others is not read here. */
+/** Extensions without state; the state of others is not read. */
 const WITHOUT_STATE: ReadonlyMap<number, string> = new Map([
   [7, 'immutableOwner'],
   [9, 'nonTransferable'],

@@ -13,12 +13,10 @@ import { uiAmount } from './encode-account.ts';
 
 export type TransactionEncoding = 'json' | 'jsonParsed' | 'base58' | 'base64' | 'binary';
 
-/** A landed transaction as getTransaction shows it. */
 export function encodeTransaction(landed: LandedTransaction, encoding: TransactionEncoding) {
   return { slot: landed.slot, blockTime: landed.blockTime, ...encodeInBlock(landed, encoding) };
 }
 
-/** A landed transaction as getBlock shows it among others. */
 export function encodeInBlock(landed: LandedTransaction, encoding: TransactionEncoding) {
   const transaction = transactionOf(landed);
   return {
@@ -28,7 +26,6 @@ export function encodeInBlock(landed: LandedTransaction, encoding: TransactionEn
   };
 }
 
-/** A landed transaction as getBlock shows its accounts alone. */
 export function encodeAccounts(landed: LandedTransaction) {
   const transaction = transactionOf(landed);
   const { err, status, fee, ...meta } = encodeMeta(landed, transaction, false);
@@ -54,7 +51,6 @@ const shownKeys = (transaction: ParsedTransaction) =>
     writable: isWritable(transaction, index),
   }));
 
-/** Tables as a message lists them. */
 const shownLookups = ({ lookups }: Pick<ParsedTransaction, 'lookups'>) =>
   lookups.map(({ table, writable, readonly }) => ({
     accountKey: table,
@@ -128,10 +124,7 @@ export const encodeTokenBalance = (balance: TokenBalance) => ({
   uiTokenAmount: uiAmount(BigInt(balance.amount), balance.decimals),
 });
 
-/**
- * An instruction as `jsonParsed` shows it. Those that move money or make accounts are spelled out; others keep
- * their bytes in base58, which the format allows for any program that the node cannot read.
- */
+/** Spells out instructions that move money or make accounts; others keep base58 bytes, as the format allows. */
 function parsedInstruction(
   transaction: ParsedTransaction,
   one: { readonly programIdIndex: number; readonly accounts: readonly number[] },
@@ -174,7 +167,7 @@ function system([first, second]: readonly string[], data: Uint8Array): unknown {
   return null;
 }
 
-/** Instructions of the token program by their tag: what each account is, in order, and how the amount is shown. */
+/** Token instructions by tag: their accounts in order, and the form of the amount. */
 const TOKEN_INSTRUCTIONS: Readonly<Record<number, readonly [type: string, amount: string, ...accounts: string[]]>> = {
   3: ['transfer', 'amount', 'source', 'destination', 'authority'],
   7: ['mintTo', 'amount', 'mint', 'account', 'mintAuthority'],
@@ -195,7 +188,7 @@ function token(accounts: readonly string[], data: Uint8Array): unknown {
   if (shownAs === 'amount') fields.push(['amount', `${amount}`]);
   if (shownAs === 'tokenAmount') fields.push(['tokenAmount', uiAmount(amount, data[9] ?? 0)]);
   if (data[0] === 18) fields.push(['owner', addressAt(data, 1)]);
-  // In the order of the alphabet, as Agave writes them.
+  // Alphabetical, as in Agave.
   return { type, info: Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 

@@ -33,10 +33,8 @@ const MOST_BODY_BYTES = 256 * 1024;
 const MOST_BATCH = 100;
 
 /**
- * The embedded cluster as a Solana JSON-RPC endpoint (https://solana.com/docs/rpc): a handler to be mounted
- * under any path. It takes what kit, web3.js and x402's own client send: single requests, batches and
- * notifications. The cost of a request is limited, and it is answered in slices: nothing else in the process waits for
- * it. `sendTransaction` answers after the transaction has landed. Subscriptions are next door (`solana/pubsub`).
+ * Answers Solana's JSON-RPC (https://solana.com/docs/rpc) for kit, web3.js and x402's client: single requests, batches
+ * and notifications, of limited cost, in slices. `sendTransaction` answers after landing.
  */
 export function createJsonRpc(
   cluster: EmbeddedCluster,
@@ -47,7 +45,7 @@ export function createJsonRpc(
   const scales = createScales();
   const methods = new Map<string, Method>(
     Object.entries({
-      // x402 takes a cluster for what its genesis hash says, and knows only mainnet, devnet and testnet.
+      // x402 identifies a cluster by its genesis hash, and knows only mainnet, devnet and testnet.
       ...chainMethods(cluster, options.genesis ?? GENESIS_HASHES.devnet),
       ...accountMethods(cluster.ledger, turns),
       ...transactionMethods(cluster.ledger, turns),
@@ -56,7 +54,7 @@ export function createJsonRpc(
     }),
   );
 
-  /** undefined for a notification, which gets no answer. */
+  /** undefined for a notification. */
   const answer = async (call: unknown): Promise<string | undefined> => {
     if (!isCall(call)) return failure(null, new JsonRpcError('invalid_request', 'Invalid request'));
     const id = call.id ?? null;
@@ -86,7 +84,7 @@ export function createJsonRpc(
     const bytes = await readBody(request.body, MOST_BODY_BYTES);
     if (bytes === null) {
       const tooLarge = failure(null, new JsonRpcError('invalid_request', 'Request too large'));
-      // The rest is not read, so nothing more can come over the connection.
+      // Closes the connection, as the rest is not read.
       return json(tooLarge, 413, { connection: 'close' });
     }
     const body = await turns.run(() => parseJson(new TextDecoder().decode(bytes)));
@@ -141,7 +139,7 @@ const PAGE = 1_000;
 const none = z.tuple([]);
 const optionsOnly = z.tuple([config]);
 
-/** The validator and its economy: one node, which leads every slot; no stake, no votes, no inflation. */
+/** One node leads every slot: no stake, no votes, no inflation. */
 function validatorMethods(ledger: EmbeddedLedger, turns: Turns, identity: Address): Record<string, Method> {
   return {
     ...supplyMethods(ledger, turns),
@@ -166,7 +164,7 @@ function validatorMethods(ledger: EmbeddedLedger, turns: Turns, identity: Addres
       (addresses) => addresses.map(() => null),
     ),
     getStakeMinimumDelegation: method(optionsOnly, (options) => answered(ledger, options, 1_000_000_000)),
-    // Alpenglow's certificate of its first block: it has not begun here.
+    // Alpenglow has not begun here.
     getAgGenesisCert: method(none, () => null),
     getHighestSnapshotSlot: method(none, () => {
       throw new JsonRpcError('no_snapshot', 'No snapshot');
@@ -181,7 +179,7 @@ const EPOCH_SCHEDULE = {
   ...{ slotsPerEpoch: SLOTS_PER_EPOCH, warmup: false },
 };
 
-/** Ports are null: there is no gossip, and the caller knows where this answer came from. */
+/** Ports are null: there is no gossip. */
 const nodeOf = (pubkey: Address) => ({
   ...{ pubkey, featureSet: null, gossip: null, pubsub: null, rpc: null, serveRepair: null, shredVersion: 0 },
   ...{ tpu: null, tpuForwards: null, tpuForwardsQuic: null, tpuQuic: null, tpuVote: null, tvu: null },
@@ -191,12 +189,12 @@ const nodeOf = (pubkey: Address) => ({
 function getLeaderSchedule(ledger: EmbeddedLedger, identity: Address): Method {
   const options = z.looseObject({ commitment, identity: addressParam.nullish() });
   const params = z.tuple([z.union([integerParam.nullable(), options]).optional(), options.optional()]);
-  // Three megabytes, the same in every answer: written once.
+  // Three megabytes, equal in every answer: written once.
   let everySlot: WrittenJson | null = null;
   return method(params, (first, second) => {
     const { slot } = ledger.now();
     const asked = typeof first === 'number' ? first : slot;
-    // Like any validator, it knows the schedule of this epoch and of the next one.
+    // Validators know the schedule of this epoch and the next.
     if (epochOf(asked) > epochOf(slot) + 1n) return null;
     const wanted = (typeof first === 'object' ? first : second)?.identity ?? identity;
     if (wanted !== identity) return {};
@@ -208,7 +206,6 @@ function getLeaderSchedule(ledger: EmbeddedLedger, identity: Address): Method {
 type Held = ReturnType<EmbeddedLedger['lamportsPage']>[number];
 
 function supplyMethods(ledger: EmbeddedLedger, turns: Turns): Record<string, Method> {
-  /** Looks at what every account holds. */
   const scan = (look: (held: Held) => void) =>
     eachPage(turns, PAGE, (last) => ledger.lamportsPage(last?.address ?? '', PAGE), look);
   const filter = z.enum(['circulating', 'nonCirculating']).nullish();

@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const MOST_STATUSES = 256;
 const MOST_SIGNATURES = 1000;
 
-/** Accounts that a simulation shows: no transaction names more. */
+/** A transaction names no more accounts. */
 const MOST_SHOWN = 64;
 
 const PAGE = 50;
@@ -38,7 +38,6 @@ const flag = z.boolean().nullish();
 const wireEncoding = z.enum(['base58', 'base64']).nullish();
 export const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
 
-/** Transactions: sending, trying out, and their results. */
 export const transactionMethods = (ledger: EmbeddedLedger, turns: Turns): Record<string, Method> => ({
   sendTransaction: sendTransaction(ledger),
   simulateTransaction: simulateTransaction(ledger),
@@ -55,7 +54,7 @@ const sendTransaction = (ledger: EmbeddedLedger) =>
       const wire = wireBytes(text, options?.encoding ?? 'base58');
       const skipPreflight = options?.skipPreflight ?? false;
       try {
-        // As Agave's preflight does. Without it, sending again what has landed is harmless, and answered as before.
+        // Agave's preflight refuses a landed transaction; without preflight it is answered as before.
         if (!skipPreflight && ledger.landed(signatureOf(wire))) throw preflightFailure('AlreadyProcessed', []);
         const landed = await ledger.submit(wire, { skipPreflight });
         if (landed.err !== null && !skipPreflight) throw preflightFailure(landed.err, landed.meta.logs);
@@ -138,10 +137,7 @@ const getTransaction = (ledger: EmbeddedLedger) =>
     return shownVersioned(shown, options.maxSupportedTransactionVersion);
   });
 
-/**
- * Without a version asked for, an answer has the old form, which cannot show new transactions.
- * @throws JsonRpcError
- */
+/** Without a version the answer has the old form, which cannot show new transactions. @throws JsonRpcError */
 export function shownVersioned<T extends { readonly version: 'legacy' | 0 }>(
   { version, ...shown }: T,
   most: number | null | undefined,
@@ -160,7 +156,7 @@ function signatureShown(landed: ReturnType<EmbeddedLedger['transactionsNaming']>
 }
 
 function wireBytes(text: string, encoding: 'base58' | 'base64'): Uint8Array {
-  // Both encodings are longer than what they hold by less than one half.
+  // Both encodings add less than half.
   if (text.length > MOST_TRANSACTION_BYTES * 1.5) {
     throw invalidParams(`${encoding} encoded transaction too large (max: ${MOST_TRANSACTION_BYTES} bytes)`);
   }
@@ -171,7 +167,7 @@ function wireBytes(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   }
 }
 
-/** Words a refusal of the ledger as the validator does. */
+/** Words a ledger's refusal as the validator does. */
 function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): string {
   if (!isProblem(error, 'transaction_failed')) throw error;
   const reason = error.detail?.error;
@@ -186,7 +182,7 @@ function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): stri
     case 'InvalidAddressLookupTableIndex':
       throw invalidParams(error.message);
   }
-  // Without preflight it is forwarded unchecked: the caller learns from the status that it never landed.
+  // Without preflight the caller learns of a failure from the status alone.
   if (skipPreflight) return signatureOf(wire);
   const logs = error.detail?.logs;
   throw preflightFailure(reason, Array.isArray(logs) ? logs : []);
@@ -208,7 +204,6 @@ function inWords(err: unknown): string {
   return `Error processing Instruction ${index}: ${reason}`;
 }
 
-/** Simulates a transaction now, in the form of simulateTransaction. */
 async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: z.infer<typeof simulationConfig>) {
   const report = await ledger.tryOut(wire, {
     verifySignatures: options.sigVerify ?? false,

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/index.ts';
 import { isSignatureText } from '../transaction.ts';
 
-/** Codes of Agave, the reference validator. */
+/** Codes of Agave. */
 const CODES = {
   parse_error: -32700,
   invalid_request: -32600,
@@ -13,14 +13,14 @@ const CODES = {
   simulation_failed: -32002,
   signature_verification_failed: -32003,
   block_not_available: -32004,
-  /** The answer would be too long; whole batches are refused with it. */
+  /** An answer that is too long refuses the whole batch. */
   limit_exceeded: -32005,
   no_snapshot: -32008,
   unsupported_transaction_version: -32015,
   min_context_slot_not_reached: -32016,
 };
 
-/** An answer that is a JSON-RPC error, in the words of Agave. */
+/** A JSON-RPC error in Agave's words. */
 export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError';
   readonly code: number;
@@ -37,17 +37,16 @@ export class JsonRpcError extends Error {
 export const invalidParams = (message: string): JsonRpcError =>
   new JsonRpcError('invalid_params', `Invalid param: ${message}`);
 
-/** `params` in, result out. */
 export type Method = (params: readonly unknown[]) => unknown;
 
-/** A method whose positional parameters are checked against `schema` first. */
+/** Checks positional parameters against `schema`. */
 export function method<S extends z.ZodType<readonly unknown[]>>(
   schema: S,
   run: (...params: Extract<z.output<S>, readonly unknown[]>) => unknown,
 ): Method {
   const call = run as (...params: readonly unknown[]) => unknown;
   return (params) => {
-    // Clients that build the list by position fill the places of options not given with null.
+    // Clients fill omitted options with null.
     const given = [...params];
     while (given.length > 0 && (given.at(-1) === null || given.at(-1) === undefined)) given.pop();
     const parsed = schema.safeParse(given);
@@ -58,18 +57,18 @@ export function method<S extends z.ZodType<readonly unknown[]>>(
   };
 }
 
-/** A part of an answer that is JSON already: a long answer is written in parts, and others have their turns in between. */
+/** Finished JSON, so that a long answer can be written in parts. */
 export class WrittenJson {
   constructor(readonly text: string) {}
 }
 
 export const written = (value: unknown): WrittenJson => new WrittenJson(toJson(value));
 
-/** JSON with bigints as plain numbers, which is how the validator writes its 64-bit integers. */
+/** Writes bigints as plain numbers, as the validator does. */
 export function toJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof WrittenJson) return value.text;
-  // Long lists of slots.
+  // A fast path for long lists of slots.
   if (Array.isArray(value) && value.every(isNumber)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((one) => toJson(one ?? null)).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
@@ -92,7 +91,7 @@ const CURRENT = ['processed', 'confirmed', 'finalized'] as const;
 const FORMER = ['recent', 'single', 'singleGossip', 'root', 'max'] as const;
 export const commitment = z.enum([...CURRENT, ...FORMER]).nullish();
 export const minContextSlot = integerParam.nullish();
-/** The last parameter of most methods. All commitments are alike here: a landed transaction is final. */
+/** All commitments are alike: a landed transaction is final. */
 export const config = z.looseObject({ commitment, minContextSlot }).optional();
 type Config = z.infer<typeof config>;
 
@@ -105,13 +104,13 @@ export const accountConfig = z
   .optional();
 export type AccountConfig = z.infer<typeof accountConfig>;
 
-/** Blocks and what is in them are not shown below `confirmed`. @throws JsonRpcError */
+/** Refuses levels below `confirmed`, which show no blocks. @throws JsonRpcError */
 export function requireConfirmed(options?: Pick<NonNullable<Config>, 'commitment'> | null): void {
   if (options?.commitment !== 'processed' && options?.commitment !== 'recent') return;
   throw new JsonRpcError('invalid_params', 'Method does not support commitment below `confirmed`');
 }
 
-/** The context of an answer. @throws JsonRpcError when the client asks for a slot that has not come yet. */
+/** @throws JsonRpcError for a slot that has not come yet. */
 export function contextOf(ledger: EmbeddedLedger, options?: { minContextSlot?: number | null | undefined }) {
   const { slot } = ledger.peek();
   if ((options?.minContextSlot ?? 0) > slot) {
@@ -122,13 +121,13 @@ export function contextOf(ledger: EmbeddedLedger, options?: { minContextSlot?: n
   return { apiVersion: API_VERSION, slot };
 }
 
-/** An answer with its context. @throws JsonRpcError when the client asks for a slot that has not come yet. */
+/** Adds the context to an answer. @throws JsonRpcError for a slot that has not come yet. */
 export const answered = (ledger: EmbeddedLedger, options: Parameters<typeof contextOf>[1], value: unknown) => ({
   context: contextOf(ledger, options),
   value,
 });
 
-/** The version of Agave whose JSON-RPC this models. */
+/** The Agave version that this models. */
 export const API_VERSION = '3.0.0';
 
 /** 128 bytes in the longer of the two encodings. */
@@ -144,10 +143,9 @@ const programFilter = z.union([
     }),
   }),
 ]);
-/** Wanted accounts of a program: those that every filter matches. */
 export const programFilters = z.array(programFilter).max(4).nullish();
 
-/** Returns a check of an account's data against every filter. @throws JsonRpcError for a filter that cannot be read */
+/** Builds a check of an account's data against every filter. @throws JsonRpcError */
 export function matcherOf(filters: z.infer<typeof programFilters>): (data: Uint8Array) => boolean {
   const matchers = (filters ?? []).map(matcher);
   return (data) => matchers.every((matches) => matches(data));

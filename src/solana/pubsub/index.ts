@@ -29,26 +29,22 @@ export type { Peer } from './subscriptions.ts';
 
 export type PubSub = ReturnType<typeof createPubSub>;
 
-/** A connection to the subscriptions. */
 export type Line = ReturnType<PubSub['connect']>;
 
-/**
- * Solana's subscriptions (https://solana.com/docs/rpc/websocket) for the embedded cluster. All commitments are alike
- * here: a landed transaction is final, and notified once.
- */
+/** Solana's subscriptions (https://solana.com/docs/rpc/websocket); a landed transaction is final and notified once. */
 export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { readonly log?: Log } = {}) {
   const turns = createTurns();
   const subscriptions = createSubscriptions();
   const feed = createFeed(ledger, log, createTeller(ledger, subscriptions, turns));
 
-  /** @returns the answer's result. Events that have happened already follow right behind it. */
+  /** @returns the answer's result; events that have already happened follow. */
   const call = (peer: Peer, name: string, params: unknown): number | true => {
     const read = readCall(name, params);
     if ('end' in read) {
       if (!subscriptions.end(peer, read.end)) throw new JsonRpcError('invalid_params', 'Invalid subscription id.');
       return true;
     }
-    // Before the look at what has landed: from then on the feed tells.
+    // Starts before looking at landed transactions, so that none is missed.
     feed.start();
     const subscription = subscriptions.begin(peer, read.asked, read.begin);
     if (read.begin.kind === 'signature') {
@@ -70,37 +66,34 @@ export function createPubSub(ledger: EmbeddedLedger, { log = silentLog }: { read
 
   return {
     connect: (peer: Peer) => ({
-      /** Takes a message. It is answered by the peer's `send`, before this returns. */
+      /** Answers through `send` before it returns. */
       receive: (text: string): Promise<void> =>
         turns.run(() => {
           const reply = (body: object, id: Call['id']) => peer.send(toJson({ jsonrpc: '2.0', ...body, id }));
           const request = parseJson(text);
           if (request === undefined) reply(failure(new JsonRpcError('parse_error', 'Parse error')), null);
           else if (!isCall(request)) reply(failure(new JsonRpcError('invalid_request', 'Invalid request')), null);
-          // The pings of web3.js and kit are notifications, which get no answer.
+          // The pings of web3.js and kit are notifications.
           else if (request.id !== undefined) reply(answer(peer, request), request.id);
         }),
-      /** The number of its subscriptions. */
       count: () => subscriptions.of(peer),
-      /** The peer has gone. */
       end: () => subscriptions.leave(peer),
     }),
-    /** Stops looking at the ledger. */
     close: () => feed.stop(),
   };
 }
 
 const failure = ({ code, message }: JsonRpcError) => ({ error: { code, message } });
 
-/** The ledger is looked at so often while there are subscriptions. A look is one read of the last row's number. */
+/** The pause between looks while there are subscriptions; a look reads the last row's number. */
 const LOOK_MS = 25;
 
 const PAGE = 50;
 
-/** After a machine slept, older slots are skipped. */
+/** After a sleep of the machine older slots are skipped. */
 const MOST_SLOTS_AT_ONCE = 20;
 
-/** Follows the ledger. Other processes write the same file, so it is the file that is watched. */
+/** Follows the file, which other processes write too. */
 function createFeed(ledger: EmbeddedLedger, log: Log, listener: ReturnType<typeof createTeller>) {
   let timer: NodeJS.Timeout | null = null;
   let seen = 0;
@@ -114,7 +107,7 @@ function createFeed(ledger: EmbeddedLedger, log: Log, listener: ReturnType<typeo
     while (timer !== null && toldSlot < slot) {
       toldSlot++;
       await listener.slot(toldSlot);
-      // One slot took longer to tell than it lasted: those behind are dropped, and transactions have their turn.
+      // Drops slots that took longer to notify than they lasted.
       if (ledger.peek().slot > slot) {
         toldSlot = Math.max(toldSlot, ledger.peek().slot - 1);
         return;
@@ -143,7 +136,7 @@ function createFeed(ledger: EmbeddedLedger, log: Log, listener: ReturnType<typeo
       await tellTransactions();
       isFailing = false;
     } catch (error) {
-      // The next look may go well: failures in a row are logged once.
+      // Failures in a row are logged once.
       if (!isFailing) log('error', 'subscriptions_failed', storageFields(error));
       isFailing = true;
     } finally {
@@ -152,7 +145,7 @@ function createFeed(ledger: EmbeddedLedger, log: Log, listener: ReturnType<typeo
   };
 
   return {
-    /** Notifies from now on, until no subscription is left. */
+    /** Runs until no subscription is left. */
     start(): void {
       if (timer !== null) return;
       seen = ledger.transactionCount();
@@ -163,7 +156,7 @@ function createFeed(ledger: EmbeddedLedger, log: Log, listener: ReturnType<typeo
   };
 }
 
-/** Sends a transaction's outcome, once; that ends the subscription. */
+/** Sends a transaction's outcome and ends the subscription. */
 function settle(
   subscriptions: Subscriptions,
   subscription: Subscription,
@@ -175,12 +168,12 @@ function settle(
   tell(subscription, written({ context, value: { err } }));
 }
 
-/** Notifies subscribers of events on the ledger, in its order. */
+/** Notifies subscribers in the ledger's order. */
 function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turns: Turns) {
   const isWanted = (...kinds: readonly ('account' | 'program' | 'logs')[]) =>
     kinds.some((kind) => subscriptions.countOf(kind) > 0);
 
-  /** Others have their turn between two subscribers: many of them must not hold up the process. */
+  /** Yields between subscribers, so that many do not hold up the process. */
   async function tellEach(those: readonly Subscription[], ...results: readonly WrittenJson[]): Promise<void> {
     for (const one of those) {
       for (const result of results) tell(one, result);
@@ -198,7 +191,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
     const account = ledger.account(address);
     const context = { slot };
     const views = new Map<string, WrittenJson>();
-    /** Written once for all that want it in the same form. */
+    /** Written once for all subscribers of the same form. */
     const inView = (form: string, view: AccountConfig, value: (shown: object) => object): WrittenJson => {
       const key = `${form} ${JSON.stringify([view?.encoding, view?.dataSlice])}`;
       const known = views.get(key);
@@ -212,7 +205,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
       tell(one, text);
       await turns.breathe();
     }
-    // A program is not told of an account that it no longer owns.
+    // A program gets no notice of an account that it no longer owns.
     if (!account) return;
     for (const one of subscriptions.waitingFor('program', account.owner)) {
       if (!one.wanted.matches?.(account.data)) continue;
@@ -241,7 +234,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
         for (const [address, slot] of changed) await tellAccount(address, slot);
       }),
 
-    /** A slot has begun; the one before it is complete. */
+    /** The slot before it is complete. */
     slot: (slot: number) =>
       turns.run(async () => {
         const parent = Math.max(0, slot - 1);
@@ -261,7 +254,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
 
 const NO_DATA = new Uint8Array();
 
-/** A closed account as its subscribers see it: never null. */
+/** Subscribers see a closed account as an empty one. */
 const closed = (address: Address): ChainAccount => ({
   address,
   lamports: 0n,
@@ -270,7 +263,7 @@ const closed = (address: Address): ChainAccount => ({
   executable: false,
 });
 
-/** An account that is too large for base58 is shown without its data. */
+/** Omits data that is too large for base58. */
 function shown(ledger: EmbeddedLedger, account: ChainAccount, view: AccountConfig): object {
   try {
     return encodeAccount(ledger, account, view ?? {});

@@ -19,14 +19,12 @@ import {
 
 type Kind = 'slot' | 'root' | 'slotsUpdates' | 'signature' | 'account' | 'program' | 'logs';
 
-/** The events that a subscriber asks for. */
 interface Wanted {
   readonly kind: Kind;
-  /** A signature or an address; empty: all of the kind. */
+  /** A signature or an address; empty: all. */
   readonly about: string;
-  /** The form in which accounts are shown. */
   readonly view?: AccountConfig;
-  /** Of a program's accounts those that pass. */
+  /** Filters a program's accounts. */
   readonly matches?: (data: Uint8Array) => boolean;
   readonly isReceivedTold?: boolean;
 }
@@ -58,7 +56,7 @@ const READ: Readonly<Record<Kind, Method>> = {
   }),
 };
 
-/** Subscriptions of a validator that one node without votes can't offer. */
+/** Subscriptions that a node without votes can't offer. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   block: 'blockSubscribe is not offered here: subscribe to slots, and ask getBlock',
   vote: 'voteSubscribe is not offered here: this cluster has one node, and no votes',
@@ -66,7 +64,6 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
 
 type PubSubCall = { readonly end: number } | { readonly begin: Wanted; readonly asked: string };
 
-/** Reads a call. @throws JsonRpcError */
 export function readCall(name: string, params: unknown): PubSubCall {
   const [, kind = '', way] = /^([a-zA-Z]+)(Subscribe|Unsubscribe)$/.exec(name) ?? [];
   const read = Object.hasOwn(READ, kind) ? READ[kind as Kind] : undefined;
@@ -79,9 +76,7 @@ export function readCall(name: string, params: unknown): PubSubCall {
   return { end: id as number };
 }
 
-/** A client at the other end of a connection. */
 export interface Peer {
-  /** Whose connection it is: connections of one client share its subscriptions. */
   readonly client: string;
   send(text: string): void;
 }
@@ -90,9 +85,9 @@ export interface Subscription {
   readonly id: number;
   readonly peer: Peer;
   readonly wanted: Wanted;
-  /** The call that asked for it, as text: the same call again is the same subscription. */
+  /** The call's text: an equal call is the same subscription. */
   readonly asked: string;
-  /** Notifications that wait for their turn behind the answer; null once they need not. */
+  /** Notifications held behind the answer; null afterwards. */
   held: string[] | null;
 }
 
@@ -100,13 +95,9 @@ const MOST_OF_A_PEER = 100;
 const MOST_OF_A_CLIENT = 1_000;
 const MOST = 10_000;
 
-/**
- * From an answer to the first notification. A client learns of its subscription from the answer, and drops what it
- * cannot place yet: both may not come in one turn of its loop.
- */
+/** The pause before the first notification: clients drop those that come in one turn of the loop with the answer. */
 const HELD_MS = 10;
 
-/** The subscriptions of every connection, found by what they wait for. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export function createSubscriptions() {
@@ -136,8 +127,8 @@ export function createSubscriptions() {
 
   return {
     /**
-     * Begins a subscription; the one that a connection has already is answered again, as a validator does.
-     * @throws JsonRpcError where the connection, its client or all together have as many as they may
+     * Begins or repeats a subscription. @throws JsonRpcError where the connection, its client or all together have too
+     * many
      */
     begin(peer: Peer, asked: string, wanted: Wanted): Subscription {
       const own = ofPeers.get(peer) ?? new Map<number, Subscription>();
@@ -162,14 +153,13 @@ export function createSubscriptions() {
       }, HELD_MS);
       return subscription;
     },
-    /** @returns false where the connection has none of that number */
+    /** @returns false for an unknown number */
     end(peer: Peer, id: number): boolean {
       const subscription = ofPeers.get(peer)?.get(id);
       if (subscription) forget(subscription);
       return subscription !== undefined;
     },
     forget,
-    /** Forgets a connection and all that it waited for. */
     leave(peer: Peer): void {
       for (const subscription of ofPeers.get(peer)?.values() ?? []) {
         subscription.held = null;
@@ -177,7 +167,7 @@ export function createSubscriptions() {
       }
       ofPeers.delete(peer);
     },
-    /** A copy: a notification may end its subscription. */
+    /** A copy, since a notification may end its subscription. */
     waitingFor: (kind: Kind, about = ''): Subscription[] => [...(byKey.get(`${kind} ${about}`) ?? [])],
     countOf: (kind: Kind): number => counts.get(kind) ?? 0,
     of: (peer: Peer): number => ofPeers.get(peer)?.size ?? 0,
@@ -185,7 +175,7 @@ export function createSubscriptions() {
   };
 }
 
-/** Notifies one subscriber; the result is written once for all of them. */
+/** Notifies with a result that is written once for all. */
 export function tell(subscription: Subscription, result: WrittenJson): void {
   const { id, wanted, peer, held } = subscription;
   const params = { result, subscription: id };

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 // The parts of a cluster's answers that are used here (https://solana.com/docs/rpc).
 
-/** An integer of a cluster's answer, up to 64 bits. */
+/** An integer of up to 64 bits. */
 const integer = z.union([z.int(), z.string().regex(/^-?\d+$/)]).transform((value) => BigInt(value));
 const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value));
 const base64Data = z.tuple([z.base64(), z.literal('base64')]).transform(([text]) => bytesOf(text));
@@ -33,14 +33,14 @@ export const statusesAnswer = withContext(
       .looseObject({
         slot: integer,
         err: z.unknown(),
-        // Nodes that are older than the field leave it out of finalized ones.
+        // Older nodes omit it for finalized transactions.
         confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
       })
       .nullable(),
   ),
 );
 
-/** A page of an account's history, newest first. `memo` is `[length] text`, joined by semicolons. */
+/** Newest first; `memo` is `[length] text`, joined by semicolons. */
 export const historyAnswer = z.array(
   z.looseObject({
     signature: z.string(),
@@ -51,10 +51,10 @@ export const historyAnswer = z.array(
   }),
 );
 
-/** How far the cluster has come; the slot says how far the node has. */
+/** The cluster's height and the node's slot. */
 export const epochAnswer = z.looseObject({ absoluteSlot: integer, blockHeight: integer });
 
-/** Micro-lamports a compute unit that were paid lately, a block each. */
+/** Micro-lamports per compute unit paid lately, one entry a block. */
 export const prioritizationFeesAnswer = z.array(z.looseObject({ prioritizationFee: integer }));
 
 export const integerAnswer = integer;
@@ -68,5 +68,4 @@ export const transactionAnswer = z
   })
   .nullable();
 
-/** The data of a refused preflight. */
 export const preflightData = z.looseObject({ err: z.unknown(), logs: z.array(z.string()).nullish() });

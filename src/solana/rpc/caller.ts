@@ -7,25 +7,21 @@ import { type Member, NoAnswer, RpcRefusal } from './member.ts';
 
 export interface RpcCaller {
   /**
-   * Calls a method and checks its result against `schema`. Asks again, at another address where there is one, and within
-   * bounds, after network errors, 429 and 5xx (as late as `Retry-After` asks for), torn, foreign and older answers, and
-   * refusals of a node that is behind or busy. An address that is slow or gave no answer is left aside for a while.
-   * @throws Problem `cluster_failed` without an answer; RpcRefusal for a refusal of the request itself.
+   * Checks the result against `schema`. Retries within bounds, at other addresses too, after network errors, 429, 5xx,
+   * torn or stale answers, and busy nodes. @throws Problem `cluster_failed` without an answer; RpcRefusal for a refused
+   * request.
    */
   call: Call;
-  /** The same as `call` where a refusal says nothing of interest: that is `cluster_failed` too. */
+  /** Turns refusals into `cluster_failed` too. */
   read: Call;
-  /**
-   * Asks every address that is not left aside, a single time and all at once. Late ones are not waited for longer than
-   * `lateMs` once one has answered.
-   */
+  /** Asks every available address once, waiting at most `lateMs` after the first answer. */
   fromEach<S extends z.ZodType>(
     method: string,
     params: readonly unknown[],
     schema: S,
     lateMs?: number,
   ): Promise<readonly Said<z.output<S>>[]>;
-  /** A caller for each address alone, to compare their answers. */
+  /** One caller per address, to compare answers. */
   alone(): readonly RpcCaller[];
 }
 
@@ -38,15 +34,15 @@ export type Said<T> =
 
 const TRIES = 8;
 const PAUSES: DelayPolicy = { firstMs: 100, factor: 2, mostMs: 2_000, jitter: 'none' };
-/** For a longer pause the caller is asked to come back. */
+/** A longer pause is passed on to the caller. */
 const LONGEST_ASKED_PAUSE_MS = 5_000;
-/** Asks no more after so long: a person waits for the answer. */
+/** The most that a person waits. */
 const PATIENCE_MS = 20_000;
-/** An address that takes longer is slow where there is another one to ask. */
+/** Slower addresses are passed over where another exists. */
 const SLOW_MS = 250;
 
 export function createCaller(members: readonly Member[], clock: Clock): RpcCaller {
-  /** The members to ask now: all that are not left aside, else all, beginning with the one left longest ago. */
+  /** All available members, else all, the one left aside longest ago first. */
   const candidates = (): readonly Member[] => {
     const [only] = members;
     if (members.length === 1 && only) return [only];
@@ -98,7 +94,7 @@ export function createCaller(members: readonly Member[], clock: Clock): RpcCalle
   };
 }
 
-/** Collects the answers until all are in, or the late ones have had their time after the first. */
+/** Collects answers until all are in, or late ones had their time. */
 async function inTime<T>(
   members: readonly Member[],
   lateMs: number,
@@ -134,7 +130,7 @@ async function inTime<T>(
   return heard;
 }
 
-/** How long to wait before the next of several tries: as long as the node asked, else longer each time. */
+/** The requested pause, else a longer one with each attempt. */
 export const pauseMs = (askedMs: number | null, attempt: number): number =>
   askedMs === null ? retryDelayMs(PAUSES, attempt) : Math.min(askedMs, LONGEST_ASKED_PAUSE_MS);
 

@@ -37,23 +37,23 @@ import { createCaller, type RpcCaller, type Said, silent } from './caller.ts';
 import { createFreshness, createMember, type Genesis } from './member.ts';
 import { createLifetimes, sendAndConfirm, tryOut } from './send.ts';
 
-/** In lamports a transaction: 0.0001 SOL. */
+/** Lamports a transaction: 0.0001 SOL. */
 const USUAL_FEE_CAP = 100_000n;
 
-/** Below that a leader may not look at a bid. In micro-lamports a compute unit: a fraction of a lamport. */
+/** Micro-lamports per compute unit: leaders may ignore lower bids. */
 const LEAST_PRICE = 1_000n;
 
-/** The method takes no more accounts. */
+/** The method's limit. */
 const MOST_ACCOUNTS = 128;
 
-/** Five minutes. Nodes that are restored or fall behind have forgotten what they knew for about as long. */
+/** Five minutes, about as long as restored nodes forget. */
 const DOUBT_BLOCKS = 750n;
 
 type Wanted = Pick<ClusterSettings, 'network' | 'genesis' | 'usdcMint' | 'commitment' | 'priorityFeeCap'>;
 
-/** A network whose genesis is left out is not checked. */
+/** Networks without a genesis are not checked. */
 interface RpcOptions extends Partial<Wanted> {
-  /** Addresses of the JSON-RPC of one cluster, the preferred one first; or monikers (`devnet`, `localhost` …). */
+  /** Addresses or monikers of one cluster's JSON-RPC, the preferred one first. */
   readonly urls: readonly string[];
   readonly clock: Clock;
   readonly log?: Log | undefined;
@@ -61,10 +61,8 @@ interface RpcOptions extends Partial<Wanted> {
 }
 
 /**
- * A real cluster, by the addresses of its JSON-RPC. Several addresses are one cluster: where one is late another is
- * asked, and transactions go to all.
- * @throws Problem `cluster_failed` for a wrong address, without an answer, or for addresses of different clusters;
- *   `genesis_unexpected`, `cluster_settings_invalid`
+ * A real cluster; a late address is passed over, and transactions go to all. @throws Problem `cluster_failed`,
+ * `genesis_unexpected`, `cluster_settings_invalid`
  */
 export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string | null }> {
   const { clock, commitment = 'confirmed', log = silentLog } = options;
@@ -119,12 +117,12 @@ function addressesOf(named: readonly string[]): string[] {
   return [...new Set(urls)];
 }
 
-/** An address that answers later is compared before it is asked for anything else. */
+/** Later addresses are compared before their first use. */
 const LATE_MS = 100;
 
-/** The first block behind the addresses, which must be the same behind all that answer soon. */
+/** The first block, equal behind all addresses that answer soon. */
 async function commonGenesis(caller: RpcCaller, urls: readonly string[]): Promise<string> {
-  // Of a single address there is nothing to compare; and where all are silent, asking goes on for some seconds.
+  // A single address has nothing to compare; silent ones are retried for seconds.
   const said: readonly Said<string>[] =
     urls.length > 1 ? await caller.fromEach('getGenesisHash', [], z.string(), LATE_MS) : [];
   const told = said.flatMap((one) => (one.kind === 'answer' ? [one] : []));
@@ -143,8 +141,7 @@ const clusterOf = (genesisHash: string): string => {
 };
 
 /**
- * Bids the price that three of four recent blocks took for the same writable accounts; without an answer the least: a
- * fee that is too low only makes the transaction late.
+ * Bids the price of three of four recent blocks for the same writable accounts, else the least: a low bid only delays.
  */
 async function bid(caller: RpcCaller, writable: readonly Address[], mostLamports: bigint): Promise<PriorityFee> {
   const price = await caller
@@ -164,7 +161,6 @@ function threeQuarters(prices: readonly bigint[]): bigint {
 
 const MOST_IN_ONE_READ = 100;
 
-/** The reads of a cluster, at `commitment`. */
 function createReads(
   caller: RpcCaller,
   commitment: 'confirmed' | 'finalized',
@@ -196,7 +192,7 @@ function createReads(
     async unixTime() {
       const [sysvar] = await accounts([CLOCK_SYSVAR]);
       if (sysvar?.data.length !== 40) throw silent('getMultipleAccounts', 'it has no clock');
-      // slot, epoch start, epoch, leader schedule epoch, unix timestamp: eight bytes each.
+      // Clock layout: slot, epoch start, epoch, leader schedule epoch, unix timestamp, eight bytes each.
       return Number(Buffer.from(sysvar.data).readBigInt64LE(32));
     },
     async tokenBalance(tokenAccount) {
@@ -220,14 +216,14 @@ function createReads(
   };
 }
 
-/** The surest answer of the addresses that can be asked now; null when none of them knows the signature. */
+/** The surest answer of all addresses; null when none knows the signature. */
 async function signatureStatus(caller: RpcCaller, signature: Signature): Promise<SignatureStatus | null> {
   const params = [[signature], { searchTransactionHistory: true }];
   const said = await caller.fromEach('getSignatureStatuses', params, statusesAnswer);
   const answers = said.flatMap((one) => (one.kind === 'answer' ? [one.answer] : []));
   if (answers.length === 0) answers.push(await caller.read('getSignatureStatuses', params, statusesAnswer));
   const known = answers.flatMap(([status]): SignatureStatus[] => {
-    // Below confirmed nothing exists: its fork may be dropped.
+    // Below confirmed a fork may be dropped.
     if (!status || status.confirmationStatus === 'processed') return [];
     const confirmation = status.confirmationStatus ?? 'finalized';
     return [{ slot: status.slot, err: status.err ?? null, confirmation }];
@@ -238,14 +234,12 @@ async function signatureStatus(caller: RpcCaller, signature: Signature): Promise
 const PAGE = 1000;
 const MOST_PAGES = 50;
 
-/** With so many addresses, a single one's word is not enough. */
+/** With several addresses, two have to confirm. */
 const WITNESSES = 2;
 
 /**
- * Proves that an account's history reaches back far enough and does not name the transaction: by two addresses
- * where two are named. A history that ends sooner (a node that keeps little, or has just lost what it kept) proves
- * nothing: false. So does one that is too long, and an address that can't be asked.
- * @throws Problem `cluster_failed` when none can be asked
+ * Proves that an account's history reaches back far enough without the transaction, at two addresses where there are
+ * two. Short, overlong or unreachable histories prove nothing. @throws Problem `cluster_failed` when none can be asked
  */
 async function isAbsent(caller: RpcCaller, trace: Trace, from: HistorySince): Promise<boolean> {
   const alone = caller.alone();
@@ -269,7 +263,7 @@ async function isAbsentBy(
   }
   let before: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
-    // A node that is behind the others cannot know the newest: it refuses, and is asked again.
+    // A node that lags cannot know the newest: it refuses and is retried.
     const options = { commitment: 'confirmed', limit: PAGE, ...(before === undefined ? {} : { before }) };
     const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
     const isNamed = entries.some((entry) =>
@@ -290,7 +284,7 @@ async function isAbsentBy(
   return false;
 }
 
-/** Transactions that bear a memo, among the newest thousand that name an account. */
+/** Searches the newest thousand transactions of an account. */
 async function signaturesWithMemo(caller: RpcCaller, memo: string, account: Address): Promise<Signature[]> {
   const options = { commitment: 'confirmed', limit: PAGE };
   const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);

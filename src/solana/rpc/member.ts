@@ -9,23 +9,23 @@ const LEVELS = ['processed', 'confirmed', 'finalized'] as const;
 
 type Level = (typeof LEVELS)[number];
 
-/** The levels that a newer answer of each makes old: a node's processed slot is never behind its finalized one. */
+/** The levels that each newer answer outdates: a node's processed slot is never behind its finalized one. */
 const AT_LEAST: Readonly<Record<Level, readonly Level[]>> = {
   processed: ['processed', 'confirmed', 'finalized'],
   confirmed: ['confirmed', 'finalized'],
   finalized: ['finalized'],
 };
 
-/** Slots that healthy nodes may be apart: the life of a blockhash. */
+/** The most slots between healthy nodes: a blockhash's life. */
 const MOST_APART = 150;
 
-/** No cluster makes slots faster. */
+/** The fastest slots of any cluster. */
 const FASTEST_SLOT_MS = 100;
 
-/** So many other addresses are believed whatever slot they name. */
+/** Other addresses that are believed whatever slot they name. */
 const ENOUGH_OTHERS = 2;
 
-/** A slot, and when an address first named it. */
+/** A slot and the time an address first named it. */
 interface Reached {
   readonly slot: number;
   readonly atMs: number;
@@ -34,25 +34,23 @@ interface Reached {
 interface Place {
   readonly seen: Record<Level, number>;
   reached: Reached | null;
-  /** Further than time allows, and said once. */
+  /** A jump further than time allows, seen once. */
   leap: Reached | null;
 }
 
-/** How far the cluster had come when an address was asked, seen from that address. */
+/** The cluster's progress, seen from one address. */
 type Standing = ReturnType<ReturnType<typeof createFreshness>['join']>;
 
 /**
- * Remembers how far the cluster had come, by the slots that each address named, also those of transactions: their
- * changes are visible from then on. Behind one address there are often several nodes, and a lagging one would take back
- * what is known already. A slot that lies further ahead of an address than time allows does not count against it, unless
- * two others name it: else a single address could silence all others with one number.
+ * Remembers the slots that each address named, transactions' too, so that a lagging node cannot take back known facts.
+ * A slot further ahead than time allows counts against an address only when two others name it: one number must not
+ * silence all others.
  */
 export function createFreshness(now: () => number) {
   const places: Place[] = [];
   const within = ({ slot, atMs }: Reached): number => slot + MOST_APART + Math.max(0, now() - atMs) / FASTEST_SLOT_MS;
 
   return {
-    /** A place for one more address. */
     join() {
       const own: Place = { seen: { processed: 0, confirmed: 0, finalized: 0 }, reached: null, leap: null };
       places.push(own);
@@ -67,10 +65,7 @@ export function createFreshness(now: () => number) {
         return isOrdinary;
       };
       return {
-        /**
-         * The least slot that an answer of this level must be of, by what was known when it was asked, for an address
-         * whose answer shows that it has come to `slot`.
-         */
+        /** The least slot of an answer at this level, for an address known to have come to `slot`. */
         floor(level: Level): (slot?: number) => number {
           const named = (place: Place) => Math.max(...AT_LEAST[level].map((one) => place.seen[one]));
           const ours = named(own);
@@ -85,14 +80,14 @@ export function createFreshness(now: () => number) {
         saw(level: Level, slot: number): void {
           if (reach(slot)) own.seen[level] = Math.max(own.seen[level], slot);
         },
-        /** True while this address has named no slot, although another one has. */
+        /** True while only other addresses have named slots. */
         isUnknown: () => own.reached === null && places.some(({ reached }) => reached !== null),
       };
     },
   };
 }
 
-/** The level at which a method answers: the one it is asked for, and statuses always at the newest. */
+/** The requested level; statuses are always at the newest. */
 function levelOf(method: string, params: readonly unknown[]): Level {
   if (method === 'getSignatureStatuses') return 'processed';
   const options = params.at(-1);
@@ -100,7 +95,7 @@ function levelOf(method: string, params: readonly unknown[]): Level {
   return asked === 'finalized' ? 'finalized' : 'confirmed';
 }
 
-/** A refusal by the cluster: it understood the request, and answered with an error. */
+/** An understood request that the cluster answered with an error. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal';
   constructor(
@@ -112,10 +107,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-/**
- * No answer that counts. `final`: the same address would give it again. `behind`: the node is behind another one, as is
- * usual for a moment.
- */
+/** `final`: the address would repeat it. `behind`: the node lags, as is usual for a moment. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly pauseMs: number | null = null;
@@ -130,27 +122,23 @@ export class NoAnswer extends Error {
   }
 }
 
-/** One address of a cluster's JSON-RPC. */
 export interface Member {
-  /** As much of the address as an error or a log may show. */
+  /** The address without its secrets. */
   readonly host: string;
-  /**
-   * Asks a single time, and checks the result against `schema`.
-   * @throws NoAnswer, RpcRefusal
-   */
+  /** Asks once and checks the result against `schema`. @throws NoAnswer, RpcRefusal */
   ask<S extends z.ZodType>(
     method: string,
     params: readonly unknown[],
     schema: S,
     signal?: AbortSignal,
   ): Promise<z.output<S>>;
-  /** Until when the others are asked before it (epoch ms); infinite for one that leads to another cluster. */
+  /** Epoch ms until which others come first; infinite for another cluster's address. */
   asideUntilMs(): number;
-  /** Leaves it aside for a while: longer with each failure in a row, and at least as long as it asked for. */
+  /** Leaves it aside, longer with each failure in a row and at least as long as it asked. */
   leaveAside(why: string, askedMs?: number | null): void;
 }
 
-/** The first block of the cluster that all addresses must lead to; null while it isn't known. */
+/** The first block that all addresses share; null while unknown. */
 export interface Genesis {
   hash: string | null;
 }
@@ -159,16 +147,15 @@ const TIMEOUT_MS = 15_000;
 const COMPARED_AGAIN_MS = 60_000;
 const ASIDE: DelayPolicy = { firstMs: 4_000, factor: 2, mostMs: 60_000, jitter: 'none' };
 
-/** A slot: what one node knows, the others soon know too. */
+/** A slot: nodes soon catch up. */
 const BEHIND_MS = 400;
 
-/** An address that fails so often in a row is worth a line in the log. */
+/** Failures in a row before a line in the log. */
 const TELL_AFTER = 3;
 
 /**
- * JSON-RPC errors about the request itself (https://solana.com/docs/rpc): a preflight that failed, a wrong signature
- * or their number, and what the specification of JSON-RPC names. Every other code is the node's own trouble: it is
- * behind (-32005), lacks a block or a slot (-32004, -32007, -32014, -32016), or is broken (-32603) or busy.
+ * JSON-RPC errors of the request itself (https://solana.com/docs/rpc): failed preflight, signatures, specified codes.
+ * Others are the node's: behind (-32005), missing blocks (-32004, -32007, -32014, -32016), broken (-32603), busy.
  */
 const REFUSALS = new Set([-32003, -32013, -32600, -32601, -32602]);
 
@@ -176,7 +163,7 @@ const PREFLIGHT_FAILED = -32002;
 const SLOT_NOT_REACHED = -32016;
 const preflight = z.looseObject({ err: z.union([z.string(), z.looseObject({})]) });
 
-/** A preflight that names no error of the transaction did not try it out. */
+/** A preflight without a transaction's error did not run it. */
 const isRefusal = ({ code, data }: { readonly code: number; readonly data?: unknown }): boolean =>
   code === PREFLIGHT_FAILED ? preflight.safeParse(data).success : REFUSALS.has(code);
 
@@ -186,12 +173,12 @@ const envelope = z.looseObject({
   error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
 
-/** Methods whose answers name no slot, or that try something out: the node itself has to refuse. */
+/** Methods without a slot in the answer, or simulations: the node itself has to refuse. */
 const HELD_BY_NODE = new Set(['getSignaturesForAddress', 'simulateTransaction']);
 
 const TELLS_OF_LANDED = new Set(['getSignatureStatuses', 'getTransaction']);
 
-/** The slots of transactions in an answer: reached too, beside the node's own. */
+/** Slots of transactions in an answer have been reached too. */
 const landedSlots = z.union([
   z
     .looseObject({
@@ -203,16 +190,16 @@ const landedSlots = z.union([
           .nullable(),
       ),
     })
-    // Nothing has landed past the node's newest slot.
+    // Nothing lands past the node's newest slot.
     .transform(({ context, value }) => value.filter((one) => one !== null).filter(([, slot]) => slot <= context.slot)),
   z.looseObject({ slot: z.int(), meta: z.looseObject({}) }).transform(({ slot }) => [[null, slot] as const]),
 ]);
 
-/** Slots of transactions, each with its level; null: the level that was asked for. */
+/** Slots with their level; null: the requested one. */
 const landedIn = (method: string, result: unknown) =>
   TELLS_OF_LANDED.has(method) ? (landedSlots.safeParse(result).data ?? []) : [];
 
-/** Where an answer says how far the node had come. */
+/** The node's own slot in an answer. */
 const answerSlot = z.union([
   z.looseObject({ context: z.looseObject({ slot: z.int() }) }).transform(({ context }) => context.slot),
   z.looseObject({ absoluteSlot: z.int() }).transform(({ absoluteSlot }) => absoluteSlot),
@@ -225,7 +212,7 @@ interface MemberOptions {
   readonly standing: Standing;
   readonly genesis: Genesis;
   readonly log: Log;
-  /** Ends whatever is being asked. */
+  /** Ends open requests. */
   readonly closing: AbortSignal;
 }
 
@@ -262,8 +249,7 @@ export function createMember(options: MemberOptions): Member {
   }
 
   /**
-   * An address that was silent when the others were compared is compared before it is asked for anything else, and each
-   * one again once a minute: a balancer may get a wrong node behind it, a name may be moved.
+   * Compares the first block before the first use and once a minute: a balancer may get a wrong node, a name may move.
    */
   async function checkGenesis(): Promise<void> {
     if (genesis.hash === null) return;
@@ -311,7 +297,6 @@ export function createMember(options: MemberOptions): Member {
   };
 }
 
-/** @throws NoAnswer */
 async function post(
   { url, clock, closing, fetch }: MemberOptions,
   body: string,
@@ -332,17 +317,17 @@ async function post(
   return { status, text };
 }
 
-/** The parameters of a call, their options with the least slot that the node must have come to. */
+/** Adds the least slot that the node must have reached. */
 const withLeast = (params: readonly unknown[], minContextSlot: number): readonly unknown[] => [
   ...params.slice(0, -1),
   { ...(params.at(-1) as object), minContextSlot },
 ];
 
-/** The result that a node answered with. @throws NoAnswer, RpcRefusal */
+/** @throws NoAnswer, RpcRefusal */
 function resultIn({ status, text }: { readonly status: number; readonly text: string }, id: number): unknown {
   const answer = envelope.safeParse(parseJson(text));
   if (!answer.success) {
-    // A wrong address or key stays wrong; a page with status 200 comes from a proxy.
+    // Wrong addresses and keys stay wrong; a page with status 200 comes from a proxy.
     if (status >= 400) throw new NoAnswer(`it answered ${status}`, { final: true });
     throw new NoAnswer('its answer is not JSON-RPC');
   }
@@ -353,20 +338,20 @@ function resultIn({ status, text }: { readonly status: number; readonly text: st
   throw new NoAnswer(`${error.message} (${error.code})`, { behind: error.code === SLOT_NOT_REACHED });
 }
 
-/** fetch throws for the network alone; the cause names it (ECONNREFUSED and the like). */
+/** fetch throws for the network alone, with the cause's name (ECONNREFUSED). */
 function silence(error: unknown): never {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   throw new NoAnswer(cause instanceof Error ? cause.message || cause.name : 'no connection');
 }
 
-/** `Retry-After` is a number of seconds or a date. */
+/** Seconds or a date. */
 function retryAfterMs(header: string | null, clock: Clock): number | null {
   if (header === null) return null;
   const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - clock.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
-/** JSON in which an integer that a double cannot hold exactly is kept as text; see `integer`. */
+/** Keeps integers past a double's range as text; see `integer`. */
 function parseJson(text: string): unknown {
   const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
     /^-?\d{16,}$/.test(token) ? `"${token}"` : token,

@@ -11,13 +11,13 @@ import { RpcRefusal } from './member.ts';
 const POLL_MS = 500;
 const POLLS_PER_BROADCAST = 4;
 
-/** A blockhash lives about a minute; this is a bound for clusters that stand still. */
+/** Bounds clusters that stand still; a blockhash lives about a minute. */
 const LONGEST_WAIT_MS = 120_000;
 
-/** So many nodes, one after the other, do not know the blockhash any more: it has expired. */
+/** Nodes in a row without the blockhash: it has expired. */
 const ENOUGH_DOUBT = 3;
 
-/** The nodes' word on the bytes: one took them, all refused them, or it is unknown. */
+/** One node took the bytes, all refused them, or it is unknown. */
 type Broadcast =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly refusal: Problem }
@@ -30,11 +30,8 @@ interface Ports {
 }
 
 /**
- * Sends a signed transaction and waits until it is confirmed. It is tried out first: a transaction that would fail is not
- * sent. Then every address gets the same bytes, and again every two seconds while they can land: a leader may drop them,
- * a block that had them may be dropped, and they land at most once.
- * @throws Problem `transaction_failed` when it was refused before any node had it, so that nothing is on its way,
- *   or when it failed on chain; `cluster_failed` when what happened is not known.
+ * Simulates, sends the same bytes to every address every two seconds while they can land, and waits for confirmation.
+ * @throws Problem `transaction_failed` when no node had it or it failed on chain; `cluster_failed` when unknown.
  */
 export async function sendAndConfirm(
   wire: Uint8Array,
@@ -50,11 +47,11 @@ export async function sendAndConfirm(
   };
   const tried = await tryOut(ports, wire, { verifySignatures: true });
   if (tried.err !== null) {
-    // Bytes that landed before are refused, if only because their blockhash has expired since.
+    // Landed bytes are refused too, if only because their blockhash has expired.
     if (await settled()) return signature;
     if (tried.err !== 'AlreadyProcessed') throw refusedWith(tried.err, 'it fails when it is tried out', tried.logs);
   }
-  // From the first answer that is not a refusal on, no refusal means anything: another node may have the bytes.
+  // After any other answer refusals mean nothing: a node may have the bytes.
   let mayBeOut = tried.err !== null;
   for (let unheard = 0, doubts = 0; clock.now() < deadlineMs && doubts < ENOUGH_DOUBT; ) {
     const said = await broadcast(caller, wire);
@@ -83,10 +80,7 @@ export async function sendAndConfirm(
   });
 }
 
-/**
- * The commitment is that of the blockhash, although nothing is tried out: a node that looks the blockhash up in an
- * older block drops the bytes.
- */
+/** Sends at the blockhash's commitment: a node that looks it up in an older block drops the bytes. */
 async function broadcast(caller: RpcCaller, wire: Uint8Array): Promise<Broadcast> {
   const options = { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 };
   const params = [Buffer.from(wire).toString('base64'), options];
@@ -99,16 +93,15 @@ async function broadcast(caller: RpcCaller, wire: Uint8Array): Promise<Broadcast
   return { kind: 'unheard', pauseMs: asked.length > 0 ? Math.min(...asked) : null };
 }
 
-/** The level of blockhashes: a finalized one is old already, a processed one may vanish. */
+/** Blockhashes are taken at this level: finalized ones are old, processed ones may vanish. */
 const CONFIRMED = { commitment: 'confirmed' } as const;
 
-/** Blockhashes that were given out here and may still live. */
+/** Blockhashes given out that may still live. */
 const MOST_REMEMBERED = 128;
 
-/** `doubtful`: a node does not know it. It may have expired, and the node may be behind. */
+/** `doubtful`: expired, or the node is behind. */
 type Life = 'alive' | 'over' | 'doubtful';
 
-/** How long signed bytes can land. */
 export function createLifetimes(caller: RpcCaller) {
   const lastValid = new Map<string, bigint>();
   const blockHeight = async (commitment: 'confirmed' | 'finalized'): Promise<bigint> =>
@@ -132,16 +125,15 @@ export function createLifetimes(caller: RpcCaller) {
 
 type Lifetimes = ReturnType<typeof createLifetimes>;
 
-/** A node that lags does not know a young blockhash for some seconds. */
+/** Lagging nodes lack a young blockhash for some seconds. */
 const MOST_BEHIND = 6;
 
-/** So many nodes, one after the other, do not know a blockhash that is not known here either: it has expired. */
+/** Nodes in a row without a blockhash that we did not give out: it has expired. */
 const ENOUGH_SILENCE = 3;
 
 /**
- * Tries a transaction out on a node that has come as far as any answer before. One that does not know a blockhash that
- * still lives is behind: another is asked, or the same one later.
- * @throws Problem `cluster_failed`
+ * Simulates on a node that has caught up; one that lacks a live blockhash is passed over. @throws Problem
+ * `cluster_failed`
  */
 export async function tryOut(
   { caller, clock, lifetimes }: Ports,
@@ -167,12 +159,12 @@ async function simulated(caller: RpcCaller, params: readonly unknown[]): Promise
     return { err: err ?? null, logs: logs ?? [], unitsConsumed: unitsConsumed ?? 0n };
   } catch (error) {
     if (!(error instanceof RpcRefusal)) throw error;
-    // A transaction that cannot even be tried is a result of the simulation too.
+    // An unreadable transaction is a result of the simulation too.
     return { err: refusal(error).detail?.error, logs: [], unitsConsumed: 0n };
   }
 }
 
-/** A refusal of the cluster as a problem, with the runtime's error in `detail.error`. */
+/** Keeps the runtime's error in `detail.error`. */
 function refusal(error: RpcRefusal): Problem {
   const data = preflightData.safeParse(error.data);
   if (data.success) return refusedWith(data.data.err, error.message, data.data.logs ?? []);
