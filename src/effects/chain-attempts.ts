@@ -20,10 +20,7 @@ export interface AttemptPorts {
 export const REPEATABLE: readonly EffectKind[] = ['sweep'];
 /** Money that leaves us for good is gone only in a final block. */
 const ENDS_FINALIZED: readonly EffectKind[] = ['capture', 'refund', 'payout'];
-/**
- * The escrow program does each of these once, whatever is sent (a sweep moves what is there): a second attempt is no
- * danger. A pay-out carries a marker for that (flights/refunds/payouts.ts), but those of earlier releases don't.
- */
+/** The program does each of these once, whatever is sent. Old pay-outs lack the marker that ensures it. */
 const isExclusive = (kind: EffectKind): boolean => kind !== 'payout';
 /** After so long an unknown outcome waits for a person. */
 const LONG_UNKNOWN_MS = 12 * 60_000;
@@ -56,11 +53,7 @@ async function end(
   });
 }
 
-/**
- * Asks the cluster about a signed attempt, and writes a certain outcome down. A failure counts only once it is final: on
- * another fork the same bytes can still succeed.
- * @param byPerson a person asks: an attempt that waits for one may then be given up, too
- */
+/** Asks the cluster about a signed attempt. A failure counts once final: on another fork the same bytes can succeed. */
 export async function ask(ports: AttemptPorts, row: EffectTable, byPerson = false): Promise<Landing['kind'] | 'done'> {
   const { landingOf } = await loadLanding();
   const bytes = {
@@ -143,11 +136,7 @@ export async function send(ports: AttemptPorts, row: EffectTable): Promise<void>
   if (known !== 'done') throw notYet(known);
 }
 
-/**
- * The signature of an earlier attempt that did land, when the chain shows the effect done. Null when somebody else
- * did it.
- * @throws Problem `cluster_failed` while an attempt that was given up lately may be the one, and none is seen
- */
+/** The signature of a landed attempt; null when others acted. @throws `cluster_failed` while one may still land */
 export async function signatureInPast(
   { store, cluster, clock }: AttemptPorts,
   kind: EffectKind,

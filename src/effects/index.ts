@@ -11,10 +11,7 @@ import type { EffectKind, EffectsTables, EffectTable, Store } from './tables.ts'
 
 export * from './tables.ts';
 
-/**
- * Throws when the decision behind an effect was replaced. Runs in the transaction that writes the attempt, so a new
- * decision either prevents the attempt or finds it.
- */
+/** Throws when the decision behind an effect was replaced; runs in the transaction that writes the attempt. */
 export type Agreed = (tx: Transaction<EffectsTables>) => Promise<void>;
 
 interface Guards {
@@ -58,10 +55,7 @@ export interface AirlineEffect<T> extends Guards {
   refused(error: unknown): boolean | string;
   /** The airline's own words about an error: kept with the attempt, for a person who has to ask about it. */
   told?: ((error: unknown) => AirlineTold | null) | undefined;
-  /**
-   * The reason why it is unknown whether this was bought. Such an attempt is `stuck`: it stays alive, so that there is
-   * never a second one, and a person decides; the airline is still asked about it.
-   */
+  /** Names why a purchase is unknown: the attempt stays alive as `stuck`, which bars a second one, for a person. */
   waitsForPerson?: ((order: T) => string | null) | undefined;
 }
 
@@ -127,7 +121,6 @@ export async function writeAttempt(
   return written ? row : null;
 }
 
-/** Writes a row unless an attempt is alive; null when another process was first. */
 function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: NewAttempt, agreed?: Agreed) {
   if (!agreed) return writeAttempt(ports.store, ports, kind, subject, fields);
   return ports.store.transaction().execute(async (tx) => {
@@ -140,30 +133,20 @@ function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: Ne
 export const liveAttempt = (on: Store | Transaction<EffectsTables>, kind: EffectKind, subject: string) =>
   on.selectFrom('effects').selectAll().where('live_key', '=', liveKey(kind, subject)).executeTakeFirst();
 
-/**
- * The effect log (DESIGN, section 6): money and airline orders move only through rows that are written before the outside
- * world is touched. A crash anywhere leaves a row that says what may have happened; recovery asks the world, and only then
- * acts.
- */
+/** The effect log (DESIGN, section 6): rows precede acts; after a crash, recovery asks the world before it acts. */
 export function createEffects(given: EffectPorts) {
   const ports = { ...given, sending: new Set<string>() };
   return {
     /**
-     * Makes a chain effect happen once and answers with its signature (null when somebody else did it and the signature
-     * can't be found). Call it again after any failure: it goes on where it stopped.
-     * @throws Problem `cluster_failed` (the outcome is not known yet), `not_final` (it landed, and its block can still be
-     *   taken back), `transaction_failed` (refused, and it may still be retried; or it waits for a person), and the errors
-     *   of `already`, `plan` and `fence`
+     * Makes a chain effect happen once; call it again after any failure. The signature is null when others did it.
+     * @throws Problem `cluster_failed` (unknown), `not_final` (may be taken back), `transaction_failed` (refused, or
+     * waits for a person)
      */
     chain: (effect: ChainEffect) => chain(ports, effect),
 
-    /** Makes an airline effect happen once. */
     airline: <T>(effect: AirlineEffect<T>) => airline(ports, effect),
 
-    /**
-     * The state of an effect, after asking the cluster about an attempt whose outcome was not known. An attempt that waits
-     * for a person is given up only when a person asks (`byPerson`), and only if it can land no more.
-     */
+    /** Asks the cluster about open attempts. Stuck ones are given up `byPerson` alone, if they can land no more. */
     async standing(kind: EffectKind, subject: string, byPerson = false): Promise<'none' | 'open' | 'done' | 'stuck'> {
       const live = await liveAttempt(ports.store, kind, subject);
       if (!live || isCalledOff(live)) return 'none';
@@ -175,10 +158,7 @@ export function createEffects(given: EffectPorts) {
       return known === 'dead' ? 'none' : isStuck ? 'stuck' : 'open';
     },
 
-    /**
-     * Keeps an effect from ever beginning, in any process.
-     * @returns false where it has begun before
-     */
+    /** Keeps an effect from ever beginning, in any process. @returns false where it has begun before */
     async callOff(kind: EffectKind, subject: string): Promise<boolean> {
       if (await begin(ports, kind, subject, { state: 'failed', error: CALLED_OFF })) return true;
       const live = await liveAttempt(ports.store, kind, subject);
@@ -243,9 +223,8 @@ const MAY_BE_ASKING_MS = 20_000;
 const unknownOutcome = () => problem('provider_failed', { message: 'Nobody can say yet what the airline made of it.' });
 
 /**
- * Orders at an airline at most once. Our reference is on record before the airline is asked; an open outcome (no answer, a
- * crash) is followed by a question, never by a second order. Throws the refusal (nothing was ordered, the attempt is over),
- * or what left the outcome unknown (the attempt stays alive and the next call asks again): `standing` tells which.
+ * Orders at most once: the reference is on record first, and an open outcome leads to a question, never a second order.
+ * Throws a refusal (the attempt is over) or an unknown outcome (it stays alive): `standing` tells which.
  */
 async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise<T> {
   const { subject, kind = 'airline_order' } = effect;

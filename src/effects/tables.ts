@@ -12,15 +12,10 @@ export type EffectKind =
 
 type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 
-/**
- * Something done to the outside world, written before it is done (DESIGN, section 6). At most one live attempt
- * per (kind, subject): `live_key` is unique and becomes null when the attempt has failed for certain. One that was called
- * off keeps it.
- */
+/** An act on the outside world, written first (DESIGN, section 6). A certain failure clears the unique `live_key`. */
 export interface EffectTable {
   effect_id: string;
   kind: EffectKind;
-  /** Its subject, usually an intent id. */
   subject: string;
   state: EffectState;
   live_key: string | null;
@@ -43,10 +38,8 @@ export interface EffectsTables {
   effects: EffectTable;
 }
 
-/** The database, as far as effects know it. */
 export type Store = Kysely<EffectsTables>;
 
-/** What makes the effect log, step by step. */
 export const effectsMigrations = {
   create: [
     `create table effects (

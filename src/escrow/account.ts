@@ -64,10 +64,7 @@ export function escrowIn(
   return decodeEscrow(account.address, account.owner, account.data);
 }
 
-/**
- * Reads an escrow from the cluster; null when there is none at `address`.
- * @throws Problem `cluster_failed`
- */
+/** Reads an escrow from the cluster; null when there is none at `address`. @throws Problem `cluster_failed` */
 export async function readEscrow(
   cluster: AccountReader,
   address: Address,
@@ -80,11 +77,7 @@ export async function readEscrow(
 /** The facts needed to move the money of an escrow: one reading of three accounts. */
 export type ObservedEscrow = Awaited<ReturnType<typeof observeEscrow>>;
 
-/**
- * Reads an escrow, its vault and its refund account, for `captureInstructions`, `refundInstructions` and
- * `sweepInstructions`. Read again for each attempt: anybody may send to the vault at any time.
- * @throws Problem `cluster_failed`
- */
+/** Reads an escrow, its vault and its refund account. Read again for each attempt: anybody may send to the vault. */
 export async function observeEscrow(
   cluster: AccountReader,
   at: { readonly escrow: Address; readonly mint: Address; readonly refundOwner: Address; readonly programId: Address },

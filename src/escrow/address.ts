@@ -3,20 +3,13 @@ import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@sola
 import { CROCKFORD } from '../kernel/ids.ts';
 import { associatedTokenAddress } from '../solana/index.ts';
 
-/**
- * The address of program/escrow.so on the embedded cluster. The key behind it was discarded: nobody can upgrade it there.
- * A deployment has an address of its own, and an intent ends at the program that it was opened at, so no function of this
- * room assumes this one.
- */
+/** The address of program/escrow.so on the embedded cluster; its key was discarded. Deployments have their own. */
 export const ESCROW_PROGRAM_ID = 'FLKFgRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
 
 export const intentHashOf = (intentId: string): Uint8Array =>
   new Uint8Array(createHash('sha256').update(chainBytes(intentId)).digest());
 
-/**
- * The state account of an intent, which an x402 payment names as `payTo`: PDA of `["escrow", sha256(bytes of the intent
- * id)]` (docs/escrow.md).
- */
+/** The state account of an intent, its `payTo`: PDA of `["escrow", sha256(bytes of its id)]` (docs/escrow.md). */
 export async function escrowPlace(intentHash: Uint8Array, programId: Address) {
   const [address, bump] = await getProgramDerivedAddress({ programAddress: programId, seeds: ['escrow', intentHash] });
   return { address, bump, intentHash };
@@ -32,12 +25,9 @@ export async function escrowAddress(
 }
 
 /**
- * An intent id names its refund owner: `int_`, 16 random characters, and 16 that commit to him (program/commitment.h).
- * Once an escrow is closed, no account on chain knows who gets late money; its id still proves it.
- *
- * The program takes 30 bytes: `int_`, the ten bytes that the random characters spell, and the 16 characters. The chain
- * shows the owner and a hash of the 30 bytes, which leaves 80 bits to guess. Ids of 0.2 are the 30 bytes themselves, with
- * ten random characters in them.
+ * An intent id is `int_`, 16 random characters and 16 that commit to its refund owner (program/commitment.h): after the
+ * escrow is closed the id still proves who gets late money. The program takes 30 bytes: `int_`, the ten bytes that the
+ * random characters spell, and the 16 characters. Ids of 0.2 are the 30 bytes themselves, with ten random characters.
  */
 
 const TAG = 'farelock refund owner';
@@ -60,10 +50,7 @@ function nonceBytes(start: string): Uint8Array {
   return Buffer.concat([Buffer.from('int_'), Buffer.from(value.toString(16).padStart(20, '0'), 'hex')]);
 }
 
-/**
- * The bytes that the last 16 characters of an intent id spell (their first 80 bits).
- * @param start the characters before them
- */
+/** The hash whose first 80 bits end an intent id. @param start the characters before them */
 export function refundCommitment(start: string, refundOwner: Address): Uint8Array {
   const hash = createHash('sha256').update(TAG).update(nonceBytes(start));
   return new Uint8Array(hash.update(new Uint8Array(getAddressEncoder().encode(refundOwner))).digest());

@@ -5,7 +5,6 @@ import { type ObservedEscrow, observeEscrow, readEscrow } from './account.ts';
 import { commitsTo, escrowPlace, intentHashOf } from './address.ts';
 import { recoverInstructions, refundInstructions, sweepInstructions } from './program.ts';
 
-/** The escrow of an intent as the cluster alone shows it, without a service. */
 export type EscrowOnChain = NonNullable<Awaited<ReturnType<typeof escrowOnChain>>>;
 
 /** Money at the address of an escrow that does not exist: it was closed before the money came, or never opened. */
@@ -22,12 +21,7 @@ interface Claim {
 const NETWORK_FEE = 5_000n;
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/**
- * Finds the escrow by the intent's id, which its address follows from together with the program.
- * @param programs where it may have been opened
- * @returns null when there is none: never opened, or closed after its end.
- * @throws Problem `cluster_failed`
- */
+/** Finds the escrow of an intent at the programs; null: never opened, or closed. @throws Problem `cluster_failed` */
 export async function escrowOnChain(
   cluster: Pick<Cluster, 'accounts'>,
   intentId: string,
@@ -45,10 +39,8 @@ export async function escrowOnChain(
 }
 
 /**
- * Finds money at the address where the escrow of an intent was, and which of `owners` it belongs to: no account says that
- * any more, but the intent's id does (docs/escrow.md, Recover).
- * @returns null when there is none; `refundOwner` is null where the id proves none of them
- * @throws Problem `cluster_failed`
+ * Finds money where a closed escrow was, and its owner: the intent id proves it (docs/escrow.md, Recover).
+ * @returns null when there is none; `refundOwner` is null where the id proves none of `owners`
  */
 export async function lateMoney(
   cluster: Pick<Cluster, 'accounts'>,
@@ -76,10 +68,8 @@ export async function lateMoney(
 }
 
 /**
- * Sends such money to its owner, without the operator. `signer` pays the network fee, and the rent of the owner's
- * token account where that is gone.
- * @throws Problem `nothing_to_claim`, `insufficient_funds` (SOL), all before anything is sent; `cluster_failed`,
- *   `transaction_failed`
+ * Sends late money to its owner without the operator. `signer` pays the fee, and the rent of a missing token account.
+ * @throws Problem `nothing_to_claim`, `insufficient_funds` (SOL), both before anything is sent
  */
 export async function claimLateMoney(
   cluster: Cluster,
@@ -106,12 +96,10 @@ export async function claimLateMoney(
 }
 
 /**
- * Sends the money of an escrow to its refund owner without the operator (docs/escrow.md): all of it once
- * `refund_after` has passed, and whatever arrived after the end at any time. `signer` pays the network fee, and the
- * rent of the refund owner's token account where that is gone; the money goes to the refund owner whoever claims.
- * Call it again after any failure: the chain itself lets it happen once.
- * @throws Problem `refund_not_due`, `nothing_to_claim`, `insufficient_funds` (SOL), all before anything is sent;
- *   `cluster_failed`, `transaction_failed`
+ * Sends an escrow's money to its refund owner, whoever claims: all of it after `refund_after`, late money at any time.
+ * `signer` pays the fee, and the rent of a missing token account. The chain lets it happen once: repeat after a
+ * failure.
+ * @throws Problem `refund_not_due`, `nothing_to_claim`, `insufficient_funds` (SOL), all before anything is sent
  */
 export async function claimEscrow(
   cluster: Cluster,

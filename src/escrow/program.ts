@@ -3,10 +3,7 @@ import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, TOKEN_PROGRAM } from 
 import type { ObservedEscrow } from './account.ts';
 import { chainBytes, escrowPlace, intentHashOf } from './address.ts';
 
-/**
- * The six instructions of the escrow program, account by account (docs/escrow.md). They name their signers by role only:
- * the builder of the transaction brings the keys.
- */
+/** The six instructions of the escrow program (docs/escrow.md). Signers are roles; the builder brings the keys. */
 
 const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 const TAG = { open: 0, capture: 1, refund: 2, sweep: 3, close: 4, recover: 5 } as const;
@@ -24,14 +21,10 @@ const instruction = (of: Of<never>, accounts: readonly AccountMeta[], data: Uint
   data,
 });
 
-/**
- * `payer` pays the rents, and gets them back at the end. `vault` is the associated token account of `escrow`; it must be
- * there already, and be empty. `treasury` and `refundOwner` are owners of token accounts, not token accounts.
- */
+/** `payer` pays the rents until the end. `vault` must be empty. `treasury` and `refundOwner` own token accounts. */
 export function openInstruction(
   open: Of<'authority' | 'payer' | 'escrow' | 'vault' | 'mint' | 'treasury' | 'refundOwner'> & {
     readonly intentHash: Uint8Array;
-    /** Atomic units. */
     readonly amount: bigint;
     /** Seconds since the epoch. */
     readonly refundAfter: bigint;
@@ -120,10 +113,7 @@ export const closeInstruction = (close: Of<'authority' | 'escrow' | 'vault' | 'r
     Uint8Array.of(TAG.close),
   );
 
-/**
- * There must be no escrow at `escrow` any more. `intentId` names `refundOwner` (address.ts), who gets the rent of a vault
- * that was made again.
- */
+/** No escrow may exist at `escrow`. `intentId` names `refundOwner`, who gets the rent of a vault made again. */
 export const recoverInstruction = (
   recover: Of<'escrow' | 'vault' | 'refundAccount' | 'refundOwner'> & { readonly intentId: string },
 ): Instruction =>
@@ -139,19 +129,13 @@ export const recoverInstruction = (
     Uint8Array.of(TAG.recover, ...chainBytes(recover.intentId)),
   );
 
-/**
- * The parties of one escrow, by the owners of token accounts. `programId` is the program that it is opened at; `payer`
- * pays the rent of what has to be created.
- */
+/** The parties of one escrow, by the owners of token accounts. `payer` pays the rent of what has to be created. */
 interface EscrowParties extends Of<'payer' | 'escrow' | 'mint' | 'refundOwner'> {
   /** The payer of the rents at Open; default `payer`. */
   readonly rentPayer?: Address | undefined;
   /** Default: the associated token account of the refund owner. Another where that one is unusable. */
   readonly refundAccount?: Address | undefined;
-  /**
-   * `payer` opens the refund owner's token account where it is missing (default true). Its rent is a gift: the
-   * refund owner can close it and keep that.
-   */
+  /** `payer` opens a missing refund account (default true): a gift, for the owner can close it and keep the rent. */
   readonly opensRefundAccount?: boolean | undefined;
   /** A fresh reading of `observeEscrow`; see each function for what happens without it. */
   readonly observed?: ObservedEscrow | undefined;
@@ -171,10 +155,7 @@ function createTokenAccount(payer: Address, account: Address, owner: Address, mi
   );
 }
 
-/**
- * Creates the vault, then the escrow. Signers: `authority` and `payer`, which may be the same. `refundAfter` has to be
- * ahead of the cluster's clock.
- */
+/** Creates vault, then escrow. Signers: `authority`, `payer`. `refundAfter` is ahead of the cluster's clock. */
 export async function openInstructions(
   open: Omit<Parameters<typeof openInstruction>[0], 'escrow' | 'vault' | 'intentHash'> & { readonly intentId: string },
 ): Promise<Instruction[]> {
@@ -187,11 +168,8 @@ export async function openInstructions(
 }
 
 /**
- * Captures: the amount to the treasury's associated token account, created when it is missing. Signer: `authority`.
- *
- * What the vault holds above the amount goes to the refund owner when his token account can take it. Where it can't,
- * or nothing was observed, it stays in the vault for `sweepInstructions`: a capture must not depend on an account
- * that the refund owner can make unusable (docs/escrow.md, Capture).
+ * Captures the amount to the treasury's token account, created when missing. Signer: `authority`. A surplus goes to the
+ * refund owner if his account can take it, else stays for a sweep: he could block a capture (docs/escrow.md, Capture).
  */
 export async function captureInstructions(parties: AuthorityParties & { readonly treasury: Address }) {
   const { payer, mint, treasury, refundOwner, observed } = parties;
@@ -213,10 +191,9 @@ export async function captureInstructions(parties: AuthorityParties & { readonly
 }
 
 /**
- * Refunds: the whole vault to the refund owner. Signer: `authority`, unless `byAuthority` is false, which works once
- * `refund_after` has passed. The refund owner's token account is created when it is missing and money goes there;
- * when nothing was observed it is created in any case, at the payer's cost. With `closes` the state account is closed in
- * the same transaction: the program allows it for an escrow that was never paid.
+ * Refunds the whole vault. Signer: `authority`, unless `byAuthority` is false (after `refund_after`). A missing refund
+ * account is created when money goes there, or nothing was observed. `closes` also closes an escrow that was never
+ * paid.
  */
 export async function refundInstructions(
   parties: AuthorityParties & { readonly byAuthority?: boolean | undefined; readonly closes?: boolean | undefined },
@@ -230,10 +207,7 @@ export async function refundInstructions(
   ];
 }
 
-/**
- * Closes the state account of an ended escrow. A vault that somebody made again is swept in the same transaction, also
- * an empty one: it would be in the way, and who makes it each time only gives its rent away. Signer: `authority`.
- */
+/** Closes an ended escrow. Signer: `authority`. A vault that was made again is swept too, or it would be in the way. */
 export async function closeInstructions(parties: AuthorityParties): Promise<Instruction[]> {
   const { vault, rentPayer } = await vaultOf(parties);
   return [
@@ -242,10 +216,7 @@ export async function closeInstructions(parties: AuthorityParties): Promise<Inst
   ];
 }
 
-/**
- * Sends what lies at the address of an escrow that does not exist (closed, or never opened) to the refund owner whom
- * its intent id names. No signer but the fee payer.
- */
+/** Sends money at a closed or unopened escrow to the refund owner that the intent id names. Signer: the fee payer. */
 export async function recoverInstructions(parties: EscrowParties & { readonly intentId: string }) {
   const { vault } = await vaultOf(parties);
   const refundAccount = await refundAccountOf(parties);

@@ -40,7 +40,6 @@ export type EscrowCheckName =
   | 'vault'
   | 'held';
 
-/** One line of the report: the promise, and what the chain says. */
 export interface EscrowCheck {
   readonly check: EscrowCheckName;
   readonly expected: string;
@@ -79,9 +78,8 @@ function balanceOf(
 }
 
 /**
- * Compares an escrow on chain with the terms that its payer saw (DESIGN, section 3). Pay only when every check is `ok`.
+ * Compares an escrow on chain with the payer's terms (DESIGN, section 3): pay only when every check is `ok`.
  * Without a state account of a known program the list ends after `program` and `address`.
- * @throws Problem `cluster_failed`
  */
 export async function verifyEscrow({
   cluster,
@@ -115,6 +113,5 @@ export async function verifyEscrow({
   ];
 }
 
-/** True when there is a check list and nothing in it failed. */
 export const isVerified = (checks: readonly EscrowCheck[]): boolean =>
   checks.length > 0 && checks.every((check) => check.ok);

@@ -13,7 +13,6 @@ import { createWorker } from './upkeep/index.ts';
 
 export * from './migrations.ts';
 
-/** The flight service over HTTP: the customers' routes, and the operators', which are loaded by the first call. */
 function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): { readonly fetch: Serve } {
   const { ports, funds } = given;
   const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.options));

@@ -1,9 +1,6 @@
 import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
 
-/**
- * The door for looks that change nothing, for completion and `doctor`: what the service's tables say, asked without
- * opening the service.
- */
+/** Read-only looks at the service's tables for completion and `doctor`, without opening the service. */
 
 /** Work that waits for a person: `id`, what it is, and why. */
 export const STUCK = `select intent_id as id, 'booking' as a, last_error as b from bookings where state = 'stuck'

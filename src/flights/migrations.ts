@@ -1,4 +1,3 @@
-/** What makes the flight service's tables, step by step. */
 export const flightsMigrations = {
   searchCompletions: [
     'create table search_completions (id text primary key, at_ms bigint not null)',

@@ -10,9 +10,7 @@ const refusal = (codes: readonly ProblemCode[]) => ({
   allOf: [ref('Error'), { properties: { code: { enum: codes } } }],
 });
 
-/**
- * The machine-readable description, made from the route tables and from the prices that are charged.
- */
+/** The machine-readable description, made from the route tables and from the prices that are charged. */
 export const openapiDocument = (options: FlightsOptions) =>
   describe({
     info: {

@@ -37,10 +37,7 @@ const LATE: Checks = {
   disk: 'storage_locked',
 };
 
-/**
- * Checks all that a service needs at once. A check that has not ended is not begun again, and callers of the same moment
- * share an answer: any number of them takes only a few connections of the database.
- */
+/** Checks a service's needs. Callers share running checks, so that any number takes few database connections. */
 export function createReadiness(ports: FlightsPorts, funds: Funds) {
   const looks: Readonly<Record<keyof Checks, () => Promise<Found>>> = {
     database: unlessMovedOn(ports, () => lookAtDatabase(ports)),

@@ -19,7 +19,6 @@ export const API_VERSION = '1.0.0';
 export interface FlightsParts extends IntentTools {
   readonly pricing: Pricing;
   readiness(): Promise<Readiness>;
-  /** The description, made from this very table. */
   describe(publicUrl: string | undefined): Promise<object>;
 }
 

@@ -23,12 +23,9 @@ export async function feePayerOf(url: string, network: string): Promise<string> 
 }
 
 /**
- * A facilitator somewhere else, over x402's HTTP interface. Its signature is not known before it answers, and many keep
- * no journal: asked a second time, they call a payment bad that they have settled. So after a lost answer the chain is
- * asked first, for the message that the payer signed; the same payload goes to the facilitator again only while it can
- * still land. Whether a refusal is final is its word: only those that it gives before sending are taken for certain.
- *
- * Our own checks of the transaction, the quote and the journal are the same.
+ * A remote facilitator over x402's HTTP interface. Its signature comes with its answer, and asked again it may refuse a
+ * settled payment. So after a lost answer the chain is asked for the signed message first, and the payload is sent
+ * again only while it can land. Only refusals that come before sending are certain. Our own checks are the same.
  */
 export function createRemoteFacilitator(ports: {
   readonly url: string;

@@ -11,9 +11,8 @@ import type { Requirements } from './quotes.ts';
 import type { Facilitator, Outcome, Verdict } from './settling.ts';
 
 /**
- * The facilitator in our own process: the package's `exact` scheme verifies, over the Cluster port. Settling is done
- * here rather than by its `settle`, which takes any error of sending for a failure: a payment whose answer was lost
- * would be called unpaid. The journal takes the place of its in-memory pending store and settlement cache.
+ * The facilitator in this process: the package verifies, and the journal settles. The package's `settle` would take any
+ * error of sending for a failure, and so call a payment with a lost answer unpaid.
  */
 export function createSvmFacilitator(ports: {
   readonly cluster: Cluster;
@@ -136,7 +135,6 @@ async function verify(
   return { valid: true, payer: verdict.payer ?? '', lastValidBlockHeight: asInteger(latest.lastValidBlockHeight) };
 }
 
-/** The wire bytes with the fee payer's signature in its place. */
 function countersign(feePayer: Signer, transaction: string): Uint8Array {
   const decoded = getTransactionDecoder().decode(Buffer.from(transaction, 'base64'));
   const signature = feePayer.sign(new Uint8Array(decoded.messageBytes));

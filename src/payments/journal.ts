@@ -40,10 +40,7 @@ const UNSIGNED = {
   error_code: null,
 } as const;
 
-/**
- * The settlement journal. One row per payment and per quote, both unique: the process that inserts the row holds the
- * payment, for as long as a lease says. Every write names a fence, so that a holder which was overtaken changes nothing.
- */
+/** The settlement journal: a row per payment and quote, both unique, held by a lease; a fence guards each write. */
 export function createJournal(ports: LeasePorts & { readonly store: Store }) {
   const { store, clock } = ports;
   /** Held rows that were written for the last time. */
@@ -82,10 +79,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
     /** Takes over a row whose lease has run out; null when another process did. */
     overtake: (row: Settlement): Promise<Settlement | null> => takeRow(ports, SETTLEMENTS, row.payment_key),
 
-    /**
-     * Runs `work` while the lease of a row is renewed, and gives the lease up afterwards unless the row is finished: a
-     * retry then goes on at once. After a crash it waits for the lease, a few seconds.
-     */
+    /** Works while the lease is renewed, then frees it unless finished, so that a retry goes on at once. */
     async hold<T>(row: Settlement, work: () => Promise<T>): Promise<T> {
       const holding = nameOf(row);
       try {
@@ -97,10 +91,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
       }
     },
 
-    /**
-     * @param how `REGAINED`: the cluster and other rows tell it again
-     * @throws LeaseLost when the row was overtaken
-     */
+    /** @param how `REGAINED`: the cluster and other rows tell it again @throws LeaseLost when the row was overtaken */
     async write(row: Settlement, change: SettlementChange, how?: typeof REGAINED): Promise<Settlement> {
       const written = { ...change, updated_at_ms: clock.now() };
       await markRow(store, SETTLEMENTS, row, written, how);

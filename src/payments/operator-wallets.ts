@@ -18,10 +18,7 @@ export interface OperatorWallets {
   readonly addresses: { readonly authority: Address; readonly facilitator: Address | null; readonly treasury: Address };
   /** False until the faucet of a new home has filled them. */
   isFilled(): boolean;
-  /**
-   * At most a few seconds old, and one look at a time for all requests, except for those that ask for a fresh one.
-   * @throws Problem `cluster_failed`
-   */
+  /** A look of the last seconds, shared by all requests unless `fresh`. @throws Problem `cluster_failed` */
   holdings(how?: { readonly fresh: boolean }): Promise<Holdings>;
 }
 
@@ -74,10 +71,8 @@ const SOL = 1_000_000_000n;
 export const LEAST_LAMPORTS = SOL / 2n;
 
 /**
- * Readies the cluster for the first payment: the operator's keys can pay fees and rents, and the treasury has a token
- * account, since an x402 payment goes to an account that exists. On the embedded cluster the faucet pays; on a real one the
- * operator does.
- * @throws Problem `insufficient_funds` on a real cluster, naming every key that holds too little
+ * Readies the cluster for payments: keys that can pay fees and rents, and the treasury's token account. The embedded
+ * cluster's faucet pays; elsewhere the operator. @throws Problem `insufficient_funds`, naming every key that is short
  */
 export async function readyForMoney(options: {
   readonly cluster: Cluster;

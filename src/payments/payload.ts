@@ -94,9 +94,8 @@ export function memoOf(sent: SentPayment): string | null {
 }
 
 /**
- * Our own reading of the signed transaction, beside the package's: why it is not the payment that was asked for, or
- * null. Signatures are checked here because a simulation does not check them; the fee payer may appear in no
- * instruction, because our signature on the fee would then also sign for that.
+ * Reads the signed transaction beside the package: why it is not the wanted payment, or null. A simulation checks no
+ * signatures. The fee payer may appear in no instruction, or our signature on the fee would sign for that too.
  */
 export async function whyNotPayable(sent: SentPayment, expected: Expected): Promise<string | null> {
   const [feePayer, payer] = sent.signers;

@@ -28,11 +28,10 @@ export interface RecoveringPaywall extends Paywall {
 }
 
 /**
- * The paywall (DESIGN, section 4). A request without a payment is checked and given a challenge; a payment is bound by its
- * memo to one quote, and a quote to one request. From the moment that a payment is claimed its journal row decides: the
- * same payment gets the same answer and is charged once, whichever process is asked.
- *
- * `charge` raises the problems of `check` and `perform`, `invalid_payment_signature`, and `payment_pending`.
+ * The paywall (DESIGN, section 4): a payment is bound by its memo to one quote, and a quote to one request. Once
+ * claimed,
+ * its journal row decides: the same payment gets the same answer and is charged once, in any process.
+ * `charge` raises what `check` and `perform` raise, `invalid_payment_signature` and `payment_pending`.
  */
 export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   const journal = createJournal(ports);

@@ -15,7 +15,6 @@ export const PAYMENT_RESPONSE = 'PAYMENT-RESPONSE';
 
 export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
-/** undefined when it is not base64 of JSON. */
 export function decodeHeader(header: string): unknown {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return undefined;
   try {
@@ -25,10 +24,7 @@ export function decodeHeader(header: string): unknown {
   }
 }
 
-/**
- * A challenge that was given out: one price for one request, until it expires. Its id is a secret of the challenged client,
- * its memo public: the transaction bears it.
- */
+/** A challenge: one price for one request until it expires. Its id is the client's secret; its memo is public. */
 export type Quote = Selectable<QuoteTable>;
 
 export const QUOTE_LIFE_MS = 120_000;
@@ -86,10 +82,7 @@ export interface Requirements {
 /** A signed transaction lives as long as its blockhash, about this many seconds. */
 const TRANSACTION_LIFE_S = 60;
 
-/**
- * The requirements of a quote. `memo` names it on chain, for all to see; `quote` never reaches the chain: a client repeats
- * it in `accepted`, and only with it is the answer of a payment given again.
- */
+/** The requirements of a quote. `quote` never reaches the chain: only a client that repeats it gets an answer again. */
 export const requirementsOf = (quote: Quote, network: string, feePayer: string): Requirements => ({
   scheme: 'exact',
   network: network as `${string}:${string}`,
@@ -105,10 +98,7 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/**
- * The 402: its body equals the decoded header (CONTRACT, section 2). `error` starts with our code, so that a client can
- * tell "pay first" from "that payment was not accepted".
- */
+/** The 402: its body equals the decoded header (CONTRACT, section 2). `error` starts with our code. */
 export function challengeResponse(parts: {
   readonly url: string;
   readonly description: string;

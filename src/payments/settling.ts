@@ -16,7 +16,6 @@ import { encodeHeader, PAYMENT_RESPONSE, QUOTE_LIFE_MS, type Requirements } from
 import type { Store } from './tables.ts';
 import type { Answer, PaidCall, Payment } from './terms.ts';
 
-/** The judgement of a payment before it is sent. */
 export type Verdict =
   | { readonly valid: true; readonly payer: string; readonly lastValidBlockHeight: number }
   | { readonly valid: false; readonly reason: string };
@@ -30,10 +29,7 @@ export type Outcome =
 export interface Facilitator {
   /** @throws Problem `cluster_failed`, `payment_pending` while the payment can be called neither good nor bad */
   verify(sent: SentPayment, requirements: Requirements): Promise<Verdict>;
-  /**
-   * Adds our signature, and touches nothing outside. The journal keeps what comes back, as text, before it is sent. The
-   * signature is null where a remote facilitator signs.
-   */
+  /** Adds our signature, touching nothing outside; the journal keeps it before sending. null: a remote signs. */
   seal(sent: SentPayment, requirements: Requirements): { transaction: string; signature: string | null };
   /** Sends a payment that is in the journal, for the first time. */
   send(row: Settlement): Promise<Outcome>;
@@ -89,7 +85,6 @@ const paymentOf = (row: Settlement): Payment => ({
   amount: BigInt(row.amount),
 });
 
-/** The journal's change for a settled outcome. With the answer on record the payment is done. */
 function settledChange({ cluster: { network } }: Till, row: Settlement, transaction: string) {
   const { payer, amount } = row;
   return {
@@ -102,7 +97,6 @@ function settledChange({ cluster: { network } }: Till, row: Settlement, transact
 const failedChange = (reason: string) =>
   ({ state: 'failed', error_code: reason, answer_sealed: null, answer_fence: null, answer_status: null }) as const;
 
-/** Carries a payment that is held from its verification to its end. */
 export const start = (till: Till, row: Settlement, attempt: Attempt): Promise<Ended> =>
   unlessOvertaken(async () => {
     const signed = await sign(till, row, attempt);
@@ -111,7 +105,6 @@ export const start = (till: Till, row: Settlement, attempt: Attempt): Promise<En
     return finish(till, signed, attempt.call, await settle(till, signed.row, sent));
   });
 
-/** Carries a payment that was sent, or settled, on to its end. */
 export const goOn = (till: Till, row: Settlement, call: PaidCall): Promise<Ended> =>
   unlessOvertaken(async () => {
     if (row.state !== 'settling') return deliver(till, { row, kept: null }, call);
@@ -123,7 +116,6 @@ export const goOn = (till: Till, row: Settlement, call: PaidCall): Promise<Ended
 export const abandon = (till: Till, row: Settlement, reason: string): Promise<Ended> =>
   unlessOvertaken(() => failed(till, row, reason));
 
-/** The end of a payment that has one in the journal. */
 export async function endOf(till: Till, row: Settlement): Promise<Ended | null> {
   if (row.state === 'answered') return { kind: 'answer', response: await keptAnswer(till, row) };
   if (row.state !== 'failed') return null;
@@ -138,16 +130,12 @@ const unlessOvertaken = (steps: () => Promise<Ended>): Promise<Ended> =>
     throw error;
   });
 
-/** A payment that is held, and its answer where this request has kept it. */
 interface Held {
   readonly row: Settlement;
   readonly kept: KeptAnswer | null;
 }
 
-/**
- * Does the work that comes before the money, then signs. The answer and the signed bytes are on the disk before anything
- * is sent.
- */
+/** Does the work before the money, then signs: answer and signed bytes are on the disk before anything is sent. */
 async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held | Ended> {
   const { journal } = till;
   const { call, sent, requirements, lastValidBlockHeight } = attempt;
@@ -261,7 +249,6 @@ async function failed({ journal }: Till, row: Settlement, reason: string): Promi
   return { kind: 'failed', payment: paymentOf(row), reason };
 }
 
-/** An answer that was kept, and its columns in the journal. */
 interface KeptAnswer {
   readonly body: string;
   readonly change: Pick<Settlement, 'answer_status' | 'answer_fence'>;
@@ -298,7 +285,6 @@ async function keepAnswer(
   return { body, change: { answer_status: answer.status, answer_fence: fence } };
 }
 
-/** The kept answer of a paid call, the same bytes every time. */
 const keptAnswer = async (till: Till, row: Settlement): Promise<HttpResponse> =>
   paidAnswer(row, await keptBody(till, row));
 
@@ -365,9 +351,8 @@ async function recovered(till: Till, row: Settlement): Promise<'settled' | 'fail
 }
 
 /**
- * Ends payments whose process died, as far as the cluster knows their outcome. One read when there is nothing to do. A
- * payment that failed for certain is only marked here: its call is undone by those who ask `outcome`, or by `undo` when the
- * same request comes again.
+ * Ends payments whose process died, as far as the cluster knows. Failed ones are only marked: `outcome` or a repeated
+ * request undoes their call.
  */
 export async function recover(till: Till): Promise<{ readonly finished: number; readonly waiting: number }> {
   let finished = 0;

@@ -15,10 +15,7 @@ export interface QuoteTable {
   created_at_ms: number;
 }
 
-/**
- * The settlement journal: one row per payment that passed verification, keyed by the payer's signature. It makes
- * a paid call happen once: the answer is kept until the quote is long dead, and so are the signed bytes.
- */
+/** The settlement journal, keyed by the payer's signature: it keeps answer and bytes, so a paid call happens once. */
 export interface SettlementTable {
   payment_key: string;
   quote_id: string;
@@ -59,10 +56,8 @@ export interface PaymentsTables {
   settlements: SettlementTable;
 }
 
-/** The database, as far as payments know it. */
 export type Store = Kysely<PaymentsTables>;
 
-/** What makes the tables of payments, step by step. */
 export const paymentsMigrations = {
   create: [
     `create table quotes (

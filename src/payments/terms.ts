@@ -13,10 +13,7 @@ export interface PaymentTerms {
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
-  /**
-   * For `settle: 'after'` alone, where nothing is charged. `not_yet`: the work is not done, and the same payment may
-   * ask again for as long as its quote lives. `never`: it came to nothing, and the payment ends with this answer.
-   */
+  /** For `settle: 'after'`, uncharged. `not_yet`: the payment may ask again. `never`: it ends with this answer. */
   readonly charged?: 'not_yet' | 'never' | undefined;
 }
 
@@ -33,40 +30,25 @@ export interface Asker {
   readonly payer: string | null;
 }
 
-/**
- * A paid call. `resource` is the method and path (`POST /air/search`); `request` is everything that decides the
- * answer (parsed body, headers that matter): a payment is bound to its digest.
- */
+/** A paid call of `resource` (method, path). `request` is all that decides the answer: payments are bound to it. */
 export interface PaidCall {
   readonly resource: string;
   readonly url: string;
   readonly request: unknown;
-  /**
-   * Refusals that cost nothing, and the price. Runs for unpaid requests too; not again once a payment settled. What is
-   * dear to find out may be left to the check that is made for a payer.
-   */
+  /** The price, or a free refusal; also for unpaid requests. Costly checks may wait for the check made for a payer. */
   check(asker: Asker): Promise<PaymentTerms>;
-  /**
-   * Runs after verification and before settlement: what must be on record before money moves. Like `perform`, it
-   * runs again for the same payment when the process that ran it died.
-   */
+  /** Records what must precede the money, after verification; runs again when the process that ran it died. */
   prepare?(payment: Payment): Promise<void>;
   /** `after`: perform -> settle. `before`: settle -> perform; perform may then run again for the same payment. */
   readonly settle: 'after' | 'before';
   perform(payment: Payment): Promise<Answer>;
-  /**
-   * Undoes `prepare` and `perform`, also half done, of a payment that will never be charged: they failed before
-   * settlement, or settlement failed for certain. May run several times for one payment.
-   */
+  /** Undoes `prepare` and `perform`, also half done, of a payment that will never be charged. May run several times. */
   undo?(payment: Payment): Promise<void>;
 }
 
 /** Answers a request to a paid path: 402 with a challenge, a refusal, or the paid answer, once (payments/paywall.ts). */
 export interface Paywall {
   charge(request: HttpRequest, call: PaidCall): Promise<HttpResponse>;
-  /**
-   * What became of a payment, asked by recovery: settles the outcome of one that was being settled when its process
-   * died (rebroadcasts the same bytes while they can land).
-   */
+  /** The outcome of a payment, for recovery; rebroadcasts bytes of an interrupted settlement that can land. */
   outcome(paymentKey: string): Promise<'settled' | 'failed' | 'unknown'>;
 }

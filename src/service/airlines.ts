@@ -30,10 +30,7 @@ export function plannedSellers({ airlines = DEFAULT }: ServiceOptions): { name: 
   ];
 }
 
-/**
- * Opens the airlines of a service. Real ones are loaded when they are chosen.
- * @throws Problem `airline_of_another_service`, `real_tickets_for_play_money`, and what the adapters refuse
- */
+/** Opens the airlines of a service. @throws Problem `airline_of_another_service`, `real_tickets_for_play_money` */
 export async function openAirlines(
   options: ServiceOptions,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -79,8 +76,7 @@ export function checkPlayMoney(
 const MARKS = { provider: 'airlines:provider', lowcost: 'airlines:lowcost' } as const;
 
 /**
- * Marks a database with the real airlines that it sells from, or compares them with its marks: another airline would know
- * nothing of the orders that were made. A sandbox leaves no mark.
+ * Marks a database with its real airlines, or compares the marks: another airline would not know its orders.
  * @throws Problem `airline_of_another_service`
  */
 async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSettings): Promise<void> {

@@ -15,8 +15,7 @@ const dnsTexts = async (name: string, type: string): Promise<string[][]> =>
   name === SANDBOX_KEY ? [[sandboxDkimRecord()]] : ((await resolve(name, type)) as string[][]);
 
 /**
- * The browser that buys on carriers' web sites. Its cards are the sandbox's: no issuer of real cards is connected yet, so
- * it sells no real tickets.
+ * The browser that buys on carriers' sites. Its cards are the sandbox's, so it sells no real tickets.
  * @throws Problem `recipe_invalid`, `browser_missing`
  */
 export const openBrowserTier = (sites: CarrierSites, own: Omit<BrowserOptions, 'settings'>): BrowserFulfiller =>

@@ -129,7 +129,6 @@ async function walletsOf(
       role,
       address: owners[at] ?? authority.address,
       lamports: accounts[at]?.lamports ?? 0n,
-      /** The balance that it needs before a service starts. */
       leastLamports: least,
       /** null: it has no token account yet. */
       usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
@@ -146,7 +145,7 @@ async function walletsOf(
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /**
- * Decides on a deployment and what it takes, before anything of it is written or sent.
+ * Decides on a deployment before anything is written or sent.
  * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `keypair_unreadable`, `cluster_failed`
  */
 async function decide(ground: Ground, wanted: DeploymentWanted) {
@@ -194,7 +193,6 @@ async function decide(ground: Ground, wanted: DeploymentWanted) {
   }
 }
 
-/** The record of a deployment that begins now; nothing is written yet. */
 async function begun(ground: Ground, wanted: DeploymentWanted): Promise<DeploymentRecord> {
   const { cluster, clock, elf } = ground;
   const target = wanted.programSeed || wanted.isNew ? null : (wanted.program ?? (await presentProgram(ground)));
@@ -270,7 +268,6 @@ function deploymentOf(
   };
 }
 
-/** Closes every buffer that this home has made on the cluster and not used. */
 async function abort(ground: Ground, payer: Signer | null, signal: AbortSignal | undefined) {
   const { cluster, clock, records } = ground;
   const open = records.current();

@@ -5,8 +5,7 @@ import { openEmbedded } from './cluster.ts';
 import type { ServiceOptions } from './types.ts';
 
 /**
- * The embedded cluster by itself: its JSON-RPC and its faucet, and no service. Without the program it is a cluster that
- * knows nothing of Farelock, as a real one is.
+ * The embedded cluster alone: JSON-RPC and faucet; optionally without the program, as a real one.
  * @throws Problem `usage`: the ledger of this home carries the program already
  */
 export async function openClusterOnly(options: ServiceOptions) {

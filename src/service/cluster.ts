@@ -20,17 +20,11 @@ export interface OpenedCluster {
   /** Its subscriptions, loaded with the first who wants them; null for a real one. */
   readonly pubSub: (() => Promise<PubSub>) | null;
   readonly ledger: EmbeddedCluster | null;
-  /**
-   * The hash of the first block of a real cluster, or of an embedded one that is served as one; null for the embedded one
-   * of a service, whose ledger has an id.
-   */
+  /** The first block's hash of a real cluster, or of an embedded one served as one; null for a service's own. */
   readonly genesis: string | null;
 }
 
-/**
- * The cluster that a service takes money on.
- * @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid`
- */
+/** The cluster of payments. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
 export async function openRealCluster(
   settings: ClusterSettings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },

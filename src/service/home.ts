@@ -37,29 +37,23 @@ import type { AirlineTables } from './providers.ts';
 import type { ServiceOptions } from './types.ts';
 
 /**
- * Every table of the services' database; each room knows those that its own `tables.ts` names. Portable between SQLite
- * and PostgreSQL: integers (atomic USDC, milliseconds where a number is compared, 0/1 for flags), UTC text for instants
- * on the wire, JSON as text, bytes for large values. Columns that end in `_sealed` are encrypted (`kernel/secrets.ts`);
- * `_hmac` is a keyed hash.
+ * Every table of the services' database, portable between SQLite and PostgreSQL: integers (atomic USDC, milliseconds,
+ * 0/1), UTC text on the wire, JSON as text, bytes for large values. `_sealed` is encrypted, `_hmac` a keyed hash.
  */
 export interface ServiceTables extends FlightsDatabase, PartnerDatabase, AirlineTables {}
 
 export type Store = Kysely<ServiceTables>;
 
-/**
- * Opens the services' own database: a file under FARELOCK_HOME, or a `postgres://` URL.
- * @throws Problem `database_unavailable`: PostgreSQL did not let us in; of storage; `database_newer`
- */
+/** Opens the database: a file under FARELOCK_HOME, or PostgreSQL. @throws `database_unavailable`, `database_newer` */
 export const openStore = (where: string, onTrouble?: OnTrouble): Promise<Store> =>
   openFileOrServer<ServiceTables>(where, serviceMigrations, onTrouble);
 
-/** The keys of a home seal and sign for its database. */
 type HomeKeys = ReturnType<typeof openKeys>;
 
 export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /**
- * The database, the keys and the cluster of a home, compared with each other before anything is made or moved.
+ * Database, keys and cluster of a home, compared before anything is made or moved.
  * @throws Problem `database_of_another_home`, `ledger_lost`, `database_newer`, `database_unavailable`, of storage
  */
 export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, real: OpenedCluster | null) {
@@ -97,8 +91,7 @@ export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, re
 }
 
 /**
- * The operator's keys of a home, made on first use as the services make them. This claims the home's database for no
- * cluster.
+ * The operator's keys of a home, made on first use; claims the database for no cluster.
  * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
  */
 export async function openOperatorKeys({
@@ -113,10 +106,7 @@ export async function openOperatorKeys({
   }
 }
 
-/**
- * The program that new escrows are opened at: the settings' one, else the one deployed from this home. The embedded cluster
- * carries its own.
- */
+/** The program of new escrows: the settings' one, else this home's deployment; the embedded cluster carries its own. */
 async function programFor({ home, cluster }: ServiceOptions, opened: OpenedCluster): Promise<Address> {
   const [named] = cluster?.escrowPrograms ?? [];
   if (named !== undefined) return named;
@@ -137,8 +127,7 @@ async function belongingOf(store: Store): Promise<Belonging> {
 const KEY_FILES = ['service.json', 'authority.json', 'facilitator.json', 'treasury.json'];
 
 /**
- * The keys of a home, made on first use. For a database that has an owner none is made, and others than the owner's are
- * refused: they could not read or sign for it.
+ * The keys of a home, made on first use. A database with an owner accepts only the owner's: others could not read it.
  * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
  */
 function openKeys(home: string, { identity }: Belonging) {
@@ -185,10 +174,7 @@ function operatorKey(path: string): Signer {
   }
 }
 
-/**
- * Marks a database as this home's, or compares the home with its mark.
- * @throws Problem `database_of_another_home`: nothing was changed
- */
+/** Marks a database as this home's, or compares the mark. @throws `database_of_another_home`, with nothing changed */
 async function claimDatabase(
   store: Store,
   home: string,
@@ -200,10 +186,7 @@ async function claimDatabase(
   compare(readIdentity(await markOnce(store, IDENTITY, JSON.stringify(kept))) ?? kept, mine);
 }
 
-/**
- * Marks a database with the first block of its cluster, or compares the cluster with its mark.
- * @throws Problem `database_of_another_home`
- */
+/** Marks a database with its cluster's first block, or compares the mark. @throws Problem `database_of_another_home` */
 async function claimGenesis(store: Store, { identity }: Belonging, genesis: string | null): Promise<void> {
   if (genesis === null) return;
   const kept = await markOnce(store, GENESIS, genesis);
@@ -219,10 +202,7 @@ const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>
     detail: { made_by: kept.madeBy, why },
   });
 
-/**
- * Nothing is made in the place of a ledger that is gone, or has lost transactions, unless a person says so.
- * @throws Problem `ledger_lost`: the ledger is not what the database knows of it
- */
+/** Checks the ledger against the database; a lost one is replaced only by a person. @throws Problem `ledger_lost` */
 function checkLedger(home: string, belonging: Belonging, ledger: LedgerFacts | null): void {
   const why = whyLedgerLost(belonging, ledger);
   if (why === null) return;

@@ -48,11 +48,7 @@ interface Process {
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
-/**
- * The composition root: a home on the disk in, both services and the worker out. One per process and home. Nothing wakes
- * up that a call does not need: the ledger's executor, the payment protocol and the airline's own database are opened
- * when first used.
- */
+/** The composition root: opens both services and the worker of a home, one per process, loading parts when used. */
 export async function openService(options: ServiceOptions) {
   const clock = options.clock ?? systemClock;
   const own: Process = { clock, ids: randomIds(clock.now), log: options.log ?? silentLog };
@@ -78,7 +74,6 @@ export async function openService(options: ServiceOptions) {
   const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn });
   const partner = lazyPartner({ ...own, store, secrets }, options);
   return {
-    /** Path of the file with the operator's key, made on first use. */
     async operatorKeyFile(): Promise<string> {
       const { ensureOperatorKeyFile } = await loadKeys();
       return ensureOperatorKeyFile({ store, secrets, clock, ids: own.ids }, join(options.home, 'keys', 'operator.key'));
@@ -98,7 +93,6 @@ export async function openService(options: ServiceOptions) {
     cluster,
     /** The first block of a private cluster that is served here; else null. */
     servedGenesis: null as string | null,
-    /** null on a real cluster. */
     faucet,
     /** The embedded cluster's subscriptions, opened when first asked for; null on a real cluster. */
     pubSub,
@@ -137,7 +131,6 @@ export const openDuffelSandbox = async (options: DuffelSandboxOptions) =>
 export const openClusterOnly = async (options: ServiceOptions): Promise<Service> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
 
-/** The operator's desk for a cluster, without the services. */
 export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);
 

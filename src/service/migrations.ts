@@ -8,11 +8,7 @@ import { paymentsMigrations as payments } from '../payments/index.ts';
 import type { Migration } from '../store/base/index.ts';
 import { CREATE_META } from '../store/index.ts';
 
-/**
- * The services' database, step by step. Each room says what becomes of its own tables (`migrations.ts` beside its
- * `tables.ts`); here the steps get their names and their order, which databases remember: a step is only ever added at
- * the end. The first ones, and the one that bounds all work, belong to several rooms.
- */
+/** The services' database, step by step: databases remember names and order, so steps are only added at the end. */
 export const serviceMigrations: readonly Migration[] = [
   {
     name: '001_flight_service',

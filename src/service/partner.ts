@@ -53,7 +53,6 @@ export function lazyPartner(
     });
   });
   return {
-    /** Makes a demo's partners and their key files now, not with the first request. */
     ready: async (): Promise<void> => (await partner()).ready(),
     fetch: async (request: HttpRequest, connection: Connection): Promise<HttpResponse> =>
       (await partner()).fetch(request, connection),

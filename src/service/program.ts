@@ -39,8 +39,7 @@ export async function deployedProgram(cluster: Reader, records: DeploymentRecord
 const DECIMALS = 6;
 
 /**
- * Checks that a cluster has what a service needs, before it sells anything there: the coin, and the shipped program.
- * @returns the program as it is
+ * Checks the coin and the shipped program before a service sells.
  * @throws Problem `usdc_mint_missing`, `program_missing`, `program_differs`, `cluster_failed`
  */
 export async function checkCluster(
@@ -88,10 +87,7 @@ function programWrong(program: Address, found: InspectedProgram) {
 /** One look at the program a minute at most, which reads an account or two. */
 const LOOK_EVERY_MS = 60_000;
 
-/**
- * Watches the program that new escrows are opened at: it may be upgraded while the service runs.
- * @returns what is wrong, in a sentence, or null. A cluster that does not answer changes nothing.
- */
+/** Watches the program of new escrows for upgrades. @returns its fault, or null; a silent cluster changes nothing */
 export function watchProgram(
   cluster: Reader,
   program: Address,
@@ -121,8 +117,7 @@ export function watchProgram(
 }
 
 /**
- * Checks a service before it takes real USDC, as far as that is possible before a key is made: an invented journey must not
- * be sold for real money.
+ * Checks before a key is made that no invented journey is sold for real USDC.
  * @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed`
  */
 export function checkMainnetStart(given: {
@@ -153,10 +148,7 @@ export function checkMainnetStart(given: {
   }
 }
 
-/**
- * On mainnet nobody can replace the program, or only a key that the operator has accepted by name.
- * @throws Problem `mainnet_not_confirmed`
- */
+/** Accepts a final program on mainnet, or one of an accepted upgrade key. @throws Problem `mainnet_not_confirmed` */
 export function checkMainnetProgram(
   found: Extract<InspectedProgram, { kind: 'present' }>,
   accepted: readonly Address[],

@@ -37,7 +37,6 @@ export interface DuffelSandboxOptions {
   readonly slowMs?: number | undefined;
   /** Registered from the start; others can be registered later. */
   readonly webhook?: { readonly url: string; readonly secret: string } | undefined;
-  /** Sends webhooks; without it, the network. */
   readonly fetch?: Fetch | undefined;
 }
 

@@ -13,14 +13,10 @@ export type InspectedProgram =
       readonly upgradeAuthority: Address | null;
       /** Of its last deploy or upgrade; 0 where the loader does not say. */
       readonly slot: bigint;
-      /** Room for code, bytes. */
       readonly size: number;
     };
 
-/**
- * Compares what a cluster has at an address with a program, by default the shipped one.
- * @throws Problem `cluster_failed`
- */
+/** Compares the program at an address with the shipped one, or another. @throws Problem `cluster_failed` */
 export async function inspectProgram(
   cluster: Pick<Cluster, 'accounts'>,
   address: Address,

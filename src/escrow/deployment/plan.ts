@@ -31,16 +31,13 @@ export interface Deployment {
 /** Compute units that each transaction may use: about 2,700 for what the loader does in one instruction. */
 export const UNITS = { small: 4_000, deploy: 10_000 } as const;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
-/**
- * Bytes of code in one transaction: 1,232, less 274 for one signature, four accounts and three instructions of a version
- * 0 message; a multiple of eight.
- */
+/** Bytes of code in one transaction: 1,232 less 274 for signature, accounts and instructions; a multiple of eight. */
 export const CHUNK = 952;
 
 export type DeploymentPlan = Awaited<ReturnType<typeof planDeployment>>;
 
 /**
- * Looks at the chain for what is left of a deployment, and what it costs in lamports.
+ * Finds what is left of a deployment, and its cost in lamports.
  * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `program_version_unsupported`, `cluster_failed`
  */
 export async function planDeployment(cluster: Cluster, deployment: Deployment) {
@@ -129,10 +126,7 @@ const conflict = (message: string) => problem('deployment_conflict', { message }
 const chunksOf = (elf: Uint8Array): number[] =>
   Array.from({ length: Math.ceil(elf.length / CHUNK) }, (_, index) => index * CHUNK);
 
-/**
- * The chunks that a buffer does not hold yet.
- * @throws Problem `deployment_conflict`: it is not our buffer for these bytes
- */
+/** The chunks that a buffer lacks. @throws Problem `deployment_conflict`: it is not our buffer for these bytes */
 export function missingChunks(
   { buffer, payer, elf }: Deployment,
   account: NonNullable<Parameters<typeof readBuffer>[0]>,

@@ -32,11 +32,7 @@ export type DeploymentRecord = z.output<typeof form>;
 
 export type DeploymentRecords = ReturnType<typeof openRecords>;
 
-/**
- * The deployments of a home on one cluster, each in a private file: the open one, and ended ones by the address of their
- * buffer.
- * @param cluster letters and digits
- */
+/** The deployments of a home on one cluster, each in a private file. @param cluster letters and digits */
 export function openRecords(folder: string, cluster: string) {
   const open = join(folder, `${cluster}.json`);
   const endedPath = ({ buffer }: DeploymentRecord) => join(folder, `${cluster}-${buffer}.json`);

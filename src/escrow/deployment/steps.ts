@@ -62,10 +62,7 @@ async function eventually<T>(
 
 const TRIES = 3;
 
-/**
- * Acts, unless it is done. After a lost answer or a refusal it may be done all the same. Acts again where the blockhash
- * was too old when the cluster first saw it.
- */
+/** Acts unless it is done, also after a lost answer; acts again where the blockhash was too old when first seen. */
 async function unlessReached(isReached: () => Promise<boolean>, act: () => Promise<void>): Promise<void> {
   for (let attempt = 1; !(await isReached()); attempt++) {
     try {
@@ -83,7 +80,6 @@ const isExpired = (error: unknown): boolean =>
 
 type Blockhash = Awaited<ReturnType<Cluster['latestBlockhash']>>;
 
-/** Signs and sends, and waits until it is confirmed. */
 async function send(
   { cluster }: Pick<DeploymentPorts, 'cluster'>,
   { payer, microLamports }: Pick<Deployment, 'payer' | 'microLamports'>,
@@ -122,11 +118,9 @@ type Present = Extract<InspectedProgram, { kind: 'present' }>;
 const LONGEST_FINAL_MS = 120_000;
 
 /**
- * Does the rest of a deployment. Every step looks at the chain first, so that it can be interrupted anywhere and called
- * again: it goes on where it was, and pays nothing twice but the fee of a transaction whose answer was lost.
- * @returns the program as it is now
- * @throws Problem `insufficient_funds`, `deployment_conflict`, `program_not_upgradeable`, `program_differs`, `not_final`,
- *   `transaction_failed`, `cluster_failed`
+ * Does the rest of a deployment. Every step looks at the chain first: repeating pays only fees of lost answers twice.
+ * @throws Problem `insufficient_funds`, `deployment_conflict`, `program_not_upgradeable`, `program_differs`,
+ * `not_final`
  */
 export async function carryOut(ports: DeploymentPorts, deployment: Deployment): Promise<Present> {
   const { cluster } = ports;
@@ -282,9 +276,8 @@ async function writeChunks(ports: DeploymentPorts, deployment: Deployment, missi
 }
 
 /**
- * Closes the buffer of a deployment that is given up, and takes its rent back.
- * @param until a transaction that makes the buffer may be on its way until this block height; null: none is
- * @returns lamports that came back, before the fee; 0 where there was no buffer
+ * Closes the buffer of an abandoned deployment, and returns its lamports before the fee.
+ * @param until a transaction that makes the buffer may land until this block height; null: none is on its way
  */
 export async function reclaimBuffer(
   ports: Omit<DeploymentPorts, 'noteBufferUntil'>,

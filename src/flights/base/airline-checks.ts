@@ -14,7 +14,6 @@ export interface Tiers {
 
 /** How long unpaid calls share an answer about an offer. */
 const SHARED_MS = 5_000;
-/** Limits on remembered answers and askers; the oldest go first. */
 const MOST_SHARED = 1_000;
 const MOST_ASKERS = 10_000;
 
@@ -140,7 +139,6 @@ function createBuckets(clock: Clock) {
 
 const tooMany = (waitMs: number) => problem('too_many_requests', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
 
-/** A map keeps the order in which its entries were set. */
 function dropOldest(map: Map<string, unknown>, most: number): void {
   for (const name of map.keys()) {
     if (map.size <= most) return;

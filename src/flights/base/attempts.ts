@@ -30,10 +30,8 @@ export const WRONG_CODES = { table: 'wrong_codes', key: 'id', at: 'at_ms' } as c
 
 export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>) {
   /**
-   * Judges one try.
-   * @param client as `clientOf` names it
-   * @param isRight compares; must take as long for a right as for a wrong try
-   * @throws Problem `too_many_attempts`
+   * Judges one try. @throws Problem `too_many_attempts`
+   * @param isRight must take as long for a right as for a wrong try
    */
   return async function judge(
     { intentId, client }: { readonly intentId: string; readonly client: string },
@@ -65,10 +63,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
   };
 }
 
-/**
- * Counts a free call against its client's share before the call is done, so that many at once are all counted.
- * @returns false once the share is used up
- */
+/** Counts a free call before it is done, so that calls at once all count. @returns false once the share is used up */
 export const takeShare = (
   { store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>,
   share: { readonly of: string; readonly client: string; readonly most: number; readonly withinMs: number },
@@ -116,10 +111,7 @@ function waitOnIntent(ownMs: readonly number[], nowMs: number): number {
 /** Names the one client of the embedded stack, which has no address. */
 const NO_ADDRESS = 'local';
 
-/**
- * Names the client behind an address by a keyed hash: an address is personal data. It is the connection's own address;
- * no header is believed.
- */
+/** Names a client by a keyed hash of its connection's address, which is personal data; no header is believed. */
 export function clientOf(secrets: FlightsPorts['secrets'], address: string | undefined): string {
   if (!address) return NO_ADDRESS;
   return secrets.hmac('client address', clientNetwork(address)).slice(0, 32);

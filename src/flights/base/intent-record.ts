@@ -38,10 +38,7 @@ const orders = (on: Store) =>
 
 export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
 
-/**
- * An intent whose creation was paid: its customer knows of it.
- * @throws Problem `intent_not_found`
- */
+/** An intent whose creation was paid: its customer knows of it. @throws Problem `intent_not_found` */
 export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
   const row = await store
     .selectFrom('intents')

@@ -45,10 +45,7 @@ interface PageOnce {
   readonly level?: 'error' | 'warn';
 }
 
-/**
- * Pages an operator once for as long as a trouble lasts, whichever process sees it.
- * @param trouble `text` is null while nothing is wrong; `restored` is logged at the end
- */
+/** Pages once while a trouble lasts, in any process. @param trouble `text` is null while nothing is wrong */
 export async function pageWhile(
   ports: PagePorts,
   { text, restored, ...trouble }: Trouble & { readonly restored: string; readonly text: string | null },
@@ -144,7 +141,6 @@ export async function checkOpen(ports: SwitchPorts, name: SwitchName): Promise<v
   if (await isOff(ports, name)) throw SWITCHES[name].refusal();
 }
 
-/** Flips a switch for every process on this database. */
 export async function turnSwitch(on: Store | Tx, name: SwitchName, to: 'on' | 'off'): Promise<void> {
   const value = to === 'off' ? '1' : '0';
   await on

@@ -75,7 +75,6 @@ export interface Asked<Body> {
 /** The public keys of gateways that may sponsor previews, 32 bytes each, by key id. */
 export type GatewayKeys = Readonly<Record<string, Uint8Array>>;
 
-/** The arguments of createFlights. */
 export interface FlightsGiven {
   readonly store: Store;
   readonly secrets: Secrets;
@@ -91,7 +90,6 @@ export interface FlightsGiven {
   readonly authority: Signer;
   /** Pays the network fees of customers' payments. */
   readonly facilitator: Address;
-  /** Holdings of the operator's wallets. */
   readonly wallets: OperatorWallets;
   /** Owner of the token account that fees and captures pay. */
   readonly treasury: Address;

@@ -76,8 +76,8 @@ export interface IntentTable {
   /** `active:<funding_wallet>:<offer_id>` while it blocks its pair, else null; unique. */
   active_key: string | null;
   /**
-   * `payer:<wallet>` while its creation is under way, one for each wallet; `closing:<intent_id>` while an unpaid one is
-   * closed; else null. Unique: each ties up the operator's rent (bookings/creations.ts).
+   * `payer:<wallet>` while its creation is under way, `closing:<intent_id>` while an unpaid one is closed, else null.
+   * Unique, because each ties up the operator's rent (bookings/creations.ts).
    */
   creating_key: string | null;
   expires_at_ms: number;
@@ -115,7 +115,6 @@ export interface BookingTable {
   /** The state that a `stuck` booking was in before. */
   stuck_in: BookingState | null;
   requested_at_ms: number;
-  /** When the worker has something to do next. */
   due_at_ms: number;
   lease_until_ms: number;
   /** Raised with every lease; the worker names it in each write, so that a stale worker changes nothing. */
@@ -139,10 +138,7 @@ export interface OrderTable {
   updated_at_ms: number;
 }
 
-/**
- * `settling`: written before its payment is settled. `received`: waits for an operator. `approved`: cancelled with the
- * airline and paid out; then `refunded`. `stuck` waits for a person.
- */
+/** `settling`: unpaid yet. `received`: for an operator. `approved`: is cancelled and paid. `stuck`: for a person. */
 export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
 
 /** Customers' refund requests. At most one open request per intent: `open_key` is unique. */

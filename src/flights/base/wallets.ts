@@ -8,8 +8,7 @@ import type { FlightsPorts } from './ports.ts';
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
 /**
- * Checks that `text` is the address of a wallet: base58 of 32 bytes, and a point of the ed25519 curve. An address off
- * the curve is a program's, which can sign no payment.
+ * Checks for base58 of 32 bytes on the ed25519 curve: addresses off the curve are programs' and sign no payment.
  * @throws Problem `invalid_wallet`, naming the field in `detail.issues`
  */
 export async function checkWallet(field: string, text: string): Promise<void> {
@@ -21,8 +20,8 @@ export async function checkWallet(field: string, text: string): Promise<void> {
 }
 
 /**
- * Checks by one read of the chain that a refund can reach `wallet` now: it is a customer's own wallet, and has a token
- * account of the mint. The operator opens none: its rent would be a gift (docs/escrow.md, Who pays which rent).
+ * Checks that a refund can reach `wallet` now; the operator opens no token account (docs/escrow.md, Who pays which
+ * rent).
  * @throws Problem `invalid_wallet`, `refund_wallet_not_allowed`, `refund_wallet_without_account`, `cluster_failed`
  */
 export async function checkRefundWallet(ports: FlightsPorts, wallet: string): Promise<void> {

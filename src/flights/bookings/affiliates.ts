@@ -10,9 +10,7 @@ import { checkWallet, type FlightsPorts, takeShare } from '../base/index.ts';
 const CODE_LENGTH = 10;
 
 /**
- * Registers a wallet: a new code (201), or the one that it has (200). One row a wallet, and at most `affiliatesPerHour`
- * new ones altogether, of which a client has a share: the call is free, and must not fill the disk.
- * @param client as `clientOf` names it
+ * Registers a wallet (201), or finds its code (200). New codes an hour are limited: the call is free.
  * @throws Problem `invalid_wallet`, `too_many_attempts`
  */
 export async function registerAffiliate(
@@ -47,10 +45,7 @@ export async function registerAffiliate(
   return { status: 200, body: affiliateOf(other) };
 }
 
-/**
- * The earnings of a code, and nothing of its travellers.
- * @throws Problem `affiliate_not_found`
- */
+/** The earnings of a code, and nothing of its travellers. @throws Problem `affiliate_not_found` */
 export async function showAffiliate({ store }: FlightsPorts, text: string): Promise<AffiliateCredit> {
   const affiliate = await byCode(store, text);
   if (!affiliate) throw problem('affiliate_not_found');
@@ -84,9 +79,8 @@ export async function showAffiliate({ store }: FlightsPorts, text: string): Prom
 }
 
 /**
- * Resolves the `referrer` of an intent: the affiliate that it freezes, its share of the platform fee (atomic units), and
- * when that is due. Unknown codes and one's own are ignored in silence (spec/flight-service.md, Booking intent): null.
- * @param wallets the wallets of the intent: an affiliate with one of them refers itself
+ * The affiliate that an intent freezes, its share (atomic units) and due date; null for unknown codes and
+ * self-referral.
  * @param fee the platform fee inside the ticket total, atomic units
  */
 export async function resolveReferrer(

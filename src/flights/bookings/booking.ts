@@ -13,10 +13,7 @@ import type { IntentTools } from './intents.ts';
 import { beginBooking } from './machine.ts';
 import { queueFunded } from './steps.ts';
 
-/**
- * POST /air/book, the paid booking (CONTRACT, section 2): check (the live offer included), verify, put on record, settle,
- * verify the funding, queue. The worker takes its steps (steps.ts).
- */
+/** POST /air/book (CONTRACT, section 2): check the live offer, verify, record, settle, verify the funding, queue. */
 export function bookCall(tools: IntentTools, { body: request, url, client }: Asked<BookRequest>): PaidCall {
   const { ports, escrows, funds } = tools;
   const { store, clock, options } = ports;

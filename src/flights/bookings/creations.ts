@@ -6,10 +6,9 @@ import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/ind
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**
- * Creations under way, locks, and the end of an intent without a booking (CONTRACT, section 2). An escrow is opened before
- * its creation is paid, with the operator's rent: so one for each payer at a time, and a few altogether. The keys are
- * unique columns of the intents: the bound holds for all processes and survives any crash. It ends when the creation is
- * shown, or its unpaid escrow is closed.
+ * Creations under way, locks, and the end of an intent without a booking (CONTRACT, section 2). Opening an escrow ties
+ * up
+ * the operator's rent before payment, so each payer has one and all together a few. Unique keys enforce it everywhere.
  */
 
 export const creatingKey = {
@@ -33,10 +32,8 @@ interface Place<Holder> {
 }
 
 /**
- * Writes something down before its money moves: a crash right after settlement then loses nothing, and a second payment
- * for the same place is refused before it is settled. A holder that died unpaid gives way.
- * @param mostDrops the number of places
- * @throws the `refusal`
+ * Records before money moves: a crash after settlement loses nothing, and second payments are refused unsettled.
+ * @param mostDrops the number of places: a holder that died unpaid gives way
  */
 export async function holdOrDrop<Holder>(place: Place<Holder>, mostDrops = 1): Promise<void> {
   for (let drops = 0; ; drops++) {
@@ -51,10 +48,7 @@ export type Taken =
   | { readonly by: 'pair' | 'payer'; readonly holder: IntentRow }
   | { readonly by: 'others'; readonly holder?: undefined };
 
-/**
- * Writes the row of an intent, unless something is in its way. An expired intent gives way to it.
- * @throws Problem `too_many_locks`, `booking_disabled`
- */
+/** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled` */
 export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
   const { store, clock, options } = ports;
   return store.transaction().execute(async (tx) => {
@@ -89,16 +83,13 @@ async function takenBy(tx: Tx, { creating_key }: IntentRow, most: number): Promi
 
 type LimitPorts = Pick<FlightsPorts, 'clock' | 'options'>;
 
-/**
- * In the words of the index `intents_locks`. A lock that was paid for, or has ended, has a booking row. A creation under
- * way is no lock yet: a payer has one, and the request that resumes it must not be refused for its own sake.
- */
+/** In the words of `intents_locks`. Paid or ended locks have a booking row; a creation under way is no lock yet. */
 const isUnpaid = sql<SqlBool>`active_key is not null and opened_at_ms is not null and not exists
   (select 1 from bookings where bookings.intent_id = intents.intent_id)`;
 
 /**
- * Limits the unpaid fares of one payer: a lock costs 0.10 USDC and ties up the operator's rent, his cap of the day and his
- * balance with the airline. Checked before a price is named, and again in the transaction that locks.
+ * Limits a payer's unpaid fares, before a price is named and when locking: they tie up rent, day cap and airline
+ * balance.
  * @throws Problem `too_many_locks`
  */
 export async function checkLocks(on: Store, { clock, options }: LimitPorts, payer: string): Promise<void> {
@@ -118,10 +109,8 @@ export async function checkLocks(on: Store, { clock, options }: LimitPorts, paye
 }
 
 /**
- * Limits what was paid for in 24 hours, refunded or not, together with the locks that are alive.
- * @param amount of the ticket to be locked, atomic
- * @param own the pair that it is for: a request that resumes its creation must not be refused for its own sake
- * @throws Problem `booking_disabled`: with this one, the operator would take more than his cap of a day
+ * Limits what was paid in 24 hours, refunded or not, and the live locks. @throws Problem `booking_disabled`
+ * @param own the pair of the amount: a request that resumes its creation must not be refused for its own sake
  */
 export async function checkDay(
   on: Store,
@@ -156,10 +145,7 @@ export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise
     return true;
   });
 
-/**
- * Decides about a creation whose request died: a paid one is shown (its customer gets the code by sending the same
- * payment again), an unpaid one is given up and its escrow closed.
- */
+/** Decides about a creation whose request died: shows a paid one, and gives up an unpaid one with its escrow. */
 export async function finishCreation(ports: FlightsPorts, row: IntentRow): Promise<'settled' | 'failed' | 'unknown'> {
   const { store, clock } = ports;
   const outcome = await ports.paywall.outcome(row.payment_key ?? '');
@@ -180,9 +166,8 @@ export async function finishCreation(ports: FlightsPorts, row: IntentRow): Promi
 export const DATABASE_BEHIND = 'database_behind';
 
 /**
- * Ends an intent's life without a booking: frees its (wallet, offer) pair, and has the worker give its escrow back, by a
- * booking row that starts at `refunding`. That row also keeps a late payment out: a booking needs the same primary key. A
- * booking that is there already decides what becomes of the money.
+ * Ends an intent without a booking: frees its (wallet, offer) pair and has a `refunding` row give the escrow back.
+ * That row also keeps late payments out. An existing booking already decides about the money.
  */
 export async function retire(
   tx: Tx,
@@ -201,10 +186,7 @@ export async function retire(
   await beginBooking(tx, 'sweep', { ...row, refund_reason: reason, due_at_ms: nowMs }, nowMs);
 }
 
-/**
- * Takes back a booking whose payment has failed for certain. The intent can be booked again, unless it has expired: then
- * its escrow is closed. A worker of a faster clock may have retired it already, and nothing else would close it.
- */
+/** Drops a booking whose payment certainly failed. An expired or already retired intent has its escrow closed too. */
 export async function dropUnpaid(
   { store, clock }: FlightsPorts,
   booking: Pick<BookingRow, 'intent_id' | 'payment_key'>,

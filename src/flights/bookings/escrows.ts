@@ -11,13 +11,8 @@ const ACCOUNT_RETRY_S = 600;
 
 type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'>;
 
-/**
- * The escrow of an intent: each step is an effect that happens once. A new one is opened at the program of the settings;
- * every later step is taken at the program that the intent was opened at, which may be an earlier one. The program and
- * the transaction builder are loaded when a step needs them.
- */
+/** The escrow of an intent: each step is an effect that happens once, at the program that the intent was opened at. */
 export function createEscrows(ports: EscrowPorts) {
-  /** Atomic units in the vault; a vault that doesn't exist holds nothing. */
   const held = async (intent: IntentRow): Promise<bigint> =>
     (await ports.cluster.tokenBalance(intent.vault_address as Address)) ?? 0n;
 
@@ -53,10 +48,7 @@ export function createEscrows(ports: EscrowPorts) {
 
     refund: (intent: IntentRow, fence: Fence, { closes = false } = {}) => refund(ports, intent, fence, closes),
 
-    /**
-     * Gives back what the vault holds above the amount; once the escrow has ended all of it, and closes the vault.
-     * @returns false when it has to wait for the refund owner's token account
-     */
+    /** Gives back the surplus, after the end everything, closing the vault. @returns false if no account can take it */
     async sweep(intent: IntentRow, fence?: Fence): Promise<boolean> {
       const { observed } = await parties(ports, intent);
       if (observed.excess > 0n && observed.refundAccount !== 'usable') return false;
@@ -71,10 +63,7 @@ export function createEscrows(ports: EscrowPorts) {
       return true;
     },
 
-    /**
-     * Sends the vault of an escrow that was closed to the refund owner whom the intent id names.
-     * @returns false when it has to wait for his token account
-     */
+    /** Sends a closed escrow's vault to the owner in the intent id. @returns false if no account can take it */
     async recover(intent: IntentRow): Promise<boolean> {
       const now = await parties(ports, intent);
       if (now.observed.refundAccount !== 'usable') return false;
@@ -95,7 +84,6 @@ interface Act extends Pick<ChainEffect, 'already' | 'fence' | 'isGone'> {
   instructions(program: Awaited<ReturnType<typeof loadProgram>>): Promise<readonly Instruction[]>;
 }
 
-/** Carries out one step of an escrow, which the authority signs and pays for. @returns its signature */
 async function act(
   { effects, authority }: EscrowPorts,
   { intent_id: subject }: IntentRow,
@@ -106,10 +94,7 @@ async function act(
   return (await effects.chain({ kind, subject, ...step, plan })).signature;
 }
 
-/**
- * The escrow as we opened it. The address follows from the intent id alone, so a stranger who saw our transaction on its
- * way could have opened it first on other terms. Such an account is not the intent's escrow.
- */
+/** The escrow on our terms. Strangers could open one there first: its address follows from the id alone. */
 async function read({ cluster, authority, treasury }: EscrowPorts, intent: IntentRow): Promise<EscrowAccount | null> {
   const { readEscrow } = await loadAccount();
   const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
@@ -167,9 +152,8 @@ async function open(ports: EscrowPorts, intent: IntentRow, isGone = false): Prom
 }
 
 /**
- * Gives the whole vault back and closes it; an empty one is only closed. With `closes`, an escrow that was never paid is
- * closed in the same transaction, and every rent is back.
- * @throws Problem `refund_account_missing`: the money waits for the refund owner's token account
+ * Gives the vault back and closes it; `closes` also closes an escrow that was never paid, which frees every rent.
+ * @throws Problem `refund_account_missing`
  */
 const refund = (ports: EscrowPorts, intent: IntentRow, fence: Fence, closes: boolean): Promise<string | null> =>
   act(ports, intent, 'refund', {
@@ -183,11 +167,7 @@ const refund = (ports: EscrowPorts, intent: IntentRow, fence: Fence, closes: boo
     },
   });
 
-/**
- * Closes the state account of an ended escrow, and a vault that was made again with it.
- * @returns false while the escrow is open
- * @throws Problem `refund_account_missing`
- */
+/** Closes an ended escrow and a vault made again; false while open. @throws Problem `refund_account_missing` */
 async function close(ports: EscrowPorts, intent: IntentRow): Promise<boolean> {
   const escrow = await read(ports, intent);
   if (!escrow) return true;
@@ -241,10 +221,7 @@ export async function programTrouble(ports: FlightsPorts): Promise<string | null
   return trouble;
 }
 
-/**
- * Refuses new money for a program that was changed. Paid escrows are captured or refunded all the same.
- * @throws Problem `escrow_program_changed`
- */
+/** Refuses new money for a changed program; paid escrows still end. @throws Problem `escrow_program_changed` */
 export async function checkProgram(ports: FlightsPorts): Promise<void> {
   const trouble = await programTrouble(ports);
   if (trouble !== null) {

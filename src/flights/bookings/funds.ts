@@ -36,10 +36,10 @@ interface Ticket {
 }
 
 /**
- * Watches the operator's wallets. A wallet is short when it holds less than open work needs: fees of every escrow that is
- * to be captured or refunded, rents of the creations that may begin, pay-outs that were granted. Then no new intent is
- * created, so that paid work is still finished; an operator is paged once, and again only after recovery. Unpaid locks tie
- * up SOL until they expire: a page comes before that stops others.
+ * Watches the operator's wallets. A wallet is short below what open work needs: escrow fees, rents of creations,
+ * granted
+ * pay-outs. Then no intent is created, so that paid work can finish, and an operator is paged once until recovery.
+ * A page also comes before unpaid locks, which tie up SOL, stop others.
  */
 export function createFunds(ports: FlightsPorts) {
   const { clock, log, wallets } = ports;
@@ -84,9 +84,8 @@ export function createFunds(ports: FlightsPorts) {
     checkBalance,
 
     /**
-     * @param ticket what an intent adds to the tickets that the airline is to be paid for (micro-dollars)
-     * @param isPaid the intent is being paid for
-     * @throws Problem `operator_funds_low`. A price can be asked for while the cluster does not answer.
+     * @param ticket what the intent adds to tickets to be paid to the airline (micro-dollars)
+     * @throws Problem `operator_funds_low`; a silent cluster still lets a price be asked for
      */
     async check(ticket = 0n, isPaid = false): Promise<void> {
       await checkBalance(ticket, { isPaid });
@@ -213,11 +212,10 @@ const BALANCE_MARK = `${LOW}:airline`;
 const UNREAD = -1n;
 
 /**
- * Watches the balance that pays for tickets at the airline. A ticket is refused when the balance does not cover it beside
- * those that are paid for and not ordered; where the airline does not show its balance, when it costs as much as an order
- * that waits for a refill. Only the tickets that the balance can't pay for wait: cheaper ones are sold. Unpaid locks take
- * nothing of the balance; an operator is paged once as soon as locks and orders together need more than there is, and
- * again only after it was filled up.
+ * Watches the balance at the airline. It refuses tickets that it cannot cover beside those paid and not ordered; where
+ * it
+ * is hidden, those that cost as much as a refused order. Unpaid locks take nothing of it, but an operator is paged once
+ * when locks and orders together need more than it holds.
  */
 function createAirlineBalance(ports: FlightsPorts) {
   const { provider, clock, log } = ports;
@@ -272,7 +270,6 @@ function createAirlineBalance(ports: FlightsPorts) {
 
 const IS_ITS_OWN = sql<SqlBool>`offer_id not like 'lowcost:%'`;
 
-/** The sum of the tickets that are locked and not paid for. */
 async function lockedAmount({ store }: FlightsPorts): Promise<bigint> {
   const locked = await store
     .selectFrom('intents')
@@ -329,7 +326,6 @@ async function forgetBalance({ store, log }: FlightsPorts, holds: bigint): Promi
   log('info', 'operator_funds_restored', { wallets: 'airline' });
 }
 
-/** As people and `/ready` read it. */
 export const shownBalance = ({ provider, holds, needs }: ShortBalance) => ({
   provider,
   holds: holds === null ? null : formatUsdc(holds),

@@ -46,8 +46,7 @@ export interface IntentTools {
 }
 
 /**
- * GET /air/intents/{intent_id}, for anybody; with the support code, the words of an operator that rejected a refund too. A
- * code is judged in every state of the intent: the answer to a wrong one tells nothing.
+ * GET /air/intents/{intent_id}. The code also shows the reason for a rejection; it is judged in every state alike.
  * @throws Problem `intent_not_found`, `support_code_mismatch`, `too_many_attempts`
  */
 export async function showIntent(
@@ -84,9 +83,9 @@ async function observed(escrows: Escrows, row: IntentRow): Promise<number | null
 }
 
 /**
- * POST /air/intents, the paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is
- * settled. The funding wallet is the payer: a stranger could otherwise take his (wallet, offer) pair and name a refund
- * wallet of their own.
+ * POST /air/intents (CONTRACT, section 2): check, verify, open the escrow, settle, show. The funding wallet is the
+ * payer:
+ * a stranger could otherwise take his (wallet, offer) pair and name a refund wallet of their own.
  */
 export function createIntentCall(
   tools: IntentTools,
@@ -158,7 +157,6 @@ function notOpened(error: unknown): unknown {
   return isUnknown ? error : problem('escrow_initialization_failed', { cause: error });
 }
 
-/** How often a creation looks for a place while too many are under way. */
 const PLACE_POLL_MS = 100;
 /** The pair, and the payer's one creation: both may be held by one that died. */
 const PLACES = 2;
@@ -201,9 +199,9 @@ async function holdPair(
 }
 
 /**
- * Shows the paid intent and makes its support code. Runs again when the answer was lost before it was kept: the code is
- * then a new one, for the old was never seen. The comparison with the code that was read keeps a slow first run from
- * replacing the code that a second one gave out.
+ * Shows the paid intent with a new support code, also after a lost answer. Comparing the old code keeps a slow first
+ * run
+ * from replacing the code that a second one gave out.
  */
 async function reveal(ports: FlightsPorts, payment: Payment): Promise<Answer> {
   const { store, ids, clock, secrets } = ports;

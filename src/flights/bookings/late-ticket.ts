@@ -42,10 +42,7 @@ async function lastOrderEffect(on: Store, intentId: string) {
   return attempts.sort((a, b) => a.attempt - b.attempt).at(-1);
 }
 
-/**
- * Ends the order effect of an intent by a person's word, or a late confirmation: it was made, or it was not. The last
- * attempt counts; without one there is nothing to end.
- */
+/** Ends the last order attempt of an intent, if any, by a person's word or a late confirmation. */
 export async function concludeOrderEffect(
   tx: Tx,
   intentId: string,
@@ -65,12 +62,11 @@ export async function concludeOrderEffect(
 }
 
 /**
- * Asks the airline once more before the refund of a booking without a known order, or whose order a person denied. An
- * order that it shows wins: the booking goes on to its ticket. After a person's word, an order without a ticket is
- * cancelled, and the money stays until it is. Without a person's word a silent airline keeps the money of a refused order
- * in the escrow; of a booking that was never ordered, its silence is no sign of an order.
- * @param fence throws when the caller may no longer act
- * @returns null when the money may go back
+ * Asks the airline before refunding a booking without a known order, or whose order a person denied. A shown order
+ * wins;
+ * after a person's word, an unticketed one is cancelled first. A silent airline keeps a refused order's money in
+ * escrow,
+ * but not that of a booking that was never ordered. @returns null when the money may go back
  * @throws Problem `provider_failed` while the airline does not answer
  */
 export async function lateTicket(
@@ -112,9 +108,7 @@ function askedAgain({ attempts }: BookingRow, why: string): Next {
 const LOOKED_FOR_MS = 3 * DAY_MS;
 
 /**
- * Asks the airline about an order of an intent whose money has gone back. An order that may still be ticketed is
- * cancelled; a ticket is a loss that only a person can end, with the airline: an operator is paged.
- * @param endedForMs how long ago the money went back
+ * Looks for an order after a refund. An unticketed one is cancelled; a ticket is a loss, and pages an operator.
  * @returns whether nothing more is to be looked for
  */
 export async function lookForLateTicket(ports: FlightsPorts, intent: IntentRow, endedForMs: number): Promise<boolean> {

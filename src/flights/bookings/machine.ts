@@ -101,11 +101,10 @@ export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: nu
 }
 
 /**
- * Moves a booking on and gives its lease back. The runner moves the booking that it holds, under the fence of its claim.
- * Others hold no lease: they move a booking that is still in the state they saw, and raise the fence, so that a runner at
- * work changes nothing more. A payment's own request may come after any number of claims; its key and the state guard it.
- * A refund decides that nothing was bought: what a browser has begun for the booking is called off with it.
- * @throws LeaseLost when somebody else moved the booking: nothing is written then
+ * Moves a booking on and gives its lease back. A runner moves it under its fence; others move the state that they saw
+ * and
+ * raise the fence, which stops a runner at work. A payment's request is guarded by its key and the state.
+ * A refund decides that nothing was bought, so it calls browsers off. @throws LeaseLost, with nothing written
  */
 export async function moveBooking(
   tx: Tx,
@@ -271,8 +270,7 @@ export interface StepTools {
 }
 
 /**
- * One step of a booking. Every step can be repeated after a crash at any point. A refund is decided only where it is
- * certain that no ticket exists.
+ * One step, repeatable after any crash; it refunds only where no ticket certainly exists.
  * @returns where the booking goes; null: the step did its own writing
  */
 export type Step = (tools: StepTools, booking: BookingRow, intent: IntentRow) => Promise<Next | null>;
@@ -318,10 +316,7 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
     purge: (2 * 365 + purgeAfterDays) * DAY_MS,
   })[task];
 
-/**
- * Plans the sweeper's tasks for an intent, in the transaction that ends its booking. The purge finds out its own time
- * when it is first looked at. An airline that was asked for an order is asked about it again after a refund.
- */
+/** Plans the sweeper's tasks with the end of a booking. After a refund the airline is asked about its order. */
 async function planUpkeep(
   { provider }: FlightsPorts,
   tx: Tx,

@@ -14,14 +14,8 @@ export interface OrderChange {
 }
 
 /**
- * Mails to the lead passenger. The words are made first, outside any transaction; what comes back is written with the
- * change. A booking without passengers, or whose passengers are purged, gets none; a mail that can't be worded fails no
- * booking.
- *
- *     const tell = await mails.about(booking, { kind: 'refund_request_rejected', reason }, request_id);
- *     await store.transaction().execute(async (tx) => { …; await tell(tx); });
- *
- * `occasion` tells apart mails of one kind about the same intent; without it there is one of each kind.
+ * Mails to the lead passenger, worded outside any transaction and written with the change. A booking without passengers
+ * gets none, and a mail that fails to be worded fails no booking. `occasion` tells apart mails of one kind.
  */
 export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'log' | 'outbox'>) {
   async function about(
@@ -117,7 +111,6 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
   };
 }
 
-/** The price and flights of an order or an offer. */
 export const journeyOf = (sold: Pick<Order, 'total_amount_decimal' | 'total_currency' | 'slices'>) => ({
   totalAmountDecimal: sold.total_amount_decimal,
   totalCurrency: sold.total_currency,

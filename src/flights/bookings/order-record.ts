@@ -66,9 +66,8 @@ const DESK = 'desk:';
 export const isDeskOrder = (orderId: string): boolean => orderId.startsWith(DESK);
 
 /**
- * The order that an operator's evidence describes: the locked offer, with the airline's reference and numbers.
- * @param known the order as the airline shows it without its ticket: it keeps its id, so that later changes are seen, and
- *   it can be cancelled
+ * The locked offer as an order, with an operator's evidence.
+ * @param known the airline's unticketed order: it keeps its id, for changes and cancellation
  */
 export function deskOrder(
   intent: IntentRow,

@@ -59,10 +59,7 @@ export function orderCall(
   };
 }
 
-/**
- * The side that ended an order. It decides what comes back: a traveller who cancels pays the penalty of the fare, an
- * airline that cancels keeps nothing.
- */
+/** Who ended an order: travellers who cancel pay the fare's penalty, an airline that cancels keeps nothing. */
 export type CancelledBy = KeptOrder['cancelled_by'];
 
 /** True where the airline's interface knows the order. */
@@ -74,9 +71,8 @@ export const cancelledBy = async (store: Store, intentId: string): Promise<Cance
   (await orderOf(store, intentId))?.cancelled_by ?? null;
 
 /**
- * The same, after the airline was asked, where it changes what it has sold. Its answer is kept, and the traveller is told
- * as of any other change.
- * @throws Problem `provider_failed`, `upstream_rate_limited` where it does not answer
+ * Asks the airline first, and keeps its answer as any other change.
+ * @throws Problem `provider_failed`, `upstream_rate_limited`
  */
 export async function cancelledByNow(ports: ChangePorts, intentId: string): Promise<CancelledBy> {
   const { store, provider } = ports;
@@ -89,11 +85,7 @@ export async function cancelledByNow(ports: ChangePorts, intentId: string): Prom
 
 type ChangePorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'>;
 
-/**
- * Writes down the airline's order as it is now. Where the airline changed what it sold, the traveller and an operator are
- * told in the same transaction: each change is told once, whoever finds it and whenever that dies.
- * @returns the order as it is shown from now on
- */
+/** Writes the airline's order as it is now, with the notices of a change in one transaction: each is told once. */
 export async function keepCurrent(ports: ChangePorts, order: KeptOrder, fresh: ProviderOrder): Promise<Order> {
   const { store, clock } = ports;
   const kept = JSON.parse(order.document) as Order;
@@ -147,10 +139,7 @@ async function changeOf(
   return ticketsOf(kept) === ticketsOf(next) ? null : 'tickets';
 }
 
-/**
- * True while a cancellation of ours was made, or may have been, and where an operator was asked to make it. A cancellation
- * that failed for certain ended nothing.
- */
+/** True if a cancellation of ours may have been made, or an operator was asked for one; failed ones end nothing. */
 async function isOurs(store: Store, intentId: string): Promise<boolean> {
   if (await liveAttempt(store, 'airline_cancel', intentId)) return true;
   const byHand = await store
@@ -215,8 +204,7 @@ const MOST_BYTES = 256 * 1024;
 const MOST_REFERENCES = 50;
 
 /**
- * Takes in a message that the airline sent by itself. Only the orders that it names count: the airline is asked about
- * each, so a message that comes twice, late or out of order changes nothing.
+ * Takes in an airline's message, which only names orders to ask about: repeats and disorder change nothing.
  * @throws Problem `not_found` where the provider takes none, `unauthorized`, `payload_too_large`
  */
 export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Promise<{ readonly received: true }> {

@@ -67,9 +67,8 @@ const settling: Step = async ({ ports, escrows }, booking, intent) => {
 const SWEEPS = 3;
 
 /**
- * Checks that the vault of a settled booking holds exactly the amount, and queues the booking. A surplus is swept to the
- * refund wallet first: dust must not block a booking. Safe to repeat, and to run in several processes at once.
- * @returns when the booking was requested, RFC 3339
+ * Queues a settled booking whose vault holds exactly the amount; dust is swept to the refund wallet first.
+ * Safe to repeat, and in several processes at once. @returns when the booking was requested, RFC 3339
  * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
  */
 export async function queueFunded(
@@ -257,10 +256,7 @@ const capturing: Step = async ({ ports, escrows, claims, mails }, booking, inten
 /** Keys that every end of an escrow without a booking frees. */
 const OVER = { active_key: null, creating_key: null } as const;
 
-/**
- * Gives back whatever the vault holds. An intent that was never paid keeps its status; only its escrow is closed, with the
- * state account, so that it does not tie up the operator's rent.
- */
+/** Gives back what the vault holds. An unpaid intent keeps its status, and its escrow is closed to free the rent. */
 const refunding: Step = async (tools, booking, intent) => {
   const { ports, escrows, claims } = tools;
   const opened = await ports.effects.standing('open_escrow', intent.intent_id);
@@ -326,10 +322,7 @@ async function refunded(
   };
 }
 
-/**
- * Says that a refund waits for its owner's token account: to the customer in the intent record, to an operator by a page.
- * The operator opens no account for others, and an unseen creation blocks no other one meanwhile.
- */
+/** Shows the customer and pages an operator that a refund waits for its owner's token account. */
 async function tellRefundWaits(
   { store, outbox }: FlightsPorts,
   claims: Claims,

@@ -17,10 +17,7 @@ const USE_NOTED_MS = 60_000;
 const newKey = (): string => `${PREFIX}${randomBytes(24).toString('base64url')}`;
 const keyHmac = (secrets: KeyPorts['secrets'], key: string): string => secrets.hmac('api key', key);
 
-/**
- * The operator's first key, in a private file. Makes the file where there is none, and puts its key on record in this
- * database; a key that was revoked stays revoked.
- */
+/** The operator's first key, in a private file that is made if missing. A revoked key stays revoked. */
 export async function ensureOperatorKeyFile(ports: KeyPorts, path: string): Promise<string> {
   const key = ensureLine(path, PREFIX, newKey);
   await insert(ports.store, ports, 'local', key);
@@ -62,10 +59,7 @@ const shown = (row: Selectable<ApiKeyTable>): OperatorKey => ({
 export function createOperatorKeys(ports: KeyPorts) {
   const { store, secrets, clock } = ports;
   return {
-    /**
-     * Finds the sender of an Authorization header. The key is looked up by its hash: nothing is compared in clear.
-     * @throws Problem `operator_key_required`, `operator_key_invalid`
-     */
+    /** Finds a key by its hash: none is compared in clear. @throws `operator_key_required`, `operator_key_invalid` */
     async authenticate(header: string | null): Promise<Operator> {
       const match = /^Bearer +(\S+)$/i.exec(header?.trim() ?? '');
       if (!match) throw problem('operator_key_required');
@@ -84,7 +78,6 @@ export function createOperatorKeys(ports: KeyPorts) {
       return { keyId: row.key_id, name: row.name };
     },
 
-    /** Oldest first, a page at a time. */
     async list({ limit, cursor }: KeysQuery): Promise<OperatorKeys> {
       const rows = await store
         .selectFrom('api_keys')

@@ -20,10 +20,7 @@ import {
 import { createOperatorKeys } from './keys.ts';
 import { listStuck, resolveStuck, showStuck } from './stuck.ts';
 
-/**
- * The ports of an operator’s call, and its caller. Every call carries a bearer key.
- * @throws Problem `operator_key_required`, `operator_key_invalid`
- */
+/** The ports of an operator's call, and its caller. @throws Problem `operator_key_required`, `operator_key_invalid` */
 export const enterDesk =
   (ports: FlightsPorts) =>
   async ({ request, requestId }: Visit): Promise<Desk> => {
@@ -45,7 +42,6 @@ const DECIDING: readonly ProblemCode[] = ['refund_request_not_found', 'case_alre
 
 const shown = async ({ ports }: Desk, id: string): Promise<RefundCase> => showCase(ports, await openCase(ports, id));
 
-/** Acts on a case by its own id, and shows it afterwards. */
 async function acted(
   { context, params }: Call<Desk, unknown, unknown, 'request_id'>,
   act: (ports: FlightsPorts, requestId: string, by: By) => Promise<unknown>,

@@ -32,7 +32,6 @@ export async function stuckBooking(ports: FlightsPorts, booking: BookingRow) {
 
 type Facts = Awaited<ReturnType<typeof factsOf>>;
 
-/** Reads what a decision about a booking depends on. */
 async function factsOf(ports: FlightsPorts, booking: BookingRow) {
   const escrows = createEscrows(ports);
   const { store, effects } = ports;
@@ -91,8 +90,7 @@ function itemOf(ports: FlightsPorts, facts: Facts): StuckThing {
 }
 
 /**
- * Puts a decision on record, once, and starts it. The order, the end of its effect and the state that the worker goes on
- * from are one transaction: after a crash the capture or the refund follows from what is written.
+ * Records a decision once, in one transaction with the order, the end of its effect and the next state, then starts it.
  * @throws Problem `stuck_already_resolved`, `decision_not_possible`
  */
 async function decide(ports: FlightsPorts, facts: Facts, by: By, request: ResolveRequest): Promise<void> {
@@ -165,10 +163,7 @@ function stuckInOf(booking: BookingRow): BookingState {
   return booking.provider_order_id === null ? 'ordering' : 'ticketing';
 }
 
-/**
- * The reason against a decision, or null: never a capture without a ticket, nor a refund after one. An airline that says
- * that it was never asked for an order is believed; a silent one is not.
- */
+/** The reason against a decision, or null: no capture without a ticket, no refund after one. Silence proves nothing. */
 function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
   if (decision === 'retry') return null;
   if (decision === 'cancelled') return 'other_kind';

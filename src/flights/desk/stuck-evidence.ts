@@ -4,11 +4,7 @@ import type { StuckEvidence } from '../../wire/flights/index.ts';
 import { type By, type FlightsPorts, writeAudit } from '../base/index.ts';
 import { flightOf } from '../offers/index.ts';
 
-/**
- * Shows what was kept of the visits to a carrier's web site: for an intent, by its id or that of its refund request; for a
- * search, by its route (`VIE-LIS`) or an offer. Each look is in the audit trail.
- * @throws Problem `stuck_not_found`: nothing was kept
- */
+/** Shows visits to a carrier's site, by intent, refund request, offer or route (`VIE-LIS`). Looks are audited. */
 export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Promise<StuckEvidence> {
   const { store } = ports;
   const request = await store

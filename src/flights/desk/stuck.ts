@@ -8,21 +8,14 @@ import { stuckBooking } from './stuck-bookings.ts';
 import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout, type StuckThing } from './stuck-others.ts';
 import { decideRefund, refundItem } from './stuck-refunds.ts';
 
-/** Work of any kind that waits for a person: its state, and what carries out a decision. */
 interface Waiting {
   readonly item: StuckThing;
   decide(by: By, request: ResolveRequest): Promise<void>;
 }
 
-/*
- * Work that waits for a person, and how a person ends it (CONTRACT, section 8). An operator who asked the airline says
- * what it answered; money moves by effects, after the decision is on record with its row in the audit trail.
- */
+/* Work that waits for a person (CONTRACT, section 8): money moves by effects, after the audit row. */
 
-/**
- * Stuck work comes first: a booking that was decided on may have a refund that is stuck.
- * @throws Problem `stuck_not_found` for what never waited for a person
- */
+/** Stuck work comes first: a decided booking may have a stuck refund. @throws Problem `stuck_not_found` */
 async function find(ports: FlightsPorts, id: string): Promise<Waiting> {
   const { store } = ports;
   const booking = await bookingOf(store, id);
@@ -80,9 +73,8 @@ export async function showStuck(ports: FlightsPorts, id: string): Promise<StuckI
 }
 
 /**
- * Carries out a decision, or says what it would do. Answers with the state afterwards.
- * @throws Problem `stuck_not_found`, `stuck_already_resolved`, `decision_not_possible`, `case_already_claimed`:
- *   nothing was changed then
+ * Carries out a decision or plans it, and answers with the state afterwards.
+ * @throws Problem `stuck_already_resolved`, `decision_not_possible`, `case_already_claimed`: nothing was changed then
  */
 export async function resolveStuck(
   ports: FlightsPorts,

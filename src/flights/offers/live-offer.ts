@@ -36,10 +36,8 @@ export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<{ offer
 }
 
 /**
- * The offer as the airline sells it now, for locking it into an intent.
- * @throws Problem `offer_not_found` (lowcost alone: an unknown offer of the fast tier is 409) and the other lowcost codes
- *   (lowcost-offers.ts), `offer_unavailable`, `offer_expired`, `offer_unsupported`, `provider_failed`,
- *   `upstream_rate_limited` (spec/flight-service.md, Errors: intents)
+ * The live offer to lock (spec/flight-service.md, Errors: intents). Only lowcost offers are `offer_not_found`; unknown
+ * offers of the fast tier are `offer_unavailable`. @throws Problem `offer_expired`, `offer_unsupported`, … too
  */
 export async function offerToLock(
   ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers,
@@ -77,10 +75,7 @@ async function fastOffer(provider: Tiers['provider'], offerId: string, nowMs: nu
 export const ticketTotal = (offer: Offer): bigint | null =>
   offer.total_currency === 'USD' ? parseUsdc(offer.total_amount_decimal) : null;
 
-/**
- * Compares the live offer with the escrowed price.
- * @throws Problem `offer_expired`, `offer_unavailable`, `offer_repriced`, `provider_failed`, `upstream_rate_limited`
- */
+/** Compares the live offer with the escrowed price. @throws Problem `offer_expired`, `offer_repriced`, … */
 export async function checkPriceHolds(
   provider: Pick<Provider, 'offer'>,
   offerId: string,
@@ -102,11 +97,7 @@ const repriced = (expected: bigint, current: string): Problem =>
 /** Bookings that have ended, or end, without an order. */
 const FREES = ['refunding', 'refunded'] as const;
 
-/**
- * Refuses an offer whose search serves one order, once another intent on that search is paid for.
- * @param saleKey of the live offer, or of the intent that locked it; absent where every offer is sold by itself
- * @throws Problem `offer_unavailable`
- */
+/** Refuses an offer whose search serves one order, once another intent on it is paid. @throws `offer_unavailable` */
 export async function checkUnsold(on: Store, saleKey: string | null | undefined, intentId = ''): Promise<void> {
   if (saleKey == null) return;
   const sold = await on

@@ -16,10 +16,7 @@ function tierOf<F>({ lowcost }: { readonly lowcost?: F | null | undefined }): F 
   return lowcost;
 }
 
-/**
- * The quoted offer, and the latest look at its fares. It is known until it expires, and as long as a menu of it is fresh.
- * @throws Problem `offer_not_found`
- */
+/** The quoted offer and the latest look at its fares, while either is fresh. @throws Problem `offer_not_found` */
 async function known(ports: Ports, offerId: string): Promise<{ live: LiveOffer; menu: Menu | null }> {
   const live = await tierOf(ports).offer(offerId);
   if (!live) throw problem('offer_not_found');
@@ -45,9 +42,9 @@ function checkNotFailed(menu: Menu | null, nowMs: number): void {
 }
 
 /**
- * POST /air/offer-details for `lowcost:<flight>` (or one of its fares): opens the fare menu. While it is pending the
- * answer is 202 and free; the same payment may ask again. A failed look is free too: it is answered once as a menu that
- * failed, and refused (409) from then on.
+ * POST /air/offer-details for a lowcost offer: opens the fare menu. Pending (202) and failed looks are free; a failed
+ * one
+ * is answered once, and refused (409) from then on.
  */
 export function lowcostDetails(
   ports: FlightsPorts,
@@ -84,10 +81,9 @@ export function lowcostDetails(
 }
 
 /**
- * Returns the offer that an intent locks: fare n of a fresh menu under `lowcost:<flight>##<n>`; under
- * `lowcost:<flight>` the offer as it was quoted (spec/flight-service.md, Rules for lowcost offers).
+ * The offer to lock: fare n of a fresh menu for `##<n>`, else the quoted offer (spec, Rules for lowcost offers).
  * @throws Problem `lowcost_booking_unavailable`, `offer_not_found`, `fare_check_failed`, `fare_menu_expired`,
- *   `invalid_fare_index`
+ * `invalid_fare_index`
  */
 export async function lowcostToLock(ports: Ports, lockedId: string): Promise<LiveOffer> {
   const offerId = flightOf(lockedId);
@@ -126,8 +122,7 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
 }
 
 /**
- * The last look before the escrow is paid: the flight is still sold, and a menu that was opened since shows the locked
- * fare at its price. The till's own price is checked at the purchase.
+ * Checks before payment that the flight is sold and a newer menu shows the locked fare at its price.
  * @throws Problem `lowcost_booking_unavailable`, `offer_unavailable`, `offer_repriced`
  */
 export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promise<void> {
@@ -160,7 +155,6 @@ interface NumberedFare extends SoldFare {
   readonly onSale: boolean;
 }
 
-/** The latest look at an offer's fares. */
 interface Menu extends Omit<FareMenuTable, 'fares'> {
   readonly fares: readonly NumberedFare[];
 }
@@ -173,11 +167,7 @@ async function latestMenu({ store }: Pick<FlightsPorts, 'store'>, offerId: strin
   return row ? { ...row, fares: JSON.parse(row.fares) as NumberedFare[] } : null;
 }
 
-/**
- * Opens an offer's fare menu, or continues an opening that any process has begun. A fresh menu is not opened again.
- * @returns the menu, and while it is pending when to ask again
- * @throws Problem `offer_unavailable`, `provider_failed`
- */
+/** Opens a fare menu, or continues an opening. @returns the menu, and when to ask again while it is pending */
 async function openMenu(
   ports: Pick<FlightsPorts, 'store' | 'clock'>,
   fulfiller: Fulfiller,
@@ -226,10 +216,7 @@ async function openMenu(
   }
 }
 
-/**
- * Numbers the fares of a look. A known fare keeps its number, also while it is gone, so that the number can't come to mean
- * another fare; a new fare gets a new one.
- */
+/** Numbers fares for good: a known fare keeps its number even while it is gone, and a new fare gets a new one. */
 function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): NumberedFare[] {
   const numbers = new Map(known.map((fare) => [fareKey(fare), fare.index]));
   let last = known.reduce((most, { index }) => Math.max(most, index), 0);

@@ -18,7 +18,6 @@ export const referenceOf = (orderId: string): string => orderId.slice(PREFIX.len
 export const knownAs = (orderId: string): string =>
   isLowcost(orderId) ? `our reference ${referenceOf(orderId)}` : `its order ${orderId}`;
 
-/** The contents of an offer's fare. */
 export const fareOf = (offer: Offer): FareContent => ({
   brand: offer.fare_brand_name,
   checkedBags: offer.checked_bags_included,
@@ -26,5 +25,4 @@ export const fareOf = (offer: Offer): FareContent => ({
   conditions: offer.conditions,
 });
 
-/** The fare that an intent locked. */
 export const contentOf = (intent: Pick<IntentRow, 'offer'>): FareContent => fareOf(lockedOffer(intent));

@@ -69,10 +69,7 @@ export function searchCall(
   };
 }
 
-/**
- * Puts a search on record, so that any process can tell what the slower tier has found for it since.
- * @returns the search id
- */
+/** Records a search, so that any process can tell what the slower tier has found since. @returns the search id */
 async function keepSearch({ store, clock, ids }: FlightsPorts, request: SearchRequest): Promise<string> {
   const nowMs = clock.now();
   const search_id = ids.next('sch');
@@ -85,10 +82,8 @@ async function keepSearch({ store, clock, ids }: FlightsPorts, request: SearchRe
 }
 
 /**
- * POST /air/search-updates, free: the offers that landed after the cursor, filtered, sorted, grouped and limited as the
- * search was. A cursor counts what has landed before the filters, so that it means the same to every process. Cutting each
- * answer to `limit` loses nothing of the `limit` best of all of them together.
- * @throws Problem `search_not_found`, `provider_failed`
+ * POST /air/search-updates, free: offers after the cursor, arranged as the search was. The cursor counts offers before
+ * filters, alike in every process. Cutting each answer to `limit` keeps the `limit` best of all.
  */
 export async function searchUpdates(
   ports: FlightsPorts,
@@ -134,13 +129,8 @@ function arranged(offers: readonly Offer[], request: SearchRequest): Offer[] {
 export type OfferFilters = Pick<SearchRequest, 'max_stops' | 'departure_after' | 'departure_before' | 'max_price'>;
 
 /**
- * The offers that pass every filter, in the order given (spec/flight-service.md, POST /air/search: filters come before
- * sort, grouping and limit).
- *
- * - `max_stops` counts in each direction; technical stops are not stops.
- * - `departure_after` and `departure_before` are inclusive, local to the airport where the journey begins, and about the
- *   outbound direction alone.
- * - `max_price` is in US dollars, for all passengers; it leaves out offers in other currencies.
+ * The offers that pass every filter, in order (spec/flight-service.md, POST /air/search). `max_stops` counts in each
+ * direction; departure times are inclusive, local and outbound; `max_price` is in US dollars for all passengers.
  */
 export const filterOffers = (offers: readonly Offer[], filters: OfferFilters): Offer[] =>
   partedOffers(offers, filters).passed;
@@ -178,8 +168,7 @@ function notAnAirport(code: string, provider: Provider): string {
 const WHERE_DAYS_END = 'Etc/GMT+12';
 
 /**
- * Checks what the schema can't: airports that are known, dates that exist and are neither past (where the journey begins)
- * nor too far ahead.
+ * Checks known airports and dates that exist, are not past where the journey begins, nor too far ahead.
  * @throws Problem `invalid_request` with every issue
  */
 function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
@@ -212,10 +201,7 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
 }
 
-/**
- * The first and the last day that are sold, by the calendar of the zone. A zone's calendar is at most a day from UTC's:
- * looking it up costs 15 ms, and is left out where no day of the request is that near to an end.
- */
+/** The first and last day sold, by the zone's calendar: looked up (15 ms) only for days within a day of either end. */
 function daysToSell(request: SearchRequest, nowMs: number, timeZone: string): [earliest: string, latest: string] {
   const days = [request.depart_date, request.return_date ?? request.depart_date];
   const utcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);

@@ -19,10 +19,8 @@ const USED_SIGNATURES = { table: 'sponsored_signatures', key: 'signature', at: '
 type Signed = Awaited<ReturnType<typeof readSigned>>;
 
 /**
- * Answers a sponsored preview of POST /air/search without charging it (spec/flight-service.md, Authentication; CONTRACT,
- * section 8): a gateway's signature in place of a payment. It works once; the search uses it up, whatever comes of it.
- * @param bodyBytes the body as it came: its hash is signed
- * @throws Problem what the call's `check` and `perform` throw, and `invalid_sponsored_preview` with `detail.reason`
+ * Answers a search sponsored by a gateway's signature (spec, Authentication), which any outcome uses up.
+ * @throws Problem what `check` and `perform` throw, and `invalid_sponsored_preview` with `detail.reason`
  */
 export async function sponsoredPreview(
   ports: FlightsPorts,
@@ -80,10 +78,7 @@ async function use({ store, clock }: FlightsPorts, { signature, signedAtMs }: Si
   return `preview:${name}`;
 }
 
-/**
- * The host and path that the gateway addressed. A server uses its own name, and so refuses a signature that was made for
- * another service and is sent here with that one's Host header.
- */
+/** The host and path that were signed. A server uses its own name: a signature for another service is refused. */
 function addressedOf(request: HttpRequest, url: string, publicUrl: string | undefined) {
   const { host, pathname: path } = new URL(url);
   return { host: publicUrl === undefined ? (headerOf(request, 'host') ?? host) : host, path };
@@ -104,11 +99,7 @@ export const signedText = (parts: {
     '\n',
   );
 
-/**
- * Reads a file of gateway keys: a JSON object from key id to public key, base58 or base64. It is read for each preview, so
- * that keys change without a restart.
- * @throws Error when the file can't be read or a key is none: a mistake of the operator's
- */
+/** Reads gateway keys (JSON: key id to public key, base58 or base64) for each preview, so changes need no restart. */
 export async function readGatewayKeys(path: string): Promise<GatewayKeys> {
   const bytes = readBounded(path, { mostBytes: MOST_KEYS_BYTES });
   if (!bytes) throw new Error(`${path}: larger than ${MOST_KEYS_BYTES / 1024} KB`);

@@ -41,9 +41,8 @@ class AccountMissing extends Error {
 }
 
 /**
- * Pays affiliates (CONTRACT, section 8). A journey is credited once: captured, its last arrival past, not refunded, and no
- * refund of it asked for. A pay-out is all that was credited to a code, less all that was ever paid: a refund after the
- * pay-out leaves a debt, which later credit fills first.
+ * Pays affiliates (CONTRACT, section 8): a captured, flown journey without a refund is credited once. A pay-out is all
+ * credit less all that was ever paid; a refund after it leaves a debt, which later credit fills first.
  */
 export function createAffiliateCredit(ports: FlightsPorts) {
   const queue = openQueue(ports, PAYOUTS);
@@ -72,10 +71,7 @@ async function pay(ports: FlightsPorts, queue: Payouts, payout: Payout): Promise
   await queue.finish(payout, { state: 'paid', signature, paid_at_ms: ports.clock.now() });
 }
 
-/**
- * Only the first pay-out to a wallet opens its token account at our expense. An owner who closed it and took the rent,
- * which is worth more than a share of a cheap fare, has to open it again.
- */
+/** Only the first pay-out opens a wallet's token account at our expense: rent can exceed a small share. */
 async function wouldOpenAgain({ store, cluster, mint }: FlightsPorts, { wallet, code }: Payout): Promise<boolean> {
   const before = await store
     .selectFrom('affiliate_payouts')
@@ -186,7 +182,6 @@ async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, cod
     .execute();
 }
 
-/** All that was credited to a code, less all that was ever paid. */
 async function balance(tx: Tx, code: string): Promise<number> {
   const { rows } = await sql<{ amount: number | string }>`select
     coalesce((select sum(affiliate_amount) from intents

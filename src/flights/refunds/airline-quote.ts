@@ -36,9 +36,9 @@ export const isAgreed = (row: RefundRequestRow): boolean =>
   isGranted(row) && row.agreed !== null && !(row.state === 'stuck' && row.last_error === QUOTE_GONE);
 
 /**
- * The quote of a plan, kept as the shown one. The airline is asked for one only where nothing is agreed: a newer quote
- * makes the older one worthless there.
- * @returns null where the airline gives no quotes for the order
+ * The quote of a plan, kept as shown; null where the airline gives none. Asked for only where nothing is agreed,
+ * because
+ * a newer quote makes the older one worthless.
  */
 export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Promise<AirlineQuote | null> {
   const orderId = await quotable(ports, row);
@@ -55,10 +55,7 @@ export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Pr
   return quote;
 }
 
-/**
- * The quote that an approval takes: the agreed one, or the shown one while it can be taken.
- * @throws Problem `plan_changed` with what the airline says now; nothing was changed but the quote that is shown
- */
+/** The quote that an approval takes: the agreed one, or a valid shown one. @throws Problem `plan_changed` */
 export async function agreedQuote(
   ports: FlightsPorts,
   row: RefundRequestRow,

@@ -29,10 +29,7 @@ interface RefundTools {
   readonly queue: OpenQueue<FlightsDatabase, 'refund_requests'>;
 }
 
-/**
- * The worker's part in refund requests: those whose payment was left open are received or dropped, and those that an
- * operator approved are carried out.
- */
+/** The worker's part in refund requests: receives or drops open payments, and carries out approvals. */
 export function createRefundPayouts(ports: FlightsPorts) {
   const queue = openQueue(ports, REFUNDS);
   const tools: RefundTools = { ports, queue };
@@ -41,7 +38,6 @@ export function createRefundPayouts(ports: FlightsPorts) {
     failed: (row: RefundRequestRow, error: unknown) => putOff(tools, row, error),
   };
   return {
-    /** Carries one approved request out as far as it goes now; the worker does the rest. */
     async carryOutNow(requestId: string): Promise<void> {
       const row = await queue.claim([sql<SqlBool>`request_id = ${requestId}`]);
       if (row) await queue.take(row, work);
@@ -94,10 +90,7 @@ function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unk
   );
 }
 
-/**
- * Carries an approved refund out: cancelled at the airline, then paid out, then the intent is `refunded`. Every step is
- * an effect that happens once, and can be repeated after a crash at any point.
- */
+/** Cancels with the airline, pays out, then ends the intent: effects that can be repeated after a crash. */
 async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void> {
   const { ports, queue } = tools;
   const intent = await intentOf(ports.store, row.intent_id);
@@ -112,10 +105,7 @@ async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void
   await conclude(tools, row, intent, signature);
 }
 
-/**
- * @throws Problem `provider_failed` while the airline does not show the order cancelled, `plan_changed` where it cancelled
- *   the order itself after less than the whole amount was approved
- */
+/** @throws Problem `provider_failed` while the order is alive, `plan_changed` where the airline ended it for less */
 async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, intent: IntentRow): Promise<void> {
   const { store, effects } = ports;
   const standing = await effects.standing('airline_cancel', row.intent_id);
@@ -176,13 +166,9 @@ export async function askAboutOrder(
   }
 }
 
-/** True for an order that the airline shows with a ticket, or that may still get one. */
 export const isAlive = (word: ProviderOrder | 'unknown'): boolean => word !== 'unknown' && !isCancelled(word);
 
-/**
- * Compares an operator's word that an order is cancelled with the airline's once more before the money leaves.
- * @throws Problem `provider_failed` (by hand) while the airline shows it alive; the word is worth nothing then
- */
+/** Checks an operator's word before money leaves. @throws Problem `provider_failed` while the order is alive */
 async function checkWord(ports: FlightsPorts, row: RefundRequestRow): Promise<void> {
   if (!(await isCancelledByHand(ports.store, row)) || !isAlive(await askAboutOrder(ports, row))) return;
   await ports.store
@@ -199,8 +185,7 @@ const isCancelledByHand = async (store: Store, row: RefundRequestRow): Promise<b
   (await liveAttempt(store, 'airline_cancel', row.intent_id))?.result === BY_HAND;
 
 /**
- * True where the ticket of a case was cancelled, or may be right now. The airline is asked about an attempt that ended
- * without an answer; an attempt without an end may still be on its way there.
+ * True where a ticket was or may be cancelled; asks the airline about attempts that ended without an answer.
  * @throws Problem `provider_failed`, `upstream_rate_limited` where the airline does not say
  */
 export async function mayBeCancelled(ports: FlightsPorts, row: RefundRequestRow): Promise<boolean> {

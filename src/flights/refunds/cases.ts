@@ -9,8 +9,6 @@ import type { CancelledBy } from '../bookings/index.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, notePlace, reasonPlace } from './states.ts';
 
-// What operators read of refund requests.
-
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
 
 /** In the words of the indexes over them. */
@@ -37,10 +35,7 @@ export interface OpenedCase {
   readonly intent: IntentRow;
 }
 
-/**
- * Opens the case of a request id, or of an intent id (its latest request).
- * @throws Problem `refund_request_not_found`
- */
+/** Opens a case by request id, or an intent's latest request. @throws Problem `refund_request_not_found` */
 export async function openCase({ store }: FlightsPorts, id: string): Promise<OpenedCase> {
   const row = await store
     .selectFrom('refund_requests')
@@ -218,7 +213,6 @@ function summaryOf(
   };
 }
 
-/** @throws Problem `invalid_request` */
 function readCursor(cursor: string): [string | number, string] {
   try {
     const [value, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];

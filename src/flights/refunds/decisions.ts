@@ -12,10 +12,7 @@ import { type OpenedCase, openCase } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
 import { movedTo, notePlace } from './states.ts';
 
-/*
- * Operators' acts on a case. A case belongs to the operator who claimed it until it is released; deciding takes a free
- * one. Each act and its row in the audit trail are one transaction.
- */
+/* Operators' acts on a case, each in one transaction with its audit row. A claim lasts until release or decision. */
 
 /** @throws Problem `case_already_claimed` too: another operator may not even see the plan */
 export async function planApproval(
@@ -91,15 +88,12 @@ async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Pro
 }
 
 /**
- * Fixes the pay-out and starts it; the worker finishes it whatever happens to this request. An approved or stuck case is
- * started again as agreed. Until its pay-out exists, another amount, or the plan that follows from a quote that is gone,
- * is a new decision: it replaces the agreement, and no worker goes on with the old one. A treasury that is short before
- * anything is on record refuses the approval; one that is emptied after it leaves the case `approved`, with that as
- * `last_error`, until it is filled up. A repeated approval by the same operator with the same numbers succeeds when it is
- * paid out: the first answer may have been lost.
+ * Fixes the pay-out and starts it; the worker finishes it. An approved or stuck case restarts as agreed. Until the
+ * pay-out exists, another amount or a new quote replaces the agreement, and stops workers with the old one. A treasury
+ * that is short before the record refuses; one emptied later leaves `approved` with `last_error`. A repeated approval
+ * by the same operator with the same numbers succeeds once paid: the first answer may have been lost.
  * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`, `plan_changed`,
- *   `treasury_insufficient`, `invalid_request`: nothing was changed then, except that an approval whose quote the airline
- *   did not take waits for a new one (`stuck`)
+ * `treasury_insufficient`, `invalid_request`: nothing changed, but an untaken quote makes the case `stuck`
  */
 export async function approve(ports: FlightsPorts, id: string, by: By, request: ApproveRequest): Promise<void> {
   const { store, clock, secrets } = ports;
@@ -179,10 +173,7 @@ function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: Appr
   });
 }
 
-/**
- * Refuses a decision about a case that has changed since its operator saw it, or whose pay-out exists.
- * @throws Problem `case_already_decided`
- */
+/** Refuses a changed case, or one whose pay-out exists. @throws Problem `case_already_decided` */
 async function checkUndecided(tx: Tx, seen: RefundRequestRow, row: RefundRequestRow, isNew: boolean): Promise<void> {
   const isOpen = isGranted(row) || row.state === 'received';
   const isSame =
@@ -221,7 +212,7 @@ export async function planRejection(
 }
 
 /**
- * A rejection leaves the traveller a booking: without a ticket there is none to leave.
+ * A rejection leaves a booking, which needs a ticket.
  * @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled`
  */
 async function checkRejectable(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
@@ -245,10 +236,7 @@ const ticketCancelled = ({ state }: RefundRequestRow) =>
 
 const rejection = (reason: string) => ({ kind: 'refund_request_rejected', reason }) as const;
 
-/**
- * Declines a request; an approved one until its ticket is cancelled.
- * @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled`
- */
+/** Declines a request; an approved one until its ticket is cancelled. @throws Problem as `checkRejectable` */
 export async function reject(ports: FlightsPorts, id: string, by: By, reason: string): Promise<void> {
   const { store, clock, secrets } = ports;
   const { row } = await openCase(ports, id);
@@ -287,10 +275,7 @@ export async function reject(ports: FlightsPorts, id: string, by: By, reason: st
   });
 }
 
-/**
- * Ends a cancellation that the airline was asked about, and has not made.
- * @throws Problem `ticket_already_cancelled` where the case was taken up since then
- */
+/** Ends a cancellation that was not made. @throws Problem `ticket_already_cancelled` for a case taken up since */
 async function callOffCancellation(
   tx: Tx,
   asked: RefundRequestRow,

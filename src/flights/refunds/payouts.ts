@@ -26,19 +26,15 @@ const SLACK_S = 60;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 
 /**
- * Pays USDC from the treasury to a wallet, once for each subject, as an effect (DESIGN, section 6). The authority pays the
- * network fee, and opens the wallet's token account where there is none. Call it again after any failure: it goes on where
- * it stopped, also from another process.
- *
- * The chain itself makes sure that it happens once, whatever a node says or forgets: the transaction also allocates the
- * subject's marker, which no second transaction can. Its rent, 0.0009 SOL, stays there. Lamports that a stranger sends to
- * the marker's address change nothing: only the authority can allocate bytes there.
+ * Pays USDC from the treasury once for each subject, as an effect (DESIGN, section 6); call it again after any failure.
+ * The authority pays the fee, and opens the wallet's token account if missing. The chain prevents a second pay-out: the
+ * transaction allocates the subject's marker, which only the authority can, once. Its rent (0.0009 SOL) stays there.
  */
 export function createPayouts(ports: PayoutPorts) {
   /**
-   * @returns the signature of the transfer that landed
-   * @throws Problem `treasury_insufficient` before anything is signed, `cluster_failed` (not known yet), `not_final`,
-   *   `transaction_failed` (refused; may be tried again), and what `fence` throws.
+   * @returns the signature that landed. @throws Problem `treasury_insufficient` before signing, `cluster_failed`
+   * (unknown),
+   * `not_final`, `transaction_failed` (may be tried again), and what `fence` throws
    */
   return async function payOut({ subject, to, amount, fence, agreed }: PayOut): Promise<{ signature: string }> {
     if (amount <= 0n) throw new RangeError('a pay-out of nothing');
@@ -116,9 +112,8 @@ async function mark({ authority, cluster }: PayoutPorts, subject: string): Promi
 }
 
 /**
- * True once the marker exists; for pay-outs of before there were markers, once a signature landed. A second one is signed
- * only when the history of the paying account shows none with this memo.
- * @throws Problem `cluster_failed` while that is not certain
+ * True once the marker exists, or an old signature landed. Without either, only an account history that shows no memo
+ * allows a second one. @throws Problem `cluster_failed` while that is not certain
  */
 async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> {
   if ((await isMarked(ports, [subject]))[0]) return true;

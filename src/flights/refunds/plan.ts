@@ -10,8 +10,7 @@ import { agreementOf } from './airline-quote.ts';
 import type { OpenedCase } from './cases.ts';
 
 /**
- * The pay-out of an approval (atomic units): the operator's own amount; else the amount that was approved before; else by
- * the rule for the side that ended the order.
+ * Plans an approval: the operator's amount, else the approved one, else that of the rule (atomic units).
  * @param quoteOf the airline's quote; asked for once the rest of the plan is sound
  * @throws Problem `case_already_decided`, `payout_undecided`, `provider_failed`, `upstream_rate_limited`
  */

@@ -25,8 +25,8 @@ import {
 import { contactPlace, movedTo, reasonPlace } from './states.ts';
 
 /**
- * POST /air/refund-requests, the paid request (CONTRACT, sections 2 and 7): check, verify, put on record, settle, show to
- * the operators, page. The state of an intent is public, so anybody is told it; every other answer needs the identity.
+ * POST /air/refund-requests (CONTRACT, sections 2 and 7): check, verify, record, settle, show to operators, page.
+ * An intent's state is public; every other answer needs the identity.
  */
 export function refundRequestCall(
   ports: FlightsPorts,
@@ -150,10 +150,7 @@ function newRequest(
 const openRequest = (store: Store, intentId: string) =>
   store.selectFrom('refund_requests').selectAll().where('open_key', '=', intentId).executeTakeFirst();
 
-/**
- * Shows a paid request to the operators, pages them and writes the mail, all in one step; again is harmless.
- * @returns when it was requested, epoch ms
- */
+/** Shows a paid request, pages and writes the mail in one repeatable step. @returns when it was requested, epoch ms */
 export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'payment' | 'runner'): Promise<number> {
   const { store, clock } = ports;
   const { request_id, intent_id, journey_date } = row;

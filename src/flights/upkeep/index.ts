@@ -15,10 +15,7 @@ export interface WorkerRun {
   readonly nextDueAtMs: number | null;
 }
 
-/**
- * The booking worker (DESIGN, section 6). `runDue` takes every step that is due and returns; several workers, in one
- * process or many, are safe at the same time. With nothing due it is a handful of small reads.
- */
+/** The booking worker (DESIGN, section 6): takes every due step, beside other workers. Idle rounds read little. */
 export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds) {
   const runner = createStepRunner(ports, escrows);
   const upkeep = createUpkeep(ports, escrows);
@@ -81,10 +78,7 @@ const LOOK_EVERY_MS = 60_000;
 /** Deadlines are compared with the cluster's clock, quotes with this one: seconds do no harm. */
 const MOST_MS = 5_000;
 
-/**
- * Compares this machine's clock with the database server's once a minute, and pages while they differ. Leases run by the
- * server's clock, but quotes, deadlines and retries by this one.
- */
+/** Pages while this machine's clock (quotes, retries) differs from the database's (leases). */
 function createClockWatch(ports: FlightsPorts): () => Promise<void> {
   const { store, clock } = ports;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -123,11 +117,7 @@ async function watchAirline(ports: FlightsPorts): Promise<void> {
 const SWEEP_EVERY_MS = 10 * 60_000;
 const DUE_AT = 'sweep_due_at_ms';
 
-/**
- * Runs the sweeper at most every ten minutes, whichever process comes first, and at the start of one that stays. Between
- * sweeps it costs nothing, in a fresh process one small read. A sweep that breaks is logged, and fails no booking.
- * @returns how many tasks were taken up
- */
+/** Sweeps at most every ten minutes in all processes, and when one that stays starts. Failures are only logged. */
 export function createUpkeep(ports: FlightsPorts, escrows: Escrows): () => Promise<number> {
   const { store, clock, log } = ports;
   let dueAtMs = 0;
@@ -136,7 +126,6 @@ export function createUpkeep(ports: FlightsPorts, escrows: Escrows): () => Promi
   /** Sweeps once whatever the database says: a restored one says that the next sweep is not due yet. */
   let isStart = ports.options.sweepsAtStart;
 
-  /** Moves the next sweep ahead; false when another process did. */
   async function claim(nowMs: number): Promise<boolean> {
     const known = await store.selectFrom('meta').select('value').where('key', '=', DUE_AT).executeTakeFirst();
     const value = String(nowMs + SWEEP_EVERY_MS);

@@ -9,11 +9,7 @@ const MOST_AT_ONCE = 20;
 /** When an airline that does not answer is asked again. */
 const AGAIN_MS = 10 * 60_000;
 
-/**
- * Looks again at booked orders of an airline that changes flights: every day until the last departure, every hour in the
- * two days before each, and at once where the airline sent a message about one.
- * @returns how many were looked at
- */
+/** Looks at orders of an airline that changes flights: daily, hourly near departure, and after messages. */
 export const watchOrders = async (ports: FlightsPorts): Promise<number> =>
   eachTask(
     ports,

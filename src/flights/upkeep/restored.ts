@@ -8,9 +8,8 @@ import { isMarked } from '../refunds/index.ts';
 const MOST_AT_ONCE = 100;
 
 /**
- * Finds acts that the chain shows done and the database never began: every act of ours is a row before it is sent, so the
- * database was put back to an earlier state. An intent whose escrow has ended is no longer sold, and comes to a person; a
- * refund that was paid says so when it is approved. An operator is paged once.
+ * Finds acts that the chain shows done and the database never began: the database was put back. Such intents leave sale
+ * and come to a person, paid refunds say so at approval, and an operator is paged once.
  * @returns `isBehind` while something of it waits for a person
  */
 export async function findRestored(

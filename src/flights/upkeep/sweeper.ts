@@ -21,10 +21,7 @@ const SOON_MS = 1_000;
 const BEHIND_MS = 15_000;
 
 /**
- * One sweep of what is left to do once bookings have ended: up to 50 tasks of each kind, and a bite of dead rows. Late
- * money goes to its refund wallet, late tickets are looked for, escrows are closed, personal data is purged. Every task is
- * a row until it is done, and safe to repeat: several sweepers at once, or one that dies anywhere, do no harm. (The worker
- * retires expired intents.)
+ * Sweeps up to 50 tasks of each kind and a bite of dead rows. Tasks stay rows until done and are safe to repeat.
  * @returns `againMs`: when to sweep again, where that is sooner than usual
  */
 export async function sweep(
@@ -120,8 +117,7 @@ async function sweepLate(ports: FlightsPorts, escrows: Escrows, intent: IntentRo
 }
 
 /**
- * Purges the personal data of an intent: its passengers, the mails, the words of a refund request. The intent, its order
- * and its status stay readable, without names.
+ * Purges personal data: passengers, mails, words of a refund request. Intent and order stay, without names.
  * @returns null when it is done, else when to look again (epoch ms)
  */
 async function purge(ports: FlightsPorts, intent: IntentRow): Promise<number | null> {
@@ -178,7 +174,6 @@ async function endedMs({ store }: FlightsPorts, intent: IntentRow): Promise<numb
 }
 
 const KEEP_SETTLEMENTS_MS = 7 * DAY_MS;
-/** How long expired quotes are kept. */
 const KEEP_QUOTES_MS = HOUR_MS;
 
 const QUOTES = { table: 'quotes', key: 'quote_id', at: 'expires_at_ms' } as const;
@@ -193,11 +188,7 @@ const ANSWERS = { table: 'paid_answers', key: 'payment_key', at: 'kept_at_ms' } 
 const IS_ASKED_FOR = sql<SqlBool>`exists (select 1 from settlements
   where settlements.payment_key = paid_answers.payment_key)`;
 
-/**
- * Removes a bite of dead rows: quotes, counted searches, wrong codes, what browsers saw on carriers' sites, and finished
- * payments whose answer (it can hold a support code) was kept for a week.
- * @returns whether there is more of it
- */
+/** Removes a bite of dead rows; answers of payments stay a week. @returns whether more is left */
 export async function prune(ports: Pick<FlightsPorts, 'store' | 'clock'>): Promise<boolean> {
   const { store } = ports;
   const nowMs = ports.clock.now();
@@ -216,10 +207,7 @@ export async function prune(ports: Pick<FlightsPorts, 'store' | 'clock'>): Promi
   return more || removed.includes(BITE);
 }
 
-/**
- * Removes finished payments, but for those that may still be asked about: of a booking that is not over, of an intent
- * whose creation is open, of a refund request that is being settled. Those are looked at again in a week.
- */
+/** Removes finished payments unless an open booking, creation or refund request needs them; those are due in a week. */
 async function pruneSettlements({ store }: Pick<FlightsPorts, 'store'>, nowMs: number): Promise<boolean> {
   const isFinished = sql<SqlBool>`settlements.state in ('answered', 'failed')`;
   const rows = await store

@@ -6,10 +6,7 @@ import { farthestMs } from '../bookings/index.ts';
 
 export type Due = IntentRow & { readonly ended_at_ms: number };
 
-/**
- * Takes due tasks of a kind, with their intents. They are put ahead first, so that a failing or dying one comes again;
- * of several processes one takes a task.
- */
+/** Takes due tasks with their intents, put ahead first: a failing one comes again, and one process takes each. */
 export async function takeTasks(
   { store, clock, options }: FlightsPorts,
   task: UpkeepTask,
