@@ -28,17 +28,16 @@ import {
 import type { PaidExchange, Payer } from './payer/index.ts';
 
 interface FlightsClientPorts {
-  /** Such as `https://flights.example`; of an embedded service any http address does. */
+  /** An embedded service accepts any http address. */
   readonly baseUrl: string;
   readonly fetch: Fetch;
   readonly payer: Payer;
-  /** For each exchange with the service (default 30 s). */
+  /** For each exchange (default 30 s). */
   readonly timeoutMs?: number | undefined;
-  /** For the pauses between two looks at a fare menu. */
   readonly clock?: Clock | undefined;
 }
 
-/** Offers, prices and statuses found again after a crash are worth having for this long; a bought thing for ever. */
+/** Recovered offers, prices and statuses stay useful this long; bought things always. */
 const FRESH_MS = 600_000;
 const MENU_PAUSE_MS = 1_000;
 const SHORTEST_PAUSE_MS = 50;
@@ -47,7 +46,6 @@ const get = (path: string) => ({ method: 'GET' as const, path });
 const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
 const withCode = (supportCode: string) => ({ 'X-Customer-Support-Code': supportCode });
 
-/** The flight service, typed (client/base/types.ts). The same client speaks to our services and to other deployments. */
 export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
   const free = (call: FreeCall, options: CallOptions) => askFree(ports, call, options);
   const paid = <T>(call: PaidCall, read: (body: unknown) => T, options: CallOptions) =>
@@ -72,7 +70,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
       return paid({ ...call, booking: intent, refundWallet }, (body) => bookOf(body, intent.intent_id), options);
     },
     requestRefund(request, { supportCode, familyName }, options = {}) {
-      // A header is bytes: a name beyond ASCII travels as UTF-8.
+      // Headers are bytes: names beyond ASCII travel as UTF-8.
       const name = Buffer.from(familyName, 'utf8').toString('latin1');
       const headers = { ...withCode(supportCode), 'X-Passenger-Family-Name': name };
       const call = { ...post('/air/refund-requests', request), headers };
@@ -111,10 +109,7 @@ async function askPaid<T>(
   return { value: read(body), payment };
 }
 
-/**
- * Asks until the fare menu is there or the time is up. Nothing is charged while it is pending, nor for one that failed,
- * and the payment that was sent with the call stays the same one.
- */
+/** Polls the fare menu with one payment, which neither a pending nor a failed menu charges. */
 async function offerDetails(
   ports: FlightsClientPorts,
   offerId: string,

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { openSecrets } from '../kernel/secrets.ts';
 import { readRows } from '../store/libsql/index.ts';
 
-/** A glance at the client's own database, for shell completion: quick, and nothing is opened for writing. */
+/** Reads the client's database for shell completion, without opening it for writing. */
 
 interface GlancedIntent {
   readonly intentId: string;
   readonly orderId: string | null;
-  /** Such as LIS-BER. */
   readonly route: string | null;
   readonly departureDate: string | null;
   /** `LIS-BER 2026-12-20, booked`, as far as it is known. */
@@ -17,7 +16,6 @@ interface GlancedIntent {
 
 const MOST = 50;
 
-/** The newest intents made from here. */
 export function glanceAtIntents(home: string): GlancedIntent[] {
   const rows = readRows(
     join(home, 'client.db'),
@@ -38,7 +36,7 @@ export function glanceAtIntents(home: string): GlancedIntent[] {
   });
 }
 
-/** The newest payments made from here, by id and what they are for. */
+/** The newest payments, by id and purpose. */
 export function glanceAtPayments(home: string): { readonly paymentId: string; readonly words: string }[] {
   const rows = readRows(
     join(home, 'client.db'),
@@ -51,7 +49,6 @@ export function glanceAtPayments(home: string): { readonly paymentId: string; re
   }));
 }
 
-/** Names of the saved travellers. */
 export function glanceAtTravellers(home: string): string[] {
   const keys = join(home, 'keys', 'client.json');
   if (!existsSync(keys)) return [];

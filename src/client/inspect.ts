@@ -15,15 +15,13 @@ export { differences, isDatabaseUrl, RING_PURPOSE, whyLedgerLost } from '../stor
 export type { FileState } from '../store/libsql/index.ts';
 export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/postgres/index.ts';
 
-/** Looks at the database files of a home, and at what is open in them, without changing anything. */
+/** Inspects a home's database files without changing them. */
 
-/** The tool's journal (`client.db`). */
 export const inspectJournal = (path: string, full: boolean): FileState => inspectFile(path, clientMigrations, full);
 
-/** The services' database, where it is a file. */
 export const inspectServices = (path: string, full: boolean): FileState => inspectFile(path, serviceMigrations, full);
 
-/** The same on PostgreSQL, and what waits for a person in it. */
+/** Inspects PostgreSQL and the rows that wait for a person. */
 export async function inspectServer(
   url: string,
   look: Pick<PostgresLook, 'now' | 'timeoutMs' | 'signal'>,
@@ -32,10 +30,10 @@ export async function inspectServer(
   return inspectPostgres(url, { ...look, migrations: serviceMigrations, stuckQuery: STUCK });
 }
 
-/** A file that has no migrations of its own. */
+/** A file without migrations. */
 export const inspectOther = (path: string, full: boolean): FileState => inspectFile(path, null, full);
 
-/** Payments that were signed and never answered, oldest first. Empty without a journal. */
+/** Signed, unanswered payments, oldest first; empty without a journal. */
 export const openPaymentsIn = (path: string): { id: string; createdAtMs: number }[] =>
   readRows(
     path,
@@ -43,10 +41,10 @@ export const openPaymentsIn = (path: string): { id: string; createdAtMs: number 
       and created_at_ms > 0 order by created_at_ms`,
   ).map((row) => ({ id: String(row.payment_id), createdAtMs: Number(row.created_at_ms) }));
 
-/** Lists what waits for a person in the services' own database. Empty without one. */
+/** Rows that wait for a person; empty without a database. */
 export const stuckIn = (path: string): string[] => readRows(path, STUCK).map((row) => String(row.id));
 
-/** Reads from the services' own database which keys and ledger it belongs to; null without one. */
+/** The keys and ledger of the services' database; null without one. */
 export function belongingIn(path: string): Belonging | null {
   const meta = readRows(path, 'select name from sqlite_master').some(({ name }) => name === 'meta');
   if (!meta) return null;

@@ -6,13 +6,12 @@ import { ask, type CallOptions, problemOf, segmentOf } from './base/index.ts';
 interface DeskPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
-  /** `flk_op_…` */
   readonly key: string;
   /** For each exchange (default 30 s). */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Calls of an operators' desk: GET, or POST with a body. Throws the Problems that the service answers with. */
+/** Calls an operators' desk. @throws the service's Problems */
 const deskCalls =
   ({ baseUrl, fetch, key, timeoutMs = 30_000 }: DeskPorts) =>
   async <T>(path: string, options: CallOptions, body?: object): Promise<T> => {
@@ -32,15 +31,12 @@ function queryOf(query: object): string {
   return search && `?${search}`;
 }
 
-/** A decision about a case; see the operator API's schema. */
 export type Approval = Partial<Omit<flights.ApproveRequest, 'dry_run'>>;
 
-/** A decision about something that is stuck. */
 export type Verdict = Omit<flights.ResolveRequest, 'dry_run'>;
 
 export type OperatorClient = ReturnType<typeof createOperatorClient>;
 
-/** The flight service's operator API, typed. */
 export function createOperatorClient(ports: DeskPorts) {
   const call = deskCalls(ports);
   const waiting = (id: string, act = '') => `/stuck/${segmentOf(id)}${act}`;
@@ -86,7 +82,7 @@ export function createOperatorClient(ports: DeskPorts) {
 
 export type PartnerDesk = ReturnType<typeof createPartnerDesk>;
 
-/** The operators' desk for partners: keys, customer tokens, attestations. */
+/** The operators' desk for partners. */
 export function createPartnerDesk(ports: DeskPorts) {
   const call = deskCalls(ports);
   const at = (keyId: string, act: string) => `/partner-keys/${segmentOf(keyId)}/${act}`;
@@ -97,11 +93,11 @@ export function createPartnerDesk(ports: DeskPorts) {
     issueKey: (partnerId: string, name: string, options: CallOptions = {}) =>
       call<partner.IssuedPartnerKey>('/partner-keys', options, { partner_id: partnerId, name }),
     revokeKey: (keyId: string, options: CallOptions = {}) => call<partner.PartnerKey>(at(keyId, 'revoke'), options, {}),
-    /** The old key goes on for `overlapHours`, so that nothing is cut off while the new one is put in place. */
+    /** The old key works for `overlapHours` more, while the new one is deployed. */
     rotateKey: (keyId: string, overlapHours: number, options: CallOptions = {}) =>
       call<partner.IssuedPartnerKey>(at(keyId, 'rotate'), options, { overlap_hours: overlapHours }),
     attestations: (options: CallOptions = {}) => call<partner.AttestationRecords>('/attestations', options),
-    /** With the customer data that it is about; the look is in the audit trail. */
+    /** Includes customer data; the audit trail records the look. */
     attestation: (attestationId: string, options: CallOptions = {}) =>
       call<partner.OpenedAttestation>(`/attestations/${segmentOf(attestationId)}`, options),
     decideAttestation: (attestationId: string, decision: partner.DecideAttestation, options: CallOptions = {}) =>

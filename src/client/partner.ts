@@ -13,28 +13,25 @@ import { ask, type CallOptions, type HttpAnswer, isRecord, messageOf, retryAfter
 interface PartnerClientPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
-  /** `<svc>` of the procedure paths. */
   readonly serviceName: string;
-  /** `flk_demo_…` or `flk_live_…`; asked for with the first call. */
+  /** `flk_demo_…` or `flk_live_…`, read at the first call. */
   readonly apiKey: () => Promise<string>;
-  /** Of the customer whom a call concerns; asked for where a call needs it. */
+  /** The token of the call's customer, read when needed. */
   readonly customerToken: () => Promise<string>;
   /** For each exchange (default 30 s). */
   readonly timeoutMs?: number | undefined;
 }
 
 interface WriteOptions extends CallOptions {
-  /** The same key gives the first answer again (24 h). */
+  /** The same key repeats the first answer (24 h). */
   readonly idempotencyKey?: string | undefined;
-  /** The version that the order is expected to have. */
+  /** The order's expected version. */
   readonly ifMatch?: string | undefined;
 }
 
 /**
- * The partner service, typed: Connect's unary JSON over any fetch. It reads the answers of other deployments too, which
- * lack the fields that are ours.
- * Problems: those that the service answers with, and the transport's (`network_unreachable`, `timed_out`,
- * `unexpected_answer`).
+ * The typed partner service over Connect's unary JSON, also for deployments without our own fields. Raises the
+ * service's Problems and the transport's (`network_unreachable`, `timed_out`, `unexpected_answer`).
  */
 export function createPartnerClient(ports: PartnerClientPorts) {
   const { baseUrl, fetch, serviceName, timeoutMs = 30_000 } = ports;
@@ -57,14 +54,14 @@ export function createPartnerClient(ports: PartnerClientPorts) {
     const answer = await ask(call, { timeoutMs, signal: options.signal });
     if (answer.status !== 200) throw connectProblemOf(answer);
     if (!isRecord(answer.body)) throw problem('unexpected_answer');
-    // The wire's types are our service's; the views read fields that another deployment leaves out as absent.
+    // Typed as our service; the views take missing fields as absent.
     return answer.body as T;
   }
 
   return {
     async orders(request: Partial<wire.GetOrdersRequest>, options: CallOptions = {}): Promise<wire.GetOrdersResponse> {
       const page = await call<Partial<wire.GetOrdersResponse>>('partner', 'GetOrders', request, options);
-      // ProtoJSON leaves out what is empty.
+      // ProtoJSON omits empty fields.
       const orders = page.orders ?? [];
       return { ...page, orders, totalCount: page.totalCount ?? orders.length };
     },
@@ -77,7 +74,7 @@ export function createPartnerClient(ports: PartnerClientPorts) {
           options,
         ),
       ),
-    /** With its history, where the service keeps one: another deployment may refuse to be asked. */
+    /** With the history, which other deployments may refuse. */
     async orderWithHistory(orderId: string, options: CallOptions = {}): Promise<wire.GetOrderDetailsResponse> {
       try {
         return await this.order(orderId, { ...options, includeHistory: true });
@@ -115,7 +112,7 @@ export function createPartnerClient(ports: PartnerClientPorts) {
   };
 }
 
-/** @throws Problem `unexpected_answer` for an answer without the order that it is about */
+/** @throws Problem `unexpected_answer` without an order */
 function withOrder<T extends { readonly order: wire.Order }>(answer: T): T {
   const order: unknown = answer.order;
   if (isRecord(order) && typeof order.id === 'string' && typeof order.status === 'string') return answer;
@@ -124,7 +121,7 @@ function withOrder<T extends { readonly order: wire.Order }>(answer: T): T {
 
 export type PartnerClient = ReturnType<typeof createPartnerClient>;
 
-/** For an answer without a reason of ours: what Connect's code says, which other deployments share. */
+/** Connect codes shared by other deployments, for answers without our reason. */
 const BY_CODE: Readonly<Record<string, ProblemCode>> = {
   invalid_argument: 'invalid_request',
   out_of_range: 'invalid_request',
@@ -144,7 +141,7 @@ const BY_CODE: Readonly<Record<string, ProblemCode>> = {
   data_loss: 'internal_error',
 } satisfies Record<wire.ConnectCode, ProblemCode> & Record<string, ProblemCode>;
 
-/** Words that fit a partner service, where the catalogue's are another service's. */
+/** Words of a partner service in place of the catalogue's. */
 const WORDS: Partial<Record<ProblemCode, { message?: string; fix: string }>> = {
   order_not_found: { message: 'There is no such order.', fix: 'Look it up: farelock partner orders list.' },
   not_found: { message: 'Nothing was found.', fix: 'Check the id, and that it belongs to your partner account.' },
@@ -166,8 +163,8 @@ const BY_STATUS: Readonly<Record<number, wire.ConnectCode>> = {
 };
 
 /**
- * Translates an error of Connect's into a Problem (CONTRACT, section 10): `detail.reason` where it is a code of
- * ours, else one by Connect's code, else by the status. `detail` and `Retry-After` are kept.
+ * Makes a Problem of a Connect error (CONTRACT, section 10), by `detail.reason`, Connect's code or the status, keeping
+ * `detail` and `Retry-After`.
  */
 export function connectProblemOf(answer: HttpAnswer): Problem {
   const body = isRecord(answer.body) ? answer.body : {};
@@ -191,7 +188,7 @@ export function connectProblemOf(answer: HttpAnswer): Problem {
   });
 }
 
-/** The allowed moves of the order in words; the list itself stays in `detail`. */
+/** Words the allowed moves. */
 function allowedWords({ from, to, allowed }: Record<string, unknown>): ProblemOptions {
   if (!Array.isArray(allowed) || typeof from !== 'string') return {};
   return {

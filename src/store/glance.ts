@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readRows } from './libsql/index.ts';
 
-/** An id, and what it is about in a few words without anything personal. */
+/** An id with a few impersonal words. */
 export interface Glanced {
   readonly id: string;
   readonly words: string;
@@ -10,8 +10,8 @@ export interface Glanced {
 export const MOST_GLANCED = 50;
 
 /**
- * A glance into a home's own `service.db`: nothing is opened for writing or begun. Empty without one.
- * @param sql selects `id`, and of what it is about `a` and `b`
+ * Reads a home's own `service.db` without writing; empty without one. @param sql selects `id`, and its words `a` and
+ * `b`
  */
 export const glance = (home: string, sql: string): Glanced[] =>
   readRows(join(home, 'service.db'), `${sql} limit ${MOST_GLANCED}`).map((row) => ({

@@ -4,38 +4,35 @@ import type { Log } from '../kernel/log.ts';
 import { REGAINED } from './base/index.ts';
 
 /**
- * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes
- * holders that were overtaken powerless (DESIGN, section 6).
+ * Leases on rows of work: `lease_until_ms` excludes others, a `fence` in every write disarms overtaken holders (DESIGN,
+ * section 6).
  */
 export interface LeaseTerms<Table extends string = string, Column extends string = string> {
   readonly table: Table;
   readonly key: Column;
-  /** Which rows are work, in the very words of the index: a database uses it for nothing else. */
+  /** The condition in the index's own words, without which it is not used. */
   readonly open: RawBuilder<SqlBool>;
   readonly leaseMs: number;
-  /** Work that takes longer hangs: its lease is renewed no more, and another holder may do it. */
+  /** Longer work hangs: its lease is not renewed. */
   readonly mostMs: number;
 }
 
-/** Tables, of which the one called `Name` has the columns of a lease. */
 export type LeasedTables<Name extends string> = Readonly<
   Record<Name, { readonly fence: unknown; readonly lease_until_ms: unknown }>
 >;
 
-/** The same terms, as the owner of a table declares them: bound to its columns. */
+/** Terms bound to a table's columns. */
 export interface Leased<Tables extends LeasedTables<Name>, Name extends string>
   extends LeaseTerms<Name, keyof Tables[Name] & string> {}
 
-/** A row of work. Its holder has it under this fence. */
+/** A row of work, held under this fence. */
 interface LeasedRow {
   readonly fence: number;
   readonly lease_until_ms: number;
 }
 
-/** A row that was read from such a table. */
 export type RowOf<Tables extends LeasedTables<Name>, Name extends string> = Selectable<Tables[Name]> & LeasedRow;
 
-/** The database, or a transaction on it. */
 export type Writer = QueryExecutorProvider;
 
 export interface LeasePorts {
@@ -44,12 +41,12 @@ export interface LeasePorts {
   readonly log: Log;
 }
 
-/** Another holder took the row over, and the work under way with it. */
+/** Another holder took over the row and its work. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** A holder that was overtaken has nothing more to do. */
+/** Ends the work of an overtaken holder quietly. */
 export async function unlessLost(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -58,13 +55,10 @@ export async function unlessLost(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The time that leases run by, or so many milliseconds after it, as SQL. */
+/** The time of leases, or so many milliseconds later, as SQL. */
 export type LeaseTime = (afterMs?: number) => RawBuilder<number>;
 
-/**
- * On a server it is the server's clock: a machine whose own clock is wrong takes over nothing that another one holds.
- * Files belong to one machine, and a test to its own clock.
- */
+/** A server's own clock, so that a machine with a wrong clock takes nothing over; this machine's for files. */
 export function leaseTime(on: Writer, clock: Clock): LeaseTime {
   if (isShared(on, clock)) return (afterMs = 0) => sql<number>`(${SERVER_MS} + ${afterMs})`;
   const nowMs = clock.now();
@@ -74,13 +68,13 @@ export function leaseTime(on: Writer, clock: Clock): LeaseTime {
 const isShared = (on: Writer, clock: Clock): boolean =>
   clock === systemClock && !(on.getExecutor().adapter instanceof SqliteAdapter);
 
-/** The start of the statement: one moment for all of its rows. */
+/** The statement's start, one moment for all rows. */
 const SERVER_MS = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
-/** A slower answer says too little about the clock. */
+/** Slower answers say too little about the clock. */
 const QUICK_MS = 1_000;
 
-/** Measures how far a database server's clock is ahead of ours (ms); null without a server, or for a slow answer. */
+/** Measures a server's clock lead (ms); null without a server, or for a slow answer. */
 export async function serverAheadMs(on: Writer, clock: Clock): Promise<number | null> {
   if (!isShared(on, clock)) return null;
   const askedMs = clock.now();
@@ -89,14 +83,11 @@ export async function serverAheadMs(on: Writer, clock: Clock): Promise<number | 
   return rows[0] && tookMs <= QUICK_MS ? rows[0].now - askedMs - Math.round(tookMs / 2) : null;
 }
 
-/**
- * True for a free row. A lease that ends later than any holder could have asked for was written before the clock was
- * set back.
- */
+/** True for a free row, or a lease beyond any holder's request, written before the clock was set back. */
 export const leaseIsOver = (time: LeaseTime, leaseMs: number) =>
   sql<SqlBool>`(lease_until_ms <= ${time()} or lease_until_ms > ${time(leaseMs)})`;
 
-/** Columns and their new values; those that are undefined stay as they are. */
+/** Columns and new values; undefined ones stay. */
 export type Change<Row> = {
   readonly [Column in keyof Row]?: Row[Column] | RawBuilder<Row[Column]> | undefined;
 };
@@ -110,7 +101,7 @@ const assignments = (change: object): RawBuilder<unknown> =>
 
 const keyOf = (leased: LeaseTerms, row: object): string => String((row as Record<string, unknown>)[leased.key]);
 
-/** The row, while it is work and held under its fence. */
+/** The open row under its holder's fence. */
 const isHeld = (leased: LeaseTerms, row: LeasedRow) =>
   sql<SqlBool>`${sql.ref(leased.key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${leased.open}`;
 
@@ -118,10 +109,8 @@ const lost = (leased: LeaseTerms, row: LeasedRow) =>
   new LeaseLost(`${leased.table} ${keyOf(leased, row)} was taken over`);
 
 /**
- * Takes the row of a key, where it is work and free: the lease keeps others away, and the fence that it raises makes
- * older holders powerless. The holder writes before it acts, and waits for the disk then: a power cut before that frees
- * the row.
- * @param change is written with it
+ * Takes a free row of work by its key and raises its fence, disarming older holders. Holders write before they act, and
+ * wait for the disk then: a power cut earlier frees the row. @param change is written with it
  */
 export async function takeRow<Tables extends LeasedTables<Name>, Name extends string>(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
@@ -137,7 +126,7 @@ export async function takeRow<Tables extends LeasedTables<Name>, Name extends st
   return rows[0] ?? null;
 }
 
-/** Writes to a row that is held. @throws LeaseLost when it was overtaken, or is work no more */
+/** Writes to a held row. @throws LeaseLost when overtaken, or work no more */
 export async function writeRow<Tables extends LeasedTables<Name>, Name extends string>(
   on: Writer,
   leased: Leased<Tables, Name>,
@@ -150,7 +139,7 @@ export async function writeRow<Tables extends LeasedTables<Name>, Name extends s
   return rows[0];
 }
 
-/** The same without the row, which may be wide. @throws LeaseLost */
+/** Writes without reading the row, which may be wide. @throws LeaseLost */
 export async function markRow<Tables extends LeasedTables<Name>, Name extends string>(
   on: Writer,
   leased: Leased<Tables, Name>,
@@ -163,7 +152,7 @@ export async function markRow<Tables extends LeasedTables<Name>, Name extends st
   if (!numAffectedRows) throw lost(leased, row);
 }
 
-/** @throws LeaseLost when the row was overtaken: before an act that no fence in a database can stop */
+/** @throws LeaseLost when overtaken: before acts that no database fence can stop */
 export async function checkHeld(on: Writer, leased: LeaseTerms, row: LeasedRow): Promise<void> {
   const { rows } = await sql<{ fence: number }>`select fence from ${sql.table(leased.table)}
     where ${sql.ref(leased.key)} = ${keyOf(leased, row)}`.execute(on);
@@ -171,9 +160,8 @@ export async function checkHeld(on: Writer, leased: LeaseTerms, row: LeasedRow):
 }
 
 /**
- * Runs `work` while the lease of a row is renewed, so that it may take longer than one lease, and a crash costs only
- * one. Once the row was overtaken, or given back, there is nothing to renew. Without a lease the fence keeps the row
- * right; only another holder may then do the same work.
+ * Renews a row's lease during `work`, until it is overtaken or given back, so a crash costs one lease. Without a lease
+ * the fence keeps the row right; only another holder may do the same work.
  */
 export async function whileHeld<T>(
   { store, clock, log }: LeasePorts,
@@ -197,7 +185,7 @@ export async function whileHeld<T>(
     for (;;) {
       await clock.sleep(leaseMs / 4, done.signal);
       if (done.signal.aborted || clock.now() > untilMs) return;
-      // A database that is away for a moment costs one renewal: the next may still come in time.
+      // A database away for a moment costs one renewal.
       await renew().catch(failed);
     }
   })();

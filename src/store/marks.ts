@@ -1,20 +1,19 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import { REGAINED } from './base/index.ts';
 
-/** Single values that every room may keep: switches, identities, when something is due. */
+/** Single values of any room: switches, identities, due times. */
 export interface MetaTables {
   meta: { key: string; value: string };
 }
 
 export const CREATE_META = 'create table meta (key text primary key, value text not null)';
 
-/** A row of `meta`; null where there is none. */
 export async function readMark(database: QueryExecutorProvider, key: string): Promise<string | null> {
   const { rows } = await sql<{ value: string }>`select value from meta where key = ${key}`.execute(database);
   return rows[0]?.value ?? null;
 }
 
-/** Marks a database for good: the first value given for `key` stays, and every caller gets it. */
+/** Keeps the first value given for `key`, and returns it to every caller. */
 export async function markOnce(database: QueryExecutorProvider, key: string, value: string): Promise<string> {
   const known = await readMark(database, key);
   if (known !== null) return known;
@@ -22,7 +21,7 @@ export async function markOnce(database: QueryExecutorProvider, key: string, val
   return (await readMark(database, key)) ?? value;
 }
 
-/** Saves the ledger's last transaction, never an earlier one. A power cut may lose it: what was known before is as true. */
+/** Saves the ledger's highest slot, which a power cut may take back to an earlier true one. */
 export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Promise<void> {
   await database.transaction().execute(async (tx) => {
     const known = readSeen(await readMark(tx, SEEN_LEDGER));
@@ -33,41 +32,40 @@ export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Prom
   });
 }
 
-/** The owner of a services' database: the keys that seal and sign for its rows, and the cluster that they are on. */
+/** A services' database's owner: its keys and its cluster. */
 export interface Identity {
-  /** A keyed hash under the ring's oldest key, which a rotation keeps. */
+  /** A keyed hash under the oldest key, which survives rotation. */
   readonly keyRing: string;
   readonly authority: string;
   readonly facilitator: string;
   readonly treasury: string;
   readonly network: string;
-  /** The program of the home's first escrows. A service may move to another one: it is kept, and not compared. */
+  /** The first escrow program, kept but not compared: a service may move. */
   readonly program: string;
-  /** The embedded ledger, by a hash of its seed; null on an RPC cluster. */
+  /** A hash of the embedded ledger's seed; null on RPC. */
   readonly ledger: string | null;
 }
 
-/** The identity as saved: with the machine and the folder that made it, for a person. */
 export interface KeptIdentity extends Identity {
   readonly madeBy: string;
 }
 
-/** The last transaction that was seen on an embedded ledger. */
+/** The last transaction seen on an embedded ledger. */
 export interface SeenLedger {
   readonly ledger: string;
   readonly seq: number;
 }
 
-/** The home that a database belongs to, as the database records it. */
+/** The home recorded in a database. */
 export interface Belonging {
-  /** null: it has no owner yet. */
+  /** null: no owner yet. */
   readonly identity: KeptIdentity | null;
   readonly seen: SeenLedger | null;
-  /** The signature of the newest payment that was settled. */
+  /** The newest settled payment's signature. */
   readonly newest: string | null;
 }
 
-/** The facts of an embedded ledger that are compared with what a database knows of it. */
+/** An embedded ledger's facts to compare with a database. */
 export interface LedgerFacts {
   readonly id: string;
   readonly transactions: number;
@@ -75,8 +73,8 @@ export interface LedgerFacts {
 }
 
 /**
- * Why a ledger is not the one that a database knows, or has lost what was on it; null where it holds all that is known.
- * @param ledger null: there is none
+ * Explains why a ledger is not the database's, or lost transactions; null where all is there. @param ledger null: there
+ * is none
  */
 export function whyLedgerLost({ identity, seen, newest }: Belonging, ledger: LedgerFacts | null): string | null {
   if (!ledger) return identity?.ledger ? 'it is gone, or empty' : null;
@@ -89,7 +87,7 @@ export function whyLedgerLost({ identity, seen, newest }: Belonging, ledger: Led
 
 export const IDENTITY = 'home_identity';
 export const SEEN_LEDGER = 'seen_ledger';
-/** The first block of the cluster that a database is on: two private clusters may have one name. */
+/** The first block of the database's cluster: private clusters may share a name. */
 export const GENESIS = 'cluster_genesis';
 
 const WORDS: Readonly<Record<Exclude<keyof Identity, 'program'>, string>> = {
@@ -101,13 +99,13 @@ const WORDS: Readonly<Record<Exclude<keyof Identity, 'program'>, string>> = {
   ledger: 'the ledger (ledger.db)',
 };
 
-/** Names the differences for a person. Fields that are not given are not compared. */
+/** Names the differences for a person among the given fields. */
 export const differences = (kept: Identity, mine: Partial<Identity>): string[] =>
   (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((part) => mine[part] !== undefined && mine[part] !== kept[part])
     .map((part) => WORDS[part]);
 
-/** The purpose of the keyed hash that identifies a key ring. */
+/** Purpose of the key ring's identifying hash. */
 export const RING_PURPOSE = 'database identity';
 
 const read = <T>(value: string | null): T | null => (value === null ? null : (JSON.parse(value) as T));

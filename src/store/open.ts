@@ -6,9 +6,8 @@ import { isBusy, libsqlDriver, type OnTrouble, openSqlite, type SqliteDatabase }
 import { loadPostgresOpen } from './postgres/index.ts';
 
 /**
- * Opens (and creates, and brings up to date) a database file of ours with typed tables `T`.
- * @param onTrouble called for trouble with the file
- * @throws Problem of storage, here and from every statement; `database_newer`
+ * Opens a migrated database file with tables `T`. @throws Problem of storage, from every statement too;
+ * `database_newer`
  */
 export async function openDatabase<T>(
   path: string,
@@ -38,19 +37,19 @@ export async function openDatabase<T>(
   return database;
 }
 
-/** `pragma user_version` of a file in which nothing that was removed can be read. */
+/** `pragma user_version` of a file in which nothing removed is readable. */
 const CLEAN = 1;
-/** Writing a larger file anew takes too long for a start: docs/notifications.md says how it is done by hand. */
+/** Larger files take too long for a start; docs/notifications.md has the manual way. */
 const MOST_CLEANED_BYTES = 256 * 1024 * 1024;
 
-/** Earlier releases left what they removed readable in free pages: such a file is written anew, once. */
+/** Rewrites a file of earlier releases once, as removed rows stayed readable in free pages. */
 function cleanOnce(file: SqliteDatabase, path: string): void {
   const { user_version } = file.prepare('pragma user_version').get() as { user_version: number };
   if (user_version === CLEAN || statSync(path).size > MOST_CLEANED_BYTES) return;
   try {
     file.exec(`vacuum; pragma user_version = ${CLEAN}; pragma wal_checkpoint(truncate)`);
   } catch (error) {
-    // Another process is writing, or the disk takes no copy: the next start tries again.
+    // Retried at the next start: another process writes, or the disk takes no copy.
     if (!isBusy(error) && !isProblem(error)) throw error;
   }
 }
@@ -60,9 +59,8 @@ const POSTGRES = /^postgres(ql)?:\/\//;
 export const isDatabaseUrl = (url: string): boolean => POSTGRES.test(url) && URL.canParse(url);
 
 /**
- * Refuses anything but a PostgreSQL address: it would be taken for a file name. It is not shown: it may hold a
- * password.
- * @throws Problem `usage`
+ * Refuses non-PostgreSQL addresses, which would become file names, without showing a possible password. @throws Problem
+ * `usage`
  */
 export function checkDatabaseUrl(url: string): void {
   if (isDatabaseUrl(url)) return;
@@ -73,8 +71,8 @@ export function checkDatabaseUrl(url: string): void {
 }
 
 /**
- * Opens a database with typed tables `T`: a file by its path, or a PostgreSQL database by its `postgres://` URL.
- * @throws Problem `database_unavailable`: PostgreSQL did not let us in; of storage; `database_newer`
+ * Opens a file by path, or PostgreSQL by `postgres://` URL. @throws Problem `database_unavailable` for a refused login;
+ * of storage; `database_newer`
  */
 export async function openFileOrServer<T>(
   where: string,

@@ -19,47 +19,43 @@ import {
 import { checkRetryPolicy, isGivenUp, type RetryPolicy, retryDelayMs } from './retry.ts';
 
 /**
- * Rows of work, and when they are due. Each kind has a partial index over its open rows alone, by when they are due:
- * asking what is due costs the same however many are done, or wait.
+ * Rows of work and their due times, with a partial index over open rows, so that the cost is independent of done or
+ * waiting ones.
  */
 export interface QueueTerms<Table extends string = string, Column extends string = string>
   extends LeaseTerms<Table, Column> {
-  /** The column that says when a row is due (epoch ms). */
+  /** The due column (epoch ms). */
   readonly due: 'due_at_ms' | 'next_at_ms';
-  /** How far ahead a row is ever put: one that lies further was written before the clock was set back. */
+  /** The farthest due time; a later one was written before the clock was set back. */
   readonly farthestMs: number;
   readonly retry: RetryPolicy;
-  /** When `attempts` rises. Counted by claims, a process that dies with a row in its hands counts as a failure. */
+  /** Counted by claims, a process that dies with a row counts as a failure. */
   readonly counts: 'claims' | 'failures';
-  /** What a claim writes beside the lease. */
+  /** Written with the lease at a claim. */
   readonly claimed?: (nowMs: number) => object;
-  /** The column of when a row was begun, where its age decides that it is given up. */
+  /** The begin column, where age gives a row up. */
   readonly begun?: string;
 }
 
-/** The same terms, as the owner of a table declares them: bound to its columns. */
+/** Terms bound to a table's columns. */
 export interface Queue<Tables extends LeasedTables<Name>, Name extends string>
   extends QueueTerms<Name, keyof Tables[Name] & string> {}
 
 /** Work that only a person finishes is never due. */
 export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** More rows than are ever held at one moment: behind them the next one is free. */
+/** More rows than are ever held at once. */
 const MOST_HELD = 50;
 
 const isDue = ({ due }: QueueTerms, nowMs: number) => sql<SqlBool>`${sql.ref(due)} <= ${nowMs}`;
 
-/** Put further ahead than any row is put: a clock was set back since, and the row would else wait for its time. */
+/** Too far ahead: the clock was set back, and the row would wait. */
 const isAstray = ({ due, farthestMs }: QueueTerms, nowMs: number) =>
   sql<SqlBool>`${sql.ref(due)} > ${nowMs + farthestMs} and ${sql.ref(due)} < ${NEVER_MS}`;
 
 const ANY = sql<SqlBool>`1 = 1`;
 
-/**
- * The key of the row to take next, as a subquery: due, or astray, and free. The update that takes it checks
- * `leaseIsOver` once more.
- * @param which only some of the rows
- */
+/** Subquery of the next due (or astray) free row; the update checks `leaseIsOver` again. @param which filters rows */
 export function nextInQueue(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
   queue: QueueTerms,
@@ -72,7 +68,7 @@ export function nextInQueue(
   return sql<string>`coalesce(${first(isDue(queue, nowMs))}, ${first(isAstray(queue, nowMs))})`;
 }
 
-/** When the first row can be taken (epoch ms): it is due then, and free. Null when none is open. */
+/** The first time a row is due and free (epoch ms). */
 export async function queueDueAtMs(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
   queue: QueueTerms,
@@ -81,7 +77,7 @@ export async function queueDueAtMs(
   const { table, due, open, leaseMs } = queue;
   const at = sql.ref(due);
   const [nowMs, time] = [clock.now(), leaseTime(store, clock)];
-  // Of a lease, what is left of it counts.
+  // The lease's remaining time counts.
   const freeAt = sql`lease_until_ms - ${time()} + ${nowMs}`;
   const { rows } = await sql<{ due: number | string | null }>`
     select min(due) as due from (
@@ -95,55 +91,52 @@ export async function queueDueAtMs(
         from ${sql.table(table)} where ${open} and ${which} and ${isAstray(queue, nowMs)} limit 1) as astray
     ) as work`.execute(store);
   const value = rows[0]?.due;
-  // The drivers write large integers as they like.
+  // Drivers vary in large integers.
   return value === null || value === undefined ? null : Number(value);
 }
 
-/** What a failure means for its row. */
 interface Failure {
-  /** `again`: it is put off, and tried again. `given_up`: it waits for a person. */
+  /** `again`: postponed. `given_up`: waits for a person. */
   readonly verdict: 'again' | 'given_up';
-  /** How often it has failed, this time included. */
+  /** Failures, including this one. */
   readonly failures: number;
-  /** A person is told now, and it is tried further. */
+  /** A person is notified, and retries go on. */
   readonly tells: boolean;
-  /** The error's own code, or its name. */
+  /** The error's code or name. */
   readonly code: string;
 }
 
-/** What is written with a failure: columns, what belongs to the same transaction, and one line of the log. */
+/** Columns, further writes of the same transaction, and one log line. */
 interface Aftermath<Tables, Row> {
   readonly change?: Change<Row>;
-  /** The pause that was asked for, where the error does not carry it. */
+  /** The requested pause, where the error lacks it. */
   readonly atLeastMs?: number | null;
   readonly also?: ((tx: Transaction<Tables>) => Promise<unknown>) | undefined;
   log(): void;
 }
 
-/** How a queue's rows are worked on. */
+/** The work on a queue's rows. */
 interface Work<Row> {
   perform(row: Row): Promise<void>;
-  /** Puts the row off, or gives it up: `postpone`, with what the kind of work says about it. */
+  /** Calls `postpone` with this work's own aftermath. */
   failed(row: Row, error: unknown): Promise<void>;
 }
 
 export interface QueueRun {
   readonly worked: number;
-  /** When the next row can be taken (epoch ms), null when none is open. */
+  /** The next row's time (epoch ms). */
   readonly dueAtMs: number | null;
 }
 
 const codeOf = (error: unknown): string =>
   isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
 
-/** The pause that the refusal asks for. */
 const askedMs = (error: unknown): number =>
   isProblem(error) && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0;
 
 /**
- * Takes rows of a queue, keeps them while they are worked on, and puts off or gives up those that fail. Any number of
- * processes may do so at once: a row has one holder, and a holder that was overtaken writes nothing more.
- * @throws RangeError for a queue whose policy puts rows further ahead than it knows of
+ * Takes rows, holds them during work, and postpones or gives up failures. Each row has one holder among any number of
+ * processes; overtaken holders write nothing. @throws RangeError for a policy beyond the queue's farthest time
  */
 export function openQueue<Tables extends LeasedTables<Name>, Name extends string>(
   ports: LeasePorts & { readonly store: Kysely<Tables> },
@@ -160,26 +153,25 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
 
   const dueAtMs = (which?: RawBuilder<SqlBool>) => queueDueAtMs(ports, queue, which);
 
-  /** Takes the row that is longest due; with several conditions, the first of the first one that has any. */
+  /** Takes the row longest due, by the first condition with any. */
   const claim = (which: readonly RawBuilder<SqlBool>[] = [ANY]): Promise<Row | null> => {
     const next = sql.join(which.map((one) => nextInQueue(ports, queue, one)));
     const first = which.length === 1 ? next : sql`coalesce(${next})`;
     return takeRow(ports, queue, sql<string>`${first}`, claimed());
   };
 
-  /** Takes the row of a key, due or not. */
+  /** Takes a row by key, due or not. */
   const claimRow = (id: string): Promise<Row | null> => takeRow(ports, queue, id, claimed());
 
-  /** @throws LeaseLost */
   const check = (row: Row, on: Writer = store): Promise<void> => checkHeld(on, queue, row);
 
-  /** Writes to a row, and gives its lease back. @throws LeaseLost, and then nothing is written */
+  /** Writes and releases a row. @throws LeaseLost with nothing written */
   const finish = (row: Row, change: Change<Row>, on: Writer = store): Promise<Row> =>
     writeRow(on, queue, row, { ...change, lease_until_ms: 0 } as Change<Row>);
 
   /**
-   * Puts a failed row off by the policy, or for the pause that was asked for if that is longer; or says that it is
-   * given up, for the aftermath to write. A row that was overtaken stays as it is.
+   * Postpones a failed row by the policy or the longer requested pause, or gives it up through the aftermath; an
+   * overtaken row stays.
    */
   async function postpone(
     row: Row & { readonly attempts: number },
@@ -211,7 +203,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     });
   }
 
-  /** Works on a row that was claimed. A failure is the row's own: it holds up no other. */
+  /** Works on a claimed row; its failure holds up no other. */
   const take = (row: Row, work: Work<Row>): Promise<void> =>
     unlessLost(async () => {
       try {
@@ -222,7 +214,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
       }
     });
 
-  /** Works on what is due, up to so many rows. With nothing due it is one small read. */
+  /** Works on up to `most` due rows, at one small read when there are none. */
   async function runDue(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]): Promise<QueueRun> {
     const all = which?.at(-1);
     for (let worked = 0; ; worked++) {

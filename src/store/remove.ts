@@ -2,8 +2,8 @@ import { type Kysely, type SqlBool, SqliteAdapter, sql, type Transaction } from 
 import { REGAINED } from './base/index.ts';
 
 /**
- * Runs deletions so that what they remove is gone from the write-ahead log too, once no reader holds it. The file itself
- * overwrites what is removed (`openDatabase`). PostgreSQL reclaims removed rows by its own vacuum.
+ * Erases deleted rows from the write-ahead log once it has no readers; the file overwrites them (`openDatabase`),
+ * PostgreSQL vacuums.
  */
 export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>): Promise<void> {
   if (!(database.getExecutor().adapter instanceof SqliteAdapter)) return work();
@@ -14,21 +14,19 @@ export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>)
   }
 }
 
-/** A table whose rows are of no use once a time has passed; it has an index on that time. */
+/** A table whose rows expire, with an index on that time. */
 interface Passing<Tables, Name extends keyof Tables & string> {
   readonly table: Name;
   readonly key: keyof Tables[Name] & string;
   readonly at: keyof Tables[Name] & string;
 }
 
-/** A bite that holds up no request: a few milliseconds, whatever lies there. */
+/** Deletes in a few milliseconds, so requests are not held up. */
 export const BITE = 50;
 
 /**
- * Removes the oldest rows of a table up to a time, at most a bite of them: the rest is for later callers. A row that a
- * power cut brings back is found again.
- * @param unless rows that stay
- * @returns how many are gone
+ * Removes up to a bite of the oldest expired rows; a later call finds those that a power cut restores. @param unless
+ * rows that stay @returns the count
  */
 export async function removeOld<Tables, Name extends keyof Tables & string>(
   database: Kysely<Tables> | Transaction<Tables>,

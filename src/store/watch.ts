@@ -6,10 +6,7 @@ import { type Problem, problem } from '../kernel/problems.ts';
 import { publicTrouble, STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
 import { isDatabaseAway } from './postgres/index.ts';
 
-/**
- * The problem behind a storage error, in words for anybody, or null: storage that fails, or a database that is away.
- * It says nothing of the request, which may be sent again.
- */
+/** Finds failing storage or an absent database in an error, in public words; the request may be retried. */
 export const storeTrouble = (error: unknown): Problem | null =>
   publicTrouble(error) ??
   (isDatabaseAway(error) ? problem('not_ready', { retryAfter: STORAGE_RETRY_S, cause: error }) : null);
@@ -19,10 +16,7 @@ export type StorageWatch = ReturnType<typeof watchStorage>;
 const SAME_S = 60;
 const GOOD_FOR_MS = 1_000;
 
-/**
- * Watches over the files of one process: what failed is logged with the file's name, and remembered for a while.
- * @param probes write something small to each place that counts
- */
+/** Logs and briefly remembers one process's file failures. @param probes write a little to each place that counts */
 export function watchStorage(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   probes: () => readonly (() => Promise<unknown>)[],
@@ -56,11 +50,11 @@ export function watchStorage(
 
   return {
     onTrouble,
-    /** The last trouble, in the words for this machine. */
+    /** The last trouble in this machine's words. */
     last: (): Problem | null => last?.problem ?? null,
     /**
-     * Checks that data can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
-     * within a second of one that went well, share an answer. @returns why not, as a code
+     * Checks by a write that storage works, and without failures in the last seconds; calls within a second share an
+     * answer. @returns a code of why not
      */
     writeTrouble(): Promise<string | null> {
       if (within(goodAtMs, GOOD_FOR_MS)) return Promise.resolve(null);
@@ -72,14 +66,14 @@ export function watchStorage(
   };
 }
 
-/** Writes one row of the services' own database, never with what is there: that would not be written. */
+/** Changes a row each time, as an unchanged one would not be written. */
 export const writeProbe = (store: QueryExecutorProvider) => () => {
   const value = String(randomInt(1_000_000_000));
   return sql`insert into meta (key, value) values ('write_probe', ${value})
     on conflict (key) do update set value = ${value}`.execute(store);
 };
 
-/** Log fields of a failure: for trouble with storage its code and the file, else the error's name. */
+/** Log fields: a storage problem's code and file, else the error's name. */
 export function storageFields(error: unknown): Record<string, string> {
   const trouble = storageTrouble(error);
   if (trouble) return { error_code: trouble.code, ...placeOf(trouble) };

@@ -15,23 +15,22 @@ import {
 import { type HttpAnswer, isRecord } from './transport.ts';
 import type { AnswerRules, IntentTerms, IntentToRemember } from './types.ts';
 
-/** The one place that says which escrows this home has agreed to pay. */
+/** Decides which escrows this home has agreed to pay. */
 export interface Agreement {
-  /** The wallet that pays; null: there is none. */
+  /** The paying wallet, if any. */
   readonly wallet: string | null;
-  /** Of the intent, where this home created it. */
+  /** The intent's terms, where this home created it. */
   readonly terms: IntentTerms | null;
-  /** The refund wallet that the person has named for this booking. */
+  /** The refund wallet that the person named for this booking. */
   readonly named: string | null;
 }
 
-/** The wallets that the refunds of an intent may go to. */
+/** Lists the wallets that an intent's refunds may go to. */
 export function refundOwners({ wallet, terms, named }: Agreement): string[] {
   if (named !== null) return [named];
   return [...new Set([wallet, terms?.refundOwner ?? null])].filter((one) => one !== null);
 }
 
-/** How an intent differs from what this home agreed to, a sentence each; empty where it does not. */
 export function disagreements(intent: Intent, agreement: Agreement): string[] {
   const { terms } = agreement;
   const { escrow } = intent;
@@ -74,8 +73,7 @@ export const notAgreed = (intent: Intent, wrong: readonly string[]): Problem =>
   });
 
 /**
- * Keeps the only copy of an intent's support code, and the agreed terms, when it is created. The refund wallet is the
- * requested one, not the one that the service names.
+ * Keeps an intent's only support code and its agreed terms, with the requested refund wallet rather than the service's.
  */
 export function intentToRemember(body: unknown, request: unknown, baseUrl: string): IntentToRemember | null {
   const supportCode = supportCodeIn(body);
@@ -100,23 +98,23 @@ function escrowIn(body: unknown): IntentTerms['escrow'] {
     const { address, mint, amount, program_id: program } = intentOf(body).escrow;
     return { address, mint, amount, ...(program !== '' && { program }) };
   } catch {
-    // Its support code is worth more than its escrow: the booking checks on chain what is not known here.
+    // Keeps the support code without the escrow: the booking checks the chain for unknown terms.
     return null;
   }
 }
 
-/** Answers of POST /air/offer-details that cost nothing: the menu is still pending, or its check failed. */
+/** POST /air/offer-details answers that cost nothing. */
 const menuAnswers = {
-  /** Still being opened: the payment waits for the real answer. */
+  /** The payment waits for the real answer. */
   isPending: (answer: HttpAnswer): boolean => answer.status === 202,
-  /** It came to nothing: the payment was not taken, and ends. */
+  /** The payment was not taken, and ends. */
   isFree(answer: HttpAnswer): boolean {
     const menu = isRecord(answer.body) ? answer.body.fare_menu : undefined;
     return answer.status === 200 && isRecord(menu) && menu.status === 'failed';
   },
 } as const;
 
-/** Rules for the answer of a paid call, by its method and path: also when it is sent again later. */
+/** Rules for a paid call's answer, now and when it is resent later. */
 export function answerRules(
   { resource, body: request }: { readonly resource: string; readonly body: unknown },
   baseUrl: string,
@@ -127,7 +125,7 @@ export function answerRules(
     case 'POST /air/offer-details':
       return { read: offerDetailsOf, ...menuAnswers };
     case 'POST /air/intents':
-      // The answer holds the only copy of the support code.
+      // Holds the only copy of the support code.
       return { read: createdIntentOf, remember: (body) => intentToRemember(body, request, baseUrl) };
     case 'POST /air/book':
       // The intent shows the outcome too.

@@ -11,10 +11,9 @@ import { loadToken } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 
 /**
- * Compares the escrow of an intent on the chain with the record. A field that the record leaves out is not compared: its
- * line expects `not in the record`.
- * @param latestRefundMs the latest time from which anybody can send the money back; absent: as the record says
- * @throws Problem `cluster_failed`, `escrow_mismatch` for a record without readable addresses
+ * Compares an intent's escrow on chain with the record; fields missing there expect `not in the record`. @param
+ * latestRefundMs the latest time from which anybody can send the money back; default: the record's @throws Problem
+ * `cluster_failed`, `escrow_mismatch` for unreadable addresses
  */
 export async function escrowChecks(
   cluster: AccountReader,
@@ -55,7 +54,6 @@ export async function escrowChecks(
   });
 }
 
-/** The expectation of a check whose record says nothing. */
 export const UNSAID = 'not in the record';
 
 /** Seconds since the epoch. */

@@ -6,22 +6,21 @@ import { isRecord } from './transport.ts';
 import type { KnownOrder } from './types.ts';
 
 /**
- * Reads answers of our own services and of other deployments of the same API (CONTRACT, section 9): envelopes, `id`,
- * flat escrow fields, `airline_order_id`. The fields that a caller can't do without are looked at; a whole schema
- * would cost more than the call.
+ * Reads our services and other deployments (CONTRACT, section 9): envelopes, `id`, flat escrow fields,
+ * `airline_order_id`. Checks the required fields only, since a whole schema would cost more than the call.
  */
 type Wire = Record<string, unknown>;
 
-/** The one cast at the wire: the fields that are used have been looked at by then. */
+/** The one cast at the wire, after the used fields were checked. */
 const as = <T>(wire: Wire): T => wire as T;
 
-/** Adds what is absent, and leaves the order of what is there: the tool prints it as it came. */
+/** Adds absent fields after the others: the tool prints the record in its own order. */
 const completed = (wire: Wire, defaults: Wire): Wire => ({
   ...wire,
   ...Object.fromEntries(Object.entries(defaults).filter(([name]) => wire[name] === undefined)),
 });
 
-/** The record itself, out of its envelope if it has one, in the forms of our own services. */
+/** Unwraps a record into our services' form. */
 function opened(body: unknown, envelope: string): Wire {
   if (!isRecord(body)) throw unexpected('an object');
   const inner = body[envelope];
@@ -70,7 +69,7 @@ export function intentOf(body: unknown): flights.Intent {
   });
 }
 
-/** The id of the intent that an answer is about, where it names one. */
+/** The id of the answer's intent. */
 export function intentIdIn(body: unknown): string | null {
   if (!isRecord(body)) return null;
   const inner = isRecord(body.intent) ? body.intent : {};
@@ -93,7 +92,7 @@ const NOT_YET = {
   booking_held_up_by: null,
 };
 
-/** Empty texts stand for what the record does not say: it is compared with nothing, and shown as unknown. */
+/** Empty texts mean unknown, and are compared with nothing. */
 function escrowOf(wire: Wire): Wire {
   const nested = isRecord(wire.escrow) ? wire.escrow : {};
   const mint = nested.mint ?? wire.expected_escrow_mint;
@@ -109,7 +108,7 @@ function escrowOf(wire: Wire): Wire {
   };
 }
 
-/** Atomic units, as a number, as digits, or as a decimal string with a point. */
+/** Reads atomic units: a number, digits, or a decimal string with a point. */
 function atomicOf(value: unknown): number {
   if (typeof value === 'string' && /^\d+\.\d{1,6}$/.test(value)) return Number(parseUsdc(value));
   const amount = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
@@ -125,7 +124,7 @@ export function createdIntentOf(body: unknown): flights.CreatedIntent {
   return { ...intentOf(body), customer_support_code: code };
 }
 
-/** The support code of an answer, also beside its envelope. */
+/** Finds the support code, also beside the envelope. */
 export function supportCodeIn(body: unknown): string | null {
   if (!isRecord(body)) return null;
   const inner = isRecord(body.intent) ? body.intent : {};
@@ -148,14 +147,14 @@ export function bookOf(body: unknown, intentId: string): flights.BookResponse {
   });
 }
 
-/** Reads an answer of POST /air/book, and refuses a stranger's. @throws Problem `unexpected_answer` */
+/** Checks an answer of POST /air/book. @throws Problem `unexpected_answer` */
 export function queuedOf(body: unknown): void {
   const wire = opened(body, 'intent');
   const isOne = isRecord(wire.booking) || wire.booking_requested_at != null || intentIdIn(body) !== null;
   if (!isOne) throw unexpected('booking');
 }
 
-/** An airline order. What it does not say is unknown: its status too (OrderStatus). */
+/** Reads an order, with missing fields and status as unknown (OrderStatus). */
 export function orderOf(body: unknown): KnownOrder {
   const wire = opened(body, 'order');
   const { order: _, id, ...rest } = wire;
@@ -174,7 +173,7 @@ export function orderOf(body: unknown): KnownOrder {
 const isSlice = (slice: unknown): boolean =>
   isRecord(slice) && typeof slice.departing_at === 'string' && Array.isArray(slice.segments);
 
-/** Other deployments say how many documents were issued and whether a payment is awaited, instead of a status. */
+/** Other deployments give document counts and an awaited payment instead of a status. */
 function orderStatusOf({ status, documents, documents_issued: issued, awaiting_payment }: Wire): string {
   if (typeof status === 'string' && status !== '') return status;
   const isIssued = Array.isArray(issued) ? issued.length > 0 : flagOf(issued) || (numberOf(issued) ?? 0) > 0;
@@ -182,14 +181,14 @@ function orderStatusOf({ status, documents, documents_issued: issued, awaiting_p
   return flagOf(awaiting_payment) ? 'pending' : 'unknown';
 }
 
-/** No ticket costs a million: what is larger counts atomic units. null where it is no amount. */
+/** No ticket costs a million: larger numbers are atomic units. null where it is no amount. */
 function decimalOf(value: unknown): string | null {
   const amount = numberOf(value);
   if (amount === null || amount < 0) return null;
   return Number.isInteger(amount) && amount >= 1_000_000 ? formatUsdc(BigInt(amount)) : String(value);
 }
 
-/** Reads an answer of POST /air/refund-requests, and refuses a stranger's. */
+/** Checks an answer of POST /air/refund-requests. */
 export function receivedOf(body: unknown): void {
   const wire = opened(body, 'refund_request');
   const isOne = wire.status === 'received' || wire.requested_at != null || wire.intent_id != null;
@@ -233,8 +232,8 @@ const unexpected = (what: string) =>
   problem('unexpected_answer', { message: `The service answered without ${what}.`, detail: { missing: what } });
 
 /**
- * Other deployments write numbers as text, amounts as numbers, and nothing as an empty text (CONTRACT, section 9). Reads
- * the fields whose names are known here as our own services write them; everything else stays as it is, and is not copied.
+ * Converts known fields of other deployments to our form (CONTRACT, section 9), where numbers may be texts, amounts
+ * numbers, and nothing an empty text. Other fields stay, uncopied.
  */
 function plain<T>(value: T): T;
 
@@ -255,7 +254,7 @@ function plain(value: unknown): unknown {
 
 const NUMBERS: ReadonlySet<string> = new Set(fields.numbers);
 const FLAGS: ReadonlySet<string> = new Set(fields.flags);
-/** Fields that may be undisclosed, or not there yet. */
+/** Fields that may be undisclosed or missing. */
 const OPTIONAL: ReadonlySet<string> = new Set(fields.optional);
 
 const isDecimal = (name: string): boolean => /(_decimal|_penalty_amount)$/.test(name);
@@ -268,14 +267,12 @@ function fieldOf(name: string, value: unknown): unknown {
   return plain(value);
 }
 
-/** null where it is no number. */
 function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || !/^-?\d+(\.\d+)?$/.test(value.trim())) return null;
   return Number(value);
 }
 
-/** null where it is neither. */
 function flagOf(value: unknown): boolean | null {
   if (value === true || value === 'true') return true;
   return value === false || value === 'false' ? false : null;

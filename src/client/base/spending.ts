@@ -4,56 +4,54 @@ import { type Charged, type Problem, problem } from '../../kernel/problems.ts';
 import type { Usdc } from '../../kernel/usdc.ts';
 import { SOLANA_NETWORKS } from '../../solana/index.ts';
 
-/** May this be paid? One answer for payments, dry runs, confirmations, day grids and programs. */
+/** Judges payments, dry runs, confirmations, day grids and programs by one set of rules. */
 
-/** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
+/** Calls of up to 1 USDC are paid without a question (CONTRACT, section 14). */
 const FREE_CALL = 1_000_000n;
 
-/** Limits that a person has set for their own money, in atomic USDC; null: not set. */
+/** The person's limits, atomic USDC; null: not set. */
 export interface Limits {
   readonly perCall: bigint | null;
-  /** Signed in 24 hours at most, calls and bookings together. Nobody's answer lifts it. */
+  /** The most in 24 hours, calls and bookings together; no answer lifts it. */
   readonly perDay: bigint | null;
   readonly booking: bigint | null;
-  /** Hosts that may be paid, as a URL writes them, with the port where it is not the usual one. */
+  /** Payable hosts as in a URL, with an unusual port. */
   readonly hosts: readonly string[] | null;
 }
 
 export const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
 
-/** A consent that was given already: atomic USDC, and of a booking, whether the amount was typed. */
+/** A consent already given, in atomic USDC; of a booking, whether the amount was typed. */
 export type Agreed =
   | { readonly kind: 'call'; readonly amount: bigint }
   | { readonly kind: 'booking'; readonly amount: bigint; readonly isTyped: boolean };
 
-/** The payer, and the consents that they have given. */
 export interface Spender {
   readonly limits: Limits;
-  /** `--max-payment`, atomic USDC: it speaks for this much, and no answer lifts it. */
+  /** `--max-payment`, atomic USDC: agrees up to this amount, and no answer lifts it. */
   readonly most?: bigint | undefined;
-  /** `--yes`: agrees to what no limit of the person forbids. */
+  /** `--yes`: agrees within the person's limits. */
   readonly saysYes?: boolean | undefined;
   readonly canAsk?: boolean | undefined;
   readonly agreed?: Agreed | undefined;
-  /** Of a program that drives the tool. It lifts no limit of the person. */
+  /** A driving program's allowance, which lifts no limit of the person. */
   readonly allowance?: Allowance | undefined;
 }
 
-/** A payment that is to be judged. Amounts are atomic USDC. */
+/** A payment to judge, in atomic USDC. */
 export interface Spending {
   readonly kind: 'call' | 'booking';
   readonly amount: bigint;
-  /** Of several calls that are agreed to together: what one costs. */
+  /** The cost of one of several calls agreed to together. */
   readonly each?: bigint;
   readonly network?: string;
   readonly host?: string;
   /** Signed in the last 24 hours. */
   readonly spent?: bigint;
-  /** A part of it that could not be verified; such a payment always asks. */
+  /** An unverified part; such a payment always asks. */
   readonly warning?: string | undefined;
 }
 
-/** A payment that a service has asked for. */
 export interface PaymentRequest extends Spending {
   readonly resource: string;
   readonly host: string;
@@ -62,62 +60,56 @@ export interface PaymentRequest extends Spending {
   readonly network: string;
 }
 
-/** Who pays, and how they are asked. */
 export interface SpendingPolicy extends Spender {
-  /** Called where a payment needs a person's word; absent: nobody can be asked. */
+  /** Asks the person; absent: there is nobody to ask. */
   readonly ask?: ((request: PaymentRequest) => Promise<boolean>) | undefined;
 }
 
-/** The amount that a program driving the tool may sign for while it runs, counted at each signature. Atomic USDC. */
+/** Atomic USDC that a driving program may sign for while it runs, counted at each signature. */
 export interface Allowance {
-  /** The rest, for all payments together. */
+  /** The rest for all payments. */
   left(): bigint;
-  /** Why a payment of this amount would be refused now; null: it would not. */
+  /** The reason this amount would be refused now. */
   refusal(amount: bigint): Problem | null;
   /**
-   * Takes an amount out before it is signed, at once: two calls at the same time can't have the same money.
-   * @throws Problem `payment_above_cap`
+   * Takes an amount out before signing, at once, so that concurrent calls cannot share it. @throws Problem
+   * `payment_above_cap`
    */
   reserve(amount: bigint): Reservation;
-  /**
-   * A payment of the journal is sent again. One that this allowance has not counted (an earlier program's) is
-   * counted now.
-   * @throws Problem `payment_above_cap`
-   */
+  /** Counts a resent payment of an earlier program once. @throws Problem `payment_above_cap` */
   resend(paymentId: string, amount: bigint): void;
 }
 
 interface Reservation {
-  /** It is signed, and in the journal by this id. */
+  /** It is signed and in the journal by this id. */
   spend(paymentId: string): void;
-  /** Nothing was written: it is there again. */
+  /** Nothing was written: restores the amount. */
   giveBack(): void;
 }
 
-/** Why something is not paid; `refusal` has the words. */
+/** The reasons for not paying; `refusal` words them. */
 type Why = 'host' | 'day' | 'allowance' | 'most' | 'limit' | 'nobody' | 'real_money' | 'not_agreed' | 'unverified';
 
 export type Verdict =
   | { readonly act: 'pay' }
-  /** One key press is not enough for real money, or above their own limit: the amount is typed. */
+  /** Real money, and amounts above the person's limit, have to be typed. */
   | { readonly act: 'ask'; readonly mustType: boolean }
   | { readonly act: 'refuse'; readonly why: Why };
 
 const PAY: Verdict = { act: 'pay' };
 const refuse = (why: Why): Verdict => ({ act: 'refuse', why });
 
-/** The price up to which a call is paid without a question, atomic USDC. */
+/** The most that a call costs without a question, atomic USDC. */
 export const freeCall = ({ perCall }: Limits): bigint => perCall ?? FREE_CALL;
 
-/** True when a booking is above the person's own limit, and `--max-payment` does not speak for it. */
+/** True for a booking above the person's limit that `--max-payment` does not cover. */
 export const isOverLimit = (amount: bigint, { limits, most }: Spender): boolean =>
   limits.booking !== null && amount > limits.booking && most === undefined;
 
 /**
- * Whether a payment may be signed: yes, when a person says so, or not at all. The daily limit, the list of hosts, an
- * allowance and `--max-payment` are lifted by nothing. A limit that the person has set is lifted by their own answer or
- * by `--max-payment`, not by `--yes`. A booking is paid only when exactly its amount was agreed to, and real money only
- * when it was typed, or `--max-payment` or a program's allowance says so.
+ * Decides whether a payment is signed. Nothing lifts the daily limit, the hosts, an allowance or `--max-payment`. The
+ * person's own limit yields to their answer or `--max-payment`, not to `--yes`. A booking needs agreement to its exact
+ * amount; real money needs it typed, or covered by `--max-payment` or a program's allowance.
  */
 export function mayBePaid(spending: Spending, spender: Spender): Verdict {
   const { amount, each = amount, host, spent } = spending;
@@ -140,7 +132,6 @@ function mayBeCalled({ amount, each = amount }: Spending, spender: Spender): Ver
   return saysYes ? PAY : refuse('nobody');
 }
 
-/** A booking that nobody has agreed to yet. */
 function mayBeAgreedTo(spending: Spending, spender: Spender): Verdict {
   const { most, saysYes, canAsk, allowance } = spender;
   const isOver = isOverLimit(spending.amount, spender);
@@ -163,19 +154,18 @@ function mayBeBooked(
   return spending.amount === amount ? verified(spending, spender) : refuse('not_agreed');
 }
 
-/** A person may pay for what could not be verified; a program may not. */
+/** A person may pay for unverified parts; a program may not. */
 function verified({ warning }: Spending, { saysYes, canAsk, allowance }: Spender): Verdict {
   if (warning === undefined) return PAY;
   return !allowance && (saysYes || canAsk) ? { act: 'ask', mustType: false } : refuse('unverified');
 }
 
-/** The words of a refusal, and what lifts it. */
+/** Words a refusal and the way to lift it. */
 export function refusal(spending: Spending, spender: Spender, why: Why): Problem {
   const { amount, kind } = spending;
   const { limits, allowance } = spender;
   const above = (
     cap: bigint | null | undefined,
-    /** What stands against it. */
     but: (usdc: Usdc) => string,
     fix: string,
     charged: Charged | undefined = 'nothing',
@@ -231,16 +221,16 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
   }
 }
 
-/** Who may lift a limit, and how. */
+/** Says how a limit is lifted. */
 export const liftedBy = (amount: bigint, isProgram: boolean): string =>
   isProgram
     ? 'Only a person can raise the limit: farelock wallet limits.'
     : `--yes does not lift a limit; --max-payment ${formatUsdc(amount)} does.`;
 
-/** The day of the daily limit: the last 24 hours, so that no midnight doubles it. */
+/** The daily limit covers the last 24 hours, so that no midnight doubles it. */
 export const BUDGET_WINDOW_MS = DAY_MS;
 
-/** Before the signature and again when the payment is written: the daily limit would be passed. */
+/** Checked before the signature and again at the write of the payment. */
 export function overBudget(amount: bigint, spent: bigint, limit: bigint): Problem {
   const detail = { amount: formatUsdc(amount), spent: formatUsdc(spent), limit: formatUsdc(limit) };
   return problem('daily_limit_reached', {

@@ -12,7 +12,6 @@ export interface Call {
   readonly fetch: Fetch;
   readonly baseUrl: string;
   readonly method: 'GET' | 'POST';
-  /** Such as `/air/search`. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,9 +29,8 @@ export interface Patience {
 }
 
 /**
- * Sends a call and reads its JSON.
- * @throws Problem `network_unreachable`, `timed_out`, `interrupted` (the caller's signal), `unexpected_answer` (not
- * JSON, which is what proxies answer with).
+ * Sends a call and reads its JSON. @throws Problem `network_unreachable`, `timed_out`, `interrupted` (the caller's
+ * signal), `unexpected_answer` (not JSON, such as a proxy's page)
  */
 export async function ask(call: Call, patience: Patience): Promise<HttpAnswer> {
   const host = new URL(call.baseUrl).host;
@@ -93,11 +91,11 @@ class NotJson extends Error {
   }
 }
 
-/** An embedded service does not listen to the signal; the caller must not wait for it all the same. */
+/** An embedded service ignores the signal, but the caller must not wait. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(new Error('aborted'));
-    // The call itself may have brought the abort about, before there was anybody to hear it.
+    // The call itself may have aborted before the listener was added.
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
@@ -119,8 +117,8 @@ const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
 };
 
 /**
- * Translates an error answer into a Problem: its code where it is one of ours (`{ code, message, detail? }`, also
- * inside `error`), else one by the status. `Retry-After` and `detail` are kept.
+ * Makes a Problem of an error answer, by our code (`{ code, message, detail? }`, also inside `error`) or else its
+ * status, keeping `Retry-After` and `detail`.
  */
 export function problemOf(answer: HttpAnswer): Problem {
   const body = isRecord(answer.body) ? answer.body : {};
@@ -137,13 +135,12 @@ export function problemOf(answer: HttpAnswer): Problem {
   });
 }
 
-/** `Retry-After` in seconds, where an answer has it. */
 export function retryAfterOf(answer: HttpAnswer): { readonly retryAfter?: number } {
   const retryAfter = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
   return Number.isFinite(retryAfter) ? { retryAfter } : {};
 }
 
-/** The service's message without the fix at its end, which a Problem carries apart. */
+/** Strips the fix from the service's message: a Problem carries it apart. */
 export function messageOf(code: ProblemCode, text: string | null): { readonly message?: string } {
   const fix = ` ${problem(code).fix}`;
   const message = text?.endsWith(fix) ? text.slice(0, -fix.length) : text;
@@ -153,5 +150,5 @@ export function messageOf(code: ProblemCode, text: string | null): { readonly me
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text as one segment of a path. Half a surrogate pair, which no address can hold, is sent as U+FFFD. */
+/** Encodes a path segment; half a surrogate pair becomes U+FFFD. */
 export const segmentOf = (text: string): string => encodeURIComponent(text.toWellFormed());

@@ -4,21 +4,19 @@ import { type AccountReader, ESCROW_PROGRAM_ID } from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
 import { farelock, lineOf, type NextStep } from '../../kernel/shell-word.ts';
 
-/** Which escrow programs a person pays into. */
 export interface ProgramTrust {
-  /** True where the cluster is the one of this home, whose program no key can replace. */
+  /** This home's own cluster, whose program no key can replace. */
   readonly isOwnCluster: boolean;
-  /** Programs that the settings name. */
+  /** Programs named by the settings. */
   readonly programs: readonly string[];
-  /** True for a key that the person trusts not to replace a program. */
+  /** True for a key trusted not to replace a program. */
   isAccepted(authority: string): boolean;
-  /** Asks a person to trust such a key, and remembers a yes; null: nobody can be asked. */
+  /** Asks a person to trust the key and remembers a yes; null: there is nobody to ask. */
   readonly accept: ((program: string, authority: string) => Promise<boolean>) | null;
-  /** The command that says yes without a question. */
+  /** The command that trusts the key. */
   acceptCommand(authority: string): NextStep;
 }
 
-/** Trusts the program of this home's own cluster alone. */
 export const EMBEDDED_TRUST: ProgramTrust = {
   isOwnCluster: true,
   programs: [],
@@ -27,17 +25,16 @@ export const EMBEDDED_TRUST: ProgramTrust = {
   acceptCommand: (authority) => farelock`config set upgrade_authorities ${authority}`,
 };
 
-/** Why a program may be paid into, or why not. */
 export type ProgramStanding =
   | { readonly kind: 'named' | 'final' | 'absent' | 'different'; readonly authority: null }
-  /** The shipped bytes, and somebody can replace them. */
+  /** The shipped bytes, under a key that can replace them. */
   | { readonly kind: 'accepted' | 'upgradeable'; readonly authority: string };
 
-/** On another cluster any bytes may lie at the address of our program. */
+/** On another cluster other bytes may be at our program's address. */
 const isNamed = (program: string, { isOwnCluster, programs }: ProgramTrust): boolean =>
   (isOwnCluster && program === ESCROW_PROGRAM_ID) || programs.includes(program);
 
-/** Compares a program's bytes on the cluster with the shipped ones. One look is enough for a final program. */
+/** Compares a program's bytes with the shipped ones, once for a final program. */
 export async function standingOfProgram(
   cluster: AccountReader,
   program: string,
@@ -58,8 +55,8 @@ export const isTrusted = ({ kind }: ProgramStanding): boolean =>
   kind === 'named' || kind === 'final' || kind === 'accepted';
 
 /**
- * Refuses a service whose escrows are of a program that could do anything with the money.
- * @throws Problem `program_not_trusted`, `cluster_failed`
+ * Refuses escrow programs that could do anything with the money. @throws Problem `program_not_trusted`,
+ * `cluster_failed`
  */
 export async function checkProgram(
   cluster: AccountReader,

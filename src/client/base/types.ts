@@ -1,10 +1,9 @@
 import type * as flights from '../../wire/flights/index.ts';
 import type { HttpAnswer } from './transport.ts';
 
-/** The payment for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
+/** The payment for an answer, in decimal USDC (CONTRACT, section 15). */
 export interface PaymentReceipt {
   readonly amount: string;
-  /** The mint's address. */
   readonly asset: string;
   readonly transaction: string;
   readonly network: string;
@@ -15,7 +14,7 @@ export interface Paid<T> {
   readonly payment: PaymentReceipt | null;
 }
 
-/** An order as far as it is known: other deployments send less. The service never sends the status `unknown`. */
+/** An order with unknown fields, as other deployments send less; only they lead to the status `unknown`. */
 export type KnownOrder = Omit<
   flights.Order,
   'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'
@@ -30,34 +29,31 @@ type Phase = 'asking' | 'paying' | 'waiting';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called as a paid call goes through its phases, for a spinner. */
+  /** Called at each phase of a paid call, for a spinner. */
   readonly onPhase?: ((phase: Phase) => void) | undefined;
 }
 
 /**
- * The flight service, typed. Problems: those the service answers with (`code` kept, `detail` kept), the payer's own
- * (`challenge_refused`, `payment_above_cap`, `insufficient_funds`, `escrow_mismatch`, …), and the transport's
- * (`network_unreachable`, `timed_out`, `unexpected_answer`).
+ * The typed flight service. Raises the service's Problems (`code` and `detail` kept), the payer's (`challenge_refused`,
+ * `payment_above_cap`, `insufficient_funds`, `escrow_mismatch`, …), and the transport's (`network_unreachable`,
+ * `timed_out`, `unexpected_answer`).
  */
 export interface FlightsClient {
   health(options?: CallOptions): Promise<flights.Health>;
   search(request: flights.SearchRequestInput, options?: CallOptions): Promise<Paid<flights.SearchResponse>>;
-  /** The offers that landed after `cursor`. Free. */
+  /** Offers after `cursor`. Free. */
   searchUpdates(request: flights.SearchUpdatesRequest, options?: CallOptions): Promise<flights.SearchUpdatesResponse>;
-  /**
-   * Polls a pending fare menu, as often as the service says, until it is there or the client's timeout has passed; it is
-   * then given as it is, pending and not paid.
-   */
+  /** Polls a fare menu until it is there, or returns it pending and unpaid at the timeout. */
   offerDetails(offerId: string, options?: CallOptions): Promise<Paid<flights.OfferDetailsResponse>>;
   createIntent(request: flights.CreateIntentRequest, options?: CallOptions): Promise<Paid<flights.CreatedIntent>>;
-  /** With the support code, the words of an operator that rejected a refund too. */
+  /** With the support code, includes an operator's reason for a rejected refund. */
   intent(
     intentId: string,
     options?: CallOptions & { readonly supportCode?: string | undefined },
   ): Promise<flights.Intent>;
   /**
-   * Checks the escrow on chain, and against what was agreed to here, before it pays it (DESIGN, section 5).
-   * `refundWallet`: the one that the person has named for this booking.
+   * Checks the escrow on chain and against the agreed terms before paying it (DESIGN, section 5). `refundWallet`: named
+   * by the person for this booking.
    */
   book(
     intent: flights.Intent,
@@ -70,36 +66,35 @@ export interface FlightsClient {
     identity: { readonly supportCode: string; readonly familyName: string },
     options?: CallOptions,
   ): Promise<Paid<flights.RefundRequestResponse>>;
-  /** The affiliate code of a wallet: a new one, or the one that it has. Free. */
+  /** Makes or finds a wallet's affiliate code. Free. */
   createAffiliate(wallet: string, options?: CallOptions): Promise<flights.Affiliate>;
   affiliate(code: string, options?: CallOptions): Promise<flights.AffiliateCredit>;
 }
 
-/** Rules for reading and keeping an answer. */
 export interface AnswerRules {
-  /** True while the service is still working: such an answer is not charged, and the payment waits for the real one. */
+  /** True for unfinished work: uncharged, and the payment waits for the answer. */
   readonly isPending?: (answer: HttpAnswer) => boolean;
-  /** True where the call failed for free: the payment ends without a receipt. */
+  /** True for a free failure: the payment ends without a receipt. */
   readonly isFree?: (answer: HttpAnswer) => boolean;
-  /** Reads an answer as its caller will; throws where it can't be read. */
+  /** Reads an answer as its caller will; throws where it can't. */
   readonly read: (body: unknown) => unknown;
-  /** Returns the intent that must be saved before the answer is shown. */
+  /** Returns the intent to save before the answer is shown. */
   readonly remember?: (body: unknown) => IntentToRemember | null;
-  /** false: the answer is free to fetch again, and is not kept. */
+  /** false: free to fetch again, so not kept. */
   readonly keepsAnswer?: boolean;
 }
 
-/** The terms that this home agreed to when it created an intent: its request, and the escrow in the answer. */
+/** The creation terms: this home's request and the answer's escrow. */
 export interface IntentTerms {
   readonly offerId: string | null;
-  /** The requested wallet, whatever the service has made of it. */
+  /** The requested wallet, not the service's. */
   readonly refundOwner: string | null;
-  /** Of the answer; null where it could not be read. */
+  /** From the answer; null where unreadable. */
   readonly escrow: {
     readonly address: string;
     readonly mint: string;
     readonly amount: number;
-    /** Absent: an older version has remembered it, or the answer named none. */
+    /** Absent in older rows, or where the answer named none. */
     readonly program?: string;
   } | null;
 }
@@ -108,9 +103,9 @@ export interface RememberedIntent {
   readonly intentId: string;
   readonly baseUrl: string;
   readonly supportCode: string;
-  /** The locked fare, for lists; null until it is described. */
+  /** The locked fare for lists; null until described. */
   readonly summary: unknown;
-  /** null: an older version has remembered it. */
+  /** null in older versions' rows. */
   readonly terms: IntentTerms | null;
   readonly createdAt: string;
 }

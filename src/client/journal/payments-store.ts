@@ -9,7 +9,7 @@ import { regained } from '../../store/base/index.ts';
 import { type IntentToRemember, overBudget } from '../base/index.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 
-/** The same identity is the same payment. */
+/** Equal identities are one payment. */
 export interface RequestIdentity {
   readonly baseUrl: string;
   readonly resource: string;
@@ -21,34 +21,29 @@ export interface RequestIdentity {
 
 export interface NewPayment {
   readonly identity: RequestIdentity;
-  /** The PAYMENT-SIGNATURE header. */
   readonly payload: string;
   readonly amount: bigint;
   readonly asset: string;
   readonly payTo: string;
   readonly network: string;
   readonly lastValidBlockHeight: bigint;
-  /** It can't land before this slot; null where that was not kept. */
+  /** The earliest slot it can land in; null where not kept. */
   readonly signedAtSlot: bigint | null;
-  /**
-   * Everything that was signed in the last `windowMs`, this payment included, stays within `limit` (atomic). Checked in
-   * the transaction that writes the payment.
-   */
+  /** Keeps the last `windowMs`, this payment included, within `limit` (atomic), in the transaction that writes it. */
   readonly budget?: { readonly limit: bigint; readonly windowMs: number } | undefined;
 }
 
-/** The answer that a payment bought. */
 interface KeptAnswer {
   readonly body: unknown;
-  /** The settling transaction, as the service reported it. */
+  /** The settling transaction by the service's report. */
   readonly transaction: string | null;
-  /** false: it is kept as it came, and never paid for again. */
+  /** false: kept as it came, and never paid for again. */
   readonly isReadable: boolean;
 }
 
 export type PaymentsStore = ReturnType<typeof createPaymentsStore>;
 
-/** The payer's journal: a payment is on the disk before it leaves. */
+/** The payer's journal, written before a payment leaves. */
 export type PaymentJournal = Pick<
   PaymentsStore,
   'open' | 'write' | 'spent' | 'resent' | 'note' | 'answered' | 'shown' | 'close'
@@ -56,10 +51,10 @@ export type PaymentJournal = Pick<
 
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 
-/** An answer that was not asked for again in a week is of no use any more. */
+/** Answers expire after an unclaimed week. */
 const KEPT_MS = 7 * DAY_MS;
 
-/** Far more than are ever signed into one escrow. */
+/** Far above the payments ever signed into one escrow. */
 const MOST_TO_ONE = 500;
 
 interface PaymentsPorts {
@@ -70,24 +65,24 @@ interface PaymentsPorts {
   readonly keepIntent: (on: Database, intent: IntentToRemember) => Promise<unknown>;
 }
 
-/** The journal of payments in the client's own database. `keepIntent` joins the step that closes a payment. */
+/** Payments in the client's database. `keepIntent` joins the transaction that closes one. */
 export function createPaymentsStore(ports: PaymentsPorts) {
   const { db, secrets, clock, ids, keepIntent } = ports;
   return {
-    /** The payment of this request that was neither given up, nor answered and shown. */
+    /** The live payment of this request. */
     async open(identity: RequestIdentity): Promise<OpenPayment | undefined> {
       const key = keyOf(secrets, identity);
       const row = await db.selectFrom('payments').selectAll().where('live_key', '=', key).executeTakeFirst();
       return row && openFrom(secrets, row);
     },
     /**
-     * null when another process has just opened one for the same request: that one is to be sent.
-     * @throws Problem `daily_limit_reached`: nothing is written then, so nothing may be sent.
+     * null when another process has just opened one, which is then sent. @throws Problem `daily_limit_reached` with
+     * nothing written or sent
      */
     async write(payment: NewPayment): Promise<OpenPayment | null> {
       const { budget, identity } = payment;
       const id = ids.next('pay');
-      // The write lock is taken first: two processes can't both find room for the last payment of the day.
+      // The write lock first: two processes can't both take the day's last room.
       const row = await db.transaction().execute(async (tx) => {
         const written = await insert(tx, ports, payment, id);
         if (!written || budget === undefined) return written;
@@ -98,19 +93,16 @@ export function createPaymentsStore(ports: PaymentsPorts) {
       });
       return row ? openFrom(secrets, row) : null;
     },
-    /** Atomic units that the wallet has signed on the network in the last `windowMs`, whatever became of them. */
+    /** Atomic units the wallet signed on the network in the last `windowMs`, whatever their outcome. */
     spent: (wallet: string, network: string, windowMs: number): Promise<bigint> =>
       spentSince(db, wallet, network, clock.now() - windowMs),
-    /**
-     * Called before a payment is sent again. Another process may have signed it a moment ago and still wait for the
-     * disk: this waits for the same disk.
-     */
+    /** Waits for the disk before a resend, since another process may have signed a moment ago. */
     resent: (id: string): Promise<void> => change(db, clock, id, {}),
     note: (id: string, state: 'sent' | 'refused', errorCode: string | null): Promise<void> =>
       change(db, clock, id, { state, error_code: errorCode }),
     /**
-     * Keeps an answer until it was shown, and remembers an intent that it created with it.
-     * @param answer `isKept` false: nothing of it is worth keeping, or no caller waits for it
+     * Keeps an answer until shown, with an intent that it created. @param answer `isKept` false: worthless, or without
+     * a caller
      */
     async answered(
       id: string,
@@ -122,7 +114,7 @@ export function createPaymentsStore(ports: PaymentsPorts) {
         if (intent) await keepIntent(tx, intent);
         const error = isReadable ? null : 'answer_unreadable';
         await change(tx, clock, id, { state: 'answered', transaction, error_code: error });
-        // Another process may have shown the same answer by now: it is not kept again.
+        // Another process may already have shown it.
         await tx
           .updateTable('payments')
           .set(sealed === null ? { live_key: null } : { answer_sealed: sealed })
@@ -134,9 +126,9 @@ export function createPaymentsStore(ports: PaymentsPorts) {
           .execute();
       });
     },
-    /** Ends payments whose answers have reached the person; one that can't be read stays as it is. */
+    /** Ends payments whose answers were shown; unreadable ones stay. */
     async shown(ids: readonly string[]): Promise<void> {
-      // A power cut may bring it back: then the same answer is shown once more.
+      // A power cut may bring it back: the same answer is shown twice.
       if (ids.length > 0) await forget(regained(db)).where('payment_id', 'in', ids).execute();
     },
     close: (id: string, state: 'refused' | 'abandoned', errorCode: string | null): Promise<void> =>
@@ -147,7 +139,7 @@ export function createPaymentsStore(ports: PaymentsPorts) {
     async paymentsTo(address: string): Promise<PaymentRecord[]> {
       return (await newest(db, MOST_TO_ONE).where('pay_to', '=', address).execute()).map(recordFrom);
     },
-    /** The payment that a transaction of the cluster settled. */
+    /** Finds the payment that a transaction settled. */
     async paymentOf(transaction: string): Promise<PaymentRecord | undefined> {
       const row = await shownRows(db).where('transaction', '=', transaction).limit(1).executeTakeFirst();
       return row && recordFrom(row);
@@ -163,7 +155,7 @@ export function createPaymentsStore(ports: PaymentsPorts) {
   };
 }
 
-/** Columns of a list of payments: nothing that was signed, sent or answered is read. */
+/** Columns of lists, without signed, sent or answered data. */
 const shownRows = (db: Database) =>
   db
     .selectFrom('payments')
@@ -180,7 +172,7 @@ const keyOf = (secrets: Secrets, identity: RequestIdentity) => secrets.hmac('pay
 
 const place = (column: string, id: string) => `payments.${column}.${id}`;
 
-/** Answers are compressed, for a search is long, and sealed, for some hold a support code. */
+/** Compresses long searches and seals support codes. */
 const sealedAnswer = (secrets: Secrets, id: string, body: unknown): string =>
   secrets.encrypt(
     place('answer_sealed', id),
@@ -196,7 +188,7 @@ export interface OpenPayment extends Pick<NewPayment, 'payload' | 'amount' | 'as
   readonly id: string;
   readonly lastValidBlockHeight: bigint;
   readonly createdAtMs: number;
-  /** The service has answered, and the answer was not shown yet; absent while there is none. */
+  /** An answer that was not shown yet. */
   readonly answer?: KeptAnswer | undefined;
 }
 
@@ -231,8 +223,7 @@ async function change(
     .execute();
 }
 
-// Every signature is money out of hand, also where the service says that it did not take it, or where a clock that was
-// set back has left it in the future.
+// Counts every signature, since signed money is out of hand, also when refused or dated in the future by a clock.
 async function spentSince(on: Database, wallet: string, network: string, sinceMs: number): Promise<bigint> {
   const row = await on
     .selectFrom('payments')
@@ -244,7 +235,7 @@ async function spentSince(on: Database, wallet: string, network: string, sinceMs
   return BigInt(row?.spent ?? 0);
 }
 
-/** Ends answers that were kept, but for those that can't be read: they would be paid for again. */
+/** Ends kept answers except unreadable ones, which would be paid for again. */
 const forget = (on: Database) =>
   on
     .updateTable('payments')
@@ -287,7 +278,6 @@ const insert = (on: Database, { secrets, clock }: PaymentsPorts, payment: NewPay
     .executeTakeFirst();
 };
 
-/** A payment with its signed bytes, and the request that it pays; `isOpen`: it has no answer yet. */
 export type SignedPayment = ReturnType<typeof signedFrom>;
 
 function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>) {
@@ -302,7 +292,7 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>) {
       baseUrl: row.base_url,
       resource: row.resource,
       body: opened('body_sealed', row.body_sealed),
-      /** null in a payment that an older version has written. */
+      /** null in older versions' payments. */
       headers: headers === null ? null : (opened('headers_sealed', headers) as Readonly<Record<string, string>>),
     },
   };
@@ -311,20 +301,19 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>) {
 const isOpen = ({ live_key, state }: Pick<ShownRow, 'live_key' | 'state'>): boolean =>
   live_key !== null && state !== 'answered';
 
-/** A payment as `farelock payments` shows it. */
+/** The view of `farelock payments`. */
 export type PaymentRecord = Readonly<ReturnType<typeof recordFrom>>;
 
 const recordFrom = (row: ShownRow) => ({
   payment_id: row.payment_id,
   state: row.state,
-  /** Not answered yet: the same command, or `payments resume`, sends it again. */
+  /** Unanswered: the same command or `payments resume` resends it. */
   open: isOpen(row),
-  /** Answered and not shown yet: the same command, or `payments resume`, shows it without paying. */
+  /** Answered but not shown: the same command or `payments resume` shows it for free. */
   answer_kept: row.answer_kept === 1,
   host: row.host,
   resource: row.resource,
   wallet: row.wallet,
-  /** Decimal USDC. */
   amount: formatUsdc(BigInt(row.amount)),
   asset: row.asset,
   pay_to: row.pay_to,

@@ -2,9 +2,8 @@ import type { PassengerField } from '../../kernel/domain/passengers.ts';
 import type { Migration } from '../../store/base/index.ts';
 
 /**
- * `signed`: on the disk, may or may not have left. `sent`: it left, and no answer came. `refused`: the service says
- * that it was not accepted; it may still be resent while `live_key` is set. `answered`: the call was answered and
- * charged; its answer is kept while `live_key` is set. `abandoned`: it can't land any more and was not answered.
+ * `signed`: on disk, perhaps sent. `sent`: unanswered. `refused`: by the service; resendable while `live_key` is set.
+ * `answered`: charged; the answer is kept while `live_key` is set. `abandoned`: unanswered and can't land.
  */
 export type PaymentState = 'signed' | 'sent' | 'refused' | 'answered' | 'abandoned';
 
@@ -16,31 +15,29 @@ export interface ClientTables {
 
 export interface ClientPaymentTable {
   payment_id: string;
-  /**
-   * HMAC of the request's identity. Set until the answer has reached the person, then null: one live payment a request.
-   */
+  /** HMAC of the request's identity, null once shown: one live payment per request. */
   live_key: string | null;
   state: PaymentState;
   base_url: string;
   host: string;
   resource: string;
   wallet: string;
-  /** The PAYMENT-SIGNATURE header, and the request's body. */
+  /** The PAYMENT-SIGNATURE header and the request's body. */
   payload_sealed: string;
   body_sealed: string;
-  /** The headers that decide the answer; null in payments that were written before they were kept. */
+  /** Headers that decide the answer; null in older rows. */
   headers_sealed: string | null;
-  /** The answer, compressed and sealed, until it was shown. */
+  /** The compressed answer, until shown. */
   answer_sealed: string | null;
   amount: number;
   asset: string;
   pay_to: string;
   network: string;
-  /** The settling transaction, as the service reported it. */
+  /** The settling transaction by the service's report. */
   transaction: string | null;
-  /** Past this height the payment can't land. */
+  /** The last height at which it can land. */
   last_valid_block_height: number;
-  /** It can't have landed before this slot; null in payments that were written before it was kept. */
+  /** The earliest slot it can land in; null in older rows. */
   signed_at_slot: number | null;
   error_code: string | null;
   created_at_ms: number;
@@ -51,28 +48,27 @@ interface RememberedIntentTable {
   intent_id: string;
   base_url: string;
   support_code_sealed: string;
-  /** Sealed; identifies a refund request. */
+  /** Identifies a refund request. */
   lead_family_name_sealed: string | null;
-  /** A short JSON summary of the locked fare, for lists. */
+  /** Short JSON of the locked fare, for lists. */
   summary: string | null;
-  /** Sealed JSON of its creation: request and answer; null in intents of older versions. */
+  /** JSON of the creation's request and answer; null in older rows. */
   terms_sealed: string | null;
-  /** Sealed JSON: passengers that a person has typed and not paid for yet. */
+  /** JSON of passengers typed but not paid for. */
   typed_sealed: string | null;
-  /** Of the terms; empty where they name none. null: not looked up yet in a row of an older version. */
+  /** From the terms; empty without one, null in older rows that were not looked up. */
   escrow_address: string | null;
-  /** When the lock ends; they are forgotten then. */
+  /** The lock's end, when they are forgotten. */
   typed_until_ms: number | null;
   created_at_ms: number;
 }
 
 export type SealedField = `${PassengerField}_sealed`;
-/** null where it is not known. */
 export type SealedFields = Record<SealedField, string | null>;
 
 export interface SavedTravellerTable extends SealedFields {
   traveller_id: string;
-  /** HMAC of the folded name: recognises the name without revealing it. */
+  /** HMAC of the folded name, which hides it. */
   name_key: string;
   name_sealed: string;
   updated_at_ms: number;
@@ -123,7 +119,7 @@ export const clientMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Every list and every question of the tool has an index; those over an intent's notes are over fields of its JSON.
+    // Indexes for every list and lookup; those over notes use fields of their JSON.
     name: '050_lists',
     statements: [
       'alter table intents add column escrow_address text',

@@ -24,8 +24,8 @@ interface Ports {
 export type ClientStore = Awaited<ReturnType<typeof openClientStore>>;
 
 /**
- * Opens the client's own database (a private file under FARELOCK_HOME).
- * @throws Problem `database_of_another_home`: its rows were sealed with another key ring; `database_newer`; of storage
+ * Opens the private database under FARELOCK_HOME. @throws Problem `database_of_another_home` (sealed with another key
+ * ring), `database_newer`; of storage
  */
 export async function openClientStore({ path, ...rest }: Omit<Ports, 'db'> & { readonly path: string }) {
   const { secrets, clock } = rest;
@@ -52,15 +52,15 @@ export async function openClientStore({ path, ...rest }: Omit<Ports, 'db'> & { r
     ...createPaymentsStore({ ...ports, keepIntent }),
     ...typedPassengers(ports),
     ...notedIntents(ports),
-    /** Keeps the support code of an intent, sealed. Remembering again changes nothing. */
+    /** Keeps an intent's sealed support code; repeating changes nothing. */
     async remember(intent: IntentToRemember): Promise<void> {
       await forgetEnded(ports);
       await keepIntent(db, intent);
     },
-    /** Keeps the lead passenger's family name, sealed: a refund request needs it. */
+    /** Keeps the lead's sealed family name, which a refund request needs. */
     async rememberLead(intentId: string, familyName: string): Promise<void> {
       const sealed = secrets.encrypt(place('lead_family_name_sealed', intentId), familyName);
-      // The payment that comes next takes it to the disk.
+      // The next payment takes it to the disk.
       await updateIntent(regained(db), intentId).set({ lead_family_name_sealed: sealed }).execute();
     },
     leadOf: (intentId: string): Promise<string | null> => openedOf(ports, intentId, 'lead_family_name_sealed'),
@@ -118,7 +118,7 @@ const termsIn = (
 ): IntentTerms | null =>
   sealed === null ? null : (JSON.parse(secrets.decrypt(place('terms_sealed', id), sealed)) as IntentTerms);
 
-/** Forgets passengers that were typed for a lock that has ended. */
+/** Forgets typed passengers of ended locks. */
 const forgetEnded = ({ db, clock }: Ports) =>
   db
     .updateTable('intents')
@@ -126,15 +126,15 @@ const forgetEnded = ({ db, clock }: Ports) =>
     .where('typed_until_ms', '<=', clock.now())
     .execute();
 
-/** Passengers as a person has typed them, sealed, for as long as their lock lives. */
+/** Typed passengers, sealed, until their lock ends. */
 const typedPassengers = (ports: Ports) => ({
-  /** An empty list forgets them. Of an intent that was made elsewhere nothing is kept. */
+  /** An empty list forgets them; intents made elsewhere keep none. */
   async keepTyped(intentId: string, typed: readonly TravellerFields[], untilMs: number): Promise<void> {
     await forgetEnded(ports);
     const kept = updateIntent(ports.db, intentId);
     if (typed.length === 0) {
       const nothing = { typed_sealed: null, typed_until_ms: null };
-      // An unchanged row would be written, and waited for.
+      // Skips unchanged rows, which would wait for the disk.
       await kept.set(nothing).where('typed_sealed', 'is not', null).execute();
       return;
     }
@@ -147,10 +147,10 @@ const typedPassengers = (ports: Ports) => ({
   },
 });
 
-/** Rows that are opened at once, of those that an older version has written. */
+/** Older rows opened at once. */
 const BITE = 200;
 
-/** In the words of the indexes over them (store-schema.ts). */
+/** The expressions of the indexes (store-schema.ts). */
 const COLUMNS = {
   order: sql<string>`json_extract(summary, '$.order_id')`,
   offer: sql<string>`json_extract(summary, '$.offer_id')`,
@@ -158,11 +158,11 @@ const COLUMNS = {
 };
 const IS_OPEN = sql<SqlBool>`coalesce(json_extract(summary, '$.status'), '') not in ('booked', 'refunded')`;
 
-/** Looks for intents by what is written down in clear: nothing else is opened. */
+/** Finds intents by clear fields, without opening sealed ones. */
 function notedIntents({ db, secrets }: Ports) {
   const all = () => db.selectFrom('intents').select(['intent_id', 'base_url', 'summary', 'created_at_ms']);
 
-  /** Intents of older versions have their escrow in their sealed terms alone: it is written beside them once. */
+  /** Copies the escrow out of older intents' sealed terms, once. */
   async function noteEscrows(): Promise<void> {
     for (;;) {
       const rows = await db
@@ -182,7 +182,7 @@ function notedIntents({ db, secrets }: Ports) {
   }
 
   return {
-    /** The newest of a service, as lists show them; `open`: neither booked nor refunded when last seen. */
+    /** A service's newest intents for lists; `open`: neither booked nor refunded when last seen. */
     async noted(query: {
       readonly baseUrl: string;
       readonly limit: number;
@@ -199,7 +199,7 @@ function notedIntents({ db, secrets }: Ports) {
         .execute();
       return rows.map(notedFrom);
     },
-    /** The newest that has one of these. */
+    /** The newest match. */
     async notedOf(what: {
       readonly by: keyof typeof COLUMNS;
       readonly is: readonly string[];
@@ -212,7 +212,7 @@ function notedIntents({ db, secrets }: Ports) {
         .executeTakeFirst();
       return row && notedFrom(row);
     },
-    /** The intents that pay-outs on chain were made for, by their memos. */
+    /** Finds the intents of on-chain pay-outs by their memos. */
     async notedPaidOut(memos: readonly string[]): Promise<ReadonlyMap<string, NotedIntent>> {
       const wanted = new Set(memos);
       const found = new Map<string, NotedIntent>();
@@ -230,7 +230,7 @@ function notedIntents({ db, secrets }: Ports) {
   };
 }
 
-/** An intent without its sealed fields. */
+/** An intent without sealed fields. */
 export type NotedIntent = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'summary' | 'createdAt'>;
 
 const notedFrom = (

@@ -7,14 +7,13 @@ import type { Secrets } from '../../kernel/secrets.ts';
 import { erasing } from '../../store/index.ts';
 import type { ClientTables, SavedTravellerTable, SealedField, SealedFields } from './store-schema.ts';
 
-/** A traveller as saved: the fields of a passenger, checked by the rules of passengers before they are kept. */
+/** A saved traveller's fields, checked as passengers. */
 export type TravellerFields = Readonly<Partial<Record<PassengerField, string>>>;
 
 export interface SavedTraveller {
-  /** The person's own name for them: `ana`. */
+  /** The person's own name for them. */
   readonly name: string;
   readonly fields: TravellerFields;
-  /** RFC 3339, UTC. */
   readonly savedAt: string;
 }
 
@@ -27,28 +26,28 @@ interface Ports {
   readonly ids: Ids;
 }
 
-/** Travellers in the client's own database: the name and each field sealed on its own, bound to its row and column. */
+/** Saved travellers, each field sealed and bound to its row and column. */
 export function createTravellers(ports: Ports) {
   const { db, secrets } = ports;
   return {
-    /** By name. @throws Problem `traveller_unreadable` */
+    /** Sorted by name. @throws Problem `traveller_unreadable` */
     async all(): Promise<SavedTraveller[]> {
       const rows = await db.selectFrom('travellers').selectAll().execute();
       return rows.map((row) => opened(secrets, row)).sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
-    /** Ignores case and accents of the name. @throws Problem `traveller_unreadable` */
+    /** Ignores case and accents. @throws Problem `traveller_unreadable` */
     async find(name: string): Promise<SavedTraveller | undefined> {
       const key = keyOf(secrets, name);
       const row = await db.selectFrom('travellers').selectAll().where('name_key', '=', key).executeTakeFirst();
       return row && opened(secrets, row);
     },
     /**
-     * Keeps a traveller; `replaces`: one of that name may be written over, and is gone from the file too.
-     * @throws Problem `traveller_exists`
+     * Keeps a traveller; `replaces` overwrites one of that name and erases it from the file. @throws Problem
+     * `traveller_exists`
      */
     keep: (name: string, fields: TravellerFields, { replaces }: { readonly replaces: boolean }): Promise<void> =>
       erasing(db, () => write(ports, name, fields, replaces)),
-    /** Removes a traveller so that nothing of them is left in the file; false when there was none. */
+    /** Erases a traveller from the file; false when there was none. */
     async remove(name: string): Promise<boolean> {
       let isRemoved = false;
       await erasing(db, async () => {
@@ -67,7 +66,7 @@ async function deleted(db: Kysely<ClientTables>, key: string): Promise<boolean> 
 const write = ({ db, secrets, clock, ids }: Ports, name: string, fields: TravellerFields, replaces: boolean) =>
   db.transaction().execute(async (tx) => {
     const id = ids.next('trv');
-    // Thrown inside the transaction: what was deleted is there again.
+    // Thrown inside the transaction, to undo the deletion.
     if ((await deleted(tx, keyOf(secrets, name))) && !replaces) {
       throw problem('traveller_exists', { message: `There is already a traveller ${name}.`, detail: { name } });
     }
@@ -83,7 +82,7 @@ const write = ({ db, secrets, clock, ids }: Ports, name: string, fields: Travell
       .execute();
   });
 
-/** A name is often a person's: the disk has only its hash. */
+/** Stores only the name's hash, as it is often a person's. */
 const keyOf = (secrets: Secrets, name: string) => secrets.hmac('traveller name', foldName(name));
 const place = (column: string, id: string) => `travellers.${column}.${id}`;
 const columnOf = (field: PassengerField): SealedField => `${field}_sealed`;

@@ -3,21 +3,21 @@ import { headerOf } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type HttpAnswer, isRecord } from '../base/index.ts';
 
-/** A challenge that this payer can sign: every field was checked. */
+/** A challenge whose fields were all checked. */
 export interface Challenge {
   readonly amount: bigint;
   readonly asset: Address;
   readonly payTo: Address;
   readonly feePayer: Address;
   readonly network: string;
-  /** null: the service asks for none, and a random one is written. */
+  /** null: a random memo is written. */
   readonly memo: string | null;
-  /** As they came, to be repeated in the payload. */
+  /** The original fields, repeated in the payload. */
   readonly accepted: Record<string, unknown>;
   readonly resource: unknown;
-  /** The program of the service's new escrows, where it says one. */
+  /** The program of the service's new escrows, if named. */
   readonly escrowProgram: string | null;
-  /** Why the service asks. */
+  /** The service's reason. */
   readonly error: string | null;
 }
 
@@ -29,12 +29,12 @@ export interface Acceptable {
 
 const MOST_MEMO_BYTES = 256;
 
-/** The header of a 402 that names the program of the service's escrows: known before the first payment. */
+/** The 402 header that names the escrow program before the first payment. */
 const ESCROW_PROGRAM = 'FARELOCK-ESCROW-PROGRAM';
 
 /**
- * Reads a 402 and trusts nothing of it: a false service could name another coin, another network or the wallet itself.
- * @throws Problem `challenge_refused`
+ * Reads an untrusted 402, which could name another coin, another network or the wallet itself. @throws Problem
+ * `challenge_refused`
  */
 export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Challenge {
   const required = challengeOf(answer);
@@ -64,7 +64,7 @@ export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Chall
   };
 }
 
-/** The JSON of a header in base64; null where there is none, or it can't be read. */
+/** Decodes a header's base64 JSON; null where missing or unreadable. */
 export function headerJson(answer: HttpAnswer, name: string): unknown {
   try {
     return JSON.parse(Buffer.from(headerOf(answer, name) ?? '', 'base64').toString('utf8'));
@@ -73,7 +73,7 @@ export function headerJson(answer: HttpAnswer, name: string): unknown {
   }
 }
 
-/** The challenge of a 402: its header, or the equal body where a proxy has dropped the header; null for no challenge. */
+/** The challenge of a 402's header, or its equal body where a proxy dropped the header. */
 export function challengeOf(answer: HttpAnswer): Record<string, unknown> | null {
   const isInHeader = headerOf(answer, 'PAYMENT-REQUIRED') !== null;
   const value = isInHeader ? headerJson(answer, 'PAYMENT-REQUIRED') : answer.body;
@@ -89,7 +89,7 @@ function amountOf(value: unknown): bigint {
 
 function addressOf(value: unknown, name: string, wallet: string): Address {
   if (typeof value !== 'string' || !isAddress(value)) throw refused(`its ${name} is not a Solana address`);
-  // With the wallet as fee payer it would sign for more than the payment; paying oneself buys nothing.
+  // A fee-paying wallet would sign for more than the payment; paying oneself buys nothing.
   if (value === wallet) throw refused(`its ${name} is this wallet`);
   return value;
 }

@@ -21,11 +21,11 @@ import type { ClientStore, RequestIdentity } from '../journal/index.ts';
 import type { Challenge } from './challenge.ts';
 import { type TokenAccounts, tokenAccountsOf } from './transaction.ts';
 
-/** A call that was answered with a challenge. */
+/** A call answered with a challenge. */
 export interface Payable extends Call {
-  /** The intent that a booking pays; absent for every other call. */
+  /** The intent that a booking pays. */
   readonly booking?: Intent;
-  /** The refund wallet that the person has named for the booking. */
+  /** The refund wallet that the person named. */
   readonly refundWallet?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ interface JudgePorts {
   readonly clock: Clock;
 }
 
-/** The identity of a call that a wallet pays for. */
+/** Identifies a call that a wallet pays for. */
 export const identityOf = (exchange: Payable, wallet: string): RequestIdentity => ({
   baseUrl: exchange.baseUrl,
   resource: `${exchange.method} ${exchange.path}`,
@@ -46,12 +46,11 @@ export const identityOf = (exchange: Payable, wallet: string): RequestIdentity =
 });
 
 /**
- * Every check that can stop a payment, in the order in which they stop it; a dry run makes the same ones. The journal
- * checks the daily limit once more when the payment is written, for another process may be quicker.
- * @param wallet null: there is none yet, so that its money is not looked at
- * @returns a payment that may be signed, at once or when a person says so; without a wallet no token accounts
- * @throws Problem `program_not_trusted`, `host_not_allowed`, `terms_not_agreed`, `escrow_mismatch`,
- * `daily_limit_reached`, `payment_above_cap`, `payment_declined`, `insufficient_funds`
+ * Makes all checks before a payment in order, in dry runs too; the write repeats the daily limit, as another process
+ * may be quicker. @param wallet null: none yet, so its money is not checked @returns a payment to sign at once or on a
+ * person's word; without a wallet no token accounts @throws Problem `program_not_trusted`, `host_not_allowed`,
+ * `terms_not_agreed`, `escrow_mismatch`, `daily_limit_reached`, `payment_above_cap`, `payment_declined`,
+ * `insufficient_funds`
  */
 export async function judge(
   ports: JudgePorts,
@@ -63,7 +62,7 @@ export async function judge(
   const { policy, clock } = ports;
   const { booking, refundWallet } = exchange;
   const journal = await ports.journal();
-  // Also before a search or a lock is paid: a fare that nobody should book is not worth its fee.
+  // Before a search or lock too: a fare that cannot be booked safely is not worth its fee.
   if (challenge.escrowProgram !== null) await checkProgram(cluster, challenge.escrowProgram, ports.trust);
   const warning =
     booking &&
@@ -96,8 +95,8 @@ export async function judge(
 }
 
 /**
- * Refuses before anything is signed where the wallet holds too little, or the payee can't receive.
- * @throws Problem `insufficient_funds` with what is missing, `challenge_refused`.
+ * Refuses when the wallet lacks funds or the payee can't receive. @throws Problem `insufficient_funds` with the gap,
+ * `challenge_refused`
  */
 async function checkFunds(
   cluster: Cluster,
@@ -131,16 +130,14 @@ async function checkFunds(
   }
 }
 
-/** No booking window here is longer than this; an escrow that keeps the money longer is not one to pay. */
+/** Longer than any booking window; escrows that hold money longer are refused. */
 const LONGEST_HOLD_MS = 30 * DAY_MS;
 
 /**
- * Checks the intent against what was agreed to here, the challenge of its booking against the intent, and its escrow
- * against the chain (DESIGN, section 3). An escrow that holds the amount already was paid before: paying it again is
- * stopped here whatever the service says.
- * @returns a warning when the record names no program, or one of the settings with escrows of its own form, so that its
- *   promises can't be checked.
- * @throws Problem `terms_not_agreed`, `challenge_refused`, `program_not_trusted`, `escrow_mismatch`
+ * Checks the intent against our terms, the challenge against the intent, and the escrow against the chain (DESIGN,
+ * section 3). A funded escrow is never paid again, whatever the service says. @returns a warning when the program is
+ * unnamed, or one of the settings with its own escrow form, whose promises can't be checked @throws Problem
+ * `terms_not_agreed`, `challenge_refused`, `program_not_trusted`, `escrow_mismatch`
  */
 async function checkEscrow(
   cluster: Cluster,
@@ -170,7 +167,7 @@ async function checkEscrow(
   await checkProgram(cluster, program, trust);
   const { escrowChecks } = await loadEscrowTerms();
   const checks = await escrowChecks(cluster, intent, {
-    // Less than the amount may be somebody's dust, which the service sends to the refund wallet first.
+    // Less may be a stranger's dust, which the service sends to the refund wallet first.
     held: { max: challenge.amount - 1n },
     latestRefundMs: clock.now() + LONGEST_HOLD_MS,
   });

@@ -28,18 +28,18 @@ import { challengeOf, headerJson } from './challenge.ts';
 export interface PaidAnswer {
   readonly body: unknown;
   readonly payment: PaymentReceipt | null;
-  /** It was paid and answered before, and not shown yet. */
+  /** Paid and answered before, not shown yet. */
   readonly isKept?: true;
 }
 
 interface Delivery {
   readonly exchange: Call & AnswerRules;
   readonly open: OpenPayment;
-  /** Signed just now, rather than found in the journal. */
+  /** Signed just now, not found in the journal. */
   readonly fresh: boolean;
   readonly patience: Patience;
   readonly options: CallOptions;
-  /** The payment is so old that its answer is of no use: it is only finished. */
+  /** Too old for its answer to be useful: only finished. */
   readonly stale: boolean;
 }
 
@@ -47,40 +47,33 @@ export interface DeliveryPorts {
   readonly journal: PaymentJournal;
   readonly clock: Clock;
   readonly cluster: () => Promise<Cluster>;
-  /** Asks the chain for proof that a payment did not land and never will; absent: it can't be asked. */
+  /** Proves on chain that a payment will never land; absent: the chain can't be asked. */
   readonly neverLanded?: ((paymentId: string) => Promise<boolean>) | undefined;
-  /** Called with what went wrong besides an answer, which is given all the same. */
+  /** Reports trouble beside an answer. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 
-/** Pauses before a lost answer is asked for again. */
+/** Pauses before retrying a lost answer. */
 const LOST_ANSWER_PAUSES_MS = [250, 1_000, 2_500];
 
 const PENDING_PAUSE_MS = 2_000;
 
-/** A payment that the cluster is slow with lands or expires in a minute or so: the same one is asked about until then. */
+/** A slow payment lands or expires in about a minute, so it is retried until then. */
 const LANDS_WITHIN_MS = 90_000;
 
 /**
- * Sends a payment that is in the journal until its call is answered.
- *
- * When is it given up, so that a second one may be signed? The payer signed one message, with one blockhash and one
- * fee payer. Only the fee payer can complete it, so its final signature, the only name the chain has for it, is not
- * known here. But past `lastValidBlockHeight` nobody can make it land any more: from then on it has landed or never
- * will. Therefore it is given up only when it is turned down after that height, and the history of the wallet proves
- * that nothing of it landed; where the chain can't be asked, when the service asks for another payment then. What
- * anybody says before (a gateway, a login page) ends nothing. Nor does a
- * refusal of a payment that was sent before: the first copy may have been settled, and a later check may be what
- * refuses the second. For a booking no word is taken: the escrow's vault is read before a second payment (checkEscrow),
- * and one that is funded is never paid again.
- *
- * @returns null when the payment was given up, or its answer was too old to be of use.
+ * Sends a journalled payment until its call is answered. The fee payer completes the signature, so its final name on
+ * chain is unknown here; but past `lastValidBlockHeight` it has landed or never will. It is given up only when refused
+ * after that height and the wallet's history proves that nothing landed; without a chain, when the service then asks
+ * for another payment. Earlier words of gateways or login pages end nothing, nor does a refusal of a resend: the first
+ * copy may have settled. For a booking the escrow's vault is read before a second payment (checkEscrow), and a funded
+ * one is never paid again. @returns null when given up, or its answer was too old to be useful
  */
 export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise<PaidAnswer | null> {
   const { journal } = ports;
   const { open, exchange } = delivery;
   if (!delivery.fresh) await journal.resent(open.id);
-  // Read before the service is asked: only an answer from after that height closes the matter.
+  // Read before the service: only a later answer closes the matter.
   const expired = !delivery.fresh && (await blocksLeft(ports, open)) < 0n;
   const { answer, isResent } = await sendUntilAnswered(ports, delivery);
   const settled = settlementOf(answer);
@@ -94,7 +87,7 @@ export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise
   }
   if (answer.status < 300) return accept(ports, delivery, answer, settled);
   const error = paidProblemOf(answer);
-  // Charged, and not done yet: the payment stays open, and the same command goes on with it.
+  // Charged and unfinished: the payment stays open for the same command.
   if (settled !== null) {
     await journal.note(open.id, 'sent', error.code);
     throw error;
@@ -104,7 +97,7 @@ export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise
     await journal.close(open.id, 'refused', error.code);
     throw error;
   }
-  // Also where nobody knows who spoke: a service that refused for a while gives this payment the same answer for days.
+  // Even without a known speaker: a service repeats a refusal to this payment for days.
   if (expired && (await isOver(ports, open, refusal === 'not_accepted'))) {
     await journal.close(open.id, 'abandoned', error.code);
     return null;
@@ -117,7 +110,7 @@ export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise
   throw await withWait(ports, open, error);
 }
 
-/** An answer with a settlement, or one that reads as what was asked for; any other is some stranger's. */
+/** Takes an answer with a settlement or the expected form; others are a stranger's. */
 async function accept(
   { journal, warn }: DeliveryPorts,
   { exchange, open, stale }: Delivery,
@@ -136,7 +129,7 @@ async function accept(
     const isKept = (!stale || !isReadable) && exchange.keepsAnswer !== false;
     await journal.answered(open.id, { body, transaction: settled, isReadable, intent, isKept });
   } catch (error) {
-    // A full disk must not hide what was paid for; the same command brings it again.
+    // A full disk must not hide a paid answer; the same command brings it again.
     const why = error instanceof Error ? error.message : String(error);
     if (warn === undefined) throw error;
     warn(`The journal could not be written (${why}): farelock payments resume ${open.id} brings the answer again.`);
@@ -145,7 +138,6 @@ async function accept(
   return stale ? null : { body, payment: receiptOf(open, settled) };
 }
 
-/** The reason why an answer can't be read; null where it can. */
 export function unreadableIn({ read }: Pick<AnswerRules, 'read'>, body: unknown): Error | null {
   try {
     read(body);
@@ -163,7 +155,7 @@ export const answerUnreadable = (paymentId: string, cause: Error): Problem =>
     cause,
   });
 
-/** Asks the chain, where it can be asked; else an expired payment that is not accepted is over. */
+/** Without a chain, an expired payment that is not accepted is over. */
 async function isOver({ neverLanded }: DeliveryPorts, { id }: OpenPayment, isNotAccepted: boolean): Promise<boolean> {
   if (neverLanded === undefined) return isNotAccepted;
   try {
@@ -212,7 +204,7 @@ async function sendUntilAnswered(
   }
 }
 
-/** The service waits for the cluster: the same payment gets its answer later. */
+/** The service waits for the cluster: the payment gets its answer later. */
 const isPassing = (answer: HttpAnswer): boolean =>
   answer.status === 503 && ['payment_pending', 'cluster_failed'].includes(problemOf(answer).code);
 
@@ -232,7 +224,7 @@ const withResume = (error: Problem, { id }: OpenPayment): Problem =>
     cause: error,
   });
 
-/** The settling transaction that an answer reports; null for none, or a header that can't be read. */
+/** The settling transaction that an answer reports, else null. */
 function settlementOf(answer: HttpAnswer): string | null {
   const response = headerJson(answer, 'PAYMENT-RESPONSE');
   if (!isRecord(response) || response.success !== true) return null;
@@ -249,17 +241,15 @@ export const receiptOf = (
   network: open.network,
 });
 
-/** Negative once the payment can't land any more. */
+/** Negative once the payment can't land. */
 async function blocksLeft(ports: DeliveryPorts, open: OpenPayment): Promise<bigint> {
   const cluster = await ports.cluster();
   return open.lastValidBlockHeight - (await cluster.blockHeight());
 }
 
 /**
- * The source of a refusal. A proxy, a gateway or a login page between us and the service decides nothing about the
- * payment, which may have been settled a moment before.
- * @returns `refused`: the service has turned the call down for a reason of its own; `not_accepted`: it asks for another
- *   payment; null: it is unknown whether the service has seen the payment
+ * Finds a refusal's source: a proxy, gateway or login page decides nothing, as the payment may just have settled.
+ * @returns `refused`: the service refused the call; `not_accepted`: it asks for another payment; null: unknown
  */
 function refusalIn(answer: HttpAnswer): 'refused' | 'not_accepted' | null {
   if (answer.status === 402) return isChallenge(answer) && !isUnseen(answer) ? 'not_accepted' : null;
@@ -268,8 +258,8 @@ function refusalIn(answer: HttpAnswer): 'refused' | 'not_accepted' | null {
 }
 
 /**
- * Codes that stand for a decision about this very call. What any gateway says as well (`not_found`, `invalid_request`,
- * a rate limit), and what may change by itself while the payment is settled, is none.
+ * Codes that decide this very call, unlike those of any gateway (`not_found`, `invalid_request`, rate limits) or of
+ * passing states during settlement.
  */
 const DECIDED: ReadonlySet<ProblemCode> = new Set([
   'airport_unknown',
@@ -312,35 +302,34 @@ const DECIDED: ReadonlySet<ProblemCode> = new Set([
   'booking_disabled',
 ] satisfies ProblemCode[]);
 
-/** A code of the catalogue, in the shape and with the status that it has there. */
+/** A catalogue code in its own shape and status. */
 function ownCode({ status, body }: HttpAnswer): ProblemCode | null {
   if (!isRecord(body) || !isProblemCode(body.code) || typeof body.message !== 'string') return null;
   const kind: ProblemKind = PROBLEMS[body.code];
   return kind.status === status ? body.code : null;
 }
 
-/** The reason that a challenge gives. */
+/** The challenge's reason. */
 const errorOf = (answer: HttpAnswer): string => {
   const said = challengeOf(answer)?.error;
   return typeof said === 'string' ? said : '';
 };
 
-/** x402's own form, in the header or in the body. */
+/** x402's form, in header or body. */
 const isChallenge = (answer: HttpAnswer): boolean => {
   const challenge = challengeOf(answer);
   return challenge?.x402Version === 2 && Array.isArray(challenge.accepts) && challenge.accepts.length > 0;
 };
 
-/** A challenge for a call that came without its payment: something on the way has taken the header out. */
+/** A challenge as if unpaid: something removed the header on the way. */
 const isUnseen = (answer: HttpAnswer): boolean =>
   /^payment_required\b|\bheader is (required|missing)\b/i.test(errorOf(answer));
 
-/** Translates an answer to a signed payment into a Problem. */
 function paidProblemOf(answer: HttpAnswer): Problem {
   if (answer.status === 402) return challengeProblem(answer);
   const error = problemOf(answer);
   if (ownCode(answer) !== null || answer.status >= 500 || isOfOthers(answer)) return error;
-  // By its status alone it would be called a refusal of ours.
+  // By status alone it would look like our refusal.
   const { message, detail, retryAfter } = error;
   return problem('unexpected_answer', {
     message,
@@ -349,11 +338,11 @@ function paidProblemOf(answer: HttpAnswer): Problem {
   });
 }
 
-/** The form of other deployments: `{ error: { code } }` with a code of the catalogue. */
+/** Other deployments' form: `{ error: { code } }` with a catalogue code. */
 const isOfOthers = ({ body }: HttpAnswer): boolean =>
   isRecord(body) && isRecord(body.error) && isProblemCode(body.error.code);
 
-/** Reads why the payment was refused from the new challenge: `payment_verification_failed: <reason>`. */
+/** Reads the refusal from the new challenge: `payment_verification_failed: <reason>`. */
 function challengeProblem(answer: HttpAnswer): Problem {
   const text = errorOf(answer);
   if (!isChallenge(answer)) {

@@ -21,20 +21,17 @@ import { identityOf, judge, type Payable } from './checks.ts';
 import { answerUnreadable, type DeliveryPorts, deliver, type PaidAnswer, receiptOf, unreadableIn } from './delivery.ts';
 import { signPayment } from './transaction.ts';
 
-/** A call that may have to be paid. */
 export interface PaidExchange extends Payable, AnswerRules {
-  /** How long an answer is worth having; absent: as long as there is one. */
+  /** The answer's useful life; absent: for ever. */
   readonly freshForMs?: number;
 }
 
 export interface Payer {
   /**
-   * Sends a call and pays for it when asked to. After a crash or a lost answer the same call sends the same payment
-   * again, never a second one, until the service has answered it or it can't land any more; and an answer that was not
-   * shown yet is given again rather than paid for again.
-   * @throws Problem the service's, the transport's, `challenge_refused`, `payment_above_cap`, `payment_declined`,
-   * `daily_limit_reached`, `host_not_allowed`, `insufficient_funds`, `terms_not_agreed`, `escrow_mismatch`,
-   * `answer_unreadable`
+   * Sends a call and pays when asked. After a crash or a lost answer it resends the same payment, never a second one,
+   * until it is answered or can't land; an unshown answer is given without paying. @throws Problem the service's, the
+   * transport's, `challenge_refused`, `payment_above_cap`, `payment_declined`, `daily_limit_reached`,
+   * `host_not_allowed`, `insufficient_funds`, `terms_not_agreed`, `escrow_mismatch`, `answer_unreadable`
    */
   send(exchange: PaidExchange, patience: Patience, options: CallOptions): Promise<PaidAnswer>;
 }
@@ -44,13 +41,13 @@ export interface PayerPorts extends Pick<DeliveryPorts, 'cluster' | 'clock' | 'n
   readonly journal: () => Promise<PaymentJournal & Pick<ClientStore, 'remember' | 'intent'>>;
   readonly policy: SpendingPolicy;
   readonly trust: ProgramTrust;
-  /** CAIP-2, of the profile; default: of its cluster. */
+  /** CAIP-2; default: the cluster's. */
   readonly network?: string | undefined;
-  /** Default: of its cluster. */
+  /** Default: the cluster's. */
   readonly usdcMint?: string | undefined;
 }
 
-/** A round ends without an answer where a payment was given up, or another process signed first. */
+/** A round ends unanswered after a given-up payment or another process's signature. */
 const MOST_ROUNDS = 4;
 
 export const createPayer = (ports: PayerPorts): Payer => ({
@@ -85,7 +82,7 @@ async function send(
     }
     options.onPhase?.('paying');
     const open = kept ?? (answer && (await sign(ports, exchange, identity, answer, () => ask(exchange, patience))));
-    // Another process has just signed for the same request: its payment is sent.
+    // Sends the payment that another process has just signed.
     if (!open) continue;
     const delivered = await deliver(
       { ...ports, journal },
@@ -96,7 +93,7 @@ async function send(
   throw problem('payment_pending', { message: 'The call could not be paid for now.', retryAfter: 60 });
 }
 
-/** An answer that was not shown yet; null where there is none, or it is of no use any more. */
+/** An unshown answer that is still useful. */
 async function keptAnswer(
   journal: PaymentJournal,
   exchange: PaidExchange,
@@ -118,14 +115,12 @@ async function keptAnswer(
   return { body, payment: receiptOf(open, transaction), isKept: true };
 }
 
-/** After a longer question the challenge may be stale, and is fetched again. */
+/** Challenges are fetched again after a longer question. */
 const STALE_CHALLENGE_MS = 30_000;
 
 /**
- * Makes every check that can stop a payment, signs it, and writes it to the journal.
- * @param first the 402 that asked for it
- * @param again asks the service once more
- * @returns null when another process has just signed for the same request
+ * Checks, signs and journals a payment. @param first the 402 that asked for it @param again asks the service again
+ * @returns null when another process has just signed the same request
  */
 async function sign(
   ports: PayerPorts,
@@ -151,7 +146,7 @@ async function sign(
   }
 }
 
-/** The challenge that the policy accepts, and that a person has agreed to where the policy asks for one. */
+/** The challenge that the policy, and if needed a person, agreed to. */
 async function agreed(
   ports: PayerPorts,
   exchange: Payable,
@@ -178,7 +173,7 @@ async function agreed(
   }
 }
 
-/** True when the consent given covers this too: no more money, to the same account, with nothing new to warn of. */
+/** True for no more money, to the same account, with no new warning. */
 const isCovered = (request: PaymentRequest, said: PaymentRequest): boolean =>
   request.amount <= said.amount && request.payTo === said.payTo && request.warning === said.warning;
 

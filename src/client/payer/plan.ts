@@ -9,7 +9,7 @@ import { type Challenge, readChallenge } from './challenge.ts';
 import { identityOf, judge } from './checks.ts';
 import type { PaidExchange, Payer } from './payer.ts';
 
-/** A planned payment: everything that would be signed, and whether it would be. */
+/** A planned payment and its decision. */
 export interface PaymentPlan {
   readonly resource: string;
   readonly host: string;
@@ -19,23 +19,19 @@ export interface PaymentPlan {
   readonly asset: string;
   readonly pay_to: string;
   readonly network: string;
-  /** null: the service asks for none; a random one would be written. */
+  /** null: a random one would be written. */
   readonly memo: string | null;
   readonly fee_payer: string;
-  /** By the challenge's own word; null: it names no end. */
+  /** By the challenge; null: no end. */
   readonly expires_at: string | null;
-  /** null: there is no wallet yet. */
   readonly wallet: string | null;
-  /**
-   * `resend`: signed before and not answered; the same payment would be sent again. `kept`: paid before and answered;
-   * the answer, which nobody has seen, would be shown.
-   */
+  /** `resend`: signed, unanswered, and resent. `kept`: paid, answered and unseen; only shown. */
   readonly decision: 'sign' | 'ask' | 'refuse' | 'resend' | 'kept';
-  /** Why it would be refused, or what would be asked. */
+  /** The refusal, or the question. */
   readonly reason: { readonly code: string; readonly message: string } | null;
 }
 
-/** Ends a call that was only to be planned, with what would have been signed. */
+/** Ends a planned call with the payment it would sign. */
 export class PaymentPlanned extends Error {
   constructor(readonly plan: PaymentPlan) {
     super('a payment was planned');
@@ -44,7 +40,7 @@ export class PaymentPlanned extends Error {
 
 interface PlannerPorts {
   readonly cluster: () => Promise<Cluster>;
-  /** null: there is none yet, and none is made for a plan. */
+  /** null: there is none, and a plan makes none. */
   readonly wallet: () => Promise<Address | null>;
   readonly journal: () => Promise<Pick<ClientStore, 'open' | 'spent' | 'intent'>>;
   readonly policy: SpendingPolicy;
@@ -54,7 +50,7 @@ interface PlannerPorts {
   readonly clock: Clock;
 }
 
-/** A payer for `--dry-run`: it has no key, so that it can't sign. It reads the challenge and ends the call there. */
+/** A keyless payer for `--dry-run`, which ends at the challenge. */
 export function createPlanner(ports: PlannerPorts): Payer {
   return {
     async send(exchange, patience, options) {
@@ -95,7 +91,6 @@ async function planOf(
   };
 }
 
-/** The decision of the real run. */
 async function decisionOf(
   ports: PlannerPorts,
   exchange: PaidExchange,

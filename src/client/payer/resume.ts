@@ -9,10 +9,9 @@ import type { PaymentJournal, SignedPayment } from '../journal/index.ts';
 import { type DeliveryPorts, deliver, type PaidAnswer, receiptOf } from './delivery.ts';
 
 /**
- * Sends an unanswered payment again, with its own request, to its own service. Nothing here can sign: at worst the
- * payment comes to its end. An answer that was kept is given as it came.
- * @returns null when it was given up: it can't land any more, and the service says that it did not take it.
- * @throws Problem `usage` for one that was answered or is of another service; those of a paid call
+ * Resends an unanswered payment with its own request, without any signing; a kept answer is returned. @returns null
+ * when given up: it can't land, and the service did not take it @throws Problem `usage` for one that was answered or is
+ * another service's; those of a paid call
  */
 export async function resumePayment(
   ports: {
@@ -22,9 +21,9 @@ export async function resumePayment(
     readonly neverLanded?: DeliveryPorts['neverLanded'];
     readonly warn?: DeliveryPorts['warn'];
     readonly fetch: Fetch;
-    /** Of the profile: a payment is sent nowhere else. */
+    /** The profile's service, the only place it is sent to. */
     readonly baseUrl: string;
-    /** For payments that were written before headers were kept. */
+    /** For older payments without kept headers. */
     readonly headersOf: (request: SignedPayment['request']) => Promise<Record<string, string>>;
   },
   signed: SignedPayment,

@@ -9,7 +9,7 @@ import {
   TOKEN_PROGRAM,
 } from '../../solana/index.ts';
 
-/** The limit of x402's own client: a transfer and a memo need about half of it. */
+/** The limit of x402's client, about twice the need of a transfer and a memo. */
 const COMPUTE_UNITS = 20_000;
 const PRICE_MICROLAMPORTS = 1n;
 
@@ -17,10 +17,9 @@ interface PaymentOrder {
   readonly feePayer: Address;
   readonly payTo: Address;
   readonly asset: Address;
-  /** Atomic units. */
   readonly amount: bigint;
   readonly memo: string;
-  /** The token accounts of the payer and of `payTo`, where they were derived already. */
+  /** The token accounts of the payer and `payTo`, if already derived. */
   readonly accounts?: TokenAccounts | null;
 }
 
@@ -29,7 +28,7 @@ export interface TokenAccounts {
   readonly destination: Address;
 }
 
-/** The associated token accounts between which a payment moves. */
+/** The associated token accounts of a payment. */
 export async function tokenAccountsOf(
   payer: Address,
   order: Pick<PaymentOrder, 'payTo' | 'asset'>,
@@ -42,10 +41,8 @@ export async function tokenAccountsOf(
 }
 
 /**
- * The transaction of an `exact` payment on Solana, signed by the payer alone: compute limit and price, the transfer
- * between the associated token accounts, the memo. In the form that x402's specification asks for; built here because
- * x402's own client insists on an RPC address, and the embedded cluster has none.
- * @returns wire bytes in base64, the fee payer's signature still missing.
+ * Signs x402's `exact` payment by the payer alone: compute limit and price, the transfer, the memo. x402's own client
+ * needs an RPC address, which the embedded cluster lacks. @returns base64 wire bytes without the fee payer's signature
  */
 export async function signPayment(
   payer: Signer,

@@ -11,15 +11,15 @@ import {
 import type { SignedPayment } from '../journal/index.ts';
 
 /**
- * `landed`: the cluster has exactly what was signed. `mismatch`: the journal and the cluster tell different things.
- * `not_landed`: nothing of it is on the cluster, and nothing can be any more. `waiting`: it may still land.
+ * `landed`: exactly as signed. `mismatch`: journal and cluster differ. `not_landed`: absent, and can't land. `waiting`:
+ * may still land.
  */
 export type Verdict = 'landed' | 'mismatch' | 'not_landed' | 'waiting';
 
 export interface PaymentVerification {
   readonly payment_id: string;
   readonly verdict: Verdict;
-  /** The transaction that was looked at; null where none was found. */
+  /** The transaction found, if any. */
   readonly transaction: string | null;
   readonly memo: string | null;
   readonly checks: readonly PaymentCheck[];
@@ -32,10 +32,9 @@ interface PaymentCheck {
   readonly ok: boolean;
 }
 
-/** The content of signed bytes: read from the journal, not from the service's words. */
+/** Read from the journal's signed bytes, not the service's words. */
 type SignedContent = ReturnType<typeof contentOfWire>;
 
-/** Reads the transaction inside a PAYMENT-SIGNATURE header. */
 export function contentOfPayload(payload: string): SignedContent {
   const decoded = JSON.parse(Buffer.from(payload, 'base64').toString('utf8')) as { payload: { transaction: string } };
   return contentOfWire(new Uint8Array(Buffer.from(decoded.payload.transaction, 'base64')));
@@ -61,22 +60,20 @@ function contentOfWire(wire: Uint8Array) {
 
 interface VerifyPorts {
   readonly cluster: Cluster;
-  /** Looks a transaction up by its memo in the history of a token account; null when there is none. */
+  /** Finds a transaction by memo in a token account's history. */
   readonly findByMemo: (tokenAccount: Address, memo: string) => Promise<string | null>;
 }
 
 /**
- * Compares a payment of the journal with the cluster: landed, amount, destination, and the memo that the wallet has
- * signed. The search begins with the transaction that the service names: other bytes than those signed here are a
- * mismatch; without a name it is looked up by its memo.
- * @throws Problem `cluster_failed`
+ * Compares amount, destination and memo of a payment with the cluster. The service's named transaction comes first, and
+ * other bytes are a mismatch; else its memo is searched. @throws Problem `cluster_failed`
  */
 export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): Promise<PaymentVerification> {
   const { cluster } = ports;
   const { record, payment } = signed;
   const content = contentOfPayload(payment.payload);
   const source = await associatedTokenAddress(record.wallet as Address, record.asset as Address);
-  // Read before the search: a transaction that is not found after that height never will be.
+  // Read before the search: later absence is final.
   const expired = (await cluster.blockHeight()) > payment.lastValidBlockHeight;
   const told = isSignatureText(record.transaction) ? record.transaction : null;
   const transaction = told ?? (content.memo && (await ports.findByMemo(source, content.memo)));

@@ -14,12 +14,9 @@ import { type AppliedStep, appliedSteps, FORMER_STEPS, type Migration, STEPS } f
 export * from './applied-steps.ts';
 
 /**
- * Applies what is missing, in order, each step in one transaction with its mark. The writer's lock of the transaction
- * makes two processes that start at once take turns; the second finds the work done. A database that is up to date is
- * only read.
- * @param hasTable counts the tables of a name, in the dialect's own words
- * @param name of the database, for a person
- * @throws Problem `database_newer`: it has steps that this version cannot work with; nothing was changed
+ * Applies missing steps in order, each with its mark in one transaction, whose write lock makes two starts take turns.
+ * @param hasTable counts tables of a name @param name the database's, for a person @throws Problem `database_newer`
+ * with nothing changed
  */
 export async function migrate<T>(
   database: Kysely<T>,
@@ -55,10 +52,7 @@ const readSteps = async (on: QueryExecutorProvider): Promise<AppliedStep[]> =>
 
 const LOOK_EVERY_MS = 1_000;
 
-/**
- * Watches for a newer version that migrates the database while this process runs, which would miss what was moved.
- * Reads at most once a second; what was found stays.
- */
+/** Watches at most once a second for a newer version's migration, whose moved rows this process would miss. */
 export function watchSteps(
   database: QueryExecutorProvider,
   migrations: readonly Migration[],
@@ -83,13 +77,13 @@ const newer = (name: string, steps: readonly string[]) =>
   });
 
 /**
- * Marks a write that a power cut may lose because we can redo it, or because losing it costs nothing. It survives a
- * kill, and never without what was written before it. With libsql it is acknowledged before the disk has it; a later
- * write that waits for the disk waits for this one too. PostgreSQL ignores the mark.
+ * Marks writes that a power cut may lose because we can redo them, or their loss costs nothing. They survive kills,
+ * never precede earlier writes, and are on disk with any later write that waits; libsql acknowledges them before the
+ * disk. PostgreSQL ignores the mark.
  */
 export const REGAINED = '/* regained */';
 
-/** The same database or transaction, whose inserts, updates and deletes are marked. Raw SQL is not. */
+/** Marks inserts, updates and deletes, but not raw SQL. */
 export const regained = <Database extends { withPlugin(plugin: KyselyPlugin): Database }>(
   database: Database,
 ): Database => database.withPlugin(endsRegained);

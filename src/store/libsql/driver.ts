@@ -4,14 +4,14 @@ import { REGAINED } from '../base/index.ts';
 import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, troubleWith } from './file.ts';
 import { type JournalDisk, journalDisk } from './journal-disk.ts';
 
-/** The one connection of a file, and what waits for its next commit. */
+/** A file's one connection, and the writes waiting for its next commit. */
 interface Line {
   readonly database: SqliteDatabase;
   readonly disk: JournalDisk;
   readonly statements: ReturnType<typeof keepStatements>;
-  /** Waits for the connection. @returns passes the turn on; further calls do nothing */
+  /** Waits for the connection. @returns a release of the turn, effective once */
   readonly takeTurn: () => Promise<() => void>;
-  /** Tries again for as long as another process writes. */
+  /** Retries while another process writes. */
   readonly patiently: <T>(work: () => T) => Promise<T>;
   waiting: Waiting[];
   open: Group | null;
@@ -19,12 +19,9 @@ interface Line {
 }
 
 /**
- * Kysely's driver over one libsql connection, which its users take in turns.
- *
- * A transaction takes the write lock when it begins: read-then-write is then free of races and of deadlock. A caller
- * that finds the lock taken waits without holding the thread, since the holder may be another connection of this very
- * process. The same statement is tried again rather than a new one: libsql leaves a statement that found the database
- * busy half-run, and a half-run statement pins an old snapshot of the whole connection.
+ * Kysely's driver over one shared libsql connection. Transactions take the write lock at their start, which avoids
+ * races and deadlocks; waiting for it leaves the thread free, since the holder may be in this process. A busy statement
+ * is retried itself: libsql leaves it half-run, which would pin an old snapshot of the connection.
  */
 export function libsqlDriver(
   database: SqliteDatabase,
@@ -64,7 +61,7 @@ export function libsqlDriver(
   };
 }
 
-/** One caller at the connection, from acquiring it to releasing it. */
+/** A caller, from acquiring the connection to releasing it. */
 class Caller implements DatabaseConnection {
   private member: Member | null = null;
 
@@ -87,14 +84,14 @@ class Caller implements DatabaseConnection {
     const { line } = this;
     try {
       await this.takeTurn();
-      // To read a statement SQLite reads the schema, which may be locked too.
+      // Preparing reads the schema, which may be locked too.
       const statement = await line.patiently(() => line.statements.of(sql));
       const { member } = this;
       if (member) return await line.patiently(() => member.run(statement, parameters));
       if (statement.isRead) {
         await this.untilCommitted();
         const ran = await line.patiently(() => statement.run(parameters));
-        // Shows nothing that a power cut could still take.
+        // Waits for reads to be on disk, so that a power cut cannot take what was shown.
         const onDisk = line.disk.ofWhatWasRead();
         this.release();
         await onDisk;
@@ -114,7 +111,7 @@ class Caller implements DatabaseConnection {
     this.turn ??= await this.line.takeTurn();
   }
 
-  /** Readers wait until nothing uncommitted is to be seen: it may still be undone. */
+  /** Readers wait for open writes, which may still be undone. */
   private async untilCommitted(): Promise<void> {
     for (let { open } = this.line; open !== null; open = this.line.open) {
       this.release();
@@ -145,11 +142,8 @@ class Caller implements DatabaseConnection {
 const SLICE_MS = 8;
 
 /**
- * Turns at one connection, in the order in which they were asked for.
- *
- * Statements run on the thread that everything runs on, and awaiting one gives nobody else a turn. So a caller that
- * takes the connection once a slice of time is used up lets sockets and timers come first: a sweep of many rows stops
- * no request.
+ * Turns at one connection, in order. Statements run on the one thread, so a caller whose time slice is used up lets
+ * sockets and timers come first: a long sweep stops no request.
  */
 function createTurns(): Line['takeTurn'] {
   let last: Promise<void> = Promise.resolve();
@@ -175,7 +169,6 @@ function createTurns(): Line['takeTurn'] {
   };
 }
 
-/** A promise, and what fulfils it. */
 function ending() {
   let end: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
@@ -184,10 +177,10 @@ function ending() {
   return { done, end };
 }
 
-/** More than the services have; lists of values make texts that differ by their lengths. */
+/** More than the services have; lists of values vary the text by length. */
 const MOST_KEPT = 400;
 
-/** Prepares each statement once, and keeps those that were used last. */
+/** Prepares each statement once, keeping the last used. */
 function keepStatements(database: Pick<SqliteDatabase, 'prepare'>) {
   const kept = new Map<string, KeptStatement>();
   return {
@@ -200,7 +193,7 @@ function keepStatements(database: Pick<SqliteDatabase, 'prepare'>) {
       if (kept.size > MOST_KEPT) for (const oldest of [...kept.keys()].slice(0, MOST_KEPT / 4)) kept.delete(oldest);
       return statement;
     },
-    /** Forgets a statement that failed: libsql may have left it half-run. */
+    /** Drops a failed statement, which libsql may have left half-run. */
     drop: (sql: string) => void kept.delete(sql),
   };
 }
@@ -209,7 +202,7 @@ type KeptStatement = ReturnType<typeof prepared>;
 
 interface Ran {
   readonly rows: unknown[];
-  /** null for a statement that gives rows. */
+  /** null for a statement with rows. */
   readonly changes: number | null;
   readonly lastInsertRowid: number | bigint;
 }
@@ -219,7 +212,6 @@ function prepared(database: Pick<SqliteDatabase, 'prepare'>, sql: string) {
   const { reader } = statement;
   return {
     isRead: /^\s*(?:select|pragma|explain)\b/i.test(sql),
-    /** A power cut may take what it wrote. */
     isRegained: sql.endsWith(REGAINED),
     run(parameters: readonly unknown[]): Ran {
       if (reader) return { rows: statement.all(...parameters), changes: null, lastInsertRowid: 0 };
@@ -240,30 +232,27 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Transactions that are committed together. */
+/** Transactions committed together. */
 interface Group {
   readonly ended: Promise<void>;
   end(): void;
-  /** Those that have come to their ends. */
   readonly done: Told[];
-  /** Something was written that has to reach the disk. */
+  /** True once a write has to reach the disk. */
   isDirty: boolean;
 }
 
-// Commits what several callers write at the same moment together: they wait for the disk once.
-//
-// A statement on its own waits for the end of this turn of the event loop, and is carried out with the others that came
-// by then. A transaction runs at once, as a savepoint of the open one where there is one. No write is acknowledged
-// before it is on the disk; a commit that fails fails all who were in it. A rollback undoes nothing of the others.
+// Commits writes of one moment together, so that they wait for the disk once. Lone statements wait for the end of this
+// turn of the event loop; transactions run at once, as savepoints of an open one. No write is acknowledged before it is
+// on disk, a failed commit fails all its writers, and a rollback undoes only its own.
 
-/** Carries out a statement that is no part of a transaction. */
+/** Runs a statement outside of a transaction. */
 const write = (line: Line, statement: KeptStatement, parameters: readonly unknown[]): Promise<Ran> =>
   new Promise((resolve, reject) => {
     line.waiting.push({ statement, parameters, resolve, reject });
     plan(line);
   });
 
-/** Begins a transaction, for the caller that has the turn. */
+/** Begins a transaction for the caller with the turn. */
 async function begin(line: Line): Promise<Member> {
   if (line.open) {
     line.database.exec('savepoint member');
@@ -278,7 +267,6 @@ async function begin(line: Line): Promise<Member> {
 
 type Member = ReturnType<typeof memberOf>;
 
-/** A transaction of one caller. */
 function memberOf(line: Line, group: Group, isFirst: boolean) {
   const { database } = line;
   return {
@@ -287,7 +275,7 @@ function memberOf(line: Line, group: Group, isFirst: boolean) {
       group.isDirty ||= mustLast(statement, ran);
       return ran;
     },
-    /** Passes the turn, and returns when the transaction is committed and on the disk. */
+    /** Passes the turn, and returns once committed and on disk. */
     async commit(pass: () => void): Promise<void> {
       if (line.open !== group) throw new Error('the transaction was rolled back');
       if (!isFirst) database.exec('release member');
@@ -302,7 +290,7 @@ function memberOf(line: Line, group: Group, isFirst: boolean) {
       await undo(line);
       end(line, group);
     },
-    /** After a full disk or an I/O error SQLite has rolled back by itself, whoever it was of. */
+    /** SQLite rolls everyone's writes back after a full disk or an I/O error. */
     failed(error: unknown): void {
       if (line.open !== group || database.inTransaction) return;
       end(line, group);
@@ -334,7 +322,7 @@ async function carryOut(line: Line): Promise<void> {
   }
 }
 
-/** One statement is a transaction by itself. */
+/** A lone statement is its own transaction. */
 async function alone(line: Line, { statement, parameters, resolve, reject }: Waiting): Promise<void> {
   try {
     const ran = await line.patiently(() => statement.run(parameters));
@@ -345,7 +333,7 @@ async function alone(line: Line, { statement, parameters, resolve, reject }: Wai
   }
 }
 
-/** Several, and the transactions that are open. */
+/** Several statements and open transactions. */
 async function together(line: Line, due: readonly Waiting[]): Promise<void> {
   const { database, patiently, disk, open: group } = line;
   const told: Told[] = [...(group?.done ?? [])];
@@ -364,7 +352,7 @@ async function together(line: Line, due: readonly Waiting[]): Promise<void> {
     }
     await patiently(() => void database.exec('commit'));
   } catch (error) {
-    // The first error is the one that says why.
+    // The first error says why.
     await undo(line).catch(() => undefined);
     if (group) end(line, group);
     for (const { reject } of [...told, ...due]) reject(error);
@@ -391,6 +379,6 @@ function end(line: Line, group: Group): void {
   group.end();
 }
 
-/** It changed something, and a power cut must not take it. */
+/** True for a change that a power cut must not take. */
 const mustLast = ({ isRead, isRegained }: KeptStatement, { rows, changes }: Ran): boolean =>
   !isRead && !isRegained && (changes === null ? rows.length > 0 : changes > 0);

@@ -4,7 +4,7 @@ import Sqlite from 'libsql';
 import type { Problem } from '../../kernel/problems.ts';
 import { makeFolder, storageProblem } from '../../kernel/storage.ts';
 
-/** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
+/** The used part of libsql's interface, which is better-sqlite3's. */
 interface SqliteStatement {
   readonly reader: boolean;
   all(...parameters: unknown[]): unknown[];
@@ -21,20 +21,19 @@ export interface SqliteDatabase {
 }
 
 export interface FileOptions {
-  /** How long a writer waits for its turn, holding the thread: never await inside a transaction of such a one. */
+  /** A writer's wait, holding the thread: never await inside its transactions. */
   readonly waitMs?: number;
   /** Called for each trouble with the file. */
   readonly onTrouble?: OnTrouble | undefined;
-  /** Translates trouble with the file for its users; the result carries the trouble as its cause. */
+  /** Rewords trouble for the file's users, with the trouble as cause. */
   readonly thrownAs?: (trouble: Problem) => Problem;
 }
 
 export type OnTrouble = (trouble: Problem) => void;
 
 /**
- * Opens a libsql file that several processes may share: WAL, every commit on the disk before it is acknowledged,
- * a writer waits for its turn. The file and its folder are private to the user.
- * @throws Problem of storage, here and from every statement; with `waitMs` 0 a lock stays SQLite's own error
+ * Opens a private libsql file shared by processes: WAL, commits on disk before they are acknowledged, writers in turn.
+ * @throws Problem of storage, from every statement too; with `waitMs` 0 a lock stays SQLite's error
  */
 export function openSqlite(path: string, options: FileOptions = {}): SqliteDatabase {
   const { waitMs = BUSY_TIMEOUT_MS, ...atOpening } = options;
@@ -81,13 +80,13 @@ const tellingOf =
     try {
       return work();
     } catch (error) {
-      // A caller that does its own waiting asks again.
+      // The caller does its own waiting.
       if (waitMs === 0 && isBusy(error)) throw error;
       throw troubleWith(path, error, rest);
     }
   };
 
-/** Reports an error as a problem that names the file; any other error stays as it is. */
+/** Makes a problem that names the file; other errors pass. */
 export function troubleWith(
   path: string,
   error: unknown,
@@ -99,13 +98,9 @@ export function troubleWith(
   return thrownAs(trouble);
 }
 
-/** How long a writer waits for its turn. */
 export const BUSY_TIMEOUT_MS = 15_000;
 
-/**
- * Changing the journal mode needs a moment alone and does not wait for one: two processes that create the same
- * file at once would fail without the retries.
- */
+/** Retries the journal mode, which needs a moment alone and does not wait for it, so that concurrent creation works. */
 function enterWal(database: SqliteDatabase): void {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -10,22 +10,19 @@ import {
 import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 
-/** A look at a database file that changes nothing: nothing is created, brought up to date, or written back. */
+/** An inspection that creates, updates and writes nothing. */
 export interface FileState extends FileUsers, AppliedSteps {
   readonly kind: 'fine' | 'busy' | 'damaged' | 'unreadable';
-  /** The database's own words about its damage, or why it cannot be read. */
+  /** The database's words about damage or unreadability. */
   readonly said: string | null;
-  /** Only its head and its steps were read: it is large. */
+  /** Only the head and steps of a large file were read. */
   readonly isReadInPart: boolean;
 }
 
-/** Reading all of a larger file takes long: it is done when it is asked for. */
+/** Larger files are read whole on request only. */
 const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 
-/**
- * @param migrations null: a file that has none
- * @param full every page and every index is read, however long it takes
- */
+/** @param migrations null: none @param full reads every page and index, however long it takes */
 export function inspectFile(path: string, migrations: readonly Migration[] | null, full: boolean): FileState {
   const { users, writer } = usersOf(path);
   const isReadInPart = !full && statSync(path).size > MOST_CHECKED_BYTES;

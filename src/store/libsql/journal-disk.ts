@@ -4,11 +4,10 @@ import type { SqliteDatabase } from './file.ts';
 export type JournalDisk = ReturnType<typeof journalDisk>;
 
 /**
- * Brings SQLite's write-ahead journal to the disk beside the thread that everything runs on, once for all who have
- * committed meanwhile. SQLite itself (`synchronous = normal`) writes a commit into the journal, where no kill takes it
- * and every process sees it, and waits for the disk only where it moves the journal into the file.
- * @param database a connection to it: its journal stays the same file for as long as somebody has it open
- * @param inWords makes an error of the system one for the database's users
+ * Flushes SQLite's write-ahead journal beside the main thread, once for all commits meanwhile. `synchronous = normal`
+ * writes commits to the journal, safe from kills and visible to all processes, but waits for the disk only on moving
+ * them into the file. @param database an open connection, which keeps the journal file @param inWords rewords system
+ * errors for users
  */
 export function journalDisk(
   database: Pick<SqliteDatabase, 'prepare'>,
@@ -16,17 +15,17 @@ export function journalDisk(
   inWords: (error: unknown) => unknown,
 ) {
   let file: number | null = null;
-  /** The system reports a write that it could not carry out once, and takes it for clean from then on. */
+  /** The system reports a failed write once, then takes it for clean. */
   let lost: unknown = null;
   let running: Promise<void> | null = null;
-  /** Begins after the running one, which may have begun before a commit. */
+  /** Follows the running one, which may have begun before a commit. */
   let next: Promise<void> | null = null;
   const others = commitsOfOthers(database, `${path}-wal`);
 
   const start = (): Promise<void> => {
     next = null;
     const begun = new Promise<void>((resolve, reject) => {
-      // No lock of SQLite's is on the journal: it may be opened and closed beside it.
+      // SQLite locks nothing on the journal: opening and closing it is safe.
       file ??= openSync(`${path}-wal`, 'r+');
       if (lost !== null && !movedIntoFile(database)) return reject(inWords(lost));
       fdatasync(file, (error) => {
@@ -49,11 +48,11 @@ export function journalDisk(
   };
 
   return {
-    /** Returns when everything that is committed now is on the disk. */
+    /** Waits until current commits are on disk. */
     sync,
     /**
-     * The same for what was read; null when it is on the disk. Another process may have committed it and died, or may
-     * still wait: an act on it would outlive its cause.
+     * Waits for read rows; null when on disk. Another process may have committed and died, and an act on lost rows
+     * would outlive its cause.
      */
     ofWhatWasRead(): Promise<void> | null {
       if (!others.areNew()) return next ?? running;
@@ -62,7 +61,7 @@ export function journalDisk(
       return done;
     },
     async close(): Promise<void> {
-      // Its failure goes to those who wait for it.
+      // Those waiting for it get its failure.
       await (next ?? running)?.catch(() => undefined);
       if (file !== null) closeSync(file);
       file = null;
@@ -71,8 +70,8 @@ export function journalDisk(
 }
 
 /**
- * Notices commits of other connections, in any process. What lies in the journal at the start counts as theirs: a
- * process may have been killed before the disk had it.
+ * Notices other connections' commits in any process, counting the journal's content at the start: a killed process may
+ * have left it unsynced.
  */
 function commitsOfOthers(database: Pick<SqliteDatabase, 'prepare'>, journal: string) {
   const version = database.prepare('pragma data_version');
@@ -80,7 +79,7 @@ function commitsOfOthers(database: Pick<SqliteDatabase, 'prepare'>, journal: str
     try {
       return (version.get() as { readonly data_version: number }).data_version;
     } catch {
-      // Another process has the file to itself for a moment: it may have written anything.
+      // A process with exclusive access may have written anything.
       return null;
     }
   };
@@ -100,13 +99,13 @@ function commitsOfOthers(database: Pick<SqliteDatabase, 'prepare'>, journal: str
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Writes everything that the journal holds once more, into the file, and waits for the disk there. */
+/** Moves the whole journal into the file and waits for the disk. */
 function movedIntoFile(database: Pick<SqliteDatabase, 'prepare'>): boolean {
   try {
     const { busy } = database.prepare('pragma wal_checkpoint(truncate)').get() as { readonly busy: number };
     return busy === 0;
   } catch {
-    // A transaction is open, or the disk refuses: the next who waits tries again.
+    // A transaction is open, or the disk refuses: the next waiter retries.
     return false;
   }
 }

@@ -8,14 +8,13 @@ import type { SqliteDatabase } from './file.ts';
 
 const WAIT_MS = 500;
 const MOST_COPIED_BYTES = 256 * 1024 * 1024;
-/** Begins the names of private copies. */
 const ASIDE = 'farelock-look-';
-/** A look takes seconds: a copy as old as this was left by a process that was killed. */
+/** A look takes seconds: older copies are a killed process's. */
 const LEFT_MS = HOUR_MS;
 
 /**
- * Rows of a libsql file as it is: no migration, nothing written, no file made. Empty where there is no file.
- * @param sql portable SQL, without parameters
+ * Reads a file's rows without migrating, writing or creating; empty without a file. @param sql portable, without
+ * parameters
  */
 export function readRows(path: string, sql: string): Record<string, unknown>[] {
   if (!existsSync(path)) return [];
@@ -28,8 +27,8 @@ export function readRows(path: string, sql: string): Record<string, unknown>[] {
 }
 
 /**
- * Opens a file of ours to read, and leaves every byte beside it as it was. Reads a private copy of an unused file with a
- * journal: SQLite would write the journal's index again.
+ * Opens a file for reading without changing a byte beside it; an unused one with a journal is copied, as SQLite would
+ * rewrite the index.
  */
 export function openForReading(path: string): SqliteDatabase {
   const hasJournal = existsSync(`${path}-wal`);
@@ -56,7 +55,7 @@ export function openForReading(path: string): SqliteDatabase {
   }
 }
 
-/** Removes the copies that killed looks of this user have left. */
+/** Removes copies of this user's killed looks. */
 function sweepBeside(aside: string): void {
   try {
     const { uid, mtimeMs } = lstatSync(aside);
@@ -68,25 +67,24 @@ function sweepBeside(aside: string): void {
       if (isLeft) rmSync(path, { recursive: true, force: true });
     }
   } catch {
-    // A temporary folder may be unlistable: this look works without it.
+    // The temporary folder may be unlistable.
   }
 }
 
-/** `isAtRest`: without a journal nobody has it open, and SQLite would make one. */
+/** `isAtRest`: no journal, so it is closed, and SQLite would make one. */
 const openAt = (path: string, isAtRest: boolean): SqliteDatabase =>
   new Sqlite(`${pathToFileURL(path).href}?mode=ro${isAtRest ? '&immutable=1' : ''}`, { timeout: WAIT_MS });
 
-/** SQLite's lock of the one writer, a byte of `-shm` (https://sqlite.org/walformat.html, section 2.3). */
+/** SQLite's writer lock byte of `-shm` (https://sqlite.org/walformat.html, section 2.3). */
 const WRITER_BYTE = 120;
 
 export interface FileUsers {
-  /** Processes that have it open and are in the middle of something; null where the system does not say. */
+  /** Processes with open work in it; null where the system does not say. */
   readonly users: readonly number[] | null;
-  /** The one that is writing right now. */
   readonly writer: number | null;
 }
 
-/** Lists the processes that lock a file, from the kernel's own list; only Linux has one. */
+/** Lists a file's locking processes from Linux's own list. */
 export function usersOf(path: string): FileUsers {
   let list: string;
   try {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
 /**
- * Which build of libsql's native half this machine takes: what its packages `@neon-rs/load` and `detect-libc` find
- * out by a report on the whole process, which costs 10 ms of every start. The bundle puts this file in their place.
+ * Finds libsql's native build without the packages `@neon-rs/load` and `detect-libc`, whose report on the whole process
+ * costs 10 ms of every start; the bundle replaces them by this file.
  */
 
 const LINUX: Readonly<Record<string, { readonly suffix: string; readonly glibcLoader: string }>> = {
@@ -11,7 +11,6 @@ const LINUX: Readonly<Record<string, { readonly suffix: string; readonly glibcLo
   arm: { suffix: 'eabihf', glibcLoader: '/lib/ld-linux-armhf.so.3' },
 };
 
-/** Such as `linux-x64-gnu`. */
 export function currentTarget(): string {
   const { platform, arch } = process;
   if (platform === 'win32') return `win32-${arch}-msvc`;
@@ -21,13 +20,13 @@ export function currentTarget(): string {
   return `linux-${arch}-${libc}${linux.suffix}`;
 }
 
-/** Where a distribution keeps its loader elsewhere (NixOS). */
+/** Some distributions keep the loader elsewhere (NixOS). */
 function reportsGlibc(): boolean {
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return Boolean(header?.glibcVersionRuntime);
 }
 
-/** Of libsql's own developers. */
+/** For libsql's own developers. */
 export function load(): never {
   throw new Error('LIBSQL_JS_DEV is not for users of libsql');
 }
@@ -35,5 +34,5 @@ export function load(): never {
 export const GLIBC = 'glibc';
 export const MUSL = 'musl';
 
-/** `currentTarget` knows the C library already: there is nothing to correct. */
+/** `currentTarget` already knows the C library. */
 export const familySync = (): null => null;

@@ -2,14 +2,14 @@ import type { Client } from 'pg';
 import { appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index.ts';
 import { inWordsOfPg, type PostgresRefusal, postgresRefusal } from './refusal.ts';
 
-/** A look into a PostgreSQL database that changes nothing: it reads, in a transaction that may do no more. */
+/** An inspection in a read-only transaction. */
 export type PostgresState = Awaited<ReturnType<typeof read>> & { readonly kind: 'fine'; readonly place: PostgresPlace };
 
 export interface PostgresRefused extends PostgresRefusal {
   readonly place: PostgresPlace;
 }
 
-/** Where it is, without the password. */
+/** The address without its password. */
 export interface PostgresPlace {
   readonly host: string;
   readonly database: string;
@@ -18,14 +18,14 @@ export interface PostgresPlace {
 
 export interface PostgresLook {
   readonly migrations: readonly Migration[];
-  /** Its rows are `id`s of what waits for a person; asked where the migrations have run. */
+  /** Selects `id`s of rows that wait for a person, once migrated. */
   readonly stuckQuery: string;
   readonly now: () => number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** @returns null where the address cannot be read as one of a PostgreSQL database */
+/** @returns null for an address that is not PostgreSQL's */
 export async function inspectPostgres(
   url: string,
   look: PostgresLook,
@@ -47,7 +47,7 @@ export async function inspectPostgres(
     database: client.database ?? '',
     user: client.user ?? '',
   };
-  // The error of a connection that breaks comes with the query that it breaks.
+  // The broken query reports its connection's error.
   client.on('error', () => undefined);
   const leave = () => void client.end();
   look.signal.addEventListener('abort', leave, { once: true });
@@ -78,7 +78,7 @@ async function read(client: Client, { migrations, stuckQuery, now }: PostgresLoo
   const applied = isEmpty ? [] : await rows(`select name, ${steps === STEPS ? 'breaks' : '1 as breaks'} from ${steps}`);
   const names = migrations.flatMap(({ statements }) => statements.flatMap(tableMade));
   const lacking = await rows(
-    // Of a table that is not there the rights are unknown, neither held nor lacking.
+    // Rights on a missing table are unknown.
     `select name from unnest($1::text[]) as name where not (
       has_table_privilege(to_regclass(name), 'SELECT') and has_table_privilege(to_regclass(name), 'INSERT')
       and has_table_privilege(to_regclass(name), 'UPDATE') and has_table_privilege(to_regclass(name), 'DELETE'))`,
@@ -96,15 +96,13 @@ async function read(client: Client, { migrations, stuckQuery, now }: PostgresLoo
   const writing = server?.is_read_only === true ? 'read_only' : denied.length > 0 ? 'no_rights' : 'allowed';
   return {
     ...known,
-    /** Such as `16.4`. */
     version: String(server?.version).split(' ')[0] ?? '',
-    /** The migrations have never run. */
+    /** Never migrated. */
     isEmpty,
-    /** Nothing was written to see: the server and the rights were asked. */
+    /** Asked of the server and its rights, without writing. */
     writing: writing as 'read_only' | 'no_rights' | 'allowed',
-    /** Objects that the user lacks rights on; empty unless `no_rights`. */
     lacking: denied,
-    /** The server's clock, less this one's. */
+    /** The server's clock lead. */
     aheadMs,
     /** Bookings and refunds that wait for a person. */
     stuck: stuck.map(({ id }) => String(id)),

@@ -15,22 +15,21 @@ import { type Migration, migrate } from '../base/index.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
 /**
- * One writer at a time, as with SQLite's immediate transactions: read-then-write is then right on both databases. The
- * lock is PostgreSQL's advisory one, held until the transaction ends.
+ * Serialises writers by PostgreSQL's advisory lock until the transaction ends, as with SQLite's immediate transactions.
  */
 const WRITER_LOCK = 0x0fa2e10c;
 
-/** How long one process may keep the others, or a server may keep this process, waiting (milliseconds). */
+/** Bounds on waiting between processes and servers (milliseconds). */
 export interface Waits {
-  /** For a connection: the server's answer, or a free one of the pool. */
+  /** For a server's answer, or a free pooled connection. */
   readonly connectMs: number;
-  /** For the answer to a statement, whatever keeps it: then the connection is given up. */
+  /** For a statement's answer, before giving the connection up. */
   readonly answerMs: number;
-  /** For the next statement of a transaction: the server ends the session of a process that falls silent in one. */
+  /** For the next statement of a transaction, before the server ends the session. */
   readonly silentMs: number;
   /** For the writers' lock: longer than a silent process can hold it. */
   readonly lockMs: number;
-  /** For a statement of a transaction, by the server's clock. */
+  /** For a transaction's statement, by the server's clock. */
   readonly statementMs: number;
 }
 
@@ -48,26 +47,23 @@ class OneWriterDriver extends PostgresDriver {
     try {
       await connection.executeQuery(CompiledQuery.raw(this.#begin()));
     } catch (error) {
-      // The transaction is open already: the connection would go back to the pool within it.
+      // The connection would return to the pool inside the open transaction.
       await this.rollbackTransaction(connection);
       throw error;
     }
   }
 }
 
-/**
- * Begins a transaction, and waits for the writers' lock. The bounds are its own (`local`), not those of the session: a
- * pooler refuses them as start parameters, and hands sessions on.
- */
+/** Takes the writers' lock with `local` bounds: poolers refuse start parameters and share sessions. */
 const beginWith = ({ silentMs, lockMs, statementMs }: Waits): string =>
   `begin; set local idle_in_transaction_session_timeout = ${silentMs}; set local lock_timeout = ${lockMs};
   set local statement_timeout = ${statementMs}; select pg_advisory_xact_lock(${WRITER_LOCK})`;
 
-/** The same without bounds for work: building an index may take long, and other processes that start wait for it. */
+/** Unbounded, since building an index may take long while other starting processes wait. */
 const patiently = ({ silentMs }: Waits): string => beginWith({ ...NO_BOUNDS, silentMs });
 const NO_BOUNDS = { connectMs: 0, answerMs: 0, lockMs: 0, statementMs: 0 };
 
-/** The pool, where an unanswered statement costs its connection: the answer to it may still come. */
+/** An unanswered statement costs its connection, as its answer may still come. */
 const givingUp = (pool: Pool, answerMs: () => number): PostgresPool => ({
   async connect() {
     const client = await pool.connect();
@@ -82,7 +78,7 @@ const givingUp = (pool: Pool, answerMs: () => number): PostgresPool => ({
         throw error;
       }
     };
-    // No cursors: Kysely opens them for streams alone.
+    // Without cursors, which Kysely uses for streams alone.
     return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(silent) };
   },
   end: () => pool.end(),
@@ -91,9 +87,8 @@ const givingUp = (pool: Pool, answerMs: () => number): PostgresPool => ({
 const INT8 = 20;
 
 /**
- * Opens a PostgreSQL database by URL with typed tables `T`, brought up to date. `pg` is loaded only here. Its 64-bit
- * integers are read as numbers: every integer of ours is an amount or a time far below 2^53.
- * @throws Problem `database_unavailable`, `database_newer`, of storage
+ * Opens a migrated PostgreSQL database with tables `T`, loading `pg` only here. 64-bit integers become numbers: our
+ * amounts and times are far below 2^53. @throws Problem `database_unavailable`, `database_newer`, of storage
  */
 export async function openPostgres<T>(
   url: string,
@@ -111,12 +106,12 @@ export async function openPostgres<T>(
     keepAlive: true,
     types,
   });
-  // An idle connection that the server ends is only gone from the pool; the next caller gets a new one, or the error.
+  // The pool replaces an idle connection that the server ended.
   pool.on('error', () => undefined);
-  // A connection in use reports its end to its query, and once more as an event: without a listener that ends the process.
+  // A connection in use also reports its end as an event, which would crash the process without a listener.
   pool.on('connect', (client) => client.on('error', () => undefined));
   let isUpToDate = false;
-  // Without a bound, 0, an answer is waited for.
+  // 0 waits without bounds.
   const config = { pool: givingUp(pool, () => (isUpToDate ? waits.answerMs : 0)) };
   class Dialect extends PostgresDialect {
     override createDriver() {

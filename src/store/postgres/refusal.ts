@@ -1,4 +1,4 @@
-/** The reason why a PostgreSQL server did not let us in: never an address, which may hold a password. */
+/** A server's refusal without its address, which may hold a password. */
 export interface PostgresRefusal {
   readonly kind: 'away' | 'starting' | 'full' | 'login' | 'no_database' | 'encryption' | 'other';
   readonly said: string;
@@ -6,7 +6,7 @@ export interface PostgresRefusal {
 
 const AWAY = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE)$/;
 
-/** @param error what `pg` has thrown; `code` is the system's, or PostgreSQL's SQLSTATE */
+/** @param error `pg`'s; `code` is the system's or an SQLSTATE */
 export function postgresRefusal(error: unknown): PostgresRefusal {
   const { code = '', message } = deepest(error);
   if (AWAY.test(code)) return { kind: 'away', said: `nothing listens there (${code})` };
@@ -25,18 +25,15 @@ export function postgresRefusal(error: unknown): PostgresRefusal {
 }
 
 /**
- * Ended by the server: as it goes down, by an administrator (class 57P), because a process was silent in the middle of
- * a transaction (25P03) or a statement took too long (57014). Or ended by the connection itself.
+ * Lost connections: shutdown or administrator (57P), silence in a transaction (25P03), a slow statement (57014), or the
+ * connection itself.
  */
 const LOST = /^(57P0[1-3]|57014|25P03|53300|08\d{3})$/;
 
-/** True for the error of a statement that was not answered in time. Whether it was carried out is unknown. */
+/** True for an unanswered statement, whose outcome is unknown. */
 export const isSilence = ({ message }: Error): boolean => message === 'Query read timeout';
 
-/**
- * True for an error that means an unreachable database: the statement may be tried again later. A statement
- * that was refused, for whatever reason, is none.
- */
+/** True for an unreachable database, which is worth retrying, unlike a refused statement. */
 export function isDatabaseAway(error: unknown): boolean {
   const cause = deepest(error);
   const { code = '', message } = cause;
@@ -55,8 +52,7 @@ function deepest(error: unknown): Error & { readonly code?: string } {
 }
 
 /**
- * The address of a PostgreSQL database in the words that `pg` will keep: it treats `sslmode` prefer, require and
- * verify-ca like verify-full (safer than libpq), and would say so at length on standard error.
+ * Rewrites `sslmode` prefer, require and verify-ca as verify-full, which `pg` uses for them anyway with a long warning.
  */
 export const inWordsOfPg = (url: string): string =>
   /[?&]uselibpqcompat=true(&|$)/.test(url)
