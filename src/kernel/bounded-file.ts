@@ -5,13 +5,13 @@ const SMALL_BYTES = 65_536;
 
 interface Bound {
   readonly mostBytes: number;
-  /** A pipe or a device is refused, without waiting for a writer. */
+  /** Refuses pipes and devices without waiting for a writer. */
   readonly isRegular?: boolean;
-  /** Looks at the open file before it is read. */
+  /** Checks the open file before the read. */
   readonly check?: (file: ReturnType<typeof fstatSync>) => void;
 }
 
-/** The text of a small regular file; null where it is another one, or cannot be read. */
+/** null for an irregular, large or unreadable file. */
 export function smallText(path: string): string | null {
   try {
     return readBounded(path, { mostBytes: SMALL_BYTES, isRegular: true })?.toString('utf8') ?? null;
@@ -20,10 +20,7 @@ export function smallText(path: string): string | null {
   }
 }
 
-/**
- * Reads a file whose path somebody else has chosen: a link to /dev/zero has no end.
- * @returns null for a file that is larger, or not a regular one where it must be
- */
+/** Reads a file at a stranger's path: a link to /dev/zero has no end. @returns null for a larger or irregular file */
 export function readBounded(path: string, { mostBytes, isRegular = false, check }: Bound): Buffer | null {
   const flags = constants.O_RDONLY | (isRegular ? (constants.O_NONBLOCK ?? 0) : 0);
   const file = openSync(path, flags);
@@ -37,7 +34,7 @@ export function readBounded(path: string, { mostBytes, isRegular = false, check 
   }
 }
 
-/** The same of a file that is open, such as standard input. */
+/** Reads an open file, such as standard input. */
 export function readOpen(file: number, mostBytes: number): Buffer | null {
   const parts: Buffer[] = [];
   for (let size = 0; ; ) {

@@ -1,6 +1,5 @@
-/** Time as a port: everything that reads a clock or waits takes one, so that tests move time by hand. */
+/** Time as a port, so that tests move it by hand. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Resolves after `ms`, or early when `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -25,25 +24,24 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Milliseconds of a clock that is never set. `performance` has the same, and loads ten modules of the platform. */
+/** `performance` has the same, but loads ten modules. */
 export const monotonicMs = (): number => process.uptime() * 1000;
 
-/** An instant as the wire and the database write it: RFC 3339, UTC, milliseconds. */
+/** RFC 3339 in UTC with milliseconds, as on the wire and in the database. */
 export const instant = (ms: number): string => new Date(ms).toISOString();
 
 export const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 
-/** Checks that the text is YYYY-MM-DD and a day that exists. */
 export function isRealDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === text;
 }
 
-/** YYYY-MM-DD of an instant in an IANA zone. */
+/** Formats a day in an IANA zone. */
 export const localDate = (ms: number, timeZone: string): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(ms);
 
-/** The same day some years later; also one that its year does not have: dates of this form compare as text. */
+/** May return a day that the year lacks: such dates compare as text. */
 export const yearsLater = (date: string, years: number): string =>
   `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`;

@@ -1,16 +1,15 @@
 interface Rules {
-  /** One that takes longer is asked further, and the next one beside it. */
+  /** After this the next is asked beside it. */
   readonly patienceMs: number;
-  /** Errors that the others would give as well. */
+  /** Errors that the others would repeat. */
   readonly isFinal: (error: unknown) => boolean;
-  /** Called with the place of each that was asked before the one that answered, and had not answered yet. */
+  /** Called with the places of unanswered earlier ones. */
   readonly overtaken?: (place: number) => void;
 }
 
 /**
- * Asks several that know the same, in their order, and gives the first answer: the next one is asked as soon as one
- * fails or takes too long. Whoever is still being asked then is told by the signal to stop.
- * @throws the last error, or the first final one
+ * Asks in order, the next upon a failure or a slow answer, and aborts the rest at the first answer. @throws the last
+ * error, or the first final one
  */
 export function firstAnswer<T>(
   asks: readonly ((signal: AbortSignal) => Promise<T>)[],

@@ -1,25 +1,23 @@
 import { randomBytes } from 'node:crypto';
 
-/** Crockford's base 32: no I, L, O or U, so that a code survives being read aloud. */
+/** Crockford's base 32 lacks I, L, O and U, so codes survive being read aloud. */
 export const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** A source of identifiers; tests pass a counted one. */
 export interface Ids {
-  /** An unguessable id such as `int_01J…`: 48 bits of time, 80 of randomness. */
+  /** Makes an unguessable id such as `int_01J…`: 48 bits of time, 80 random. */
   next(prefix: IdPrefix): string;
   /**
-   * An id of 16 random characters (80 bits) and 16 that spell the first 80 bits of `commit`, which is given the characters
-   * before them: an id that proves something without an account that remembers it. Whoever sees the proof can compute the
-   * last 16, so that the random ones alone keep it from being guessed.
+   * Makes an id of 16 random characters (80 bits) and 16 of `commit`'s hash over the former: a proof without storage.
+   * Holders of the proof can compute the last 16, so the random ones keep it secret.
    */
   committed(prefix: IdPrefix, commit: (start: string) => Uint8Array): string;
-  /** A customer support code: `FLK-` and 16 Crockford characters (80 random bits) in groups of four. */
+  /** Makes a support code: `FLK-` and 16 Crockford characters (80 random bits) in groups of four. */
   supportCode(): string;
 }
 
 type FlightPrefix = 'int' | 'ord' | 'sch' | 'bkg' | 'aff' | 'ref' | 'req';
 type MoneyPrefix = 'quo' | 'pay' | 'eff';
-/** Messages, keys, lines of the audit trail, notes; travellers that the tool has saved. */
+/** Messages, keys, audit lines, notes; saved travellers. */
 type CommonPrefix = 'msg' | 'key' | 'aud' | 'nte' | 'trv';
 /** Orders, outbound requests, requirements, customer data, attestations, partners, customers. */
 type PartnerPrefix = 'rmp' | 'out' | 'rqm' | 'dat' | 'att' | 'par' | 'cus';

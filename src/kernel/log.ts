@@ -3,8 +3,8 @@ import { withoutAddressKeys } from './shown-url.ts';
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
- * A structured log: one JSON object per line, to a sink. Fields are names and ids, never bodies: what a customer
- * typed, keys, codes and headers stay out by never being passed, and the guard below catches the rest.
+ * Logs names and ids as JSON lines; bodies, keys, codes and headers are never passed, and the guard below drops private
+ * fields.
  */
 export type Log = (
   level: LogLevel,
@@ -17,7 +17,7 @@ export const silentLog: Log = () => undefined;
 const SECRET_FIELD = /(secret|code|passport|name|email|phone|key|token|signature_header|authorization)$/i;
 const SAFE_FIELD = new Set(['code', 'error_code', 'problem_code', 'event_name', 'error_name']);
 
-/** Writes lines to `write`, leaving out fields whose name says that they are private. */
+/** Omits fields with private names. */
 export function jsonLog(write: (line: string) => void, now: () => number, least: LogLevel = 'info'): Log {
   const order: LogLevel[] = ['debug', 'info', 'warn', 'error'];
   return (level, event, fields = {}) => {

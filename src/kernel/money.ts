@@ -4,16 +4,12 @@ import { decimalOf, ORDER_DECIMALS, USDC_DECIMALS } from './usdc.ts';
 export { decimalOf, formatUsdc, USDC_DECIMALS } from './usdc.ts';
 
 declare const atomicUsdc: unique symbol;
-/** USDC in atomic units: 1 USDC = 1,000,000. Never a float, never negative where a price is meant. */
+/** Atomic USDC (1 USDC = 1,000,000): never a float, no negative prices. */
 type AtomicUsdc = bigint & { readonly [atomicUsdc]: true };
 
-/** Brands an integer amount that is already in atomic units. */
 export const atomic = (value: bigint | number | string): AtomicUsdc => BigInt(value) as AtomicUsdc;
 
-/**
- * Reads a decimal string such as `123.45` exactly.
- * @throws Problem `invalid_request` when it is not a plain decimal of at most 6 decimals.
- */
+/** Reads `123.45` exactly. @throws Problem `invalid_request` for other forms, or more than 6 decimals */
 export function parseUsdc(decimal: string): AtomicUsdc {
   const text = decimal.trim();
   if (!/^\d{1,12}(\.\d{1,6})?$/.test(text))
@@ -21,29 +17,29 @@ export function parseUsdc(decimal: string): AtomicUsdc {
   return atomic(unitsOf(text, USDC_DECIMALS));
 }
 
-/** Lamports as SOL: `10`, `9.99999`. */
+/** Writes lamports as SOL: `10`, `9.99999`. */
 export const formatSol = (lamports: bigint): string => decimalOf(lamports, 9);
 
-/** Integer form for JSON and the database; every amount here is far below 2^53. */
+/** A JSON and database integer; amounts are far below 2^53. */
 export const asInteger = (amount: bigint): number => {
   const value = Number(amount);
   if (!Number.isSafeInteger(value)) throw new RangeError('amount beyond 2^53');
   return value;
 };
 
-/** The form of an amount of a partner's order; the schema checks it too. */
+/** A partner order's amount, in the schema too. */
 export const DECIMAL_FORM = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
 
 export const isDecimal = (text: string): boolean => DECIMAL_FORM.test(text);
 
-/** Reads a plain decimal exactly, as units of 10^-decimals. The caller has checked its form. */
+/** Reads a checked decimal exactly in units of 10^-decimals. */
 export function unitsOf(decimal: string, decimals: number = ORDER_DECIMALS): bigint {
   const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
   if (whole === undefined || fraction.length > decimals) throw new Error('not a decimal');
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-/** -1, 0 or 1: `1.50` and `1.5` are equal. */
+/** `1.50` equals `1.5`. */
 export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
   const [x, y] = [unitsOf(a), unitsOf(b)];
   return x < y ? -1 : x > y ? 1 : 0;

@@ -1,6 +1,4 @@
-/** Guesses for "Did you mean …?". */
-
-/** Insertions, deletions, replacements and swaps of neighbours between two texts; more than `most` counts as `most + 1`. */
+/** Counts insertions, deletions, replacements and neighbour swaps up to `most` + 1. */
 export function editDistance(from: string, to: string, most = 3): number {
   const a = [...from];
   const b = [...to];
@@ -26,13 +24,10 @@ export function editDistance(from: string, to: string, most = 3): number {
   return Math.min(b.length === 0 ? a.length : (last[b.length - 1] ?? 0), most + 1);
 }
 
-/** How many mistakes a word of this length may have and still be taken for another. */
+/** The mistakes forgiven in a word of this length. */
 export const mistakesIn = (word: string): number => (word.length <= 3 ? 1 : word.length <= 8 ? 2 : 3);
 
-/**
- * The names that `given` is most likely a mistake for, the nearest first: by the fewest changes, else those that
- * begin with it or have it in them. Case and `-` for `_` count for nothing.
- */
+/** Suggests names by fewest changes, else by beginning or content, ignoring case and `-` for `_`. */
 export function nearest(given: string, names: readonly string[], limit = 3): string[] {
   const plain = (text: string) => text.toLowerCase().replaceAll('-', '_');
   const wanted = plain(given);
@@ -49,11 +44,9 @@ export function nearest(given: string, names: readonly string[], limit = 3): str
   return ranked.slice(0, limit).map(({ name }) => name);
 }
 
-/** `Did you mean a, b or c?`, or nothing. */
 export const didYouMean = (given: string, names: readonly string[], limit = 3): string =>
   didYouMeanOneOf(nearest(given, names, limit));
 
-/** The question itself, for names that were found otherwise. */
 export const didYouMeanOneOf = (names: readonly string[]): string => {
   const near = [...names];
   const last = near.pop();

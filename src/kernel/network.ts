@@ -2,19 +2,18 @@ import { isIPv6 } from 'node:net';
 import { type Fetch, HttpResponse, readBody } from './http.ts';
 import { problem } from './problems.ts';
 
-/** Far above any answer of a service. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** The failure of a request. `unsent`: no connection was made. */
+/** `unsent`: no connection was made. */
 interface NetworkFailure {
   readonly kind: 'unsent' | 'lost';
-  /** A word such as ECONNREFUSED: a message could repeat an address or a header. */
+  /** A word such as ECONNREFUSED, without a message's addresses or headers. */
   readonly reason: string;
 }
 
 /**
- * Sends requests over the network. A redirect is given as the answer unless it is told otherwise: followed, it would
- * carry keys, codes and passengers along, past the hosts that were agreed to.
+ * Sends requests without following redirects by default: they would carry keys, codes and passengers past the agreed
+ * hosts.
  */
 export const overNetwork =
   (redirect: 'manual' | 'follow' | 'error' = 'manual', mostBytes = MOST_ANSWER_BYTES): Fetch =>
@@ -26,10 +25,10 @@ export const overNetwork =
     return new HttpResponse(status, new TextDecoder().decode(bytes), Object.fromEntries(headers));
   };
 
-/** Codes of a connection that failed before a byte of the request was written. */
+/** Connection errors before a byte was written. */
 const NEVER_CONNECTED = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Reads the error of a request over the network. What is not known to be `unsent` counts as `lost`. */
+/** Classes unknown errors as `lost`. */
 export function networkFailure(error: unknown): NetworkFailure {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const causes = cause instanceof AggregateError ? cause.errors : [cause];
@@ -45,13 +44,12 @@ function isConnecting(cause: unknown): boolean {
   return syscall === 'connect' || syscall === 'getaddrinfo' || NEVER_CONNECTED.test(code ?? '');
 }
 
-/** The part of an address that one client has to itself: an IPv6 client has a whole /64. */
+/** One client's part of an address: a whole /64 in IPv6. */
 export function clientNetwork(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   return isIPv6(plain) ? networkOf(plain) : plain;
 }
 
-/** The first four groups of an IPv6 address. */
 function networkOf(address: string): string {
   const [head = '', tail] = address.toLowerCase().split('::');
   const front = head === '' ? [] : head.split(':');

@@ -1,13 +1,10 @@
 interface Once<A extends readonly unknown[], T> {
   (...given: A): Promise<T>;
-  /** The opened value, or the one being opened; null before, and after a failure. */
+  /** The opened or opening value; null before, and after a failure. */
   opened(): Promise<T> | null;
 }
 
-/**
- * Opens something when it is first asked for, and keeps it. A failure is not kept: whoever asks next tries again, and
- * only callers of the same moment share it.
- */
+/** Opens on first use and keeps successes; only concurrent callers share a failure. */
 export function once<A extends readonly unknown[], T>(open: (...given: A) => Promise<T>): Once<A, T> {
   let opening: Promise<T> | null = null;
   const ask = (...given: A): Promise<T> => {

@@ -3,9 +3,8 @@ import type { NextStep } from './shell-word.ts';
 import { plainUsdc, type Usdc } from './usdc.ts';
 
 /**
- * The one catalogue of expected failures. A code is part of the contract (spec/flight-service.md, Errors;
- * CONTRACT, sections 1, 7 and 15); its words are for people. `status` is the HTTP status, absent for what only
- * the tool itself raises; `exit` is the tool's exit code; `fix` is the next step.
+ * Expected failures. Codes are contractual (spec/flight-service.md, Errors; CONTRACT, sections 1, 7 and 15), words are
+ * for people. `status`: HTTP, absent for the tool's own; `exit`: the exit code; `fix`: the next step.
  */
 export interface ProblemKind {
   readonly status?: number;
@@ -13,9 +12,11 @@ export interface ProblemKind {
   readonly message: string;
   readonly fix: string;
   readonly retryable?: true;
-  /** The call that failed cost nothing: a sentence after the fix says so. */
+  /** The failed call was free, as a sentence after the fix says. */
   readonly charged?: 'nothing';
-  /** Commands that help, with options of the failed one in braces; `cli/interruption/failed.ts` knows those in angle brackets. */
+  /**
+   * Helpful commands, options of the failed one in braces; `cli/interruption/failed.ts` knows those in angle brackets.
+   */
   readonly next?: readonly string[];
 }
 
@@ -25,30 +26,29 @@ export const PROBLEMS = catalogue as Readonly<Record<ProblemCode, ProblemKind>>;
 
 type ProblemDetail = Record<string, unknown>;
 
-/** A text with amounts in it: how an amount is written depends on who reads it. */
+/** Text whose amounts depend on the reader. */
 export type Text = string | ((usdc: Usdc) => string);
 
-/** What a failed call has cost: nothing, or nothing more than what the command had paid before it, in atomic USDC. */
+/** The failed call's cost: nothing, or nothing beyond an earlier payment in atomic USDC. */
 export type Charged = 'nothing' | { readonly before: bigint };
 
 export interface ProblemOptions {
   readonly message?: Text;
   readonly fix?: Text;
-  /** Beside a fix of its own; without one the catalogue says it. */
+  /** Beside its own fix; the catalogue's covers the rest. */
   readonly charged?: Charged | undefined;
   readonly detail?: ProblemDetail;
   /** Seconds, for `Retry-After`. */
   readonly retryAfter?: number;
-  /** The next steps. */
   readonly next?: readonly NextStep[];
-  /** True for a Ctrl-C at a question: nothing was under way. */
+  /** True for a Ctrl-C at an idle question. */
   readonly isAtQuestion?: true;
   readonly cause?: unknown;
 }
 
 export const textOf = (text: Text, usdc: Usdc = plainUsdc): string => (typeof text === 'string' ? text : text(usdc));
 
-/** An expected failure. Thrown where it is known, caught once at the edge (HTTP handler, command line). */
+/** An expected failure, caught once at the edge (HTTP handler, command line). */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly fix: string;
@@ -79,7 +79,6 @@ export class Problem extends Error {
     return this.kind.status ?? 500;
   }
 
-  /** The texts for a reader. */
   said(usdc: Usdc): { readonly message: string; readonly fix: string } {
     const { message = this.kind.message, fix = this.kind.fix } = this.options;
     return { message: textOf(message, usdc), fix: withCharged(textOf(fix, usdc), this.charged, usdc) };
@@ -92,12 +91,12 @@ function withCharged(fix: string, charged: Charged | undefined, usdc: Usdc): str
   return `${fix} Nothing${more && ' more'} was charged${more}.`.trimStart();
 }
 
-/** The fix of a kind, with what the call has cost. */
+/** The kind's fix and cost. */
 export const fixOf = ({ fix, charged }: ProblemKind): string => withCharged(fix, charged, plainUsdc);
 
 export const problem = (code: ProblemCode, options?: ProblemOptions): Problem => new Problem(code, options);
 
-/** The same problem, in other words or with other next steps. */
+/** Changes a problem's words or next steps. */
 export const reworded = (
   error: Problem,
   changes: Pick<ProblemOptions, 'message' | 'fix' | 'charged' | 'next'>,
@@ -115,7 +114,7 @@ export const isProblem = (error: unknown, ...codes: ProblemCode[]): error is Pro
 export const isProblemCode = (code: unknown): code is ProblemCode =>
   typeof code === 'string' && Object.hasOwn(PROBLEMS, code);
 
-/** The error body of the flight service: `{ code, message, detail? }` (CONTRACT, section 1). */
+/** The flight service's error body (CONTRACT, section 1). */
 export const problemBody = (error: Problem) => ({
   code: error.code,
   message: `${error.message} ${error.fix}`,
@@ -129,8 +128,8 @@ const cut = (text: unknown, most: number): unknown =>
   typeof text === 'string' && text.length > most ? `${text.slice(0, most)}…` : text;
 
 /**
- * A detail as an answer carries it. A request's own text comes back in its issues, so there are never more of them than
- * anybody reads, and `issues_omitted` counts the rest: a small body must not get a large answer.
+ * Limits a request's issues in the answer, counting the rest in `issues_omitted`: a small body must not get a large
+ * answer.
  */
 export function wireDetail(detail: ProblemDetail): ProblemDetail {
   const { issues } = detail;

@@ -4,17 +4,17 @@ import { readBounded } from './bounded-file.ts';
 import { damaged, readJsonOf, storageProblem, writeOnce } from './storage.ts';
 
 /**
- * Field encryption and keyed hashes under one key ring. Encrypted text is `v1.<key id>.<base64url>`: a new key
- * encrypts, older ones still decrypt, so that keys rotate without touching a row.
+ * Encrypts and hashes under a key ring. `v1.<key id>.<base64url>`: the newest key encrypts and older ones still
+ * decrypt, so rotation touches no row.
  */
 export interface Secrets {
-  /** AES-256-GCM. `place` (table, column, row) is authenticated: a value moved elsewhere does not decrypt. */
+  /** AES-256-GCM; `place` (table, column, row) is authenticated, so moved values do not decrypt. */
   encrypt(place: string, clear: string): string;
   decrypt(place: string, sealed: string): string;
-  /** The same in bytes, for what is large: `v1.<key id>.` and what was encrypted. */
+  /** Encrypts large bytes: `v1.<key id>.` and the ciphertext. */
   seal(place: string, clear: Uint8Array): Buffer;
   unseal(place: string, sealed: Uint8Array): Buffer;
-  /** HMAC-SHA-256 in hex, for what must be recognised but never read back (support codes). */
+  /** HMAC-SHA-256 in hex, for recognising secrets that are never read back (support codes). */
   hmac(purpose: string, value: string): string;
 }
 
@@ -22,10 +22,7 @@ interface KeyRing {
   readonly keys: readonly { readonly id: string; readonly secret: string }[];
 }
 
-/**
- * Opens the key ring at `path`, creating it (mode 0600) on first use. Two processes that start at once agree on
- * one ring: it is written aside and linked into place, which only one of them can do.
- */
+/** Opens or creates (0600) the key ring at `path`; linking it into place makes concurrent starts agree. */
 export function openSecrets(path: string): Secrets {
   if (!existsSync(path)) {
     const ring: KeyRing = {
@@ -54,10 +51,7 @@ function isRing(value: unknown): value is KeyRing {
 
 const MOST_LINE_BYTES = 4096;
 
-/**
- * The one line of a private file, written first where the file is missing; never over what is there.
- * @param prefix what the line begins with
- */
+/** Reads a private file's one line, created if missing and never overwritten. @param prefix the line's beginning */
 export function ensureLine(path: string, prefix: string, make: () => string): string {
   const read = (): string | null => {
     try {
@@ -79,7 +73,7 @@ function secretsFrom(ring: KeyRing): Secrets {
   const [current] = ring.keys;
   if (!current) throw new Error('the key ring is empty');
   const derived = new Map<string, Buffer>();
-  /** The purposes of this program are few, and their keys are asked for with every row. */
+  /** Caches the few purposes' keys, which every row needs. */
   const derive = (secret: string, purpose: string): Buffer => {
     const name = `${secret} ${purpose}`;
     const known =
@@ -119,7 +113,7 @@ function secretsFrom(ring: KeyRing): Secrets {
       const [version, id] = whole.subarray(0, end).toString().split('.');
       return opened(place, version, id, whole.subarray(end + 1));
     },
-    // Keyed by the oldest key: a hash cannot be re-made when keys rotate.
+    // Uses the oldest key: hashes cannot be remade on rotation.
     hmac: (purpose, value) =>
       createHmac('sha256', derive((ring.keys.at(-1) ?? current).secret, `hmac ${purpose}`))
         .update(value)
@@ -127,7 +121,7 @@ function secretsFrom(ring: KeyRing): Secrets {
   };
 }
 
-/** Compares two strings in time that does not depend on where they differ. */
+/** Compares in constant time. */
 export function sameSecret(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'farelock compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

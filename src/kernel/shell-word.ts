@@ -1,13 +1,13 @@
 import { shownUrl } from './shown-url.ts';
 
-/** An id or an argument as a shell takes it. */
+/** Quotes an id or argument for a shell. */
 export const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A step to take next: a command of this tool, in its words, or another line for a shell. */
+/** A next step: a command of this tool, or another shell line. */
 export type NextStep = { readonly argv: readonly string[] } | { readonly shell: string };
 
-/** A command of this tool: each value is one word, each list of values as many. */
+/** A command; a value is one word, a list several. */
 export const farelock = (
   texts: readonly string[],
   ...values: readonly (string | readonly string[])[]
@@ -15,15 +15,15 @@ export const farelock = (
   argv: texts.flatMap((text, index) => [...text.split(' ').filter(Boolean), ...[values[index] ?? []].flat()]),
 });
 
-/** A line for a shell, with its values quoted. */
+/** A shell line with quoted values. */
 export const shell = (texts: readonly string[], ...values: readonly string[]): NextStep => ({
   shell: texts.map((text, index) => `${text}${index < values.length ? quoted(values[index] ?? '') : ''}`).join(''),
 });
 
-/** A word that a person fills in: `<from>`. */
+/** A placeholder: `<from>`. */
 const PLACE = /^<[a-z-]+>$/;
 
-/** A step as it is typed; addresses without their keys. */
+/** The typed line, with addresses' keys removed. */
 export const lineOf = (step: NextStep): string =>
   'shell' in step ? step.shell : ['farelock', ...step.argv.map(wordWithoutKeys)].join(' ');
 

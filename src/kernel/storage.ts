@@ -17,7 +17,6 @@ import { readBounded } from './bounded-file.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
 import { farelock, type NextStep, shell } from './shell-word.ts';
 
-/** Codes of storage problems. */
 const STORAGE_CODES = [
   'storage_full',
   'storage_failed',
@@ -28,7 +27,7 @@ const STORAGE_CODES = [
 ] as const satisfies readonly ProblemCode[];
 type StorageCode = (typeof STORAGE_CODES)[number];
 
-/** Seconds after which a caller may ask again; as long a failed write keeps /ready from saying ok. */
+/** Seconds until a retry; a failed write also keeps /ready from ok so long. */
 export const STORAGE_RETRY_S = 5;
 
 const ERRNOS: readonly (readonly [StorageCode, string])[] = [
@@ -40,7 +39,7 @@ const ERRNOS: readonly (readonly [StorageCode, string])[] = [
 const errnoCode = (errno: string): StorageCode | undefined =>
   ERRNOS.find(([, errnos]) => errnos.split(' ').includes(errno))?.[0];
 
-/** SQLite's result codes by how they begin, and PostgreSQL's SQLSTATEs. The first that fits counts. */
+/** SQLite result code prefixes and PostgreSQL SQLSTATEs, by the first match. */
 const BY_DATABASE: readonly (readonly [RegExp, StorageCode])[] = [
   [/^(SQLITE_FULL|53100)$/, 'storage_full'],
   [/^(SQLITE_READONLY|SQLITE_PERM|25006$)/, 'storage_not_writable'],
@@ -49,7 +48,7 @@ const BY_DATABASE: readonly (readonly [RegExp, StorageCode])[] = [
   [/^(SQLITE_(IOERR|CANTOPEN)|58030$)/, 'storage_failed'],
 ];
 
-/** SQLite's primary result codes, which libsql names by number when a file cannot even be opened. */
+/** SQLite's numeric primary codes, which libsql gives when a file cannot be opened. */
 const BY_NUMBER: Readonly<Record<string, StorageCode>> = {
   '5': 'storage_locked',
   '8': 'storage_not_writable',
@@ -67,20 +66,17 @@ interface NativeError extends Error {
 }
 
 /**
- * Translates a native error of a file or a database into a problem; null where it is about something else. The
- * one place that knows SQLite's codes, the system's and PostgreSQL's.
- *
- * The problem itself names no path, so that it may be answered to anybody; its `cause` is the same problem in the words
- * for this machine: the file, the reason, the way back (`storageTrouble`).
- * @param path the file, where the error does not name it
+ * Makes a problem of a native file or database error, by SQLite's, the system's or PostgreSQL's codes; null for others.
+ * The public problem names no path; its `cause` has this machine's words: file, reason, remedy (`storageTrouble`).
+ * @param path the file, where the error lacks it
  */
 export function storageProblem(error: unknown, path?: string): Problem | null {
   if (!(error instanceof Error) || isProblem(error)) return null;
   const native: NativeError = error;
-  // A native package says it in words alone.
+  // A native package gives words alone.
   const said = /Too many open files/.test(native.message) ? 'EMFILE' : (native.code ?? '');
   const file = path ?? native.path;
-  // A file is where a folder should be; ENOENT is what Node makes of a folder that cannot be made.
+  // A file in place of a folder; Node gives ENOENT for a folder that cannot be made.
   const isNoFolder = /^(ENOENT|EEXIST)$/.test(said) && native.syscall === 'mkdir';
   const ofSystem = isNoFolder ? 'storage_not_writable' : errnoCode(said);
   if (ofSystem)
@@ -93,7 +89,7 @@ export function storageProblem(error: unknown, path?: string): Problem | null {
       ? BY_DATABASE.find(([code]) => code.test(said))?.[1]
       : BY_NUMBER[String(Number(number) & 0xff)];
   if (found === undefined) return null;
-  // SQLite says that it failed, and keeps the system's reason to itself.
+  // SQLite hides the system's reason.
   const errno = path === undefined || SAYS_WHY.has(found) ? null : errnoBeside(path);
   return told(errnoCode(errno ?? '') ?? found, path, errno ?? reasonOf(native), error);
 }
@@ -103,8 +99,8 @@ const SAYS_WHY: ReadonlySet<StorageCode> = new Set(['storage_full', 'storage_loc
 const reasonOf = ({ code, message }: NativeError): string => code ?? message;
 
 /**
- * Tries to write another file beside this one: the system's error, or null where it works. The file itself is never
- * opened: closing it would drop the locks that SQLite holds on it for this whole process.
+ * Writes a file beside this one to learn the system's error. Opening and closing the file itself would drop SQLite's
+ * locks for this process.
  */
 function errnoBeside(path: string): string | null {
   const probe = `${path}.${process.pid}.probe`;
@@ -181,13 +177,13 @@ function told(code: StorageCode, file: string | undefined, why: string, cause: u
   return problem(code, { retryAfter: STORAGE_RETRY_S, cause: here });
 }
 
-/** A file of ours that holds something else than it should. */
+/** A file of ours with unexpected content. */
 export const damaged = (path: string, why: string): Problem => told('storage_damaged', path, why, new Error(why));
 
-/** Problems that stand for another one that they carry along. */
+/** Problems that carry another as their cause. */
 const WRAPPING = ['network_unreachable', 'cluster_failed', 'internal_error'] as const;
 
-/** Trouble with storage behind an error, in the words for this machine; null where there is none. */
+/** The storage trouble behind an error, in this machine's words. */
 export function storageTrouble(error: unknown): Problem | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (isProblem(at, ...STORAGE_CODES)) return isProblem(at.cause, at.code) ? at.cause : at;
@@ -198,13 +194,13 @@ export function storageTrouble(error: unknown): Problem | null {
   return null;
 }
 
-/** The same in the words for anybody: no path, nothing of the inside. */
+/** The same in public words, without paths. */
 export function publicTrouble(error: unknown): Problem | null {
   const here = storageTrouble(error);
   return here && problem(here.code, { retryAfter: STORAGE_RETRY_S, cause: here });
 }
 
-/** Runs `work` on the file at `path`, and raises the system's errors as problems that name the file. */
+/** Runs `work`, raising system errors as problems that name the file. */
 export function onFile<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -214,8 +210,8 @@ export function onFile<T>(path: string, work: () => T): T {
 }
 
 /**
- * Makes a private folder (0700), and those above it that are missing. Node's own `recursive` never returns where the
- * system has the folder above and still says that it is not there, as it does of a new folder in /proc.
+ * Makes a private folder (0700) and its parents. Node's `recursive` loops where the system denies a new folder in an
+ * existing parent (/proc).
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -232,7 +228,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Writes a private file (0600) aside, and puts it into its place. @throws Problem of storage */
+/** Writes a private file (0600) aside, then moves it into place. @throws Problem of storage */
 function writeAside<T>(path: string, content: string | Uint8Array, mayBeLost: boolean, place: (aside: string) => T): T {
   const aside = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   return onFile(path, () => {
@@ -252,14 +248,11 @@ function writeAside<T>(path: string, content: string | Uint8Array, mayBeLost: bo
   });
 }
 
-/**
- * Writes a private file whole or not at all, over what is there. With `mayBeLost` it does not wait for the disk: a
- * power cut may leave a damaged one.
- */
+/** Writes or replaces a private file atomically. `mayBeLost` skips the wait for the disk: a power cut may damage it. */
 export const writeWhole = (path: string, content: string | Uint8Array, { mayBeLost = false } = {}): void =>
   writeAside(path, content, mayBeLost, (aside) => renameSync(aside, path));
 
-/** Writes a private file whole or not at all, and never over an existing one. @returns false where there is one */
+/** Writes a private file atomically, without overwriting. @returns false where one exists */
 export const writeOnce = (path: string, content: string): boolean =>
   writeAside(path, content, false, (aside) => {
     try {
@@ -273,7 +266,7 @@ export const writeOnce = (path: string, content: string): boolean =>
 
 const MOST_JSON_BYTES = 64 * 1_048_576;
 
-/** The JSON of a file of ours; null where there is none. @throws Problem `storage_damaged`: it is not JSON */
+/** Reads our JSON; null without a file. @throws Problem `storage_damaged` for other content */
 export function readJsonOf(path: string): unknown {
   let bytes: Buffer | null;
   try {
@@ -286,7 +279,7 @@ export function readJsonOf(path: string): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    // The parser's own words quote what it read.
+    // The parser would quote the content.
     throw damaged(path, 'it is not JSON');
   }
 }

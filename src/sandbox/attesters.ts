@@ -1,17 +1,17 @@
 import type { Attest, RunType } from '../partner/base/index.ts';
 import type { CustomerData } from '../partner/customer-data/index.ts';
 
-/** A file that ends with these letters shows no person. */
+/** The ending of a file that shows no person. */
 const NOBODY = Buffer.from('REJECTED');
 
-/** Addresses without an owner: money that is sent there is burnt. */
+/** Ownerless addresses burn money. */
 const BURNT: ReadonlySet<string> = new Set([
   '0x000000000000000000000000000000000000dead',
   '1nc1nerator11111111111111111111111111111111',
   '1BitcoinEaterAddressDontSendf59kuE',
 ]);
 
-/** The values that the sandbox rejects (docs/compliance.md lists them); every other one passes. */
+/** Rejected values (docs/compliance.md); others pass. */
 const REJECTED: Readonly<Record<RunType, (data: CustomerData) => boolean>> = {
   VALIDATED_EMAIL: ({ email }) => /^rejected(\+|@)/i.test(email?.value ?? ''),
   VALIDATED_PHONE: ({ phone }) => (phone?.number ?? '').endsWith('000'),
@@ -27,5 +27,5 @@ const REJECTED: Readonly<Record<RunType, (data: CustomerData) => boolean>> = {
   },
 };
 
-/** The attesters of the sandbox: the same data always gets the same answer, and nothing is asked of anybody. */
+/** Deterministic attesters. */
 export const sandboxAttest: Attest = async (type, data) => (data.some(REJECTED[type]) ? 'rejected' : 'passed');

@@ -2,7 +2,7 @@ import type { PartnerDemo } from '../partner/base/index.ts';
 import { loadSeed } from './partners/index.ts';
 import { loadEmbedded, PLATFORM_DUE } from './platform/index.ts';
 
-/** The people, attesters and platform of a partner service demo. Loads and touches nothing. */
+/** A demo's people, attesters and platform, loaded on demand. */
 export const partnerDemo: PartnerDemo = {
   seed: async (ports) => (await loadSeed()).ensureSeed(ports),
   // Elsewhere a person attests.

@@ -1,9 +1,8 @@
 import rows from './airport-table.json' with { type: 'json' };
 
 /**
- * Real airports: IATA code, name, city, ISO 3166 country, latitude, longitude, IANA zone, size (5 a world hub, 1 an
- * outpost; it drives how much flies there). Rows are only ever added at the end: offer ids name an airport by its
- * position.
+ * IATA code, name, city, ISO 3166 country, latitude, longitude, IANA zone, size (5 a world hub, 1 an outpost; drives
+ * traffic). Rows are only added at the end: offer ids name airports by position.
  */
 export type AirportRow = readonly [
   iata: string,

@@ -2,20 +2,17 @@ import { editDistance, mistakesIn } from '../nearest.ts';
 import { AIRPORT_TABLE } from './airport-table.ts';
 import { metropolitanArea } from './metropolitan-areas.ts';
 
-/** An airport by its names: what people type, and what they are shown. */
 export interface NamedAirport {
   readonly iata: string;
   readonly name: string;
   readonly city: string;
-  /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** IANA zone. */
   readonly timeZone: string;
   /** 5 a world hub, 1 an outpost. */
   readonly size: number;
 }
 
-/** Without accents, case, hyphens or apostrophes: `São Paulo`, `sao-paulo` and `SAO PAULO` are the same. */
+/** Strips accents, case, hyphens and apostrophes: `São Paulo` is `sao-paulo`. */
 export const folded = (text: string): string =>
   text
     .normalize('NFKD')
@@ -38,25 +35,25 @@ export const namedAirports = (): NamedAirport[] =>
     size,
   }));
 
-/** How a text fits an airport; the smaller the better. */
+/** Ranks how a text fits an airport, the best first. */
 const FITS = { code: 0, exact: 1, city: 2, name: 3, word: 4, codeStart: 5, mistake: 6 } as const;
 
 export interface FoundAirport {
   readonly airport: NamedAirport;
-  /** A value of FITS: the airports of one search with the same one fit equally well. */
+  /** A rank of FITS; equal ranks fit equally well. */
   readonly fit: number;
 }
 
 /**
- * Airports that `text` may mean, the likeliest first: by code, by the whole of a name, by the start of the city, the
- * start of the name, and any word in them; the code of a city means all its airports; larger airports first. Only where nothing fits are small mistakes forgiven.
+ * Ranks by code, whole name, start of city or name, then any word, larger airports first; a city's code means all its
+ * airports. Typos are forgiven only where nothing fits.
  */
 export function findAirports(text: string): FoundAirport[] {
   const wanted = folded(text);
   if (wanted === '') return [];
   const airports = namedAirports();
   const area = metropolitanArea(text.trim().toUpperCase());
-  // The code of a city means its airports, and nothing that only begins like it: ROM is no start of Romania.
+  // A city code excludes names that begin like it: ROM is not Romania.
   if (area) {
     const known = area.airports.flatMap((code) => airports.find(({ iata }) => iata === code) ?? []);
     return known.map((airport) => ({ airport, fit: FITS.code }));
@@ -74,7 +71,7 @@ export function findAirports(text: string): FoundAirport[] {
   return sorted(misspelt);
 }
 
-/** True for an airport that was only found by forgiving a typo. */
+/** True for an airport found by forgiving a typo. */
 export const isMistake = ({ fit }: FoundAirport): boolean => fit >= FITS.mistake;
 
 function fitOf(airport: NamedAirport, wanted: string): number | null {
@@ -89,18 +86,18 @@ function fitOf(airport: NamedAirport, wanted: string): number | null {
   return code.startsWith(wanted) ? FITS.codeStart : null;
 }
 
-/** The city, the name, and both together; a name that begins with the city is used for both. */
+/** The city, the name, and both joined unless the name begins with the city. */
 function namesOf(airport: NamedAirport): string[] {
   const city = folded(airport.city);
   const name = folded(airport.name);
   return name.startsWith(city) ? [city, name] : [city, name, `${city} ${name}`];
 }
 
-/** The likeliest first, larger airports before smaller ones. */
+/** Sorts by fit, then size. */
 export const sorted = (found: FoundAirport[]): FoundAirport[] =>
   found.sort((a, b) => a.fit - b.fit || b.airport.size - a.airport.size);
 
-/** One word that finds this airport and no other, for a command line: `lisbon`, `london-heathrow`. */
+/** Finds a unique command-line word per airport: `lisbon`, `london-heathrow`. */
 export function airportWords(airports: readonly NamedAirport[]): Map<string, string> {
   const cities = new Map<string, number>();
   for (const { city } of airports) cities.set(folded(city), (cities.get(folded(city)) ?? 0) + 1);

@@ -2,17 +2,16 @@ import { didYouMeanOneOf, nearest } from '../nearest.ts';
 import currencies from './currencies.json' with { type: 'json' };
 
 /**
- * ISO 4217: the currencies that people pay with, and their decimals. Precious metals, bond units, funds, test codes and
- * money that is no longer paid with are left out. A list of our own: that of `Intl` has them all, and changes with the
- * build of Node.
+ * ISO 4217 currencies in use, with their decimals: no metals, bond units, funds, test or former codes. `Intl` has them
+ * all, and varies with the build of Node.
  */
 const DECIMALS: Readonly<Record<string, number>> = currencies;
 export const FIAT: ReadonlySet<string> = new Set(Object.keys(DECIMALS));
 
-/** The decimals of an amount that can be paid; null for a code that is not fiat. */
+/** null for a code that is not fiat. */
 export const minorUnitsOf = (code: string): number | null => (FIAT.has(code) ? (DECIMALS[code] ?? null) : null);
 
-/** Networks of the wallets that a customer may have here (spec/partner-service.md, Data types). */
+/** Customers' wallet networks (spec/partner-service.md, Data types). */
 export const WALLET_TYPES = [
   'SOLANA',
   'BITCOIN',
@@ -30,7 +29,7 @@ export const WALLET_TYPES = [
 
 export type WalletType = (typeof WALLET_TYPES)[number];
 
-/** Names that others give to the networks of wallets. */
+/** Others' names of the wallets' networks. */
 const ALIASES: Readonly<Record<string, WalletType>> = {
   SOL: 'SOLANA',
   BTC: 'BITCOIN',
@@ -50,17 +49,17 @@ const ALIASES: Readonly<Record<string, WalletType>> = {
   TRC20: 'TRON',
 };
 
-/** The wallets' name of a network, by that name or an alias; null for a network that has no wallets here. */
+/** The network by its name or an alias; null without wallets here. */
 export const networkNamed = (name: string): WalletType | null =>
   WALLET_TYPES.find((type) => type === name) ?? (Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? null) : null);
 
-/** `SOLANA_USDC` in its two parts, whether or not its network is known; null for another form. */
+/** Splits `SOLANA_USDC`; null for another form. */
 function partsOf(code: string): { readonly network: string; readonly asset: string } | null {
   const [, network, asset] = /^([A-Z0-9]+)_([A-Z0-9.]*[A-Z0-9])$/.exec(code) ?? [];
   return network === undefined || asset === undefined ? null : { network, asset };
 }
 
-/** The network that a crypto currency is on; null for a code that is none, or is on a network without wallets here. */
+/** A crypto currency's network; null for other codes, or networks without wallets here. */
 export function networkOfCurrency(code: string): WalletType | null {
   const parts = partsOf(code);
   return parts && networkNamed(parts.network);
@@ -72,16 +71,15 @@ export interface ExchangeCodes {
   readonly toCurrency: string;
 }
 
-/** The crypto side of an exchange: its field and its code. */
+/** The crypto side's field and code. */
 export const cryptoSideOf = ({ rampType, fromCurrency, toCurrency }: ExchangeCodes) =>
   rampType === 'ONRAMP'
     ? ({ path: 'toCurrency', code: toCurrency } as const)
     : ({ path: 'fromCurrency', code: fromCurrency } as const);
 
 /**
- * Lists what is wrong with the sides of an exchange: ONRAMP is from fiat to crypto, OFFRAMP from crypto to fiat
- * (spec/partner-service.md, Create Order Request), and the crypto is on a network that has wallets here.
- * @param offered codes to look for a near one in
+ * Lists the faults of an exchange's sides: ONRAMP is fiat to crypto, OFFRAMP crypto to fiat (spec/partner-service.md,
+ * Create Order Request), on a network with wallets here. @param offered codes to suggest
  */
 export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []): { path: string; message: string }[] {
   const crypto = cryptoSideOf(given);
@@ -103,26 +101,26 @@ export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []
   return issues;
 }
 
-/** Adds the codes that may have been meant to the words of an issue. */
+/** Adds suggested codes to an issue. */
 export function withNear(words: string, given: string, known: readonly string[]): string {
   const near = didYouMeanOneOf(codesNear(given, known));
   return near === '' ? words : `${words} ${near}`;
 }
 
-/** Codes that one may be a mistake for: `USDC` lacks its network, and is `SOLANA_USDC`; else those that look like it. */
+/** Suggests `SOLANA_USDC` for a bare `USDC`, else similar codes. */
 function codesNear(given: string, known: readonly string[], limit = 3): string[] {
   const code = given.trim().toUpperCase();
   const onNetworks = known.filter((one) => one.endsWith(`_${code}`));
   return onNetworks.length > 0 ? onNetworks.slice(0, limit) : nearest(code, known, limit);
 }
 
-/** Says what is wrong with a currency of either kind, by its form; null for one that can be. */
+/** Finds a fault in a currency code's form, fiat or crypto. */
 export function currencyIssue(code: string): { readonly near: readonly string[] } | null {
   if (FIAT.has(code) || networkOfCurrency(code) !== null) return null;
   return { near: codesNear(code, ['SOLANA_USDC', ...FIAT]) };
 }
 
-/** A network that looks like one with wallets here and is none; other rails (`SEPA`) have names of their own. */
+/** Finds a misspelt network; other rails (`SEPA`) have their own names. */
 export function networkIssue(name: string): { readonly near: readonly string[] } | null {
   if (networkNamed(name) !== null) return null;
   const near = nearest(name, WALLET_TYPES);

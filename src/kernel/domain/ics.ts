@@ -1,17 +1,14 @@
 import { DAY_MS } from '../clock.ts';
 
-/**
- * A journey as an iCalendar document (RFC 5545): one event a flight. Times are written in UTC, computed from the
- * airport's local time and zone, so that no calendar needs a zone definition and every one shows the right moment.
- */
+/** A journey as iCalendar (RFC 5545), one event a flight, in UTC times, so that calendars need no zone definitions. */
 
-/** A flight, as the wire of the flight service describes it: local times without offset, with the IANA zone. */
+/** A flight of the flight service: local times without offset, and an IANA zone. */
 export interface IcsSegment {
   readonly origin_iata: string;
   readonly destination_iata: string;
-  /** `YYYY-MM-DDTHH:MM:SS`, local to the origin. */
+  /** `YYYY-MM-DDTHH:MM:SS` at the origin. */
   readonly departing_at: string;
-  /** `YYYY-MM-DDTHH:MM:SS`, local to the destination. */
+  /** `YYYY-MM-DDTHH:MM:SS` at the destination. */
   readonly arriving_at: string;
   readonly origin_time_zone: string;
   readonly destination_time_zone: string;
@@ -22,16 +19,16 @@ export interface IcsSegment {
 }
 
 interface IcsJourney {
-  /** Identifies the events when they are sent again: an order or intent id. */
+  /** An order or intent id, which identifies repeated events. */
   readonly reference: string;
-  /** The record locator, when it is known. */
+  /** The record locator, if known. */
   readonly bookingReference: string | null;
-  /** When this description was made, epoch ms. */
+  /** The description's time, epoch ms. */
   readonly stampMs: number;
   readonly slices: readonly { readonly segments: readonly IcsSegment[] }[];
 }
 
-/** The whole document, lines folded and ended as RFC 5545 asks. The same journey gives the same event ids. */
+/** Folds and ends lines by RFC 5545; equal journeys have equal event ids. */
 export function journeyIcs(journey: IcsJourney): string {
   const events = journey.slices.flatMap((slice, direction) =>
     slice.segments.flatMap((segment, flight) => eventLines(journey, segment, `${direction + 1}-${flight + 1}`)),
@@ -76,7 +73,7 @@ const localText = (local: string): string => local.slice(0, 16).replace('T', ' '
 const utcStamp = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '')}Z`;
 
-/** RFC 5545, 3.3.11. What an airline sent must not be able to begin a line of its own. */
+/** Escapes text (RFC 5545, 3.3.11), so that an airline's cannot begin a line. */
 const text = (value: string): string =>
   value
     .replace(/\\/g, '\\\\')
@@ -85,7 +82,7 @@ const text = (value: string): string =>
     .replace(/\r\n|\r|\n|\u2028|\u2029/g, '\\n')
     .replace(/\p{Cc}/gu, '');
 
-/** RFC 5545, 3.1: at most 75 octets a line, and no character torn apart. */
+/** RFC 5545, 3.1: at most 75 octets a line, with whole characters. */
 function folded(line: string): string {
   const parts: string[] = [];
   let part = '';
@@ -104,21 +101,20 @@ function folded(line: string): string {
 }
 
 /**
- * The instant (epoch ms) of an airport's local time. A time that the clocks skip is read with the offset before the
- * change; of one that comes twice the first is taken.
- * @param local `YYYY-MM-DDTHH:MM:SS`
+ * The epoch ms of an airport's local time: the old offset in a gap, the first of two times. @param local
+ * `YYYY-MM-DDTHH:MM:SS`
  */
 export function zonedInstant(local: string, timeZone: string): number {
   const asUtc = Date.parse(`${local}Z`);
   const offsetAt = zoneOffsets(timeZone);
-  // A change of the clocks is never further away than a day, so one of the two offsets is the right one.
+  // Clocks change at most once in a day, so one of the offsets is right.
   const before = asUtc - offsetAt(asUtc - DAY_MS);
   const after = asUtc - offsetAt(asUtc + DAY_MS);
   if (offsetAt(before) === asUtc - before) return before;
   return offsetAt(after) === asUtc - after ? after : before;
 }
 
-/** When the last flight of a journey has landed, by the clock of its airport; epoch ms. */
+/** Epoch ms of the last landing. */
 export const journeyEndMs = (slices: IcsJourney['slices']): number =>
   Math.max(
     0,
@@ -127,9 +123,9 @@ export const journeyEndMs = (slices: IcsJourney['slices']): number =>
     ),
   );
 
-/** How far the clocks of a zone are ahead of UTC at an instant, ms. @throws RangeError for an unknown zone */
+/** A zone's lead over UTC, ms. @throws RangeError for an unknown zone */
 export function zoneOffsets(timeZone: string): (ms: number) => number {
-  // Swedish dates are those of ISO 8601.
+  // Swedish dates are ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return (ms) => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`) - Math.floor(ms / 1000) * 1000;
 }

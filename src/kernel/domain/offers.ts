@@ -1,11 +1,11 @@
 /**
- * The order of offers (spec/flight-service.md, POST /air/search; CONTRACT, section 3). The service sorts a search by
- * it, and the tool the offers that arrive after the first answer: one text, so that they can't disagree.
+ * The order of offers (spec/flight-service.md, POST /air/search; CONTRACT, section 3), shared by the service and the
+ * tool.
  */
 
 export type OfferSort = 'price' | 'duration' | 'departure' | 'emissions';
 
-/** The fields that sorting reads; an offer of the wire has them. */
+/** The fields that sorting reads. */
 interface OrderedOffer {
   readonly offer_id: string;
   readonly departing_at: string;
@@ -16,13 +16,12 @@ interface OrderedOffer {
   readonly total_emissions_kg: number | null;
 }
 
-/** The currency that prices are compared in: escrows are in US dollars (CONTRACT, section 1). */
+/** Prices compare in US dollars, as escrows do (CONTRACT, section 1). */
 export const PRICE_CURRENCY = 'USD';
 
 /**
- * A sorted copy, ascending: by total price, by time under way (all directions together), by departure, or by
- * emissions. What is unknown comes last, as do prices in another currency than US dollars; ties go by price, then by
- * offer id, so that the order is total.
+ * Sorts ascending by total price, total travel time, departure or emissions. Unknowns and other currencies come last;
+ * ties go by price, then offer id.
  */
 export function sortOffers<T extends OrderedOffer>(offers: readonly T[], sort: OfferSort): T[] {
   const rank = RANKS[sort];
@@ -35,7 +34,7 @@ export function sortOffers<T extends OrderedOffer>(offers: readonly T[], sort: O
 const RANKS: Record<OfferSort, (offer: OrderedOffer) => number | string> = {
   price: () => 0,
   duration: (offer) => offer.slices.reduce((sum, slice) => sum + minutesOf(slice.duration), 0),
-  // All offers of a search leave from one airport, so local times compare.
+  // One search has one origin, so local times compare.
   departure: (offer) => offer.departing_at,
   emissions: (offer) => offer.total_emissions_kg ?? Number.POSITIVE_INFINITY,
 };
@@ -56,7 +55,6 @@ export function minutesOf(duration: string): number {
   return Number(days ?? 0) * 1440 + Number(hours ?? 0) * 60 + Number(minutes ?? 0);
 }
 
-/** `PT7H40M`, `P1DT2H5M`. */
 export function isoDuration(minutes: number): string {
   const days = Math.floor(minutes / 1440);
   const hours = Math.floor((minutes % 1440) / 60);
@@ -65,9 +63,9 @@ export function isoDuration(minutes: number): string {
   return `P${days ? `${days}D` : ''}${time ? `T${time}` : days ? '' : 'T0M'}`;
 }
 
-/** One entry per physical itinerary (spec/flight-service.md, cheapest_per_itinerary): by the service and by the tool. */
+/** Groups by physical itinerary (spec/flight-service.md, cheapest_per_itinerary), for the service and the tool. */
 
-/** The fields that grouping reads; an offer of the wire has them. */
+/** The fields that grouping reads. */
 interface GroupedOffer extends OrderedOffer {
   readonly comparison_key: string;
   readonly owner_name: string;
@@ -85,7 +83,7 @@ interface GroupedOffer extends OrderedOffer {
   readonly fare_options?: readonly GroupedFare[] | undefined;
 }
 
-/** A fare of an itinerary, lossless on price, brand, refund and change conditions, and checked bags. */
+/** A fare's price, brand, refund and change conditions, and checked bags, without loss. */
 interface GroupedFare {
   offer_id: string;
   owner_name: string;
@@ -104,10 +102,8 @@ interface GroupedFare {
 type Entry<T> = T & { fare_options_count: number; fare_options: GroupedFare[] };
 
 /**
- * One entry per physical itinerary (`comparison_key`), in the order in which itineraries first appear: the first
- * offer of each, with every fare of the itinerary in `fare_options`, cheapest first. Nothing is lost: each offer
- * given is a fare option of exactly one entry. An entry may be given again, together with offers that came later:
- * all its fares stay.
+ * The first offer of each `comparison_key`, in order, with all fares in `fare_options`, cheapest first. Grouped entries
+ * can be grouped again with later offers, keeping all fares.
  */
 export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): Entry<T>[] {
   const groups = new Map<string, T[]>();
@@ -120,15 +116,15 @@ export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): 
     const [first] = group;
     if (!first) return [];
     const fares = group.flatMap((offer) => offer.fare_options ?? [fareOption(offer)]);
-    // An offer that arrives twice is one fare.
+    // A repeated offer is one fare.
     const options = cheapestFirst([...new Map(fares.map((fare) => [fare.offer_id, fare])).values()]);
     return [{ ...first, fare_options_count: options.length, fare_options: options }];
   });
 }
 
 /**
- * The answer to a search with the offers that landed after it, as the service would have given it had they all been
- * there at once: sorted, and grouped where the search was. `first` must be the whole first answer, without `limit`.
+ * Adds later offers as if they had been in the first answer, sorted and grouped alike. `first` must be whole, without
+ * `limit`.
  */
 export function withArrivals<T extends GroupedOffer>(
   first: readonly T[],

@@ -1,9 +1,6 @@
 import { isDecimal, sameDecimal } from '../money.ts';
 
-/**
- * The statuses of a partner order and the moves between them, as data: the service, the tool and their tests read this
- * one table (CONTRACT, section 11).
- */
+/** A partner order's statuses and moves, for the service, the tool and their tests (CONTRACT, section 11). */
 export const ORDER_STATUSES = [
   'AWAITING_FUNDS',
   'FUNDS_RECEIVED',
@@ -20,18 +17,18 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export const isOrderStatus = (text: unknown): text is OrderStatus => ORDER_STATUSES.some((status) => status === text);
 
-/** A condition of a transition beside the status that it starts from (CONTRACT, section 11). */
+/** A condition beside the status (CONTRACT, section 11). */
 type Guard =
-  /** Only where the customer's funds were seen. */
+  /** The customer's funds were seen. */
   | 'funds'
-  /** Only where they were not. */
+  /** They were not. */
   | 'no_funds'
-  /** The update, or the order, holds returnDetails. */
+  /** The update or order has returnDetails. */
   | 'return_details'
-  /** The update, or the order, holds a sourceTransactionId. */
+  /** The update or order has a sourceTransactionId. */
   | 'source_transaction';
 
-/** The table of CONTRACT, section 11, as data: from, to, and what the step needs. What is not here is refused. */
+/** CONTRACT, section 11: from, to, and the step's conditions; other steps are refused. */
 export const TRANSITIONS: Readonly<Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>> = {
   AWAITING_FUNDS: { FUNDS_RECEIVED: [], IN_REVIEW: [], CANCELED: [], ERROR: [] },
   IN_REVIEW: {
@@ -50,9 +47,8 @@ export const TRANSITIONS: Readonly<Record<OrderStatus, Readonly<Partial<Record<O
   REFUNDED: {},
 };
 
-/** The fields of UpdateOrder, for the service that reads them and the tool that reads them from files. */
+/** UpdateOrder's fields, for the service and the tool. */
 
-/** Field names of DepositInstructions (spec/partner-service.md). */
 export const DEPOSIT_FIELDS = [
   'paymentMethod',
   'network',
@@ -74,7 +70,7 @@ export const DEPOSIT_FIELDS = [
   'blockchainMemo',
 ] as const;
 
-/** Names of the specification's sample for three of the fields (CONTRACT, section 11). */
+/** The sample's names of three fields (CONTRACT, section 11). */
 export const DEPOSIT_SYNONYMS = {
   accountNumber: 'bankAccountNumber',
   routingNumber: 'bankRoutingNumber',
@@ -83,15 +79,11 @@ export const DEPOSIT_SYNONYMS = {
 
 export const RETURN_FIELDS = ['reason', 'refundReferenceId'] as const;
 
-/** Most characters of each kind of text. */
 export const MOST = { id: 100, reference: 200, deposit: 500, words: 1000 } as const;
 
-/**
- * Rules of UpdateOrder (CONTRACT, section 11): the service refuses by them, and the tool plans by them, so that a plan
- * promises what the service does.
- */
+/** UpdateOrder's rules (CONTRACT, section 11), shared so that a plan promises what the service does. */
 
-/** Statuses that an order has only after its customer's funds were seen. */
+/** Statuses that follow seen funds. */
 export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([
   'FUNDS_RECEIVED',
   'PAYMENT_SUBMITTED',
@@ -102,14 +94,14 @@ export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([
 
 export interface OrderStanding {
   readonly status: OrderStatus;
-  /** The funds were seen: by the order's history, or by a source transaction. null: nobody here knows. */
+  /** Seen by the history or a source transaction; null: unknown here. */
   readonly funds: boolean | null;
   readonly paymentProcessed: boolean;
   readonly sourceTransactionId: string | null;
   readonly destinationTransactionId: string | null;
   /** It reports returned funds. */
   readonly returned: boolean;
-  /** Undefined: not known here, and the service has the last word about them. */
+  /** Undefined: unknown, left to the service. */
   readonly details?: OrderDetails | undefined;
 }
 
@@ -137,7 +129,7 @@ export type MoveRefusal =
       readonly from: OrderStatus;
       readonly to: OrderStatus;
       readonly allowed: readonly OrderStatus[];
-      /** Set where the table has the step, and the funds are in its way. */
+      /** Set where the funds prevent the table's step. */
       readonly funds: boolean | null;
     }
   | {
@@ -157,20 +149,20 @@ interface DepositFault {
   readonly message: string;
 }
 
-/** Where an order may go from here, in the table's order. What an update can bring along (details, ids) is no bar. */
+/** Lists the possible statuses in table order; details and ids of an update are no bar. */
 export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'funds'>): OrderStatus[] =>
   (Object.entries(TRANSITIONS[status]) as [OrderStatus, readonly Guard[]][])
     .filter(([, guards]) => funds === null || !guards.includes(funds ? 'no_funds' : 'funds'))
     .map(([to]) => to);
 
-/** Checks that a message of an update sets a field: without one it changes nothing. */
+/** An update without fields changes nothing. */
 const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 
-/** ERROR always needs a reason, whatever the order's status is. */
+/** ERROR needs a reason from any status. */
 export const lacksReason = ({ status, reason }: WantedMove): boolean => status === 'ERROR' && reason === undefined;
 
-/** Why an update cannot happen to an order, or null. The table decides, then the funds, then what the step needs. */
+/** Checks the table, then the funds, then the step's needs. */
 export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal | null {
   const from = order.status;
   const to = update.status ?? from;
@@ -187,7 +179,7 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
     if (guards.includes('source_transaction') && source === null)
       return { kind: 'required', field: 'sourceTransactionId', from, to };
   }
-  // A source transaction, once set, is the customer's money: it stays. A destination may change until it is paid.
+  // A source transaction is the customer's money and stays; a destination may change until paid.
   if (order.sourceTransactionId !== null && source !== order.sourceTransactionId)
     return { kind: 'fixed', field: 'sourceTransactionId' };
   const { destinationTransactionId: destination = order.destinationTransactionId } = update;
@@ -206,7 +198,7 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
   return faults.length > 0 ? { kind: 'deposit', faults } : null;
 }
 
-/** The details that an update changes. An empty message changes nothing. */
+/** The details that an update changes; an empty message changes nothing. */
 export const changedDetails = (order: OrderDetails, update: WantedMove): DetailField[] => [
   ...(update.toAmount !== undefined && (order.toAmount === null || !sameDecimal(update.toAmount, order.toAmount))
     ? (['toAmount'] as const)
@@ -217,13 +209,13 @@ export const changedDetails = (order: OrderDetails, update: WantedMove): DetailF
   }),
 ];
 
-/** True for details that money was already paid out or back by. A refund after the payment has return details of its own. */
+/** True for details of money already paid out or back; a refund after payment has its own return details. */
 function isFinished({ status, paymentProcessed }: OrderStanding, to: OrderStatus, field: DetailField): boolean {
   if (field !== 'returnDetails') return paymentProcessed || status === 'REFUNDED';
   return status === 'REFUNDED' || (status === 'PAYMENT_PROCESSED' && to === status);
 }
 
-/** The customer is asked to pay what the order is about, and nothing else. */
+/** Checks that the deposit asks for the order's payment and nothing else. */
 export function depositFaults(
   order: { readonly sourceAmount: string; readonly sourceCurrency: string },
   instructions: { readonly amount?: string | undefined; readonly currency?: string | undefined } = {},
@@ -240,7 +232,7 @@ export function depositFaults(
   ];
 }
 
-/** Equal in content, whatever the order of the fields and however unset ones are written. */
+/** Compares content, regardless of field order and unset forms. */
 const sameFields = (a: object, b: object | undefined): boolean => b !== undefined && sorted(a) === sorted(b);
 
 const sorted = (value: object): string =>
@@ -250,7 +242,6 @@ const sorted = (value: object): string =>
       .sort(([x], [y]) => (x < y ? -1 : 1)),
   );
 
-/** The state of an order after an accepted update. */
 export function standingAfter(order: OrderStanding, update: WantedMove): OrderStanding {
   const status = update.status ?? order.status;
   return {

@@ -4,8 +4,8 @@ import { alpha3Of, isCountry } from './countries.ts';
 export { isRealDate } from '../clock.ts';
 
 /**
- * Rules for a bookable passenger (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool runs these
- * rules before it pays, the service before it charges: one text, so that they can't disagree.
+ * A bookable passenger's rules (spec/flight-service.md, Passenger; CONTRACT, section 6), shared: the tool checks before
+ * paying, the service before charging.
  */
 
 type PassengerIssueCode =
@@ -19,14 +19,14 @@ export interface PassengerIssue {
   /** `passengers`, `passengers.0` or `passengers.0.born_on`. */
   readonly path: string;
   readonly message: string;
-  /** The problem that the service answers with when this issue is the first one. */
+  /** The service's problem when this issue is first. */
   readonly code: PassengerIssueCode;
 }
 
 export interface PassengerRules {
-  /** How many the intent was made for. */
+  /** The intent's number of passengers. */
   readonly count: number;
-  /** YYYY-MM-DD of the first departure; null where it isn't known, and age is then left to the service. */
+  /** The first departure's YYYY-MM-DD; null leaves age to the service. */
   readonly departureDate: string | null;
   /** Lowcost offers need nationality, passport_number and passport_expiry. */
   readonly documentsRequired: boolean;
@@ -48,7 +48,7 @@ export const BASE_FIELDS = [
 export const DOCUMENT_FIELDS = ['nationality', 'passport_number', 'passport_expiry'] as const;
 export type PassengerField = (typeof BASE_FIELDS)[number] | (typeof DOCUMENT_FIELDS)[number];
 
-/** A passenger in whom nothing was wrong; an undisclosed document may also be null. */
+/** A faultless passenger; an undisclosed document may be null. */
 type CheckedPassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> & {
   readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string | null;
 };
@@ -63,9 +63,8 @@ const areChecked = (
 ): _list is readonly CheckedPassenger[] => issues.length === 0;
 
 /**
- * The passengers of a list that was checked, as the service takes them: a document that is null is left out.
- * @param issues what `checkPassengers` has said of this very list
- * @returns null where something is wrong
+ * The checked passengers in the service's form, without null documents. @param issues of `checkPassengers` for this
+ * list @returns null where there are any
  */
 export function bookablePassengers(
   list: readonly unknown[],
@@ -87,10 +86,7 @@ const NAME = new RegExp(`^${LATIN}(?:[ '’-]?${LATIN})*$`, 'u');
 const EMAIL =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/;
 
-/**
- * Checks one field's text; null when it is fine, else what is wrong with it. The phone number library is loaded
- * only when there is a phone number to look at.
- */
+/** Finds a field's fault, loading the phone number library for phone numbers only. */
 export async function checkPassengerField(
   field: PassengerField,
   value: string,
@@ -131,7 +127,7 @@ function checkBirthDate(value: string, rules: Pick<PassengerRules, 'departureDat
   if (!isRealDate(value)) return 'must be a date that exists, as YYYY-MM-DD.';
   if (value >= rules.today) return 'must be in the past.';
   if (yearsLater(value, MOST_AGE_YEARS) < rules.today) return `is more than ${MOST_AGE_YEARS} years ago.`;
-  // Dates of this form compare as text; someone born on 29 February comes of age on 1 March.
+  // Such dates compare as text; 29 February comes of age on 1 March.
   if (rules.departureDate !== null && yearsLater(value, LEAST_AGE_YEARS) > rules.departureDate) {
     return `makes this passenger younger than ${LEAST_AGE_YEARS} on the day of departure.`;
   }
@@ -146,10 +142,7 @@ async function isPhoneNumber(value: string): Promise<boolean> {
   return isValidPhoneNumber(value);
 }
 
-/**
- * Everything that is wrong with a passenger list, in the order of the list: an empty answer means that it can be
- * booked. Takes what JSON gave; nothing about its shape is assumed. No issue repeats a value.
- */
+/** Finds all faults in list order, trusting nothing of the JSON's shape and repeating no value. */
 export async function checkPassengers(list: readonly unknown[], rules: PassengerRules): Promise<PassengerIssue[]> {
   const issues: PassengerIssue[] = [];
   if (list.length !== rules.count) {
@@ -160,7 +153,7 @@ export async function checkPassengers(list: readonly unknown[], rules: Passenger
     });
   }
   const seen = new Map<string, number>();
-  /** The first passenger in the list with the same mark; this one is kept in mind when there is none. */
+  /** Finds an earlier passenger with the same mark, else keeps this one. */
   const earlier = (mark: string | null, index: number): number | undefined => {
     const first = mark === null ? undefined : seen.get(mark);
     if (mark !== null && first === undefined) seen.set(mark, index);
@@ -188,9 +181,8 @@ export async function checkPassengers(list: readonly unknown[], rules: Passenger
 }
 
 /**
- * Passengers whose passport expires before the journey ends. A booking takes them: the passport may be renewed, and the
- * airline or the border decides; whoever pays should know.
- * @param lastDay YYYY-MM-DD of the last arrival
+ * Finds passports that expire before the journey ends, for a warning: they may be renewed, and the airline or border
+ * decides. @param lastDay the last arrival's YYYY-MM-DD
  */
 export function passportsTooOld(
   list: readonly { readonly passport_expiry?: string | undefined }[],
@@ -236,7 +228,7 @@ async function checkOne(passenger: unknown, path: string, rules: PassengerRules)
   return issues;
 }
 
-/** Names and birth date with case and accents folded: what makes two entries the same traveller. */
+/** Equal names and birth date, folded, are one traveller. */
 function travellerIdentity(passenger: unknown): string | null {
   if (!isRecord(passenger)) return null;
   const { given_name, family_name, born_on } = passenger;
@@ -246,7 +238,7 @@ function travellerIdentity(passenger: unknown): string | null {
   return [given_name, family_name, born_on].map(foldName).join('|');
 }
 
-/** Number and country, however both are written: what makes two passports the same one. */
+/** Equal number and country, folded, are one passport. */
 function passportOf(passenger: unknown): string | null {
   if (!isRecord(passenger)) return null;
   const { passport_number: number, nationality } = passenger;
@@ -255,7 +247,7 @@ function passportOf(passenger: unknown): string | null {
   return `passport|${number.trim().toUpperCase()}|${country.toUpperCase()}`;
 }
 
-/** A name without case, accents or the difference between a space, a hyphen and an apostrophe. */
+/** Folds case, accents, spaces, hyphens and apostrophes. */
 export const foldName = (name: string): string =>
   name
     .normalize('NFKD')

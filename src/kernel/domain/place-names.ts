@@ -3,10 +3,9 @@ import CLDR_NAMES from './place-names-cldr.json' with { type: 'json' };
 import OTHER_NAMES from './place-names-other.json' with { type: 'json' };
 
 /**
- * The cities, in English, that are called so in another language: `münchen`, `Wien`, `東京`. Ignores accents and case.
- * Loaded where a text means nothing directly. `.ci/place-names.mjs` makes the table of CLDR's names, folded already, from
- * Unicode CLDR 47 (© Unicode, Inc., Unicode-3.0, docs/licences.md); the other table has names that CLDR lacks: those in
- * the city's own language and in those of many travellers.
+ * Finds English city names by foreign ones (`münchen`, `Wien`, `東京`), for texts without a direct meaning.
+ * `.ci/place-names.mjs` folds names of Unicode CLDR 47 (© Unicode, Inc., Unicode-3.0, docs/licences.md); the other
+ * table adds local and travellers' names.
  */
 export function citiesCalled(text: string): string[] {
   const wanted = folded(text);

@@ -1,9 +1,8 @@
 import { type FoundAirport, findAirports, isMistake, sorted } from './airports.ts';
 
 /**
- * Airports that `text` may mean (airports.ts), and where nothing fits without a mistake, those of the city of that name
- * in another language: `münchen`, `東京`. Those names are loaded for a text that needs them alone.
- * @returns also the text in English
+ * Finds airports (airports.ts), with foreign city names (`münchen`, `東京`) loaded only where nothing fits without a
+ * mistake. @returns also the text in English
  */
 export async function findPlaces(
   text: string,

@@ -1,7 +1,7 @@
 import { parseUsdc } from '../money.ts';
 import { problem } from '../problems.ts';
 
-/** A fare as its refund depends on it: an offer of the wire, or what the tool has kept of one. */
+/** The fields of a fare that its refund depends on. */
 interface RefundableFare {
   readonly total_currency: string;
   readonly conditions: {
@@ -11,23 +11,21 @@ interface RefundableFare {
   } | null;
 }
 
-/** The refund that a fare allows, and what follows from it for one captured amount (atomic units). */
+/** The allowed refund of a captured amount (atomic units). */
 interface RefundRule {
   /**
-   * `undisclosed`: the airline did not say; a person has to ask it. `cancelled_by_airline`: the fare's rule is for
-   * customers who cancel, and this order was cancelled by the airline.
+   * `undisclosed`: ask the airline. `cancelled_by_airline`: the fare's rule, which is for customers, does not apply.
    */
   readonly kind: 'refundable' | 'non_refundable' | 'undisclosed' | 'cancelled_by_airline';
-  /** What the carrier keeps; null while undisclosed. */
+  /** The carrier's share; null while undisclosed. */
   readonly penalty: bigint | null;
-  /** What is paid out unless an operator decides otherwise; null while undisclosed. */
+  /** The payout without an operator's decision; null while undisclosed. */
   readonly payout: bigint | null;
 }
 
 /**
- * The rule of a fare, by which the service pays out and the tool says what to expect. The penalty is for all travellers
- * together and never more than the fare. A non-refundable fare keeps everything. A penalty in another currency than the
- * fare's can't be computed: undisclosed. Where the airline cancelled the order itself, nothing is kept.
+ * The refund rule of payouts and forecasts. The penalty covers all travellers, at most the fare; a non-refundable fare
+ * keeps everything, an airline's own cancellation nothing. A penalty in a foreign currency is undisclosed.
  */
 export function refundRuleOf(fare: RefundableFare, captured: bigint, cancelledBy: 'airline' | null = null): RefundRule {
   if (cancelledBy === 'airline') return { kind: 'cancelled_by_airline', penalty: 0n, payout: captured };
@@ -45,24 +43,23 @@ export function refundRuleOf(fare: RefundableFare, captured: bigint, cancelledBy
   return { kind: 'refundable', penalty, payout: captured - penalty };
 }
 
-/** An airline's quote for a cancellation. null means unknown, never zero. */
+/** An airline's cancellation quote; null is unknown, never zero. */
 export interface AirlineQuote {
-  /** null: the airline takes no cancellation of this order here. */
+  /** null: the airline takes no cancellation here. */
   readonly quote_id: string | null;
   readonly refund_amount_decimal: string | null;
   readonly refund_currency: string | null;
-  /** In the airline's word: `balance`, `voucher`, `airline_credits`, … */
+  /** The airline's word: `balance`, `voucher`, `airline_credits`, … */
   readonly refund_to: string | null;
   readonly expires_at: string | null;
   readonly quoted_at: string;
 }
 
-/** Refund targets that are money. Vouchers and credits are not. */
+/** Refund targets that are money, unlike vouchers and credits. */
 const MONEY = ['balance', 'original_form_of_payment'];
 
 export const isMoney = ({ refund_to: to }: AirlineQuote): boolean => to !== null && MONEY.includes(to);
 
-/** `120.00 EUR to balance, until 2026-11-21 10:00 UTC` */
 export function quoteText(quote: AirlineQuote): string {
   if (quote.quote_id === null) return 'no cancellation here: cancel it with the airline yourself';
   const { refund_amount_decimal: amount, refund_currency: currency, refund_to: to, expires_at } = quote;
@@ -73,11 +70,11 @@ export function quoteText(quote: AirlineQuote): string {
   return back + where + kind + until;
 }
 
-/** The money that comes back, in US dollars as decimal text; null where that is not known. */
+/** The refund in decimal US dollars; null if unknown. */
 export const quotedDollars = (quote: AirlineQuote | null): string | null =>
   quote?.refund_currency === 'USD' && isMoney(quote) ? quote.refund_amount_decimal : null;
 
-/** Refuses a plan that pays nothing out: the ticket would be lost. */
+/** Refuses a plan without a payout, which would lose the ticket. */
 export function nothingToPay(quote: AirlineQuote | null) {
   const back = quotedDollars(quote);
   if (back === null || parseUsdc(back) === 0n) return problem('payout_is_zero');

@@ -1,14 +1,12 @@
 interface Frame {
-  /** The names of an object so far; null in an array. */
+  /** The object's names so far; null in an array. */
   readonly names: Set<string> | null;
-  /** Where in it we are: a name, or an index. */
   at: string | number;
 }
 
 /**
- * The first name that an object of this JSON gives twice, as a dotted path; null when there is none. `JSON.parse` keeps
- * the last one and says nothing, so that two readers of one message could see two amounts.
- * @param text JSON that has been parsed: here only its names are looked at
+ * Finds a repeated name in parsed JSON as a dotted path: `JSON.parse` keeps the last silently, so two readers could see
+ * two amounts.
  */
 export function repeatedName(text: string): string | null {
   const frames: Frame[] = [];
@@ -53,7 +51,7 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, QUOTE, BACKSLA
   0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x22, 0x5c,
 ];
 
-/** The closing quote of a text that begins at `from`: one behind an even number of backslashes. */
+/** Finds the closing quote, behind an even number of backslashes. */
 function endOfText(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

@@ -25,26 +25,23 @@ export * from './world.ts';
 export const loadWorld = () => import('./world.ts');
 
 export interface SandboxOptions {
-  /** The same seed is the same world. */
   readonly seed: string;
   readonly clock: Clock;
-  /** The failure on every route; the routes of SCENARIO_ROUTES have their own. */
+  /** The failure of routes outside of SCENARIO_ROUTES. */
   readonly scenario?: Scenario | undefined;
-  /** From an order's confirmation to its ticket, milliseconds. */
+  /** Milliseconds from confirmation to ticket. */
   readonly ticketingMs: number;
-  /** Path of the airline's own database file. Opened on the first order, never by a search. */
+  /** The airline's own database file, opened at the first order. */
   readonly orders: string;
   /** Called for trouble with that file. */
   readonly onTrouble?: OnTrouble | undefined;
 }
 
 export interface SandboxProvider extends Provider {
-  /** Its own book: it knows for certain. */
   findOrder(reference: string): Promise<ProviderOrder | null>;
   close(): Promise<void>;
 }
 
-/** The options of the sandbox, its world and its records. */
 interface Airline extends SandboxOptions {
   readonly scenario: Scenario;
   readonly air: () => Air;
@@ -52,13 +49,13 @@ interface Airline extends SandboxOptions {
 }
 
 /**
- * A deterministic airline world over real airports and invented airlines: nothing is stored for a search, and every
- * process with the same seed sees the same flights and, at the same moment, the same prices.
+ * A deterministic world of real airports and invented airlines: equal seeds see equal flights, and at a moment equal
+ * prices, without storing searches.
  */
 export function createSandboxProvider(options: SandboxOptions): SandboxProvider {
   const { clock, scenario = 'none' } = options;
   let opened: Air | undefined;
-  /** A command that only reads what is stored never makes the world. */
+  /** Reading stored orders never makes the world. */
   const air = () => {
     opened ??= openAir(options.seed);
     return opened;
@@ -118,7 +115,7 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
     ticketingMs: scenario === 'ticketing_slow' ? ticketingMs * TICKETING_SLOW_BY : ticketingMs,
     fate: scenario === 'ticketing_fails' ? 'failed' : 'ticketed',
   });
-  // The order exists; only its answer is lost. findOrder finds it.
+  // Only the answer is lost; findOrder finds the order.
   if (made && scenario === 'outcome_unknown') throw problem('provider_failed');
   return order;
 }

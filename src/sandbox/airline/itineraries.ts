@@ -4,7 +4,6 @@ import type { Flight, Timetable } from './timetable.ts';
 import { type Airport, distanceKm, type World } from './world.ts';
 import { known } from './zones.ts';
 
-/** One direction of a journey: flights in order. */
 export type Itinerary = readonly Flight[];
 
 const MOST = 42;
@@ -12,22 +11,19 @@ const MOST_DIRECT = 34;
 const FEW = 4;
 const MOST_FLIGHTS = 5;
 const MOST_HUBS = 30;
-/** At the ends of the world, where two flights a day are many. */
+/** For the ends of the world with two flights a day. */
 const LONGEST_WAIT_MS = 17 * HOUR_MS;
 
-/** The flights and airports that itineraries are made of. */
 interface Air {
   readonly world: World;
   readonly network: Network;
-  /** Flights of a service from an airport on a day. */
   departures(service: Service, from: Airport, day: number): readonly Flight[];
 }
 
 export const createItineraries = (world: World, network: Network, timetable: Timetable) => ({
   /**
-   * Finds the itineraries of a local date, best first: direct flights, then connections over hubs that lie on the way;
-   * only where those are few, longer chains. Never empty between two airports of the world on a future date.
-   * @param notBeforeMs flights that leave earlier are left out
+   * Finds a date's itineraries, best first: direct, over hubs on the way, and longer chains where these are few. Never
+   * empty for airports of the world and a future date. @param notBeforeMs the earliest departure
    */
   find: (from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] => {
     const air = { world, network, departures: rememberedDepartures(timetable) };
@@ -52,7 +48,7 @@ export const createItineraries = (world: World, network: Network, timetable: Tim
   },
 });
 
-/** Each service and day is asked for once while one search lasts. */
+/** Caches departures for one search. */
 function rememberedDepartures(timetable: Timetable): Air['departures'] {
   const flown = new Map<Service, Map<number, readonly Flight[]>>();
   return (service, from, day) => {
@@ -64,7 +60,7 @@ function rememberedDepartures(timetable: Timetable): Air['departures'] {
 const flightsOn = (air: Air, from: Airport, to: Airport, day: number): Flight[] =>
   air.network.services(from, to).flatMap((service) => air.departures(service, from, day));
 
-/** Departures to `to` after a flight has landed, the connection made and at most `longestMs` waited. */
+/** Departures after a possible connection, within `longestMs`. */
 function onward(air: Air, after: Flight, to: Airport, longestMs: number, fits: Fits): Flight[] {
   const latest = after.arrivalMs + longestMs;
   const today = Math.floor(after.arrivalLocalMs / DAY_MS);
@@ -82,7 +78,6 @@ function onward(air: Air, after: Flight, to: Airport, longestMs: number, fits: F
   return found.sort((a, b) => a.departureMs - b.departureMs);
 }
 
-/** A connection over a hub: how long the way, the wait and the list of it may be, and which airlines connect. */
 interface Connecting {
   readonly km: number;
   readonly longestMs: number;
@@ -102,7 +97,7 @@ const oneStop = (air: Air, from: Airport, to: Airport, day: number, allowed: Con
     return byDuration(here).slice(0, allowed.perHub);
   });
 
-/** Chains over the hubs given, taking the next flight at every one of them. */
+/** Takes the next flight at each hub. */
 function chain(air: Air, stops: readonly Airport[], day: number, longestMs: number): Itinerary[] {
   const [from, second, ...rest] = stops;
   if (!from || !second) return [];
@@ -117,14 +112,14 @@ function chain(air: Air, stops: readonly Airport[], day: number, longestMs: numb
   return byDuration(chains);
 }
 
-/** Hubs in the order of the way over them. */
+/** Sorts hubs by the length of the way. */
 const byDetour = (air: Air, from: Airport, to: Airport): Airport[] =>
   air.world.hubs
     .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
     .sort((a, b) => a.km - b.km)
     .map(({ hub }) => hub);
 
-/** Two connections, over the pairs of hubs that make the way shortest. */
+/** Two connections over the shortest pairs of hubs. */
 function twoStops(air: Air, from: Airport, to: Airport, day: number, longestMs: number): Itinerary[] {
   const best = (end: Airport, other: Airport) =>
     byDetour(air, from, to)
@@ -153,13 +148,13 @@ function twoStops(air: Air, from: Airport, to: Airport, day: number, longestMs: 
   return found;
 }
 
-/** The earliest arrival over any number of hubs, for the ends of the world. */
+/** The earliest arrival over any hubs, for the ends of the world. */
 function manyStops(air: Air, from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] {
   const labels = new Map<Airport, { flights: Itinerary; arrivalMs: number; hopeMs: number; done: boolean }>();
   const reach = (airport: Airport, flights: Itinerary) => {
     const arrivalMs = flights.at(-1)?.arrivalMs ?? 0;
     if (arrivalMs < (labels.get(airport)?.arrivalMs ?? Number.POSITIVE_INFINITY)) {
-      // A*: no flight is faster than 1000 km/h, so this is never later than the truth.
+      // A*: at 1000 km/h, so never later than the truth.
       const hopeMs = arrivalMs + (distanceKm(airport, to) / 1000) * HOUR_MS;
       labels.set(airport, { flights, arrivalMs, hopeMs, done: false });
     }
@@ -196,13 +191,12 @@ function manyStops(air: Air, from: Airport, to: Airport, day: number, notBeforeM
 
 type Fits = (first: Service, second: Service) => boolean;
 
-/** One airline, or two of an alliance. */
 const allied: Fits = ({ airline: a }, { airline: b }) => a === b || (a.alliance !== null && a.alliance === b.alliance);
 
-/** Any two airlines that sell each other's flights; leisure airlines connect only to themselves. */
+/** Airlines that sell each other's flights; leisure airlines connect only to themselves. */
 const anyFull: Fits = ({ airline: a }, { airline: b }) => a === b || (a.kind !== 'leisure' && b.kind !== 'leisure');
 
-/** Minimum connection time: larger airports take longer, so do another country and another airline. */
+/** Larger airports, other countries and other airlines need more time. */
 function connectionMinutes(after: Flight, to: Airport, onward: Service): number {
   const international = after.from.country !== after.to.country || after.to.country !== to.country;
   const base = (after.to.size >= 5 ? 50 : 40) + (international ? 15 : 0);
@@ -215,7 +209,6 @@ const duration = (flights: Itinerary): number => {
   return first && last ? last.arrivalMs - first.departureMs : 0;
 };
 
-/** Shortest first, then earliest. */
 const byDuration = (itineraries: readonly Itinerary[], directFirst = false): Itinerary[] =>
   itineraries
     .map((flights) => ({
@@ -226,13 +219,13 @@ const byDuration = (itineraries: readonly Itinerary[], directFirst = false): Iti
     .sort((a, b) => a.rank - b.rank || a.departureMs - b.departureMs)
     .map(({ flights }) => flights);
 
-/** Leaves out connections that take absurdly longer than the best way there. */
+/** Drops connections that are absurdly slower than the best. */
 function sensible(connecting: Itinerary[], direct: Itinerary[]): Itinerary[] {
   const best = Math.min(...[...direct, ...connecting].map(duration));
   return connecting.filter((flights) => duration(flights) <= best * 1.8 + 3.5 * HOUR_MS);
 }
 
-/** Keeps every n-th so that what is left is spread over the day. */
+/** Thins evenly over the day. */
 const thin = (flights: Flight[], most: number): Flight[] => {
   if (flights.length <= most) return flights;
   flights.sort((a, b) => a.departureMs - b.departureMs);

@@ -4,12 +4,11 @@ import type { Itinerary } from './itineraries.ts';
 import type { Flight } from './timetable.ts';
 import { type Airline, type Airport, distanceKm, TOPIC, type World } from './world.ts';
 
-/** One or two directions, as flown. Who sells it, and how, comes on top. */
 export type Journey = readonly Itinerary[];
 
 const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
-/** The cabin of a flight when `wanted` was asked for: the best that is not above it. */
+/** The best cabin up to the wanted one. */
 export function cabinOn(flight: Flight, wanted: CabinClass): CabinClass {
   for (let i = CABINS.indexOf(wanted); i > 0; i--) {
     const cabin = CABINS[i];
@@ -18,7 +17,7 @@ export function cabinOn(flight: Flight, wanted: CabinClass): CabinClass {
   return 'economy';
 }
 
-/** A journey is sold in a cabin when its longest flight has it, in every direction. */
+/** The longest flight of every direction needs the cabin. */
 export const isSoldIn = (itinerary: Itinerary, wanted: CabinClass): boolean =>
   wanted === 'economy' ||
   itinerary.some((flight) => flight === longest(itinerary) && cabinOn(flight, wanted) === wanted);
@@ -29,11 +28,11 @@ const longest = (itinerary: Itinerary): Flight | undefined =>
     undefined,
   );
 
-/** Such as `ZA123-LIS-BER-20261220`: the same for the same physical flight, whatever the seller. */
+/** Identifies a physical flight whatever the seller: `ZA123-LIS-BER-20261220`. */
 export const flightKey = (number: string, from: Airport, to: Airport, departureLocalMs: number): string =>
   `${number}-${from.iata}-${to.iata}-${localTime(departureLocalMs).slice(0, 10).replaceAll('-', '')}`;
 
-/** The same text for the same physical itinerary: operating flights and dates, all directions. */
+/** Identifies a physical itinerary by operating flights and dates. */
 export const comparisonKey = (journey: Journey): string =>
   journey
     .map((itinerary) =>
@@ -45,7 +44,6 @@ export const comparisonKey = (journey: Journey): string =>
 
 const localTime = (localMs: number): string => new Date(localMs).toISOString().slice(0, 19);
 
-/** The two ends of a flight or a direction, as the wire shows them. */
 export const spanOf = (
   from: Airport,
   to: Airport,
@@ -62,7 +60,7 @@ export const spanOf = (
   duration: isoDuration(minutes),
 });
 
-/** A change or a refund: a penalty of null is undisclosed, or of something that isn't allowed. */
+/** A penalty of null is undisclosed, or not allowed. */
 type Term = readonly [allowed: boolean | null, penalty: string | null];
 
 export const conditionsOf = (change: Term, refund: Term, currency: string): Conditions => ({
@@ -74,7 +72,7 @@ export const conditionsOf = (change: Term, refund: Term, currency: string): Cond
   refund_penalty_currency: refund[1] === null ? null : currency,
 });
 
-/** A number for the journey, for throws of the dice about it. */
+/** Seeds throws about the journey. */
 export function journeyBits(world: World, journey: Journey): number {
   let bits = 0;
   for (const itinerary of journey) {
@@ -86,8 +84,8 @@ export function journeyBits(world: World, journey: Journey): number {
 }
 
 /**
- * The airlines under whose numbers a journey is sold: the operating one, for three in ten an ally that sells the same
- * flights as codeshares; where two airlines share the way, the one that flies furthest.
+ * The selling airlines: the operating one (for shared ways, of the longest flight), and for three in ten an ally's
+ * codeshares.
  */
 export function platingAirlines(world: World, journey: Journey): Airline[] {
   const flights = journey.flat();
@@ -108,7 +106,7 @@ export function platingAirlines(world: World, journey: Journey): Airline[] {
   return ally ? [main, ally] : [main];
 }
 
-/** The airline whose number a flight carries when `plating` sells the journey. */
+/** The airline whose number a sold flight carries. */
 export const marketingAirline = (flight: Flight, plating: Airline): Airline =>
   flight.airline === plating || (plating.alliance !== null && flight.airline.alliance === plating.alliance)
     ? plating
@@ -116,7 +114,7 @@ export const marketingAirline = (flight: Flight, plating: Airline): Airline =>
 
 export const operatingNumber = ({ airline, slot }: Flight): string => `${airline.code}${slot.flightNumber}`;
 
-/** Codeshares have numbers of their own, above those that airlines give their own flights. */
+/** Codeshares have numbers above the airline's own flights. */
 export function marketingNumber(world: World, flight: Flight, plating: Airline): string {
   const marketing = marketingAirline(flight, plating);
   if (marketing === flight.airline) return operatingNumber(flight);
@@ -126,7 +124,6 @@ export function marketingNumber(world: World, flight: Flight, plating: Airline):
   return `${marketing.code}${number}`;
 }
 
-/** Great-circle length of a direction, from its first airport to its last. */
 export function lengthKm(itinerary: Itinerary): number {
   const [first] = itinerary;
   const last = itinerary.at(-1);

@@ -1,27 +1,27 @@
 import { type Airline, type Airport, distanceKm, SHUTTLE, TOPIC, type World } from './world.ts';
 import { known } from './zones.ts';
 
-/** One airline's non-stop (or same-flight-number) service between two airports, in both directions. */
+/** An airline's service between two airports under one flight number, both ways. */
 export interface Service {
   readonly airline: Airline;
-  /** The end that is the airline's home; flight numbers are laid out from it. */
+  /** The home end, which flight numbers start from. */
   readonly hub: Airport;
   readonly other: Airport;
   readonly distanceKm: number;
-  /** Departures a week in each direction, by slot of the day: a slot that flies 7 times flies daily. */
+  /** Weekly departures each way by slot of the day; 7 is daily. */
   readonly weeklyBySlot: readonly number[];
 }
 
-/** Closer than this only the shuttle flies. */
+/** Only the shuttle flies closer. */
 const WITHIN_A_CITY_KM = 130;
 const WEIGHT = [0, 0.15, 0.4, 0.9, 1.7, 2.6];
-/** Slots that flight numbers are kept free for, by the size of the airport away from the hub. */
+/** Slots reserved for flight numbers, by the size of the far airport. */
 export const SLOTS_BY_SIZE = [0, 2, 3, 5, 10, 14];
 const LONGEST_KM = 17_500;
 
 export type Network = ReturnType<typeof createNetwork>;
 
-/** Lays out the airlines' routes: a gravity model of the airports' sizes, the airline's kind and the distance. */
+/** A gravity model of airport sizes, the airline's kind and distance. */
 export function createNetwork(world: World) {
   const { dice } = world;
   const plans = new Map<number, readonly Service[]>();
@@ -29,15 +29,13 @@ export function createNetwork(world: World) {
   const gatewayHubs = world.hubs.filter((hub) => hub.size >= 4 && world.atHome(hub).some(isFullService));
 
   /**
-   * The hubs that an airport is tied to whatever the demand: a smaller airport has at least two, with two flights a
-   * day, so that every airport of the world can be reached from every other.
+   * Hubs tied whatever the demand: at least two for a small airport, twice a day, so that every airport is reachable.
    */
   const gateways = (airport: Airport): readonly Airport[] => {
     if (airport.size >= 4) return [];
     return known(gatewaysOf, airport.index, () => nearestHubs(airport));
   };
 
-  /** The three nearest hubs that are not of the same city. */
   const nearestHubs = (airport: Airport): readonly Airport[] =>
     gatewayHubs
       .map((hub) => ({ hub, km: distanceKm(airport, hub) }))
@@ -75,7 +73,6 @@ export function createNetwork(world: World) {
   };
 
   return {
-    /** Services between two airports, either way around. */
     services(a: Airport, b: Airport): readonly Service[] {
       const [low, high] = a.index < b.index ? [a, b] : [b, a];
       const key = low.index * 1024 + high.index;
@@ -92,7 +89,7 @@ export function createNetwork(world: World) {
 const isFullService = (airline: Airline) => airline.kind === 'full_service';
 
 function service(airline: Airline, home: Airport, away: Airport, km: number, daily: number): Service {
-  // Between an airline's two homes the first is the hub, whichever way the pair was asked.
+  // Of an airline's two homes the first is the hub.
   const swap = airline.hubs[0] === away.iata && airline.hubs[1] === home.iata;
   const [hub, other] = swap ? [away, home] : [home, away];
   const most = SLOTS_BY_SIZE[other.size] ?? 0;
@@ -103,14 +100,14 @@ function service(airline: Airline, home: Airport, away: Airport, km: number, dai
   return { airline, hub, other, distanceKm: km, weeklyBySlot };
 }
 
-/** Flights a day that an airline would fly from its hub to another airport; 0 where it would or could not. */
+/** Daily flights from the hub; 0 where unwanted or impossible. */
 function demand(world: World, airline: Airline, hub: Airport, other: Airport, km: number): number {
   const domestic = hub.country === other.country;
   const reach = { full_service: 14_800, leisure: 4800, regional: 1700 }[airline.kind];
   const nearest = { full_service: 180, leisure: 250, regional: 130 }[airline.kind];
   const bothLarge = hub.size >= 4 && other.size >= 4;
   if (km < nearest) return 0;
-  // Beyond what an aircraft flies non-stop a few flights go on with a technical stop on the way.
+  // Beyond non-stop range a few flights make a technical stop.
   if (km > reach) {
     if (airline.kind !== 'full_service' || km > LONGEST_KM || !(bothLarge && hub.size + other.size >= 9)) return 0;
     return world.dice.unit(TOPIC.demand, airline.index, hub.index, other.index) < 0.4 ? 1 : 0;
@@ -133,7 +130,7 @@ function demand(world: World, airline: Airline, hub: Airport, other: Airport, km
   return (WEIGHT[hub.size] ?? 0) * (WEIGHT[other.size] ?? 0) * decay * kind * trunk * (domestic ? 1.9 : 1) * jitter;
 }
 
-/** Between airports of one city, where no airline flies, the Sandbox Shuttle does, four times a day. */
+/** Within a city the Sandbox Shuttle flies four times a day. */
 function shuttle(world: World, a: Airport, b: Airport, km: number): readonly Service[] {
   const airline = world.airlines[SHUTTLE];
   return airline ? [{ airline, hub: a, other: b, distanceKm: km, weeklyBySlot: [7, 7, 7, 7] }] : [];

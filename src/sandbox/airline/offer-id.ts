@@ -11,17 +11,16 @@ const MAC_BYTES = 9;
 const HEADER_BYTES = 12;
 const DIRECTION_BYTES = 3;
 const FLIGHT_BYTES = 4;
-/** Days are counted from 2020-01-01. */
 const FIRST_DAY = 18_262;
 const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
 /**
- * An offer id says everything about its offer, so that nothing is stored for a search and any process can price it
- * again: `off_` and base64url of a packed record with a MAC keyed from the seed.
+ * An id packs its whole offer with a MAC keyed from the seed (`off_`, base64url), so any process can price it again
+ * without storage.
  */
 export function createOfferIds(world: World, network: Network, timetable: Timetable) {
   const key = hash('sha256', `farelock sandbox offers ${world.seed}`, 'buffer');
-  // The key on both sides and most of the digest thrown away: a MAC in one call, where HMAC takes several objects.
+  // A MAC in one call: the key on both sides, most of the digest dropped; HMAC takes several objects.
   const macOf = (bytes: Uint8Array): Buffer =>
     hash('sha256', Buffer.concat([key, bytes, key]), 'buffer').subarray(0, MAC_BYTES);
   const flightOf: FlightOf = (packed, from, day) => {
@@ -36,11 +35,11 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
       const bytes = packed(selection);
       return PREFIX + Buffer.concat([bytes, macOf(bytes)]).toString('base64url');
     },
-    /** null for an id that was changed on the way, or is of another world. */
+    /** null for an altered id, or one of another world. */
     read(id: string): Selection | null {
       if (!id.startsWith(PREFIX) || id.length > 200) return null;
       const all = Buffer.from(id.slice(PREFIX.length), 'base64url');
-      // Base64 has several spellings of some bytes; only ours is an id.
+      // Rejects other base64 spellings of the same bytes.
       if (all.length <= HEADER_BYTES + MAC_BYTES || PREFIX + all.toString('base64url') !== id) return null;
       const bytes = all.subarray(0, -MAC_BYTES);
       return timingSafeEqual(all.subarray(-MAC_BYTES), macOf(bytes)) ? unpacked(world, bytes, flightOf) : null;
@@ -48,13 +47,12 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
   };
 }
 
-/** Finds the flight of its packed number, from an airport, on a trip that begins on a day. */
 type FlightOf = (packed: number, from: Airport, day: number) => Flight | null;
 
 function packed({ issuedMinute, journey, plating, tier, sellerIndex, cabin, adults }: Selection): Buffer {
   const flights = journey.reduce((count, one) => count + one.length, 0);
   const bytes = Buffer.alloc(HEADER_BYTES + journey.length * DIRECTION_BYTES + flights * FLIGHT_BYTES);
-  // A DataView rather than Buffer's own writers, which cost a tenth of a search.
+  // Buffer's own writers cost a tenth of a search.
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   view.setUint8(0, VERSION);
   view.setUint32(1, issuedMinute);
@@ -79,7 +77,7 @@ function packed({ issuedMinute, journey, plating, tier, sellerIndex, cabin, adul
   return bytes;
 }
 
-/** The reverse of `packed`; null for bytes that are no selection of this world. */
+/** null for bytes that are no selection of this world. */
 function unpacked(world: World, bytes: Buffer, flightOf: FlightOf): Selection | null {
   if (bytes.readUInt8(0) !== VERSION) return null;
   const journey = journeyIn(world, bytes, flightOf);
@@ -93,7 +91,7 @@ function unpacked(world: World, bytes: Buffer, flightOf: FlightOf): Selection | 
   return { issuedMinute: bytes.readUInt32BE(1), journey, plating, tier, sellerIndex, cabin, adults };
 }
 
-/** The flights of each direction; null where one does not fly, or the bytes are too few or too many. */
+/** null for a flight that does not fly, or a wrong length. */
 function journeyIn(world: World, bytes: Buffer, flightOf: FlightOf): Flight[][] | null {
   const directions = (bytes.readUInt8(5) & 1) + 1;
   const journey: Flight[][] = [];

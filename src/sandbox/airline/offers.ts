@@ -26,33 +26,32 @@ import type { Flight } from './timetable.ts';
 import { type Airline, type Airport, TOPIC, type World } from './world.ts';
 
 /**
- * CO2 by the ICAO Carbon Emissions Calculator Methodology: fuel for the great-circle distance with ICAO's correction
- * (50, 100 or 125 km), the share of it that passengers rather than freight cause, divided by the occupied
- * economy-equivalent seats, times the cabin factor (economy 1, the cabins above it 2 on flights over 3000 km), times
- * 3.16 kg of CO2 per kg of fuel. Fuel per aircraft type is a line through typical figures (fleet.ts).
+ * CO2 by ICAO's Carbon Emissions Calculator Methodology: fuel over the great circle with ICAO's correction (50, 100 or
+ * 125 km), the passengers' share, per occupied economy-equivalent seat, times the cabin factor (2 above economy over
+ * 3000 km), times 3.16 kg per kg of fuel. Fuel is a line through typical figures by type (fleet.ts).
  */
 const CO2_PER_FUEL = 3.16;
 
 const PASSENGER_SHARE = { turboprop: 0.98, regional_jet: 0.97, narrow: 0.95, wide: 0.82 } as const;
 const LONG_HAUL_KM = 3000;
 
-/** Until when an offer is honoured at its price, ms since 1970: 20 to 45 minutes after it was issued. */
+/** Offers last 20 to 45 minutes. */
 export const expiresAtMs = (world: World, { issuedMinute, tier, sellerIndex }: Selection, base: BaseFare): number =>
   (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
 
 type Frame = ReturnType<typeof frameOf>;
 
-/** The common part of all offers on a journey under one airline's numbers, worked out once. */
+/** The part shared by all offers on a journey. */
 export const frameOf = (world: World, journey: Journey, plating: Airline, cabin: CabinClass) => ({
   comparisonKey: comparisonKey(journey),
   lengthKm: Math.max(...journey.map(lengthKm)),
   emissionsKgPerAdult: emissionsKg(world, journey, cabin),
   programmes: programmes(journey, plating),
-  /** Whole but for what the fare adds: brand and fare basis. */
+  /** Without the fare's brand and basis. */
   slices: journey.map((itinerary) => sliceOf(world, itinerary, plating)),
 });
 
-/** Writes a selection as the wire shows it. Pure: the same selection gives the same offer on every machine. */
+/** Pure: equal selections give equal offers on every machine. */
 export function composeOffer(world: World, id: string, selection: Selection, base: BaseFare, frame: Frame): Offer {
   const { journey, plating, tier, cabin, adults, sellerIndex } = selection;
   const seller = SELLERS[sellerIndex];
@@ -94,7 +93,7 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
     tax_amount_decimal: showsTax ? decimalOf(price.taxCents) : null,
     total_emissions_kg: emissions === null ? null : Math.round(emissions * adults),
     supported_loyalty_programmes: sellerIndex === DIRECT || base.bits % 3 === 0 ? [...frame.programmes] : [],
-    // The sandbox's airlines look at documents at the airport, and are paid when they are booked.
+    // Documents are checked at the airport, and booking pays.
     identity_documents_required: false,
     requires_instant_payment: true,
     expires_at: instant(expiresAtMs(world, selection, base)),
@@ -133,7 +132,7 @@ function segmentOf(world: World, flight: Flight, plating: Airline): Segment {
   };
 }
 
-/** An airline keeps its terminal. The one of a small airport has no name; some airlines name none. */
+/** Airlines keep their terminal; small airports and some airlines name none. */
 function terminal(world: World, airport: Airport, airline: Airline): string | null {
   if (airport.size <= 2 || world.dice.unit(TOPIC.terminal, airline.index) < 0.1) return null;
   const number = world.dice.pick(airport.size - 1, TOPIC.terminal, airport.index, airline.index);
@@ -147,7 +146,7 @@ function programmes(journey: Journey, plating: Airline): string[] {
   return [...found];
 }
 
-/** Kilograms for one adult; null where an airline on the way does not disclose what it flies. */
+/** Kilograms for one adult; null where an airline does not disclose its aircraft. */
 function emissionsKg(world: World, journey: Journey, cabin: CabinClass): number | null {
   let perAdult = 0;
   for (const flight of journey.flat()) {
@@ -159,7 +158,6 @@ function emissionsKg(world: World, journey: Journey, cabin: CabinClass): number 
   return perAdult;
 }
 
-/** One adult on one flight, kg. */
 function flightKg(flight: Flight, cabin: CabinClass): number {
   const { aircraft, service } = flight.slot;
   const km = service.distanceKm;
@@ -197,7 +195,7 @@ const CLASSES: Record<CabinClass, string> = {
   first: 'APFF',
 };
 
-/** Such as `OLX1RZA`: booking class, season, weekday or weekend, brand, one way or return, airline. */
+/** Booking class, season, weekday or weekend, brand, one way or return, airline: `OLX1RZA`. */
 function fareBasis({ plating, tier, journey }: Selection, cabin: CabinClass, departureLocalMs: number): string {
   const date = new Date(departureLocalMs);
   const high = [5, 6, 7, 11].includes(date.getUTCMonth());
@@ -206,8 +204,8 @@ function fareBasis({ plating, tier, journey }: Selection, cabin: CabinClass, dep
 }
 
 /**
- * Bags and conditions of a brand, of which tier 0 is the most restricted. Penalties are for the whole booking, in the seller's currency; `"0"` is free, null
- * is undisclosed (CONTRACT, section 4).
+ * A brand's bags and conditions, tier 0 the strictest. Penalties cover the booking in the seller's currency; `"0"` is
+ * free, null undisclosed (CONTRACT, section 4).
  */
 function fareTerms(world: World, selection: Selection, seller: Seller, journeyKm: number, totalCents: number) {
   const { plating: airline, cabin, tier, adults } = selection;

@@ -8,7 +8,7 @@ import { openDatabase } from '../../store/index.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 
-/** The sandbox airline's own book of orders. It keeps how many travel and nothing about them. */
+/** The airline's own orders, with a count of travellers and nothing about them. */
 interface OrderTable {
   order_id: string;
   reference: string;
@@ -25,7 +25,7 @@ interface OrderTable {
   created_at_ms: number;
 }
 
-/** The airline's own file, step by step; the lowcost carriers keep their sales in it too. */
+/** The airline's file, which also keeps lowcost sales. */
 export const airlineMigrations: readonly Migration[] = [
   {
     name: '001_airline_orders',
@@ -53,14 +53,13 @@ interface NewOrder {
   readonly offer: Offer;
   readonly passengerCount: number;
   readonly nowMs: number;
-  /** From the confirmation to the ticket, or to the failure. */
+  /** Until the ticket or the failure. */
   readonly ticketingMs: number;
   readonly fate: 'ticketed' | 'failed';
 }
 
 export type OrderBook = Awaited<ReturnType<typeof openOrderBook>>;
 
-/** Opens the airline's own database file, creating it on first use. */
 export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
   const database = await openDatabase<{ orders: OrderTable }>(path, airlineMigrations, onTrouble);
   const find = (column: 'reference' | 'order_id', value: string) =>
@@ -71,7 +70,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
     return orderAt(row, nowMs);
   };
   return {
-    /** Adds an order, or finds the one that has this reference: there is never a second. `made` says which. */
+    /** Adds an order or finds the one with this reference; `made` says which. */
     async add({ reference, offer, passengerCount, nowMs, ticketingMs, fate }: NewOrder) {
       const result = await database
         .insertInto('orders')
@@ -89,7 +88,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
           settled_at_ms: nowMs + ticketingMs,
           created_at_ms: nowMs,
         })
-        // The unique reference decides between two processes that ask at once.
+        // The unique reference decides between concurrent processes.
         .onConflict((conflict) => conflict.column('reference').doNothing())
         .executeTakeFirst();
       const row = await find('reference', reference);
@@ -102,7 +101,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
     },
     byId,
     async cancel(orderId: string, nowMs: number): Promise<ProviderOrder> {
-      // A failed order has nothing to cancel; a cancelled one keeps the time of its first cancellation.
+      // Only live orders are cancelled, once.
       await database
         .updateTable('orders')
         .set({ cancelled_at_ms: nowMs })
@@ -116,7 +115,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
   };
 }
 
-/** The state of an order at a moment: nothing runs in the background, time itself issues the ticket. */
+/** Time itself issues the ticket: nothing runs in the background. */
 function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
   const settled = nowMs >= row.settled_at_ms;
   const cancelled = row.cancelled_at_ms !== null;
@@ -137,7 +136,7 @@ function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
   };
 }
 
-/** Six characters that survive being read aloud (no 0 or 1 either), a letter first so that it is not taken for a number. */
+/** Readable letters without 0 and 1, beginning with a letter. */
 export function recordLocator(): string {
   const letters = CROCKFORD.slice(10);
   const all = CROCKFORD.slice(2);
@@ -146,7 +145,7 @@ export function recordLocator(): string {
     .join('');
 }
 
-/** A 13-digit e-ticket number for every passenger: 000 is no real airline's accounting code. */
+/** 13-digit e-tickets; 000 is no real airline's accounting code. */
 export function tickets(orderId: string, count: number): { type: string; number: string }[] {
   const digest = createHash('sha256').update(`ticket ${orderId}`).digest();
   const first = digest.readUInt32BE(0) % 999_999_000;

@@ -5,18 +5,18 @@ import type { Itinerary } from './itineraries.ts';
 import { type Journey, journeyBits, lengthKm } from './journey.ts';
 import { type Airline, TOPIC, type World } from './world.ts';
 
-/** Sellers of fares. The agencies are invented. Position 0 is the airline itself; offer ids name sellers by position. */
+/** Invented sellers; 0 is the airline itself. Offer ids name them by position. */
 export interface Seller {
-  /** null: the airline whose number the flight carries. */
+  /** null: the marketing airline. */
   readonly name: string | null;
   readonly currency: 'USD' | 'EUR';
-  /** The airport where its journeys begin; unset: anywhere. */
+  /** Journeys begin here only, if set. */
   readonly only?: string;
-  /** Share of journeys that it sells. */
+  /** Its share of journeys. */
   readonly reach: number;
-  /** Its markup on the airline's price, as a share: the least and the most. */
+  /** Its least and most markup as a share. */
   readonly markup: readonly [least: number, most: number];
-  /** Fields that it leaves undisclosed. */
+  /** Undisclosed fields. */
   readonly silent: readonly ('conditions' | 'fare_basis' | 'brand' | 'bags' | 'tax' | 'refund')[];
 }
 
@@ -32,16 +32,16 @@ export const SELLERS: readonly Seller[] = [
     markup: [-0.035, 0.05],
     silent: ['conditions', 'fare_basis', 'brand', 'bags'],
   },
-  // Sells in euros, and in one city only: its offers cannot be escrowed (409 offer_unsupported).
+  // Euro offers of one city cannot be escrowed (409 offer_unsupported).
   { name: 'Kompaso', currency: 'EUR', only: 'VIE', reach: 0.5, markup: [-0.02, 0.03], silent: ['tax', 'refund'] },
 ];
 
-/** A fixed rate: the sandbox has no currency market. */
+/** A fixed rate. */
 export const EUR_PER_USD = 0.92;
 
-/** All that makes an offer, and all that an offer id carries. */
+/** The content of an offer and its id. */
 export interface Selection {
-  /** Minutes since 1970: the price is of this moment. */
+  /** Minutes since 1970, which fix the price. */
   readonly issuedMinute: number;
   readonly journey: Journey;
   readonly plating: Airline;
@@ -51,7 +51,7 @@ export interface Selection {
   readonly adults: number;
 }
 
-/** The airline's price for one adult in the cheapest brand, US cents. */
+/** The cheapest brand for one adult, US cents. */
 export interface BaseFare {
   readonly fareCents: number;
   readonly taxCents: number;
@@ -60,10 +60,9 @@ export interface BaseFare {
 
 const CABIN_FACTOR: Record<CabinClass, number> = { economy: 1, premium_economy: 1.75, business: 3.5, first: 6.2 };
 const BRAND_STEP = [1, 1.21, 1.52, 1.86];
-/** Prices take a small step every four hours, each journey at its own moment. */
+/** Prices step every four hours, at each journey's own moment. */
 const STEP_MINUTES = 240;
 
-/** @param atMinute minutes since 1970 at which the price is asked. */
 export function baseFare(
   world: World,
   journey: Journey,
@@ -85,7 +84,6 @@ export function baseFare(
   return { fareCents: Math.round(fare * 100), taxCents: Math.round((tax + fare * 0.06) * 100), bits };
 }
 
-/** US dollars for one adult in the cheapest economy brand, before tax. */
 function directionFare(world: World, itinerary: Itinerary, plating: Airline, atMinute: number): number {
   const [first] = itinerary;
   if (!first) return 0;
@@ -93,7 +91,7 @@ function directionFare(world: World, itinerary: Itinerary, plating: Airline, atM
   const level = { full_service: 1, leisure: 0.6, regional: 1.15 }[plating.kind];
   const airline = 0.9 + 0.25 * dice.unit(TOPIC.fare, plating.index);
   const stops = [1.12, 0.96, 0.92][itinerary.length - 1] ?? 0.9;
-  // Full flights cost more: by flight and weekday.
+  // Full flights cost more, by flight and weekday.
   let popularity = 0;
   for (const { airline: one, slot, day } of itinerary) {
     popularity += dice.unit(TOPIC.fare, one.index, slot.flightNumber, (day + 4) % 7);
@@ -103,11 +101,11 @@ function directionFare(world: World, itinerary: Itinerary, plating: Airline, atM
   return (20 + 0.125 * lengthKm(itinerary) ** 0.9) * level * airline * stops * demand * horizon(daysAhead);
 }
 
-/** Expensive in the last days, cheapest about two months ahead, a little more when sales have just opened. */
+/** Dear at the end, cheapest two months ahead, a little dearer at first. */
 const horizon = (daysAhead: number): number =>
   0.92 + 0.85 * Math.exp(-daysAhead / 9) + 0.12 * (1 - Math.exp(-Math.max(0, daysAhead - 60) / 120));
 
-/** Airport charges and taxes of one direction, US dollars for one adult. */
+/** One direction's charges and taxes for one adult, US dollars. */
 function taxOf(world: World, itinerary: Itinerary): number {
   let tax = 0;
   for (const { from } of itinerary) {
@@ -118,7 +116,7 @@ function taxOf(world: World, itinerary: Itinerary): number {
   return tax + (first === 'GB' ? (lengthKm(itinerary) > 3200 ? 96 : 16) : 0);
 }
 
-/** The price of one brand from one seller: all adults, cents of the seller's currency. */
+/** All adults, in cents of the seller's currency. */
 export function priceOf(world: World, base: BaseFare, selection: Selection, seller: Seller) {
   const { plating, tier, sellerIndex, adults } = selection;
   const spread = 0.94 + 0.12 * world.dice.unit(TOPIC.brands, plating.index, tier);
@@ -131,10 +129,9 @@ export function priceOf(world: World, base: BaseFare, selection: Selection, sell
   return { baseCents, taxCents, totalCents: baseCents + taxCents };
 }
 
-/** Cents as the wire writes money: `151.20`. */
 export const decimalOf = (cents: number): string => decimalText(BigInt(cents), 2, 2);
 
-/** Cents of an amount; null for anything but digits with at most two decimals. */
+/** null for anything but digits with at most two decimals. */
 export function centsOf(text: unknown): number | null {
   if (typeof text !== 'string' || !/^\d{1,10}(\.\d{1,2})?$/.test(text)) return null;
   return Number(unitsOf(text, 2));

@@ -1,9 +1,8 @@
 import type { FastScenario, LowcostScenario, Scenario } from '../../airlines/index.ts';
 
 /**
- * Routes that are set aside for testing: between airports of London, which no airline joins, the Sandbox Shuttle
- * flies, and each of these routes misbehaves in its own way, whatever the configured scenario. Every other route
- * behaves.
+ * Test routes between London's airports: the Sandbox Shuttle's misbehave in fixed ways whatever the scenario; all
+ * others behave.
  */
 export const SCENARIO_ROUTES = (
   [
@@ -17,22 +16,19 @@ export const SCENARIO_ROUTES = (
   ] as [string, string, Exclude<FastScenario, 'none'>, string][]
 ).map(([origin, destination, scenario, what]) => ({ origin, destination, scenario, what }));
 
-/** The scenario of a route: its own, else the configured one. */
+/** The route's scenario, else the configured one. */
 export const scenarioOn = (configured: Scenario, origin: string, destination: string): Scenario =>
   SCENARIO_ROUTES.find((route) => route.origin === origin && route.destination === destination)?.scenario ?? configured;
 
-/** By how much the `repriced` scenario raises a price. */
+/** The `repriced` scenario's factor. */
 export const REPRICED_BY = 1.075;
 export const TICKETING_SLOW_BY = 10;
 export const RATE_LIMIT_RETRY_SECONDS = 30;
 
-/** Failures of a carrier's website; `sold_out` is the fast tier's word for the seat that is gone. */
+/** A carrier site's failures; `sold_out` is the fast tier's word for a lost seat. */
 type Mishap = LowcostScenario | 'sold_out';
 
-/**
- * Routes within London that are set aside for testing: the Sandbox Hopper sells them, and each misbehaves in its own
- * way, whatever the configured scenario.
- */
+/** Test routes within London, where the Sandbox Hopper misbehaves in fixed ways whatever the scenario. */
 export const LOWCOST_ROUTES: readonly {
   readonly origin: string;
   readonly destination: string;
@@ -51,12 +47,11 @@ export const LOWCOST_ROUTES: readonly {
 export const scenarioRoute = (origin: string, destination: string) =>
   LOWCOST_ROUTES.find((route) => route.origin === origin && route.destination === destination);
 
-/** As `scenarioOn`, on the lowcost carriers' own routes. */
 export const mishapOn = (configured: Scenario, origin: string, destination: string): Scenario =>
   scenarioRoute(origin, destination)?.scenario ?? configured;
 
-/** By how much the till asks more than the menu said. */
+/** The till's factor over the menu's price. */
 export const DEARER_BY = 1.06;
-/** How much longer a late confirmation takes, and at least how long. */
+/** A late confirmation's factor and least delay. */
 export const LATE_BY = 10;
 export const LATE_AT_LEAST_MS = 3_000;

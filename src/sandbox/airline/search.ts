@@ -12,7 +12,6 @@ import { RATE_LIMIT_RETRY_SECONDS, REPRICED_BY, scenarioOn } from './scenarios.t
 import { createTimetable } from './timetable.ts';
 import { createWorld, TOPIC, type World } from './world.ts';
 
-/** Opens the world of a seed with its flights and offers. */
 export function openAir(seed: string) {
   const world = createWorld(seed);
   const network = createNetwork(world);
@@ -26,14 +25,13 @@ export function openAir(seed: string) {
 
 export type Air = ReturnType<typeof openAir>;
 
-/** Sales close this long before departure. */
 const SALES_CLOSE_MS = 90 * MINUTE_MS;
-/** Directions of a round trip that are combined: so many outbound, each with so many inbound. */
+/** Combined outbounds, and inbounds for each. */
 const OUTBOUND = 14;
 const INBOUND = 3;
 const TURN_AROUND_MS = HOUR_MS;
 
-/** Every offer for a query, cheapest first; what is sold in another currency comes after what is sold in dollars. */
+/** Dollar offers by price, then those in other currencies. */
 export function searchOffers(air: Air, query: OfferQuery, nowMs: number): Offer[] {
   const { world, itineraries } = air;
   const { departDate, returnDate } = query;
@@ -64,7 +62,7 @@ export function searchOffers(air: Air, query: OfferQuery, nowMs: number): Offer[
 /** Days since 1970 of a YYYY-MM-DD. */
 export const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
 
-/** Every fare of a journey: by airline that numbers it, seller and brand. */
+/** Every fare by marketing airline, seller and brand. */
 function offersFor({ world, ids }: Air, query: OfferQuery, journey: Journey, issuedMinute: number): Offer[] {
   const { adults, cabinClass: cabin } = query;
   return platingAirlines(world, journey).flatMap((plating) => {
@@ -81,13 +79,13 @@ function offersFor({ world, ids }: Air, query: OfferQuery, journey: Journey, iss
   });
 }
 
-/** An airline sells all its brands, an agency the cheapest and sometimes the next. */
+/** Agencies sell the cheapest brand and sometimes the next. */
 function tiersOf(world: World, sellerIndex: number, brands: number, base: BaseFare): number[] {
   const count = sellerIndex === DIRECT ? brands : 1 + (world.dice.bits(TOPIC.seller, base.bits, sellerIndex, 3) & 1);
   return Array.from({ length: Math.min(count, brands) }, (_, tier) => tier);
 }
 
-/** Pairs outbound directions with inbound ones that leave after them, the same airline's first. */
+/** Pairs directions, the same airline's first. */
 function combine(world: World, outbound: readonly Itinerary[], inbound: readonly Itinerary[]): Journey[] {
   const airlineOf = (itinerary: Itinerary) => platingAirlines(world, [itinerary])[0];
   const back = inbound.map((itinerary) => ({ itinerary, airline: airlineOf(itinerary) }));
@@ -99,14 +97,14 @@ function combine(world: World, outbound: readonly Itinerary[], inbound: readonly
     const allied = possible.filter(
       (one) => one.airline !== airline && airline?.alliance && one.airline?.alliance === airline.alliance,
     );
-    // Turned, so that not every outbound takes the same inbound.
+    // Rotates the inbounds among the outbounds.
     const ranked = [...turned(same, turn), ...turned(allied, turn)];
     const chosen = ranked.length > 0 ? ranked : turned(possible, turn);
     return chosen.slice(0, INBOUND).map(({ itinerary }) => [there, itinerary]);
   });
 }
 
-/** At most `most` of a list, evenly spread over it, the first always among them. */
+/** Takes up to `most`, evenly spread and with the first. */
 const spread = <T>(list: readonly T[], most: number): T[] =>
   list.length <= most
     ? [...list]
@@ -119,14 +117,13 @@ const turned = <T>(list: readonly T[], by: number): T[] => {
   return [...list.slice(at), ...list.slice(0, at)];
 };
 
-/** A live offer with what made it and the scenario of its route. */
 interface ReadOffer extends LiveOffer {
   readonly scenario: Scenario;
 }
 
 /**
- * Prices an offer id again. Within its lifetime an offer is honoured at the price it was issued at.
- * @throws Problem `offer_not_found`, `offer_expired`, `offer_unavailable` (sales have closed), `upstream_rate_limited`.
+ * Prices an offer id, honouring its price within its life. @throws Problem `offer_not_found`, `offer_expired`,
+ * `offer_unavailable` (sales have closed), `upstream_rate_limited`
  */
 export function readOffer(
   { world, ids }: Air,
@@ -136,7 +133,7 @@ export function readOffer(
   nowMs: number,
 ): ReadOffer {
   const selection = ids.read(offerId);
-  // An id from the future was never issued: it would outlive its lifetime.
+  // An id from the future would outlive its lifetime.
   if (!selection || selection.issuedMinute * 60_000 > nowMs + CLOCK_SKEW_MS) throw problem('offer_not_found');
   const outbound = selection.journey[0] ?? [];
   const scenario = scenarioOn(configured, outbound[0]?.from.iata ?? '', outbound.at(-1)?.to.iata ?? '');
@@ -160,12 +157,12 @@ export function readOffer(
   };
 }
 
-/** An id of the future beyond this was never issued. */
+/** The clock difference tolerated in an id. */
 export const CLOCK_SKEW_MS = 120_000;
 
 export const rateLimited = () => problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });
 
-/** Extra bags: a second and third checked bag, and with leisure airlines the cabin bag that the ticket leaves out. */
+/** Extra checked bags, and leisure airlines' cabin bag. */
 function servicesFor(world: World, { journey, plating, sellerIndex, adults }: Selection): AvailableService[] {
   const seller = SELLERS[sellerIndex];
   if (!seller) return [];

@@ -14,28 +14,28 @@ import {
 } from './world.ts';
 import { known } from './zones.ts';
 
-/** A flight number in one direction: what stays the same from day to day. */
+/** A daily flight number in one direction. */
 interface Slot {
   readonly service: Service;
-  /** Which of the day's departures, from 0. */
+  /** The departure's place in the day, from 0. */
   readonly number: number;
   readonly from: Airport;
   readonly to: Airport;
   readonly flightNumber: number;
-  /** Minutes after local midnight, the same all year. */
+  /** Minutes after local midnight. */
   readonly departureMinute: number;
   readonly blockMinutes: number;
   readonly aircraft: Aircraft;
   readonly stop: Airport | null;
 }
 
-/** One departure. Local times are written as if they were UTC, so that arithmetic stays plain. */
+/** A departure with local times as if UTC, for plain arithmetic. */
 export interface Flight {
   readonly slot: Slot;
   readonly airline: Airline;
   readonly from: Airport;
   readonly to: Airport;
-  /** Local departure date, days since 1970-01-01. */
+  /** Local, days since 1970-01-01. */
   readonly day: number;
   readonly departureMs: number;
   readonly arrivalMs: number;
@@ -43,15 +43,14 @@ export interface Flight {
   readonly arrivalLocalMs: number;
 }
 
-/** Airports that are closed at night. */
+/** Airports closed at night. */
 const CURFEW = new Set(
   'LHR LGW LCY FRA MUC BER DUS HAM STR ZRH GVA VIE ORY AMS BRU SYD ADL ITM DCA LGA SAN CGH AEP'.split(' '),
 );
 
-/** Standard offsets are read on this day: schedules are made for winter and keep their local time. */
+/** The day of standard offsets: schedules keep winter's local time. */
 const NOMINAL_MS = Date.UTC(2027, 0, 15, 12);
 
-/** The world and its slots. */
 interface Plan {
   readonly world: World;
   slot(service: Service, from: Airport, number: number): Slot;
@@ -62,10 +61,9 @@ export type Timetable = ReturnType<typeof createTimetable>;
 export function createTimetable(world: World) {
   const plan: Plan = { world, slot: rememberedSlots(world) };
   return {
-    /** One departure by its slot, or null when that slot does not fly that day. */
+    /** null on a day when the slot does not fly. */
     flight: (service: Service, from: Airport, number: number, day: number) =>
       flightOn(plan, service, from, number, day),
-    /** Flights of a service on a local date, in order of departure. */
     flights(service: Service, from: Airport, day: number): readonly Flight[] {
       const found: Flight[] = [];
       for (let number = 0; number < service.weeklyBySlot.length; number++) {
@@ -77,7 +75,6 @@ export function createTimetable(world: World) {
   };
 }
 
-/** Each slot is made when it is first asked for. */
 function rememberedSlots(world: World): Plan['slot'] {
   const firstNumbers = layOutNumbers(world);
   const slots = new Map<Service, { outbound: Slot[]; inbound: Slot[]; suited: readonly Aircraft[] }>();
@@ -116,7 +113,7 @@ function makeSlot(
   return { ...slot, departureMinute: departureMinute(world, slot) };
 }
 
-/** The minute nearest to the wished one at which both airports are open. */
+/** The minute nearest to the wish with both airports open. */
 function departureMinute(world: World, slot: Omit<Slot, 'departureMinute'>): number {
   const { from, to, blockMinutes } = slot;
   const wished = wishedMinute(world, slot);
@@ -139,7 +136,7 @@ function wishedMinute(world: World, { service, from, to, number }: Omit<Slot, 'd
   const count = service.weeklyBySlot.length;
   const [open, close] = waveOf(service, from, to);
   const chance = world.dice.unit(TOPIC.slot, service.airline.index, from.index, to.index, number);
-  // Two flights a day are one in the morning and one in the evening: no wait is much longer than a night.
+  // Two flights a day fly morning and evening, so waits stay about a night.
   if (count === 2 && service.distanceKm < 4500) return number === 0 ? open + 110 * chance : close - 110 * chance;
   return open + ((number + 0.1 + 0.8 * chance) * (close - open)) / count;
 }
@@ -170,7 +167,7 @@ function flightOn(plan: Plan, service: Service, from: Airport, number: number, d
   };
 }
 
-/** Block time in minutes, from gate to gate: distance flown (2 % more than the great circle), wind, taxi and climb. */
+/** Gate-to-gate minutes: the great circle and 2 %, wind, taxi and climb. */
 function blockTime(from: Airport, to: Airport, aircraft: Aircraft): number {
   const wind = tailwindKmh(from, to) * (aircraft.body === 'turboprop' ? 0.4 : 1);
   const ground = { turboprop: 22, regional_jet: 28, narrow: 32, wide: 40 }[aircraft.body];
@@ -180,7 +177,7 @@ function blockTime(from: Airport, to: Airport, aircraft: Aircraft): number {
 
 const groundTime = (aircraft: Aircraft): number => (aircraft.body === 'wide' ? 80 : 35);
 
-/** When such a flight leaves, minutes of the day: long flights east by night, west by day. */
+/** Minutes of the day: long flights go east by night, west by day. */
 function waveOf(service: Service, from: Airport, to: Airport): readonly [number, number] {
   if (service.distanceKm < 3000) return [360, 1310];
   const east = eastward(from, to);
@@ -191,7 +188,7 @@ function waveOf(service: Service, from: Airport, to: Airport): readonly [number,
 
 type FirstNumbers = ReturnType<typeof layOutNumbers>;
 
-/** A block of flight numbers for every airport, by its index, so that an airline never uses a number twice. */
+/** Number blocks by airport keep an airline's numbers unique. */
 function layOutNumbers(world: World) {
   let next = 0;
   const of = world.airports.map((airport) => {
@@ -202,7 +199,7 @@ function layOutNumbers(world: World) {
   return { of, perHub: next };
 }
 
-/** The types that an airline could send on a service: those that reach, else the one that is sent with a stop. */
+/** Types that reach, else the one with a stop. */
 function suitedAircraft(service: Service): readonly Aircraft[] {
   const fleet = FLEET[roleOf(service)];
   const { hub, other, distanceKm: km } = service;
@@ -211,7 +208,7 @@ function suitedAircraft(service: Service): readonly Aircraft[] {
   return suited.length > 0 ? suited : fleet.filter((one) => one.seats.economy < 300);
 }
 
-/** The type that flies a slot: the airline's favourite among the suited, another one now and then. */
+/** Usually the airline's favourite suitable type. */
 function chooseAircraft(
   world: World,
   { airline, hub, other }: Service,
@@ -235,10 +232,7 @@ function roleOf({ airline, hub, other, distanceKm: km }: Service): FleetRole {
   return km < 7000 && Math.min(hub.size, other.size) < 5 ? 'medium' : 'long';
 }
 
-/**
- * Where a flight lands on the way without a change of flight: always when the aircraft does not reach, and on a few
- * regional routes that serve two small places at once.
- */
+/** A stop without a change of flight: beyond an aircraft's reach, or serving two small places at once. */
 function technicalStop(world: World, service: Service, { rangeKm }: Aircraft, slot: number): Airport | null {
   const { airline, hub, other, distanceKm: km } = service;
   const chance = world.dice.unit(TOPIC.technicalStop, airline.index, hub.index, other.index, slot);
@@ -252,7 +246,7 @@ function technicalStop(world: World, service: Service, { rangeKm }: Aircraft, sl
   return km > 11_000 && chance < 0.03 ? onTheWay(world, service, 1.06, rangeKm, isLarge) : null;
 }
 
-/** The suitable airport that adds least to the way, null when none stays within `detour`. */
+/** The airport with the least detour, null beyond `detour`. */
 function onTheWay(
   world: World,
   { hub: a, other: b, distanceKm: km }: Service,

@@ -4,23 +4,20 @@ import AIRLINES from './airlines.json' with { type: 'json' };
 import FLEET_TABLE from './fleet.json' with { type: 'json' };
 import { createZones } from './zones.ts';
 
-/** A real airport. */
 export interface Airport {
   readonly index: number;
   readonly iata: string;
   readonly name: string;
   readonly city: string;
-  /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** Degrees, north positive. */
+  /** Degrees north. */
   readonly latitude: number;
-  /** Degrees, east positive. */
+  /** Degrees east. */
   readonly longitude: number;
-  /** IANA zone. */
   readonly timeZone: string;
   /** 5 a world hub, 1 an outpost. */
   readonly size: number;
-  /** The place as a unit vector from the centre of the earth, which makes distances cheap. */
+  /** A unit vector from the earth's centre, for cheap distances. */
   readonly place: readonly [x: number, y: number, z: number];
 }
 
@@ -43,10 +40,9 @@ function placeOf(latitude: number, longitude: number): readonly [number, number,
   return [Math.cos(north) * Math.cos(east), Math.cos(north) * Math.sin(east), Math.sin(north)];
 }
 
-/** Every airport of the sandbox, in table order. */
 export const readAirports = (): Airport[] => AIRPORT_TABLE.map(read);
 
-/** The airport with this IATA code (upper case), or null. */
+/** Upper-case IATA code. */
 export function airportByCode(iata: string): Airport | null {
   const index = AIRPORT_TABLE.findIndex((row) => row[0] === iata);
   const row = AIRPORT_TABLE[index];
@@ -55,7 +51,6 @@ export function airportByCode(iata: string): Airport | null {
 
 const EARTH_RADIUS_KM = 6371;
 
-/** Great-circle distance in kilometres. */
 export function distanceKm(a: Airport, b: Airport): number {
   const x = a.place[0] - b.place[0];
   const y = a.place[1] - b.place[1];
@@ -63,7 +58,7 @@ export function distanceKm(a: Airport, b: Airport): number {
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(x * x + y * y + z * z) / 2));
 }
 
-/** Share of the journey that goes east, -1 (due west) to 1 (due east), by the shorter way around. */
+/** -1 due west to 1 due east, by the shorter way. */
 export function eastward(a: Airport, b: Airport): number {
   const difference = ((b.longitude - a.longitude + 540) % 360) - 180;
   const east = difference * Math.cos((((a.latitude + b.latitude) / 2) * Math.PI) / 180);
@@ -72,29 +67,26 @@ export function eastward(a: Airport, b: Airport): number {
   return length === 0 ? 0 : east / length;
 }
 
-/**
- * The jet streams' effect on the ground speed from a to b, km/h: with the wind eastbound, against it westbound,
- * strongest around 40 degrees north and south, nothing at the equator.
- */
+/** Jet streams' km/h from a to b: with the wind eastbound, strongest at 40 degrees, none at the equator. */
 export function tailwindKmh(a: Airport, b: Airport): number {
   const latitude = Math.abs((a.latitude + b.latitude) / 2);
   const strength = Math.max(0, 1 - Math.abs(latitude - 42) / 32);
   return 65 * strength * eastward(a, b);
 }
 
-/** An invented airline: none is meant to be a real company, and no code is in use. */
+/** An invented airline under an unused code. */
 export interface Airline {
-  /** Its position in airlines.json, which offer ids and flight numbers name it by: rows are only ever added at the end. */
+  /** The position in airlines.json, which ids and flight numbers use: rows are only added at the end. */
   readonly index: number;
-  /** Two characters, openly fictional. */
+  /** Two openly fictional characters. */
   readonly code: string;
   readonly name: string;
   readonly kind: 'full_service' | 'leisure' | 'regional';
-  /** At most two: flight numbers are laid out per hub. */
+  /** At most two, as numbers are laid out per hub. */
   readonly hubs: readonly string[];
   readonly alliance: string | null;
   readonly programme: string | null;
-  /** Economy fare brands, the most restricted first. */
+  /** From the most restricted on. */
   readonly brands: readonly string[];
 }
 
@@ -112,32 +104,32 @@ export const readAirlines = (): Airline[] =>
     brands: brands.split(','),
   }));
 
-/** Position of the airline that flies within a city, and on the routes that are set aside for testing. */
+/** The airline within cities and on test routes. */
 export const SHUTTLE = 0;
 
-/** An aircraft type as the sandbox flies it: real types, typical figures. */
+/** A real type with typical figures. */
 export interface Aircraft {
   readonly name: string;
   readonly body: 'turboprop' | 'regional_jet' | 'narrow' | 'wide';
-  /** The longest flight that it is sent on, km. */
+  /** The longest flight, km. */
   readonly rangeKm: number;
   readonly cruiseKmh: number;
-  /** Seats by cabin; 0 is a cabin that it does not have. */
+  /** By cabin; 0: absent. */
   readonly seats: Readonly<Record<CabinClass, number>>;
-  /** Fuel for taxi, take-off, climb and landing, kg. */
+  /** Taxi, take-off, climb and landing, kg. */
   readonly fuelFixedKg: number;
-  /** Fuel in cruise, kg per km. */
+  /** Cruise, kg per km. */
   readonly fuelPerKm: number;
 }
 
 export type FleetRole = keyof typeof FLEET_TABLE;
 
-/** Types by role; an airline has its favourite among those that reach. */
+/** By role, for an airline's favourite among suitable types. */
 export const FLEET = FLEET_TABLE as Record<FleetRole, readonly Aircraft[]>;
 
 export type World = ReturnType<typeof createWorld>;
 
-/** The fixed facts of one seed. Everything else is looked up from them. */
+/** A seed's fixed facts. */
 export function createWorld(seed: string) {
   const airports = readAirports();
   const airlines = readAirlines();
@@ -152,17 +144,14 @@ export function createWorld(seed: string) {
     zones: createZones(),
     airports: airports as readonly Airport[],
     airlines: airlines as readonly Airline[],
-    /** Airports that some airline calls home, in table order. */
     hubs: airports.filter((airport) => homes.has(airport.iata)),
     byCode: (iata: string): Airport | undefined => codes.get(iata),
-    /** Countries of an airline's hubs. */
     homeCountries: (airline: Airline): readonly string[] => countries[airline.index] ?? [],
-    /** Airlines at home at an airport. */
     atHome: (airport: Airport): readonly Airline[] => homes.get(airport.iata) ?? nobody,
   };
 }
 
-/** Takes a topic and the integers that it is about. Not a rest parameter: a search throws thousands of times. */
+/** Takes integers beside the topic; a rest parameter costs too much for thousands of throws a search. */
 type Throw = (topic: number, a?: number, b?: number, c?: number, d?: number, e?: number) => number;
 
 const TOPICS = [
@@ -171,23 +160,20 @@ const TOPICS = [
   'services',
 ] as const;
 
-/** Topics of throws, from 1: two topics never share a result. */
+/** Topics of throws; no two share a result. */
 export const TOPIC = Object.fromEntries(TOPICS.map((topic, at) => [topic, at + 1])) as Record<
   (typeof TOPICS)[number],
   number
 >;
 
-/**
- * The dice of the sandbox world: a hash of a seed and a few integers, so that every fact can be looked up again in any
- * order by any process. Not cryptographic.
- */
+/** Hashes a seed and integers, so that any process finds each fact again. Not cryptographic. */
 function createDice(seed: string) {
   let start = 0x811c9dc5;
   for (let i = 0; i < seed.length; i++) start = Math.imul(start ^ seed.charCodeAt(i), 0x01000193);
   /** A 32-bit unsigned integer. */
   const bits: Throw = (topic, a = 0, b = 0, c = 0, d = 0, e = 0) =>
     mix(mix(mix(mix(mix(mix(start, topic), a), b), c), d), e);
-  /** A number in [0, 1). */
+  /** In [0, 1). */
   const unit: Throw = (topic, a, b, c, d, e) => bits(topic, a, b, c, d, e) / 0x1_0000_0000;
   /** An integer in [0, count). */
   const pick = (count: number, topic: number, a?: number, b?: number, c?: number, d?: number, e?: number): number =>
@@ -195,7 +181,7 @@ function createDice(seed: string) {
   return { bits, unit, pick };
 }
 
-/** One round of a murmur-like finaliser. */
+/** A murmur-like round. */
 function mix(hash: number, value: number): number {
   let h = Math.imul((hash ^ value) + 0x9e3779b9, 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35);

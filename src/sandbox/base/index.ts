@@ -3,14 +3,11 @@ import { openSqlite } from '../../store/libsql/index.ts';
 
 type Value = string | number | null;
 
-/**
- * Opens a double's own book: rows in a file that several processes share. A column `due_at_ms` of the file is the field
- * `dueAtMs` of a row.
- */
+/** Opens a double's book in a shared file; column `due_at_ms` is field `dueAtMs`. */
 export function openBook(path: string, tables: string) {
   const database = openSqlite(path);
   database.exec(tables);
-  /** Runs a statement and reads every row of its answer: only then has one with `returning` written. */
+  /** Reads all rows, because `returning` writes only then. */
   const rows = <T>(statement: string, ...values: readonly Value[]): T[] =>
     (database.prepare(statement).all(...values) as Record<string, Value>[]).map(
       (row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])) as T,
@@ -20,7 +17,7 @@ export function openBook(path: string, tables: string) {
     run: (statement: string, ...values: readonly Value[]): void => {
       database.prepare(statement).run(...values);
     },
-    /** Inserts a row, and answers with it as it was written; undefined where `conflict` kept it out. */
+    /** Returns the written row; undefined where `conflict` kept it out. */
     insert<T extends object>(table: string, row: Partial<T>, conflict = ''): T | undefined {
       const columns = Object.keys(row).map(columnOf);
       const places = columns.map(() => '?');
@@ -36,7 +33,7 @@ export type Book = ReturnType<typeof openBook>;
 const fieldOf = (column: string): string => column.replaceAll(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase());
 const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Every status that a double may answer with: what it was made to answer decides. */
+/** Doubles may answer with any status. */
 const ANSWERS = Object.fromEntries(
   [200, 201, 202, 204, 307, 400, 401, 403, 404, 405, 413, 415, 422, 429, 444, 500, 502, 503, 504].map((status) => [
     status,
@@ -44,7 +41,7 @@ const ANSWERS = Object.fromEntries(
   ]),
 );
 
-/** The route table of a double, from its calls by method and path: `GET /air/orders/{id}`. */
+/** Calls by method and path: `GET /air/orders/{id}`. */
 export const tableOf = <C>(calls: Readonly<Record<string, (call: Call<C>) => Promise<object>>>): RouteTable<C> => ({
   unknown: 'not_found',
   routes: Object.entries(calls).map(([place, run]) => {

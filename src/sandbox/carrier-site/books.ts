@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { decimalOf } from '../airline/index.ts';
 import { type Book, openBook } from '../base/index.ts';
 
-/** The pay button as it was pressed. */
 interface Press {
   readonly pressId: number;
-  /** The site's own, in the page with the button: its second press is ignored. */
+  /** The page's own, whose second press is ignored. */
   readonly payToken: string;
-  /** "Your reference" of the passengers page; empty where none was given. */
+  /** "Your reference" of the passengers page, or empty. */
   readonly reference: string;
   readonly scenario: string;
   readonly amountCents: number;
@@ -24,11 +23,11 @@ export interface Sale {
   readonly passengerCount: number;
   readonly familyDigests: string;
   readonly paidCents: number;
-  /** The amount that confirmations name. */
+  /** The amount in confirmations. */
   readonly shownCents: number;
-  /** Given back when it is cancelled; null: it can't be. */
+  /** Refunded at a cancellation; null: it can't be. */
   readonly refundCents: number | null;
-  /** When the booking is confirmed; null: never. */
+  /** null: never. */
   readonly confirmsAtMs: number | null;
   readonly cancelledAtMs: number | null;
 }
@@ -60,10 +59,10 @@ const TABLES = `
 
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** The record locator of a press: six characters that look random, and never the same twice in one set of books. */
+/** A press's locator: six random-looking characters, unique in its books. */
 export function locatorOf(seed: string, pressId: number): string {
   const start = createHash('sha256').update(`locator ${seed}`).digest().readUInt32BE(0);
-  // An odd factor makes it a permutation of 30 bits, which are six letters.
+  // An odd factor permutes 30 bits, six letters.
   let left = (Math.imul(pressId, 0x2545f491) + start) & 0x3fffffff;
   let locator = '';
   for (let i = 0; i < 6; i++) {
@@ -78,18 +77,15 @@ const nameDigest = (locator: string, familyName: string): string =>
     .update(`${locator} ${familyName.normalize('NFC').trim().toUpperCase()}`)
     .digest('hex');
 
-/**
- * The pretend carrier's own books: buttons pressed, seats sold and cancelled. They hold no traveller: a family name
- * only as a digest, and the address of a mail until it was sent.
- */
+/** The carrier's books: presses, sales, cancellations. Family names are digests, mail addresses last until sent. */
 export function openSiteBooks(path: string, seed: string) {
   const { close, insert, rows, run } = openBook(path, TABLES);
   return {
     close,
 
     /**
-     * Writes that the button was pressed, and takes the card: null when this page's button was pressed before.
-     * `declined`: the card is not one of the bank's, holds another amount, or was used.
+     * Records a press and charges the card; null for a repeated press. `declined`: another bank's, amount's or a used
+     * card.
      */
     press(pressed: Omit<Press, 'pressId' | 'outcome'>, cardHolds: number | null) {
       const written = insert<Press>(
@@ -106,7 +102,6 @@ export function openSiteBooks(path: string, seed: string) {
       return { pressId, outcome: 'taken' as const };
     },
 
-    /** Sells what a press paid for. */
     sell(
       pressId: number,
       {
@@ -129,7 +124,7 @@ export function openSiteBooks(path: string, seed: string) {
     saleOfPress: (pressId: number): Sale | null =>
       rows<Sale>('select * from sales where press_id = ?', pressId)[0] ?? null,
 
-    /** The booking of a reference, with a family name in it. */
+    /** Finds a booking by locator and family name. */
     saleFor(locator: string, familyName: string): Sale | null {
       const [sale] = rows<Sale>('select * from sales where locator = ?', locator.trim().toUpperCase());
       if (!sale) return null;
@@ -148,10 +143,10 @@ export function openSiteBooks(path: string, seed: string) {
     dueMails: (nowMs: number): DueMail[] =>
       rows('select * from mails where due_at_ms <= ? order by due_at_ms limit 20', nowMs),
 
-    /** Forgets a delivered mail, and its address. */
+    /** Forgets a delivered mail and its address. */
     mailSent: (mailId: number): void => run('delete from mails where mail_id = ?', mailId),
 
-    /** Something reached the pretend till of another host. */
+    /** Records a visit to the pretend till of another host. */
     noteElsewhere(what: string, atMs: number): void {
       insert('elsewhere', { atMs, what });
     },
@@ -162,7 +157,6 @@ export function openSiteBooks(path: string, seed: string) {
 
 export type SiteBooks = ReturnType<typeof openSiteBooks>;
 
-/** Everything that happened, to check a purchase against. */
 function reportOf(rows: Book['rows'], nowMs: number) {
   const presses = rows<Press>('select * from presses order by press_id');
   return {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { CardIssuer } from '../../airlines/browser/index.ts';
 
 /**
- * Cards of the sandbox's issuer: 19 digits that begin with 9999, which no bank has, then the amount in cents, a serial
- * number and Luhn's digit. A card is good for exactly its amount, once.
+ * The sandbox issuer's cards: 19 digits from 9999, which no bank has, with amount, serial and Luhn's digit; good for
+ * exactly its amount, once.
  */
 interface SandboxCard {
   readonly number: string;
@@ -13,7 +13,7 @@ interface SandboxCard {
 const ISSUER = '9999';
 const MOST_CENTS = 99_999_999;
 
-/** A card for an amount. `serial` tells cards of the same amount apart; of six digits. */
+/** A six-digit `serial` tells equal amounts apart. */
 export function sandboxCard(amountCents: number, serial: number): SandboxCard {
   if (amountCents < 1 || amountCents > MOST_CENTS) throw new RangeError('an amount that no sandbox card holds');
   const body = `${ISSUER}${String(amountCents).padStart(8, '0')}${String(serial % 1_000_000).padStart(6, '0')}`;
@@ -21,14 +21,13 @@ export function sandboxCard(amountCents: number, serial: number): SandboxCard {
   return { number, cvc: cvcOf(number) };
 }
 
-/** The amount on a card, in cents; null for a card that the sandbox's bank did not issue. */
+/** Cents; null for another bank's card. */
 export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'>): number | null {
   if (!/^\d{19}$/.test(number) || !number.startsWith(ISSUER)) return null;
   if (luhnDigit(number.slice(0, -1)) !== number.at(-1) || cvc !== cvcOf(number)) return null;
   return Number(number.slice(4, 12));
 }
 
-/** Names a card in the books. */
 export const cardDigest = (number: string): string => createHash('sha256').update(number).digest('hex').slice(0, 32);
 
 const cvcOf = (number: string): string =>
@@ -42,10 +41,7 @@ function luhnDigit(body: string): string {
   return String((10 - (sum % 10)) % 10);
 }
 
-/**
- * Cards that the pretend carrier's till takes, each for exactly its amount: the same reference has the same card, in
- * every process. They are worth nothing.
- */
+/** Worthless cards for the pretend till, the same for a reference in every process. */
 export const createSandboxCards = (): CardIssuer => ({
   isSandbox: true,
   async issue({ reference, amountDecimal }) {

@@ -3,9 +3,7 @@ import type { Sale } from './books.ts';
 import { framed, html, page, shownMoney } from './page.ts';
 import { type Pages, redirect, type Visit } from './visit.ts';
 
-/** The end of a purchase, its booking, and the pages that no program gets past. */
 export const confirmationPages: Pages = {
-  // The booking, or what is said in its place.
   'GET /confirmation': (visit) => {
     const { placed } = visit.session;
     if (!placed) return redirect('/');
@@ -39,9 +37,8 @@ export const confirmationPages: Pages = {
     );
   },
   'GET /api/confirmation': (visit) => json({ is_ready: readySale(visit) !== null }),
-  // The form that opens a booking.
   'GET /manage': (visit) => managePage(visit, null),
-  // A booking shows itself once it is confirmed; before, the site knows none.
+  // Unconfirmed bookings are unknown.
   'POST /manage': (visit) => {
     const { session, form, ports } = visit;
     const sale = ports.books.saleFor(form.get('locator') ?? '', form.get('family') ?? '');
@@ -50,7 +47,7 @@ export const confirmationPages: Pages = {
     session.managed = form.get('family') ?? '';
     return shownBooking(visit, sale);
   },
-  // Asks once more; the second form cancels.
+  // Asks again; the second form cancels.
   'POST /manage/cancel': (visit) => {
     const { session, form, ports } = visit;
     const sale = ports.books.saleFor(form.get('locator') ?? '', session.managed ?? '');
@@ -68,7 +65,6 @@ export const confirmationPages: Pages = {
     const cancelled = ports.books.saleFor(sale.locator, session.managed);
     return cancelled ? shownBooking(visit, cancelled) : redirect('/manage');
   },
-  // Pages that end a purchase, or that no program gets past.
   'GET /sold-out': (visit) =>
     page(
       visit,
@@ -90,7 +86,7 @@ export const confirmationPages: Pages = {
       'captcha challenge',
       html`<p><label><input type="checkbox" disabled> I am not a robot</label></p><p class="busy">sandboxCAPTCHA</p>`,
     ),
-  // The till of another company, which looks the same. Each visit to it is on record.
+  // Another company's lookalike till, with visits on record.
   'GET /elsewhere': (visit) => {
     const { ports, session } = visit;
     ports.books.noteElsewhere('opened', ports.clock.now());

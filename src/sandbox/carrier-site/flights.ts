@@ -5,9 +5,8 @@ import { fareMenu, type Leg, type PageFare, shuffled, type Trip, tripsFor } from
 import { html, localInstant, type Markup, page, shownDay, shownDuration, shownMoney, shownTime } from './page.ts';
 import { legsOf, type Pages, preselected, redirect, type Search, type SitePorts, type Visit } from './visit.ts';
 
-/** Flights and fares. */
 export const flightsPages: Pages = {
-  // The page of results; its flights are listed by a script.
+  // A script lists the flights.
   'GET /flights': (visit) => {
     const { session } = visit;
     const { search } = session;
@@ -31,7 +30,6 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
 <form method="post" action="/flights"><p><button class="primary" id="to-fares" disabled>Continue to fares</button></p></form>`;
     return page(visit, 'Choose your flights', main, { hasNewsletter: session.number % 4 < 2 });
   },
-  // Turns a search for one way into one for both.
   'POST /flights/return': ({ session, form }) => {
     const { search } = session;
     const returnDate = form.get('return') ?? '';
@@ -41,7 +39,6 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
     session.search = { ...search, returnDate };
     return json({ direction: 'back' });
   },
-  // The flights of a direction, for the script.
   'GET /api/flights': async (visit) => {
     const { session, url, ports } = visit;
     const { search } = session;
@@ -49,7 +46,6 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
     await ports.clock.sleep(LISTING_MS);
     return json(legsListed(visit, search, directionOf(url.searchParams)).map((leg) => listed(ports, leg)));
   },
-  // Takes a flight out of a list.
   'POST /flights/choose': (visit) => {
     const { session, form } = visit;
     const direction = directionOf(form);
@@ -67,7 +63,7 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
       return new HttpResponse(400, 'The return flight leaves too early.');
     return redirect('/fares');
   },
-  // The fare menu, in another order at every visit.
+  // Shuffled at every visit.
   'GET /fares': async (visit) => {
     const { session, ports } = visit;
     const { search, scenario } = session;
@@ -85,7 +81,7 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
 </form>`;
     return page(visit, 'Choose your fare', main, { hasBasket: true, hasNewsletter: session.number % 4 === 2 });
   },
-  // Takes the fare; whatever the site would like to sell with it is in the basket from here on.
+  // Puts the site's own extras into the basket too.
   'POST /fares': ({ session, form }) => {
     const fare = form.has('fare') ? session.fares[Number(form.get('fare'))] : undefined;
     if (!fare) return new HttpResponse(400, 'Choose a fare first.');
@@ -95,7 +91,7 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
   },
 };
 
-/** Prices of the site change on the hours of the clock that divide by four, and in between hold to the cent. */
+/** Prices hold to the cent between hours divisible by four. */
 const PRICE_HOLDS_MINUTES = 240;
 
 type Direction = 'out' | 'back';
@@ -129,7 +125,6 @@ const directionOf = (fields: URLSearchParams): Direction => (fields.get('directi
 
 const idOf = (leg: Leg): string => `${leg.carrier.code}${leg.number}-${leg.day}`;
 
-/** The flights of one direction, in the order of their departure. */
 function legsListed({ ports }: Visit, search: Search, direction: Direction): Leg[] {
   const { origin, destination, departDate, returnDate, adults } = search;
   const isOut = direction === 'out';

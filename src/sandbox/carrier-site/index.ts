@@ -20,16 +20,15 @@ export { SITE_SCENARIO_NAMES, siteScenario } from './scenarios.ts';
 interface CarrierSiteOptions {
   readonly seed: string;
   readonly clock: Clock;
-  /** The file of its books. */
   readonly books: string;
   readonly scenario?: SiteScenario | undefined;
-  /** A Maildir; null: mails go nowhere. */
+  /** A Maildir; null: none. */
   readonly mailFolder: string | null;
-  /** From a sale to its mail, milliseconds (default 300). */
+  /** From sale to mail, ms (default 300). */
   readonly mailMs?: number | undefined;
-  /** How long slow pages and slow confirmations take, milliseconds (default 3000). */
+  /** Slow pages and confirmations, ms (default 3000). */
   readonly slowMs?: number | undefined;
-  /** How long the till of `answers_late` takes, milliseconds (default 100,000). */
+  /** The till of `answers_late`, ms (default 100,000). */
   readonly lateMs?: number | undefined;
 }
 
@@ -50,7 +49,7 @@ const PAGES: Pages = {
   },
 };
 
-/** The web site of a pretend carrier (docs/sandbox.md): real pages with forms, scripts and sessions, and its own books. */
+/** A pretend carrier's web site with its own books (docs/sandbox.md). */
 export function openCarrierSite(options: CarrierSiteOptions) {
   const { clock, seed } = options;
   const books = openSiteBooks(options.books, seed);
@@ -71,7 +70,7 @@ export function openCarrierSite(options: CarrierSiteOptions) {
     'GET /sandbox/dkim': () => new HttpResponse(200, sandboxDkimRecord(), { 'content-type': 'text/plain' }),
   };
   return {
-    /** null: the connection has to be cut without an answer. */
+    /** null: cut the connection. */
     async fetch(request: HttpRequest): Promise<SiteAnswer> {
       const url = new URL(request.url);
       const place = `${request.method} ${url.pathname}`;
@@ -90,7 +89,7 @@ export function openCarrierSite(options: CarrierSiteOptions) {
         'set-cookie': cookieFor(visit.session),
       });
     },
-    /** Delivers the mails that are due; answers how many. */
+    /** @returns the number of delivered mails */
     deliverDue: () => deliverDue(books, options.mailFolder, clock.now()),
     close: () => books.close(),
   };

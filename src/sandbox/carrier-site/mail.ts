@@ -5,10 +5,7 @@ import type { DueMail, Sale, SiteBooks } from './books.ts';
 import DKIM from './dkim.json' with { type: 'json' };
 import { shownMoney } from './page.ts';
 
-/**
- * The domain that the site's mails come from, which no DNS knows, and the key that signs them. Published on purpose, as
- * PKCS #8: the domain of this pretend carrier can't exist.
- */
+/** The mails' nonexistent domain and its key, published on purpose (PKCS #8). */
 export const SANDBOX_MAIL_DOMAIN = DKIM.domain;
 export const SANDBOX_DKIM_SELECTOR = DKIM.selector;
 
@@ -19,7 +16,7 @@ const privateKey = () =>
 export const sandboxDkimRecord = (): string =>
   `v=DKIM1; k=rsa; p=${createPublicKey(privateKey()).export({ format: 'der', type: 'spki' }).toString('base64')}`;
 
-/** The confirmation of a booking. It names no traveller. */
+/** Names no traveller. */
 export const confirmationMail = (
   recipient: string,
   { locator, flights, shownCents }: Pick<Sale, 'locator' | 'flights' | 'shownCents'>,
@@ -40,7 +37,7 @@ export const confirmationMail = (
   ].join('\n'),
 });
 
-/** A mail as bytes, signed with the key of the site's domain unless it is forged. */
+/** Signed with the domain's key unless forged. */
 async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
@@ -59,7 +56,7 @@ async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
   return message;
 }
 
-/** Puts a mail into a Maildir: written beside, then moved, so that none is read by half. */
+/** Written aside and moved, so that no half mail is read. */
 async function deliver(folder: string, bytes: Buffer, nowMs: number): Promise<void> {
   await Promise.all(['tmp', 'new', 'cur'].map((name) => mkdir(join(folder, name), { recursive: true, mode: 0o700 })));
   const name = `${Math.floor(nowMs / 1000)}.M${randomBytes(8).toString('hex')}.sandbox`;
@@ -67,7 +64,7 @@ async function deliver(folder: string, bytes: Buffer, nowMs: number): Promise<vo
   await rename(join(folder, 'tmp', name), join(folder, 'new', name));
 }
 
-/** Delivers the mails that are due. Without a folder they are not sent, and go nowhere. */
+/** Delivers due mails, or drops them without a folder. */
 export async function deliverDue(books: SiteBooks, folder: string | null, nowMs: number): Promise<number> {
   const due = books.dueMails(nowMs);
   for (const mail of due) {

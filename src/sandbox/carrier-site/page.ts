@@ -1,14 +1,13 @@
 import { HttpResponse } from '../../kernel/http.ts';
 import { basketLines, legsOf, totalOf, type Visit } from './visit.ts';
 
-/** HTML that is safe to put into a page. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
 type Shown = string | number | Markup | null | false | readonly (Markup | null | false)[];
 
-/** Markup with values put in: text is escaped, markup is not; null and false are nothing. */
+/** Escapes text, keeps markup, omits null and false. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Shown[]): Markup =>
   new Markup(parts.reduce((text, part, i) => text + textOf(values[i - 1] ?? null) + part));
 
@@ -29,21 +28,20 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (letter) => ENTITIES[letter] ?? '');
 
-/** Amounts, days and times as the site writes them: in English, with the numbers of the continent. */
+/** The site's English with continental numbers. */
 
-/** `1.234,50 US$` of US cents. */
+/** US cents as `1.234,50 US$`. */
 export function shownMoney(cents: number): string {
   const whole = String(Math.floor(cents / 100)).replaceAll(/\B(?=(\d{3})+$)/g, '.');
   return `${whole},${String(cents % 100).padStart(2, '0')} US$`;
 }
 
-/** `06:10` of a local time in milliseconds. */
+/** `06:10` of local ms. */
 export const shownTime = (localMs: number): string => new Date(localMs).toISOString().slice(11, 16);
 
-/** `2026-12-01T06:10` of a local time. */
+/** `2026-12-01T06:10` of local ms. */
 export const localInstant = (localMs: number): string => new Date(localMs).toISOString().slice(0, 16);
 
-/** `Tue 1 December 2026` of a local time. */
 export function shownDay(localMs: number): string {
   const day = new Date(localMs);
   const words = (options: Intl.DateTimeFormatOptions) =>
@@ -73,14 +71,13 @@ const ASSETS = html`<link rel="icon" href="data:,">
 
 interface PageOptions {
   readonly status?: number;
-  /** The newsletter may pop up here. */
+  /** Allows the newsletter to pop up. */
   readonly hasNewsletter?: boolean;
   readonly hasBasket?: boolean;
-  /** Lies over everything else. */
+  /** Covers the page. */
   readonly overlay?: Markup | null;
 }
 
-/** A whole page, with whatever lies over it. */
 export function page(visit: Visit, title: string, main: Markup, options: PageOptions = {}): HttpResponse {
   const { hasNewsletter = false, hasBasket = false, overlay = null } = options;
   const body = html`<!doctype html>
@@ -111,7 +108,7 @@ ${overlay}
   return new HttpResponse(options.status ?? 200, body.text, HEADERS);
 }
 
-/** A page of a frame: no header, no walls. */
+/** Without header and walls. */
 export const framed = (title: string, main: Markup): HttpResponse =>
   new HttpResponse(
     200,
@@ -159,7 +156,7 @@ function cookieWall({ session }: Visit): Markup | null {
 <button type="button" data-close class="primary">Accept all</button></div></div>`;
 }
 
-/** Comes late, on another page from one visit to the next. */
+/** Comes late, on varying pages. */
 function newsletter({ session }: Visit): Markup | null {
   if (session.hasClosedNewsletter) return null;
   return html`<div class="veil" data-wall="/newsletter" data-after="${NEWSLETTER_MS}" hidden>

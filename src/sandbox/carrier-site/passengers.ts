@@ -2,13 +2,12 @@ import { alpha2Codes } from '../../kernel/domain/countries.ts';
 import { html, type Markup, page } from './page.ts';
 import { type Pages, redirect, type Visit } from './visit.ts';
 
-/** The form of the travellers. */
 export const passengersPages: Pages = {
   'GET /passengers': (visit) => {
     if (!visit.session.fare) return redirect('/');
     return passengersPage(visit, {});
   },
-  // Takes the form. Scenarios that end a purchase before the till do it here.
+  // Scenarios that end before the till act here.
   'POST /passengers': (visit) => {
     const { session, form, ports } = visit;
     const { search, fare, scenario } = session;
@@ -37,7 +36,6 @@ interface Field {
   readonly label: string;
   readonly kind: 'text' | 'email' | 'tel' | 'date' | Options;
   readonly isFine: (value: string, nowMs: number) => boolean;
-  /** Shown beside a value that is not fine. */
   readonly error: string;
   readonly hint: string;
 }

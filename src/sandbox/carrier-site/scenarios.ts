@@ -1,18 +1,17 @@
 import { mishapOn, scenarioRoute } from '../airline/index.ts';
 import SENTENCES from './scenarios.json' with { type: 'json' };
 
-/** The scenarios of the site, with the sentence that docs/sandbox.md says of each. */
+/** The scenarios with docs/sandbox.md's sentences. */
 export const SITE_SCENARIOS: Record<keyof typeof SENTENCES, string> = SENTENCES;
 
 export type SiteScenario = keyof typeof SITE_SCENARIOS;
 
 export const SITE_SCENARIO_NAMES = Object.keys(SITE_SCENARIOS) as SiteScenario[];
 
-/** Reads a scenario's name; null for anything else. */
 export const siteScenario = (name: string | null | undefined): SiteScenario | null =>
   SITE_SCENARIO_NAMES.find((one) => one === name) ?? null;
 
-/** The scenario of a visit: the one that its start page was opened with, else the route's own, else the site's. */
+/** The start page's scenario, else the route's, else the site's. */
 export function scenarioOfVisit(
   asked: SiteScenario | null,
   configured: SiteScenario,

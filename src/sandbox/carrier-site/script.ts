@@ -1,4 +1,3 @@
-/** The stylesheet of the site. */
 export const STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1c2733; background: #eef3f4; }
@@ -55,7 +54,7 @@ dt { font-weight: 600; } dd { margin: 0; }
 [hidden] { display: none !important; }
 `;
 
-/** The script of the site, as browsers get it: walls, the list of flights, extras, the card and the button that pays. */
+/** The browser script: walls, flights, extras, card and pay button. */
 export const SCRIPT = `'use strict';
 const $ = (query, within = document) => within.querySelector(query);
 const all = (query, within = document) => [...within.querySelectorAll(query)];
@@ -67,7 +66,7 @@ const element = (name, text, more = {}) => {
   return made;
 };
 
-// Whatever lies over the page: some of it comes late.
+// Walls, some of which come late.
 for (const wall of all('[data-wall]')) {
   const after = Number(wall.dataset.after || 0);
   if (after > 0) setTimeout(() => { wall.hidden = false; }, after);
@@ -78,7 +77,7 @@ for (const wall of all('[data-wall]')) {
     });
 }
 
-// Search: the day of return is asked for only where there is one.
+// One-way searches hide the return day.
 const back = $('#return-date');
 for (const radio of all('input[name=trip]'))
   radio.addEventListener('change', () => { back.disabled = radio.value !== 'return'; });
@@ -129,7 +128,6 @@ if (addReturn)
     await listFlights(section);
   });
 
-// Extras change the basket at once.
 for (const box of all('input[data-extra]'))
   box.addEventListener('change', async () => {
     const answer = await post('/extras/tick', { extra: box.value, ticked: String(box.checked) });
@@ -137,7 +135,7 @@ for (const box of all('input[data-extra]'))
     for (const total of all('[data-basket-total]')) total.textContent = basket.total;
   });
 
-// The till: the card lies in a frame, which gives a token for it.
+// A framed card gives a token.
 const pay = $('#pay-form');
 if (pay) {
   const frame = $('iframe.card');
@@ -174,7 +172,6 @@ if (pay) {
   });
 }
 
-// The frame with the card.
 const card = $('#card-form');
 if (card) {
   addEventListener('message', async ({ origin, source, data }) => {
@@ -190,10 +187,8 @@ if (card) {
   card.addEventListener('submit', (event) => event.preventDefault());
 }
 
-// A page of a payment that is reloaded.
 if ($('[data-reloads]')) setTimeout(() => location.reload(), 300);
 
-// A confirmation that takes its time.
 const waiting = $('[data-waiting]');
 if (waiting)
   setInterval(async () => {

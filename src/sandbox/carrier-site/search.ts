@@ -4,9 +4,8 @@ import { html, type Markup, page } from './page.ts';
 import { scenarioOfVisit, siteScenario } from './scenarios.ts';
 import { type Pages, redirect, type Search, type Visit } from './visit.ts';
 
-/** The start page and its form. */
 export const searchPages: Pages = {
-  // The start page. `?scenario=` makes this visit misbehave.
+  // `?scenario=` makes this visit misbehave.
   'GET /': (visit) => {
     const { session, url, ports } = visit;
     const asked = url.searchParams.get('scenario');
@@ -17,7 +16,6 @@ export const searchPages: Pages = {
     } else session.scenario = session.asked ?? ports.scenario;
     return searchPage(visit, {});
   },
-  // Takes the search form.
   'POST /search': (visit) => {
     const { session, form, ports } = visit;
     const read = searchOf(form);

@@ -17,9 +17,8 @@ import {
   type Visit,
 } from './visit.ts';
 
-/** Extras, and the till: its price, the frame with the card, and the button that pays. */
 export const tillPages: Pages = {
-  // Extras, two of them ticked from the start.
+  // Two extras are ticked from the start.
   'GET /extras': (visit) => {
     const { session } = visit;
     if (!session.fare || session.familyNames.length === 0) return redirect('/');
@@ -37,7 +36,6 @@ ${EXTRAS.map(
 </form>`;
     return page(visit, 'Anything else?', main, { hasBasket: true });
   },
-  // Ticks or unticks an extra, and answers with the total.
   'POST /extras/tick': ({ session, form }) => {
     const id = form.get('extra') ?? '';
     const ticked = new Set(session.extras);
@@ -46,14 +44,13 @@ ${EXTRAS.map(
     session.extras = ticked;
     return json({ total: shownMoney(totalOf(basketLines(session))) });
   },
-  // What is ticked in the form decides.
+  // The form's ticks decide.
   'POST /extras': ({ session, form, url }) => {
     const known = new Set(EXTRAS.map(({ id }) => id));
     session.extras = new Set(form.getAll('extra').filter((id) => known.has(id)));
     if (session.scenario === 'insurance_sticks') session.extras = new Set([...session.extras, 'insurance']);
     return redirect(session.scenario === 'redirect_elsewhere' ? elsewhere(url) : '/pay');
   },
-  // The till: what it costs in the end, the frame with the card, and the button that pays.
   'GET /pay': async (visit) => {
     const { session, ports } = visit;
     const { scenario, fare } = session;
@@ -79,12 +76,10 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
 <span class="busy" id="paying" hidden>Paying…</span></form>`;
     return page(visit, 'Pay', main, { overlay: overTheButton(session) });
   },
-  // Counts the order again.
   'POST /pay/refresh': ({ session }) => {
     session.totalHasMoved = true;
     return json({ total: shownMoney(totalOf(basketLines(session, true))) });
   },
-  // The frame that asks for the card.
   'GET /card': () =>
     framed(
       'Card details',
@@ -95,7 +90,7 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
 <div class="field"><label for="card-cvc">Security code</label><input id="card-cvc" name="cvc" inputmode="numeric"></div></div>
 </form>`,
     ),
-  // Takes a card and gives a token for it. The number is kept nowhere.
+  // Keeps the token, never the number.
   'POST /card': ({ session, form, ports }) => {
     const number = (form.get('number') ?? '').replaceAll(/\s/g, '');
     const [, month = '', year = ''] = /^(\d{2})\/(\d{2})$/.exec(form.get('expiry') ?? '') ?? [];
@@ -111,7 +106,7 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
     });
     return json({ token });
   },
-  // The press. A button that was pressed before is none: the first press goes on.
+  // The first press of a button counts.
   'POST /pay': (visit) => {
     const { session, form } = visit;
     const card = session.cards.get(form.get('card') ?? '');
@@ -127,7 +122,7 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
   },
 };
 
-/** The same server by its other name: a browser takes it for another host. */
+/** The same server's other name, another host to browsers. */
 function elsewhere({ hostname, port }: URL): string {
   return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
 }
@@ -144,10 +139,10 @@ function overTheButton({ scenario }: Session): Markup | null {
   return null;
 }
 
-/** Tills that take each request to pay for a payment of its own. */
+/** Tills that charge every request to pay. */
 const PAYS_EACH_TIME: ReadonlySet<string> = new Set(['pays_itself', 'pays_again']);
 
-/** A wrong confirmation adds this to the amount. */
+/** A wrong confirmation adds this. */
 const WRONG_BY_CENTS = 900;
 
 const MOST_PAID_AGAIN = 3;
@@ -158,7 +153,7 @@ interface Paying {
   readonly total: number;
 }
 
-/** Writes the press into the books, takes the card, sells the seats and lets the mail follow, as the scenario has it. */
+/** Records the press and charge, then sells and mails by the scenario. */
 async function placeOrder(visit: Visit, { once, card, total }: Paying): Promise<SiteAnswer> {
   const { session, ports } = visit;
   const { books, clock } = ports;
@@ -225,7 +220,7 @@ async function placeOrder(visit: Visit, { once, card, total }: Paying): Promise<
   }
 }
 
-/** A page that reloads itself, which sends the form again; at last it leads to the booking. */
+/** Resends the form on reloads, and at last leads to the booking. */
 function paidAgain(visit: Visit): SiteAnswer {
   const { session } = visit;
   session.timesPaid += 1;
@@ -251,7 +246,7 @@ function sell({ session, ports }: Visit, pressId: number, total: number, confirm
   ports.books.queueMail({ kind: 'signed', ...confirmationMail(email, sale, reference), dueAtMs });
 }
 
-/** A mail about a booking that was never made, without a signature. */
+/** Mails unsigned about a booking that was never made. */
 function forge({ session, ports }: Visit, total: number): void {
   const mail = confirmationMail(
     session.email,

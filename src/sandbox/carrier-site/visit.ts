@@ -11,37 +11,33 @@ export interface SitePorts {
   readonly clock: Clock;
   readonly books: SiteBooks;
   readonly scenario: SiteScenario;
-  /** From a sale to its mail, milliseconds; ten times as long, and at least 3 seconds, where it is late. */
+  /** From sale to mail, ms; late: ten times, at least 3 seconds. */
   readonly mailMs: number;
-  /** How long a slow page takes, and a slow confirmation. */
+  /** Slow pages and confirmations, ms. */
   readonly slowMs: number;
-  /** How long the till takes to answer in `answers_late`. */
+  /** The till of `answers_late`, ms. */
   readonly lateMs: number;
 }
 
 export interface Search {
   readonly origin: string;
   readonly destination: string;
-  /** YYYY-MM-DD */
   readonly departDate: string;
   readonly returnDate: string | null;
   readonly adults: number;
 }
 
-/** A purchase after its button was pressed. */
 export interface Placed {
   readonly pressId: number;
   readonly shows: 'booking' | 'processing' | 'mail' | 'declined';
-  /** A booking page is busy until then. */
+  /** The booking page is busy until then. */
   readonly busyUntilMs: number;
 }
 
 export type Session = ReturnType<typeof newSession>;
 
-/** The flights that were chosen. */
 export const legsOf = ({ out, back }: Session): Leg[] => [out, back].filter((leg) => leg !== null);
 
-/** One request of a visitor. */
 export interface Visit {
   readonly ports: SitePorts;
   readonly session: Session;
@@ -50,10 +46,9 @@ export interface Visit {
   readonly form: URLSearchParams;
 }
 
-/** null: the connection is cut without an answer. */
+/** null: cut the connection. */
 export type SiteAnswer = HttpResponse | null;
 
-/** Answers by method and path. */
 export type Pages = Readonly<Record<string, (visit: Visit) => SiteAnswer | Promise<SiteAnswer>>>;
 
 export const redirect = (to: string): HttpResponse => new HttpResponse(303, null, { location: to });
@@ -63,7 +58,7 @@ const IDLE_MS = 45 * 60_000;
 const MOST_SESSIONS = 2_000;
 const MOST_FORM_BYTES = 64 * 1024;
 
-/** The visitors of a site, by their cookie. */
+/** Visitors by cookie. */
 export function createVisitors(ports: SitePorts) {
   const sessions = new Map<string, Session>();
   let count = 0;
@@ -77,14 +72,14 @@ export function createVisitors(ports: SitePorts) {
     return session;
   };
   return {
-    /** The visit that a request belongs to; null for a body that is too long. */
+    /** null for a too long body. */
     async of(request: HttpRequest, url: URL): Promise<{ visit: Visit; isNew: boolean } | null> {
       const nowMs = ports.clock.now();
       const body = await readBody(request.body, MOST_FORM_BYTES);
       if (body === null) return null;
       const known = sessions.get(cookieOf(request));
       const session = known ?? begin(nowMs);
-      // The map stays in the order of their last visits.
+      // Keeps the map in order of last visits.
       sessions.delete(session.id);
       sessions.set(session.id, session);
       session.seenAtMs = nowMs;
@@ -94,16 +89,15 @@ export function createVisitors(ports: SitePorts) {
   };
 }
 
-/** The header that gives a new visitor his cookie. */
+/** The cookie of a new visitor. */
 export const cookieFor = ({ id }: Session): string => `${COOKIE}=${id}; Path=/; HttpOnly; SameSite=Lax`;
 
 const cookieOf = (request: HttpRequest): string =>
   new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-f]+)`).exec(headerOf(request, 'cookie') ?? '')?.[1] ?? '';
 
-/** A visitor, until the process ends. */
 const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   id: randomBytes(16).toString('hex'),
-  /** Visits are counted: the order of the fares depends on it. */
+  /** The fares' order depends on the count. */
   number,
   seenAtMs: nowMs,
   asked: null as SiteScenario | null,
@@ -113,11 +107,11 @@ const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   search: null as Search | null,
   out: null as Leg | null,
   back: null as Leg | null,
-  /** In the order of the page. */
+  /** In page order. */
   fares: [] as readonly PageFare[],
   fare: null as PageFare | null,
   extras: new Set() as ReadonlySet<string>,
-  /** As they were typed, for a page that is shown again. */
+  /** Typed values, for showing the page again. */
   typed: {} as Readonly<Record<string, string>>,
   familyNames: [] as readonly string[],
   email: '',
@@ -126,23 +120,21 @@ const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   totalHasMoved: false,
   cards: new Map<string, { readonly digest: string; readonly holdsCents: number | null }>(),
   placed: null as Placed | null,
-  /** How often `pays_again` was paid. */
   timesPaid: 0,
-  /** The last name that a booking was opened with. */
+  /** The last name of the last opened booking. */
   managed: null as string | null,
 });
 
-/** Something that the site would like to sell besides the flight. */
 interface Extra {
   readonly id: string;
   readonly name: string;
   readonly what: string;
-  /** For each adult, in cents. */
+  /** Cents for each adult. */
   readonly cents: number;
   readonly isTicked: boolean;
 }
 
-/** Two of them are ticked before anybody has asked for them. */
+/** Two are ticked in advance. */
 export const EXTRAS: readonly Extra[] = [
   {
     id: 'insurance',
@@ -164,7 +156,7 @@ interface BasketLine {
   readonly cents: number;
 }
 
-/** The contents of the basket. At the till, a scenario may ask for more than the pages before it did. */
+/** At the till some scenarios charge more. */
 export function basketLines(session: Session, isAtTill = false): BasketLine[] {
   const { fare, extras, search, scenario } = session;
   if (!fare) return [];

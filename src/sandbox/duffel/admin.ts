@@ -8,7 +8,7 @@ import { type Calls, foundOffer, type Sandbox } from './sandbox.ts';
 
 const SWITCHES = Object.keys(BEHAVIOURS) as readonly SwitchName[];
 
-/** The sandbox's own calls: its switches, and its books as they are. They ask for no token. */
+/** The sandbox's own switches and books, without a token. */
 export const adminCalls: Calls = {
   'GET /sandbox/behaviours': async (asked) => showBehaviours(asked),
   // `{"order": "cut_after"}` for good, `{"order": ["cut_after", "normal"]}` for the next ones.
@@ -48,7 +48,7 @@ export const adminCalls: Calls = {
     }
     return showBehaviours(asked);
   },
-  // Every order that was really made, seen by the API or not, and every try.
+  // Every real order, and every try.
   'GET /sandbox/orders': async (asked) =>
     json({
       orders: asked.books.orders.all().map((order) => shownOrder(asked, order)),
@@ -66,7 +66,7 @@ export const adminCalls: Calls = {
         })),
       balance: balanceText(asked),
     }),
-  // The airline ends an order itself, and a webhook tells of a change.
+  // The airline cancels, and a webhook tells of it.
   'POST /sandbox/orders/{id}/airline_cancellation': async (asked, id) => {
     const { books, clock } = asked;
     const order = books.orders.need(id);
@@ -74,7 +74,6 @@ export const adminCalls: Calls = {
     books.orders.put(id, { ...order, cancelledAtMs: clock.now() });
     return json({ change_id: change.id, order_id: id });
   },
-  // `{"minutes": 90}`
   'POST /sandbox/orders/{id}/schedule_change': async (asked, id) => {
     const order = asked.books.orders.need(id);
     const { minutes } = await asked.data();

@@ -1,16 +1,16 @@
 import type { KindName } from './errors.ts';
 
 /**
- * How an order is taken. `made` says when it is there: at once; `later`, found by its offer and sent by webhook only
- * then; `stray`, booked at the airline and never seen here; `fails_later`, sent by webhook; or not at all.
+ * `made`: `at_once`; `later` (then found by its offer and sent by webhook); `stray` (booked, never shown);
+ * `fails_later` (by webhook); or never.
  */
 export interface OrderBehaviour {
   readonly made: 'at_once' | 'later' | 'stray' | 'fails_later' | 'never';
   readonly answer: 'order' | 'order_200' | 'accepted' | 'cut' | 'html' | 'html_401' | 'text_403' | KindName;
-  /** The answer waits for `slowMs`. */
+  /** Waits `slowMs` before the answer. */
   readonly slow?: true;
   readonly tickets?: 'later' | 'never';
-  /** The airline never heard of it: the offer can be tried again. */
+  /** The airline did not hear of it: the offer can be retried. */
   readonly frees?: true;
 }
 
@@ -36,13 +36,13 @@ export const ORDER_BEHAVIOURS = {
   gateway_timeout_made: { made: 'later', answer: 'gateway_timeout_error' },
   html: { made: 'never', answer: 'html' },
   html_made: { made: 'at_once', answer: 'html' },
-  // A gateway that refuses a call, having let it through or not.
+  // A gateway refuses a call, before or after passing it on.
   unauthorized: { made: 'never', answer: 'html_401' },
   unauthorized_made: { made: 'at_once', answer: 'html_401' },
   unauthorized_made_later: { made: 'later', answer: 'html_401' },
   forbidden: { made: 'never', answer: 'text_403' },
   forbidden_made: { made: 'at_once', answer: 'text_403' },
-  // The API's own refusal, and there is an order all the same.
+  // The API refuses, but there is an order.
   refused_made: { made: 'at_once', answer: 'insufficient_permissions' },
   unavailable_made: { made: 'at_once', answer: 'service_unavailable' },
   accepted_slow: { made: 'later', answer: 'accepted', slow: true },
@@ -54,7 +54,6 @@ export const ORDER_BEHAVIOURS = {
 
 export type OrderBehaviourName = keyof typeof ORDER_BEHAVIOURS;
 
-/** Of the quote of a cancellation, and of its confirmation. */
 export const OF_QUOTE = [
   'cheaper',
   'dearer',
@@ -73,20 +72,17 @@ export const CANCELLATION_BEHAVIOURS = ['normal', ...OF_QUOTE, ...OF_CONFIRMATIO
 
 export const BEHAVIOURS = {
   order: Object.keys(ORDER_BEHAVIOURS) as readonly OrderBehaviourName[],
-  /** Of a read of one offer. */
   offer: ['normal', 'price_up', 'gone', 'not_found', 'internal_error', 'html', 'rate_limited', 'cut', 'slow'],
   search: ['normal', 'empty', 'timeout', 'internal_error', 'html', 'rate_limited', 'cut', 'slow'],
   cancellation: CANCELLATION_BEHAVIOURS,
-  /** Of a read of orders, by id or as a list. */
   order_read: ['normal', 'internal_error', 'html', 'rate_limited', 'cut', 'slow', 'not_found', 'empty'],
-  /** Of the deliveries of later events. */
   webhook: ['normal', 'late', 'twice', 'shuffled', 'lost'],
 } as const;
 
 export type SwitchName = keyof typeof BEHAVIOURS;
 export type BehaviourOf<S extends SwitchName> = (typeof BEHAVIOURS)[S][number];
 
-/** Routes on which the API's own test mode behaves in one way; they are served by the airline ZZ. */
+/** The API's test routes, each with one behaviour, served by airline ZZ. */
 interface TestRoute {
   readonly origin: string;
   readonly destination: string;

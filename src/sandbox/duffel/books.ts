@@ -3,7 +3,7 @@ import { openBook } from '../base/index.ts';
 import type { BehaviourOf, OrderBehaviourName, SwitchName } from './behaviours.ts';
 import { refused } from './errors.ts';
 
-/** A search. Its offers are made again from it: the same seed and moment give the same world. */
+/** A search; seed and moment make its offers again. */
 export interface OfferRequestRecord {
   readonly number: number;
   readonly slices: readonly {
@@ -16,29 +16,29 @@ export interface OfferRequestRecord {
   readonly cabinClass: CabinClass;
   readonly maxConnections: number;
   readonly createdAtMs: number;
-  /** Offers at least: copies with prices of their own make a long answer. */
+  /** The least number of offers, filled by priced copies. */
   readonly leastOffers: number;
-  /** The search whose travellers these are, where an order is changed. */
+  /** The search with an order's travellers, for changes. */
   readonly passengersOf?: number;
 }
 
-/** An offer of the sandbox airline's world, and who sells it here. */
+/** An offer of the sandbox's world with its seller. */
 export interface WorldOffer {
   readonly request: OfferRequestRecord;
-  /** Its position in the answer of its search. */
+  /** The position in its search's answer. */
   readonly index: number;
-  /** Journey, prices and fares; the currency and the amounts are those that it is sold at here. */
+  /** In this seller's currency and amounts. */
   readonly offer: Offer;
   readonly ownerName: string;
   /** null for an agency. */
   readonly ownerCode: string | null;
   readonly totalCents: number;
-  /** Never added up to the total by the API. */
+  /** The API does not add it to the total. */
   readonly taxCents: number | null;
   readonly baseCents: number | null;
 }
 
-/** Changes to one offer since it was found. */
+/** An offer's later changes. */
 interface OfferState {
   readonly reads: number;
   readonly raisedCents: number;
@@ -47,7 +47,7 @@ interface OfferState {
 export interface BookedService {
   readonly id: string;
   readonly type: 'checked' | 'carry_on' | 'seat';
-  /** Of a seat: where it is, and the offer's flight that it is on. */
+  /** A seat's place and flight. */
   readonly designator?: string;
   readonly segmentId?: string;
   readonly weightKg: number | null;
@@ -58,7 +58,7 @@ export interface BookedService {
 
 export type OfferedService = BookedService & { readonly most: number };
 
-/** An order as the airline has it; who travels is kept apart, in memory alone. */
+/** The airline's order; travellers are in memory alone. */
 export interface OrderRecord {
   readonly id: string;
   readonly number: number;
@@ -68,21 +68,21 @@ export interface OrderRecord {
   readonly totalCents: number;
   readonly currency: string;
   readonly createdAtMs: number;
-  /** From when on the API shows it; null: never. */
+  /** The time the API shows it; null: never. */
   readonly listedAtMs: number | null;
-  /** null: it has no tickets, only its booking reference. */
+  /** null: no tickets, only a booking reference. */
   readonly ticketedAtMs: number | null;
   readonly bookingReference: string;
   readonly cancelledAtMs: number | null;
   readonly refund: { readonly cents: number | null; readonly currency: string; readonly to: string } | null;
-  /** Of an order that was not paid at once: until when it is held, and when it was paid. */
+  /** The end of a hold, and its payment. */
   readonly heldUntilMs?: number;
   readonly paidAtMs?: number;
-  /** The offer whose flights it has since its traveller changed it. */
+  /** The offer of its changed flights. */
   readonly changedTo?: string;
 }
 
-/** One POST of an order that was let in, and what came of it. */
+/** An admitted order request and its outcome. */
 export interface AttemptRecord {
   readonly number: number;
   readonly atMs: number;
@@ -106,7 +106,7 @@ export interface CancellationRecord {
   readonly confirmedAtMs: number | null;
 }
 
-/** A change that an airline made to an order: all its times move by so much. */
+/** An airline's change, moving all times of an order. */
 export interface ChangeRecord {
   readonly id: string;
   readonly number: number;
@@ -114,25 +114,25 @@ export interface ChangeRecord {
   readonly movedMinutes: number;
   readonly createdAtMs: number;
   readonly acceptedAtMs: number | null;
-  /** The outcome that the agency reported, other than by accepting it. */
+  /** The agency's outcome other than acceptance. */
   readonly actionTaken?: string;
 }
 
-/** A search for other flights for some directions of an order. */
+/** A search for other flights of an order. */
 export interface ChangeRequestRecord {
   readonly number: number;
   readonly orderId: string;
   readonly requestNumber: number;
-  /** Places of these directions. */
+  /** Removed directions by place. */
   readonly removed: readonly number[];
 }
 
 export interface OrderChangeRecord {
   readonly number: number;
   readonly changeRequest: number;
-  /** The place of its offer in the search. */
+  /** The offer's place in the search. */
   readonly index: number;
-  /** How it was shown when it was confirmed: the order has changed since. */
+  /** The confirmed view, as the order has changed since. */
   readonly shown: object | null;
   readonly confirmedAtMs: number | null;
 }
@@ -142,12 +142,12 @@ export interface EventRecord {
   readonly number: number;
   readonly type: string;
   readonly idempotencyKey: string;
-  /** JSON of what it is about; no passengers. */
+  /** JSON without passengers. */
   readonly object: object;
   readonly createdAtMs: number;
-  /** When it is to be delivered, once for each. */
+  /** Delivery times, one each. */
   readonly due: readonly number[];
-  /** Failures of its delivery in a row. */
+  /** Consecutive delivery failures. */
   readonly failures: number;
   readonly deliveries: readonly { readonly atMs: number; readonly status: number | null }[];
 }
@@ -158,11 +158,10 @@ export interface WebhookRecord {
   readonly secret: string;
   readonly events: readonly string[];
   readonly createdAtMs: number;
-  /** It gets no events. */
   readonly isOff?: boolean;
 }
 
-/** How the sandbox behaves until its switch is changed. `next` goes before `always`. */
+/** A switch until changed; `next` goes before `always`. */
 interface SwitchRecord {
   readonly always: string;
   readonly next: readonly string[];
@@ -180,7 +179,7 @@ interface Kinds {
   event: EventRecord;
   webhook: WebhookRecord;
   switch: SwitchRecord;
-  /** `balance` in cents, absent while it is unlimited; `least_offers`; `rate_limit`. */
+  /** `balance` in cents (absent: unlimited); `least_offers`; `rate_limit`. */
   setting: number;
   counter: number;
 }
@@ -190,8 +189,8 @@ const TABLES = `
     position integer primary key, kind text not null, id text not null, value text not null, unique (kind, id))`;
 
 /**
- * The sandbox's own books: in memory, and in a file where one is named. Every change is written before it is answered;
- * one process opens a file. Nothing of a passenger but how many they are reaches it.
+ * Books in memory, and in one process's file where named. Changes are written before the answer, with passengers' count
+ * alone.
  */
 export function openBooks(path: string | null) {
   const book = path === null ? null : openBook(path, TABLES);
@@ -203,7 +202,6 @@ export function openBooks(path: string | null) {
   const stored = book?.rows<{ kind: string; id: string; value: string }>('select * from records order by position');
   for (const { kind, id, value } of stored ?? []) recordsOf(kind).set(id, JSON.parse(value));
 
-  /** Records of one kind, in the order in which they were first put. */
   const shelf = <K extends keyof Kinds>(kind: K) => {
     const records = recordsOf(kind) as Map<string, Kinds[K]>;
     const get = (id: string | number): Kinds[K] | undefined => records.get(String(id));
@@ -243,15 +241,12 @@ export function openBooks(path: string | null) {
     events: shelf('event'),
     webhooks: shelf('webhook'),
     settings: shelf('setting'),
-    /** 1, 2, 3, … for each name. */
+    /** Counts from 1 by name. */
     count: (name: string): number => counters.put(name, (counters.get(name) ?? 0) + 1),
     switchOf,
     turn: (name: SwitchName, record: SwitchRecord): SwitchRecord => switches.put(name, record),
 
-    /**
-     * The behaviour of this one call; it is used up if it was set for the next one. null: none was set.
-     * @param among the behaviours that mean this call: any other one waits for its own
-     */
+    /** Takes this call's behaviour, using up a single one; null: none. @param among behaviours that mean this call */
     take<S extends SwitchName, B extends BehaviourOf<S>>(name: S, among?: readonly B[]): B | null {
       const { always, next } = switchOf(name);
       const means = (behaviour: string): behaviour is B =>

@@ -27,7 +27,7 @@ import { tell } from './webhook-calls.ts';
 
 const ACTIONS = ['accepted', 'cancelled', 'changed'];
 
-/** Changes that an airline made, and changes that a traveller wants: other flights of the same seller. */
+/** Changes by airlines, and by travellers to the seller's other flights. */
 export const changeCalls: Calls = {
   'GET /air/airline_initiated_changes': async (asked) => {
     const orderId = asked.search.get('order_id');
@@ -40,7 +40,7 @@ export const changeCalls: Calls = {
     );
     return json({ data: changes });
   },
-  // What was done about it elsewhere.
+  // Actions taken elsewhere.
   'PATCH /air/airline_initiated_changes/{id}': async (asked, id) => {
     const change = asked.books.changes.need(id);
     const { action_taken } = await asked.data();
@@ -48,7 +48,7 @@ export const changeCalls: Calls = {
       throw invalid(['action_taken', 'validation_inclusion', `must be one of ${ACTIONS.join(', ')}`]);
     return accepted(asked, listedOrder(asked, change.orderId), { ...change, actionTaken: String(action_taken) });
   },
-  // The latest alone.
+  // The latest only.
   'POST /air/airline_initiated_changes/{id}/actions/accept': async (asked, id) => {
     const change = asked.books.changes.need(id);
     const order = listedOrder(asked, change.orderId);
@@ -89,7 +89,7 @@ export const changeCalls: Calls = {
   'GET /air/order_change_requests/{id}': async (asked, id) =>
     data(dressedRequest(asked, numbered(asked, asked.books.changeRequests, 'ocr', id))),
 
-  // Of one request, or all of them.
+  // By request, or all.
   'GET /air/order_change_offers': async (asked) => {
     const { books, search } = asked;
     const id = search.get('order_change_request_id');
@@ -99,7 +99,7 @@ export const changeCalls: Calls = {
   },
   'GET /air/order_change_offers/{id}': async (asked, id) => data(dressedChangeOffer(asked, changeOffer(asked, id))),
 
-  // Nothing is changed until it is confirmed.
+  // Unconfirmed changes change nothing.
   'POST /air/order_changes': async (asked) => {
     const { selected_order_change_offer: id } = await asked.data();
     const { record, offer } = changeOffer(asked, String(id));
@@ -109,7 +109,7 @@ export const changeCalls: Calls = {
   },
   'GET /air/order_changes/{id}': async (asked, id) =>
     data(shownChange(asked, numbered(asked, asked.books.orderChanges, 'oce', id))),
-  // Takes the price of the change, and moves the order.
+  // Charges the change and moves the order.
   'POST /air/order_changes/{id}/actions/confirm': async (asked, id) => {
     const { books, clock, ids } = asked;
     const change = numbered(asked, books.orderChanges, 'oce', id);
@@ -127,7 +127,7 @@ export const changeCalls: Calls = {
   },
 };
 
-/** Moves all flights of an order, as its airline would: the order shows it at once, and a webhook tells. */
+/** Moves an order's flights, shown at once and sent by webhook. */
 export function moveFlights(sandbox: Sandbox, { id: orderId }: OrderRecord, movedMinutes: number): ChangeRecord {
   const { books, clock, ids } = sandbox;
   const number = books.count('change');
@@ -158,7 +158,7 @@ function searchOf({ books }: Sandbox, { requestNumber }: ChangeRequestRecord): O
   return request;
 }
 
-/** Offers of the order's seller that leave the other directions as they are. */
+/** The seller's offers with the other directions unchanged. */
 function candidates(sandbox: Sandbox, record: ChangeRequestRecord): WorldOffer[] {
   const { offer, ownerName } = flownOffer(sandbox, listedOrder(sandbox, record.orderId));
   const isKept = (one: WorldOffer) =>
@@ -199,7 +199,7 @@ function changeOffer(sandbox: Sandbox, id: string): ChangeOffer {
 const chosenIn = (sandbox: Sandbox, { changeRequest, index }: OrderChangeRecord) =>
   changeOffer(sandbox, sandbox.ids.numbered('oco', changeRequest, index));
 
-/** The price of a change, and the directions that it swaps. */
+/** A change's price and swapped directions. */
 function dressedChangeOffer(sandbox: Sandbox, { record, offer }: ChangeOffer) {
   const order = listedOrder(sandbox, record.orderId);
   const { currency, totalCents } = order;
@@ -229,7 +229,7 @@ function dressedChangeOffer(sandbox: Sandbox, { record, offer }: ChangeOffer) {
   };
 }
 
-/** The airline gives nothing back for a cheaper flight. */
+/** A cheaper flight gives nothing back. */
 const changeCents = ({ totalCents }: OrderRecord, offer: WorldOffer): number =>
   Math.max(0, offer.totalCents - totalCents) + PENALTY_CENTS;
 

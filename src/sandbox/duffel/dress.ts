@@ -7,17 +7,17 @@ import { carrierOf, placeOf } from './places.ts';
 import type { Sandbox } from './sandbox.ts';
 import { servicesOf } from './services.ts';
 
-/** Lifetime of an offer; agencies keep theirs for half of it. */
+/** Agencies' offers last half as long. */
 const LIFETIME_MS = 30 * 60_000;
 
 export const expiresAtMs = ({ request, ownerCode }: WorldOffer): number =>
   request.createdAtMs + (ownerCode === null ? LIFETIME_MS / 2 : LIFETIME_MS);
 
-/** An instant with microseconds, as the API writes them. */
+/** Microseconds, as in the API. */
 export const microInstant = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, -1)}${String((Math.floor(ms) * 7) % 1000).padStart(3, '0')}Z`;
 
-/** The price now: it may have risen since the search. */
+/** The price may have risen since the search. */
 export const currentCents = (sandbox: Sandbox, offer: WorldOffer): number =>
   offer.totalCents + raisedCents(sandbox, offer);
 
@@ -25,9 +25,8 @@ const raisedCents = ({ books, ids }: Sandbox, offer: WorldOffer): number =>
   books.offers.get(offerIdOf(ids, offer))?.raisedCents ?? 0;
 
 /**
- * An offer in the API's own shape, with everything that makes it hard to read: nulls, missing keys, numbers as texts,
- * and fields of later versions.
- * @param read the read of this offer, whose services have ids of their own; null in lists, which have no services
+ * Shows an offer with the API's difficulties: nulls, missing keys, numeric texts, later fields. @param read numbers the
+ * services' ids; null in lists, which have none
  */
 export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number | null = null) {
   const { ids } = sandbox;
@@ -62,7 +61,7 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
     payment_requirements: {
       requires_instant_payment: isInstant,
       payment_required_by: isInstant ? null : microInstant(heldUntilMs(request)),
-      // Holdable, and still without a guarantee of the price.
+      // Some holds lack a price guarantee.
       price_guarantee_expires_at: isInstant || odd % 2 === 0 ? null : microInstant(request.createdAtMs + 2 * DAY_MS),
     },
     passenger_identity_documents_required: native.identity_documents_required || needsDocuments(offer),
@@ -72,7 +71,7 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
     available_services: read === null ? null : servicesOf(ids, offer, read),
     partial: false,
     private_fares: [],
-    // Fields of a later version that no client knows yet.
+    // Fields of a later version.
     intended_payment_methods: [],
     intended_services: [],
     sandbox_extra: { nested: [null, 1, 'two'] },
@@ -82,14 +81,14 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
 export const needsInstantPayment = ({ request, offer }: WorldOffer): boolean =>
   traitOf(request) !== 'holdable' && offer.requires_instant_payment;
 
-/** Until when an order that is not paid at once is held. */
+/** The end of an unpaid order's hold. */
 export const heldUntilMs = ({ createdAtMs }: OfferRequestRecord): number => createdAtMs + 3 * DAY_MS;
 
 const carrierCodes = (slices: readonly Slice[]): string[] => [
   ...new Set(slices.flatMap(({ segments }) => segments.map(({ flight_number }) => flight_number.slice(0, 2)))),
 ];
 
-/** One carrier in six wants passports; agencies take none at all. */
+/** One carrier in six wants passports; agencies never do. */
 export const needsDocuments = ({ ownerCode }: WorldOffer): boolean =>
   ownerCode !== null && ownerCode !== 'ZZ' && diceOf(ownerCode, 'documents') % 6 === 0;
 export const takesDocuments = ({ ownerCode }: WorldOffer): boolean => ownerCode !== null;
@@ -105,9 +104,9 @@ function dressedConditions(conditions: Conditions | null, currency: string, odd:
     return { allowed, penalty_amount, penalty_currency: isPriced ? penalty_currency : null };
   };
   const change = condition('change', currency);
-  // A penalty may be in another currency than the price.
+  // A penalty may be in another currency.
   const refund = condition('refund', odd % 11 === 0 ? 'EUR' : currency);
-  // A key that is missing says as little as one that is null.
+  // Missing and null keys both say nothing.
   if (refund === null && odd % 2 === 0) return { change_before_departure: change };
   return { refund_before_departure: refund, change_before_departure: change };
 }
@@ -128,7 +127,7 @@ function dressedSlice(sandbox: Sandbox, offer: WorldOffer, slice: Slice, at: num
     fare_brand_name: slice.fare_brand_name,
     comparison_key: ids.hashed('cmp', flights).slice(4),
     ngs_shelf: 1 + (odd % 3),
-    // Of this slice alone: not the fee of the whole offer.
+    // Of this slice alone.
     conditions: {
       change_before_departure:
         odd % 4 === 0 ? null : { allowed: true, penalty_amount: '15.00', penalty_currency: offer.offer.total_currency },
@@ -167,7 +166,7 @@ function dressedSegment(sandbox: Sandbox, offer: WorldOffer, segment: Segment, i
       segment.aircraft_name === null
         ? null
         : { id: ids.hashed('arc', segment.aircraft_name), name: segment.aircraft_name, iata_code: '32N' },
-    // The key is left out where there is nothing to say, and empty where there is not.
+    // Missing where nothing is said, empty where there are none.
     ...(stops.length > 0 || odd % 2 === 0 ? { stops } : {}),
     media: [],
     passengers: passengerIds(ids, request).map((passengerId) => ({
@@ -179,7 +178,7 @@ function dressedSegment(sandbox: Sandbox, offer: WorldOffer, segment: Segment, i
   };
 }
 
-/** The flights before the long one may be in a cabin below: a mixed cabin. */
+/** Flights before the long one may have a lower cabin. */
 function cabinOn({ offer }: WorldOffer, position: number): object {
   const isMixed =
     offer.cabin_class !== 'economy' &&
@@ -194,7 +193,7 @@ function cabinOn({ offer }: WorldOffer, position: number): object {
   };
 }
 
-/** Of each passenger on this flight; a later flight may allow less. */
+/** Per passenger and flight; a later flight may allow less. */
 function bagsOn({ request, offer }: WorldOffer, position: number, odd: number): object[] {
   if (traitOf(request) === 'no_bags') return [];
   const checked = Math.max(0, (offer.checked_bags_included ?? 0) - (position > 0 && odd % 4 === 0 ? 1 : 0));
@@ -220,6 +219,6 @@ function stopsOf(
   }));
 }
 
-/** `PT2H26M` as some airlines write it: `PT02H26M`. */
+/** Some airlines write `PT02H26M` for `PT2H26M`. */
 const duration = (text: string, odd: number): string =>
   odd % 5 === 0 ? text.replace(/T(\d)H/, 'T0$1H').replace(/H(\d)M/, 'H0$1M') : text;

@@ -10,7 +10,7 @@ type ErrorType =
   | 'invalid_request_error'
   | 'api_error';
 
-/** The documented errors of the API by their codes: status, type, title and message. */
+/** Documented errors by code: status, type, title and message. */
 const KINDS = ERRORS as Record<keyof typeof ERRORS, [number, ErrorType, string, string]>;
 
 export type KindName = keyof typeof KINDS;
@@ -23,7 +23,7 @@ interface ErrorKind {
   readonly source?: { readonly field: string; readonly pointer: string };
 }
 
-/** A refusal in the API's own form: thrown anywhere, answered at the edge. */
+/** The API's refusal, thrown anywhere and answered at the edge. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -45,7 +45,7 @@ export function refused(code: KindName, headers: Readonly<Record<string, string>
   return new ApiError(status, [{ type, code, title, message }], headers);
 }
 
-/** One wrong field of a body or a query, such as `passengers/0/given_name`. */
+/** A wrong field, such as `passengers/0/given_name`. */
 export type Issue = readonly [at: string, code: keyof typeof TITLES, message: string];
 
 export const invalid = (...issues: readonly Issue[]): ApiError =>
@@ -72,7 +72,7 @@ const TITLES = {
 
 const GATEWAYS = { 401: 'Unauthorized', 403: 'Forbidden', 502: 'Bad Gateway' } as const;
 
-/** The answer of a gateway in front of the API, in its own words: a page, or plain text. */
+/** A gateway's page or plain text. */
 export function ofGateway(status: keyof typeof GATEWAYS, type: 'html' | 'plain' = 'html'): HttpResponse {
   const text = `${status} ${GATEWAYS[status]}`;
   const body = type === 'html' ? `<html><head><title>${text}</title></head><body>${text}</body></html>` : text;
@@ -81,7 +81,7 @@ export function ofGateway(status: keyof typeof GATEWAYS, type: 'html' | 'plain' 
 
 const CUT_STATUS = 444;
 
-/** Asks the server to drop the connection without an answer. */
+/** Drops the connection without an answer. */
 export const cutConnection = (): HttpResponse => new HttpResponse(CUT_STATUS, null);
 
 export const isCut = ({ status }: HttpResponse): boolean => status === CUT_STATUS;

@@ -9,19 +9,19 @@ const PROOF_WIDTH = 9;
 
 export type DuffelIds = ReturnType<typeof createDuffelIds>;
 
-/** Ids in the API's form: a prefix and 22 characters of base 62 that begin with four zeros. */
+/** A prefix and 22 base-62 characters from four zeros on. */
 export function createDuffelIds(seed: string) {
   const digest = (text: string, width: number) =>
     base62(BigInt(`0x${sha256Hex(`farelock sandbox duffel ${seed} ${text}`).slice(0, 30)}`), width);
-  /** Holds two numbers, and a proof that the id was written here. */
+  /** Two numbers with a proof of origin. */
   const numbered = (prefix: string, number: number, index = 0): string =>
     `${prefix}_0000${base62(BigInt(number), NUMBER_WIDTH)}${base62(BigInt(index), INDEX_WIDTH)}${digest(`${prefix} ${number} ${index}`, PROOF_WIDTH)}`;
   return {
-    /** A hash of what it names: the same again for the same parts. */
+    /** A deterministic hash of its parts. */
     hashed: (prefix: string, ...about: readonly (string | number)[]): string =>
       `${prefix}_0000${spelled(`${seed} ${prefix} ${about.join(' ')}`, 18)}`,
     numbered,
-    /** Reads the two numbers; null for an id that was not written here. */
+    /** null without our proof. */
     read(prefix: string, id: string): { readonly number: number; readonly index: number } | null {
       const start = prefix.length + 5;
       const number = numberIn(id.slice(start, start + NUMBER_WIDTH));
@@ -31,7 +31,7 @@ export function createDuffelIds(seed: string) {
   };
 }
 
-/** A throw of the dice about a text: the same again for the same text. Not cryptographic, and a search throws thousands. */
+/** A deterministic throw about a text; not cryptographic, for speed. */
 export const diceOf = (about: string, topic: string): number => thrown(`${topic} ${about}`, 0);
 
 function thrown(text: string, start: number): number {
@@ -46,7 +46,7 @@ function stirred(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Digits from two throws about the whole text, each stirred on. */
+/** Digits from two throws about the text. */
 function spelled(text: string, width: number): string {
   const lanes = [thrown(text, 0), thrown(text, 0x9e3779b9)];
   return Array.from({ length: width }, (_, at) => {
@@ -57,14 +57,13 @@ function spelled(text: string, width: number): string {
   }).join('');
 }
 
-/** The last `width` digits of a number. */
 function base62(value: bigint, width: number): string {
   let text = '';
   for (let rest = value; text.length < width; rest /= 62n) text = DIGITS.charAt(Number(rest % 62n)) + text;
   return text;
 }
 
-/** 0 for what holds another character: its proof is wrong then. */
+/** 0 for another character, whose proof fails. */
 const numberIn = (text: string): number =>
   [...text].reduce((value, digit) => value * 62 + Math.max(0, DIGITS.indexOf(digit)), 0);
 
@@ -74,12 +73,10 @@ export const offerIdOf = (ids: DuffelIds, { request, index }: WorldOffer): strin
 export const passengerIds = (ids: DuffelIds, { number, passengersOf = number, ages }: OfferRequestRecord): string[] =>
   ages.map((_, position) => ids.numbered('pas', passengersOf, position));
 
-/** The ids of the flights of each direction. */
 export const segmentIds = (ids: DuffelIds, { request, index, offer }: WorldOffer): string[][] =>
   offer.slices.map(({ segments }, at) =>
     segments.map((_, flight) => ids.hashed('seg', request.number, index, `${at}.${flight}`)),
   );
 
-/** The trait of the test route that a search was made on. */
 export const traitOf = ({ slices: [out] }: OfferRequestRecord): string | undefined =>
   out && testRoute(out.origin, out.destination)?.trait;

@@ -46,13 +46,12 @@ const TABLE = tableOf<Asked>(
   ),
 );
 
-/** As the API's own test mode has it: so many calls a minute for a token. */
+/** The API's test limit per token. */
 const CALLS_PER_MINUTE = 4_000;
 
 /**
- * The sandbox of the Duffel flights API v2: its public documentation as a real HTTP service over the sandbox airline's
- * world, with books of its own, which misbehaves on demand (docs/sandbox.md). It is another company: it knows
- * the service by its calls alone.
+ * The Duffel flights API v2 from its public documentation, over the sandbox's world with its own books, misbehaving on
+ * demand (docs/sandbox.md). The service and it share only calls.
  */
 export function createDuffelApp(sandbox: Sandbox): { fetch(request: HttpRequest): Promise<HttpResponse> } {
   let minute = 0;
@@ -76,7 +75,7 @@ export function createDuffelApp(sandbox: Sandbox): { fetch(request: HttpRequest)
   };
 }
 
-/** Why a call is not even looked at; null: it is let in. */
+/** The reason for refusing a call unread; null: admitted. */
 function turnedAway(request: HttpRequest, isTooMuch: boolean): ApiError | null {
   const token = /^Bearer (\S+)$/.exec(headerOf(request, 'authorization') ?? '')?.[1];
   if (token === undefined) return refused('missing_authorization_header');
@@ -87,7 +86,7 @@ function turnedAway(request: HttpRequest, isTooMuch: boolean): ApiError | null {
   return isTooMuch ? refused('rate_limit_exceeded') : null;
 }
 
-/** The query goes by another way than the router's: the API takes names that are given twice. */
+/** The query avoids the router, because the API allows repeated names. */
 function served(sandbox: Sandbox, request: HttpRequest, url: URL, requestId: string): Promise<HttpResponse> {
   let body: Promise<Body> | undefined;
   const asked: Asked = {
@@ -107,7 +106,7 @@ function served(sandbox: Sandbox, request: HttpRequest, url: URL, requestId: str
     enter: () => asked,
     failure: ({ code }) => refused(failureOf(code)).response(requestId),
   });
-  // The API takes a slash at the end, which its own client sends.
+  // The API's own client sends a final slash.
   return router({ ...request, url: url.origin + url.pathname.replace(/\/+$/, '') });
 }
 
@@ -116,7 +115,7 @@ const failureOf = (code: string): KindName =>
     ? code
     : 'internal_server_error';
 
-/** The `data` of a body, or the body itself where it is the sandbox's own. @throws ApiError */
+/** The body's `data`, or the sandbox's own body itself. @throws ApiError */
 async function dataOf(request: HttpRequest, isOwn: boolean): Promise<Body> {
   const text = new TextDecoder().decode(await readBytes(request, MOST_BODY_BYTES));
   const body = objectOf(parsed(text));
@@ -132,7 +131,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Refused like a body without data.
+    // Refused as a body without data.
     return null;
   }
 }

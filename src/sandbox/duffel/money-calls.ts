@@ -19,9 +19,9 @@ import { addToBalance, type Calls, data, foundOffer, linkedOrder, listOf, page, 
 import { servicesOf } from './services.ts';
 import { tell } from './webhook-calls.ts';
 
-/** Payments after an order: of one that was held, and of services that are added to it. */
+/** Payments of held orders and added services. */
 export const paymentCalls: Calls = {
-  // Pays an order that is held; its tickets are issued then.
+  // Pays a held order, whose tickets follow.
   'POST /air/payments': async (asked) => {
     const { books, clock, ids } = asked;
     const { order_id, payment } = await asked.data();
@@ -48,7 +48,6 @@ export const paymentCalls: Calls = {
     const segment_ids = orderSegments(asked, order);
     return data(servicesOf(asked.ids, flownOffer(asked, order), 0).map((service) => ({ ...service, segment_ids })));
   },
-  // Adds bags to an order, and takes their price.
   'POST /air/orders/{id}/services': async (asked, id) => {
     const order = liveOrder(asked, id);
     const { add_services, payment } = await asked.data();
@@ -65,7 +64,7 @@ export const paymentCalls: Calls = {
   },
 };
 
-/** Takes an exact amount from the balance. @throws ApiError, and nothing was taken */
+/** Takes an exact amount from the balance. @throws ApiError with nothing taken */
 export function pay(sandbox: Sandbox, currency: string, cents: number, payment: unknown): void {
   const issues: Issue[] = [];
   const paid = readPayment(listOf([payment]), issues);
@@ -75,12 +74,12 @@ export function pay(sandbox: Sandbox, currency: string, cents: number, payment: 
   addToBalance(sandbox, -cents);
 }
 
-/** Of the price, in percent: what comes back by a cheap cancellation, and by a dear one. */
+/** Refund percentages of cheap and dear cancellations. */
 const GIVEN_BACK = { cheaper: 90, dearer: 20 };
 const QUOTED_FOR_MS = HOUR_MS;
 
 export const cancellationCalls: Calls = {
-  // What the airline would give back now. It changes nothing.
+  // Quotes without changing anything.
   'POST /air/order_cancellations': async (asked) => {
     const { books, clock, ids } = asked;
     const { order_id } = await asked.data();
@@ -96,7 +95,7 @@ export const cancellationCalls: Calls = {
       orderId: order.id,
       ...refundOf(asked, order, behaviour),
       createdAtMs: clock.now(),
-      // Some carriers' quotes never expire.
+      // Some quotes never expire.
       expiresAtMs: order.bookingReference.length === 7 ? null : clock.now() + QUOTED_FOR_MS,
       confirmedAtMs: null,
     });
@@ -108,7 +107,7 @@ export const cancellationCalls: Calls = {
     return page(asked, list.reverse(), (one) => dressed(asked, one));
   },
   'GET /air/order_cancellations/{id}': async (asked, id) => data(dressed(asked, asked.books.cancellations.need(id))),
-  // The latest quote alone, and once.
+  // The latest quote only, once.
   'POST /air/order_cancellations/{id}/actions/confirm': async (asked, id) => {
     const { books, clock } = asked;
     const cancellation = books.cancellations.need(id);
@@ -141,7 +140,7 @@ function refundOf(
     return { refundCents: Math.round(totalCents * 0.79), currency: 'GBP', to: 'balance' };
   const to = orderTrait(sandbox, order) === 'airline_credits' ? 'airline_credits' : 'balance';
   const found = foundOffer(sandbox, order.offerId);
-  // The test airline gives everything back, whatever its conditions say.
+  // The test airline refunds everything.
   if (found?.ownerCode === 'ZZ') return { refundCents: totalCents, currency, to };
   const conditions = found?.offer.conditions ?? null;
   if (conditions === null || conditions.refund_allowed === null) return { refundCents: null, currency, to };

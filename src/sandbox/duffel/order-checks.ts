@@ -8,10 +8,9 @@ import { passengerIds } from './ids.ts';
 import { type Asked, type Body, ECHOED, type EchoedPassenger, foundOffer, listOf, type Sandbox } from './sandbox.ts';
 import { serviceById } from './services.ts';
 
-/** An order that breaks no rule. */
 export type WantedOrder = Awaited<ReturnType<typeof readOrder>>;
 
-/** Reads an order. @throws ApiError with every wrong field, or with the first rule that it breaks */
+/** @throws ApiError with every wrong field, or the first broken rule */
 export async function readOrder(asked: Asked) {
   const body = await asked.data();
   const issues: Issue[] = [];
@@ -42,7 +41,6 @@ export async function readOrder(asked: Asked) {
   return { offerId, offer, isHeld, passengers, services, totalCents, metadata };
 }
 
-/** @throws ApiError for another currency or amount */
 export function checkPaid(paid: { cents: number; currency: string }, currency: string, cents: number): void {
   if (paid.currency !== currency) throw refused('payment_currency_does_not_match_order_currency');
   if (paid.cents !== cents) throw refused('payment_amount_does_not_match_order_amount');
@@ -54,7 +52,7 @@ function selectedOffer({ selected_offers }: Body): string | null {
 }
 
 const TITLES = ['mr', 'ms', 'mrs', 'miss', 'dr'];
-/** ASCII, Latin-1 and Latin Extended-A without Æ, Ĳ, Œ, Þ and ð; spaces, hyphens and apostrophes between letters. */
+/** ASCII, Latin-1 and Latin Extended-A without Æ, Ĳ, Œ, Þ and ð; spaces, hyphens and apostrophes. */
 const NAME = /^(?:(?![×÷ÆæĲĳŒœÞþÐð])[A-Za-zÀ-ÿĀ-ſ '-])+$/;
 const MOST_NAME = 20;
 
@@ -104,7 +102,7 @@ function checkPassenger(passenger: Body, at: string, issues: Issue[]): void {
 
 const lastDay = ({ offer }: WorldOffer): string => offer.slices.at(-1)?.departing_at.slice(0, 10) ?? '';
 
-/** Whole years at the departure of the last slice. */
+/** Whole years at the last slice's departure. */
 function checkAge({ born_on }: Body, offer: WorldOffer, place: number, at: string, issues: Issue[]): void {
   const flown = lastDay(offer);
   if (typeof born_on !== 'string' || !isRealDate(born_on)) return;

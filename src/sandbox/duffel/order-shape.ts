@@ -11,14 +11,13 @@ export const changesOf = ({ books }: Sandbox, { id }: OrderRecord): ChangeRecord
 export const isListed = ({ clock }: Sandbox, { listedAtMs }: OrderRecord): boolean =>
   listedAtMs !== null && clock.now() >= listedAtMs;
 
-/** An order that the API shows. @throws ApiError for any other */
+/** @throws ApiError for an order that is not shown */
 export function listedOrder(sandbox: Sandbox, id: string): OrderRecord {
   const order = sandbox.books.orders.need(id);
   if (!isListed(sandbox, order)) throw refused('not_found');
   return order;
 }
 
-/** @throws ApiError `already_cancelled` */
 export function liveOrder(sandbox: Sandbox, id: string): OrderRecord {
   const order = listedOrder(sandbox, id);
   if (order.cancelledAtMs !== null) throw refused('already_cancelled');
@@ -28,7 +27,7 @@ export function liveOrder(sandbox: Sandbox, id: string): OrderRecord {
 export const isTicketed = ({ clock }: Sandbox, { ticketedAtMs }: OrderRecord): boolean =>
   ticketedAtMs !== null && clock.now() >= ticketedAtMs;
 
-/** An order in the API's own shape, as it is now: with what its airline changed since. */
+/** Shows an order with its airline's changes. */
 export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
   const { clock, ids, passengers } = sandbox;
   const offer = flownOffer(sandbox, order);
@@ -106,7 +105,6 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
   };
 }
 
-/** The offer whose flights an order has now. */
 export function flownOffer(sandbox: Sandbox, { offerId, changedTo }: OrderRecord): WorldOffer {
   const found = foundOffer(sandbox, changedTo ?? offerId);
   if (!found) throw new RangeError('an order without its offer');
@@ -118,11 +116,10 @@ export const awaitsPayment = ({ heldUntilMs, paidAtMs, cancelledAtMs }: OrderRec
 
 const offerSlices = (sandbox: Sandbox, order: OrderRecord) => dressedOffer(sandbox, flownOffer(sandbox, order)).slices;
 
-/** The order's own ids of its slices. */
+/** The order's own slice ids. */
 export const orderSlices = (sandbox: Sandbox, order: OrderRecord): string[] =>
   offerSlices(sandbox, order).map(({ id }) => sandbox.ids.hashed('sli', order.id, id));
 
-/** The order's own ids of all its flights. */
 export const orderSegments = (sandbox: Sandbox, order: OrderRecord): string[] =>
   offerSlices(sandbox, order).flatMap(({ segments }) =>
     segments.map(({ id }) => sandbox.ids.hashed('seg', order.id, id)),
@@ -133,12 +130,12 @@ function confirmedCancellation({ books }: Sandbox, order_id: string): object | n
   return one === undefined ? null : { id: one.id, order_id, confirmed_at: microInstant(one.confirmedAtMs ?? 0) };
 }
 
-/** Record locators of this length are of the carrier that has no cancellation. */
+/** Locators of the carrier without cancellation. */
 const NOT_CANCELLABLE_LENGTH = 13;
 /** A few agencies' orders can't be cancelled through the API. */
 export const canCancel = (order: OrderRecord): boolean => order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
 
-/** A traveller of an order from before the last restart. */
+/** A traveller from before the last restart. */
 const forgotten = (id: string): EchoedPassenger => ({
   id,
   title: 'mr',
@@ -153,7 +150,7 @@ const forgotten = (id: string): EchoedPassenger => ({
 export const minutesMoved = (changes: readonly ChangeRecord[]): number =>
   changes.reduce((sum, { movedMinutes }) => sum + movedMinutes, 0);
 
-/** The slices of an order with ids of their own, and their times moved. */
+/** An order's slices with own ids and moved times. */
 function movedSlices(sandbox: Sandbox, order: OrderRecord, minutes: number): object[] {
   const { ids } = sandbox;
   const moved = (local: string): string =>
@@ -171,7 +168,7 @@ function movedSlices(sandbox: Sandbox, order: OrderRecord, minutes: number): obj
   }));
 }
 
-/** A change by the airline: the slices as they were, and as they are. */
+/** An airline's change with slices before and after. */
 export function dressedChange(sandbox: Sandbox, order: OrderRecord, change: ChangeRecord): object {
   const before = minutesMoved(changesOf(sandbox, order).filter(({ number }) => number < change.number));
   const accepted = change.acceptedAtMs;
@@ -189,7 +186,6 @@ export function dressedChange(sandbox: Sandbox, order: OrderRecord, change: Chan
   };
 }
 
-/** The trait of the test route that an order was booked on. */
 export function orderTrait(sandbox: Sandbox, order: OrderRecord): string | undefined {
   const found = foundOffer(sandbox, order.offerId);
   return found && traitOf(found.request);

@@ -3,7 +3,6 @@ import type { DuffelIds } from './ids.ts';
 
 export type Place = Pick<Airport, 'name' | 'city' | 'country' | 'latitude' | 'longitude' | 'timeZone'>;
 
-/** Airports whose metropolitan area has a code of its own. */
 const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ['LON', 'LHR LGW STN LTN LCY SEN'],
@@ -14,21 +13,19 @@ const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap(([city = '', codes = '']) => codes.split(' ').map((code) => [code, city])),
 );
 
-/** The code of the metropolitan area of an airport; null where it is its own. */
+/** null where the area has the airport's code. */
 export const cityOf = (iata: string): string | null => CITY_CODES[iata] ?? null;
 
-/** The airports of a city, or an airport by itself, as far as there are any here. */
+/** A city's known airports, or the airport itself. */
 export const airportsOf = (code: string, airports: ReadonlyMap<string, Place>): string[] =>
   airports.has(code) ? [code] : [...airports.keys()].filter((iata) => CITY_CODES[iata] === code);
 
-/** A city or an airport of a search, as the API writes it. */
 export function cityOrAirport(airports: ReadonlyMap<string, Place>, code: string): { readonly type: string } {
   const [first = code] = airportsOf(code, airports);
   const place = placeOf(airports.get(first), first);
   return first !== code && place.city ? place.city : place;
 }
 
-/** An airport as the API writes one. */
 export function placeOf(airport: Place | undefined, iata: string) {
   const country = airport?.country ?? 'XX';
   const cityCode = CITY_CODES[iata] ?? iata;
@@ -43,7 +40,7 @@ export function placeOf(airport: Place | undefined, iata: string) {
     type: 'airport',
     id: `arp_${iata.toLowerCase()}_${country.toLowerCase()}`,
     iata_code: iata,
-    // There is no table of them here, and the real API leaves some out as well.
+    // There is no table, and the real API omits some too.
     icao_code: null,
     iata_city_code: cityCode,
     iata_country_code: country,
@@ -56,7 +53,7 @@ export function placeOf(airport: Place | undefined, iata: string) {
   };
 }
 
-/** An airline, or an agency without a code, as the API writes one. */
+/** An airline, or an agency without a code. */
 export const carrierOf = (ids: DuffelIds, name: string, iata: string | null) => ({
   id: ids.hashed('arl', name),
   name,

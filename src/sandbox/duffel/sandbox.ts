@@ -6,7 +6,7 @@ import { cutConnection, invalid, type KindName, ofGateway, refused } from './err
 import type { DuffelIds } from './ids.ts';
 import type { DuffelWorld } from './world.ts';
 
-/** The fields of a traveller that an order echoes. */
+/** Traveller fields that an order echoes. */
 export const ECHOED = [
   'id',
   'title',
@@ -18,41 +18,39 @@ export const ECHOED = [
   'phone_number',
 ] as const;
 
-/** In memory alone: no file has it. */
+/** In memory alone. */
 export type EchoedPassenger = Readonly<Record<(typeof ECHOED)[number], string>>;
 
-/** Everything that the calls work with. */
 export interface Sandbox {
-  /** From a 202 to the order, or to the word that it failed; from the order to a late ticket; milliseconds. */
+  /** From a 202 to the order or failure, and from an order to a late ticket; ms. */
   readonly stepMs: number;
-  /** How late a slow answer is. */
+  /** A slow answer's delay, ms. */
   readonly slowMs: number;
   readonly books: Books;
   readonly world: DuffelWorld;
   readonly ids: DuffelIds;
   readonly clock: Clock;
   readonly seed: string;
-  /** By order. Gone when the process ends. */
+  /** By order, until the process ends. */
   readonly passengers: Map<string, readonly EchoedPassenger[]>;
-  /** Offers whose order is being made now. */
+  /** Offers whose order is being made. */
   readonly underWay: Set<string>;
 }
 
-/** One call, let in. */
 export interface Asked extends Sandbox {
   readonly search: URLSearchParams;
   readonly requestId: string;
   readonly signal: AbortSignal | undefined;
-  /** The `data` of the body. @throws ApiError */
+  /** The body's `data`. @throws ApiError */
   data(): Promise<Body>;
 }
 
-/** Calls by method and path, with the parameters of the path; a missing one is empty. */
+/** By method and path, with path parameters, empty if missing. */
 export type Calls = Readonly<Record<string, (asked: Asked, id: string, second: string) => Promise<HttpResponse>>>;
 
 export const data = (value: unknown, status = 200): HttpResponse => json({ data: value }, status);
 
-/** An offer that was found here; undefined for any other id. */
+/** undefined for an offer that was not found here. */
 export function foundOffer({ books, ids, world }: Sandbox, id: string): WorldOffer | undefined {
   const read = ids.read('off', id);
   const request = read && books.requests.get(read.number);
@@ -66,14 +64,14 @@ export function offerOf(sandbox: Sandbox, id: string): WorldOffer {
   return offer;
 }
 
-/** The order that a body names, shown by the API or not. @throws ApiError */
+/** A body's order, shown or not. @throws ApiError */
 export function linkedOrder({ books }: Sandbox, id: unknown): OrderRecord {
   const order = typeof id === 'string' ? books.orders.get(id) : undefined;
   if (!order) throw invalid(['order_id', 'linked_record_not_found', 'must be the ID of an existing order']);
   return order;
 }
 
-/** The behaviour of a call: that of its switch, else that of its test route. */
+/** The switch's behaviour, else the test route's. */
 export const behaviourOn = <S extends 'search' | 'offer' | 'order'>(
   { books }: Sandbox,
   name: S,
@@ -83,11 +81,11 @@ export const behaviourOn = <S extends 'search' | 'offer' | 'order'>(
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** The objects of a list in a body; anything else in it is an empty one. */
+/** A body's list, with other entries as empty objects. */
 export const listOf = (value: unknown): Body[] =>
   Array.isArray(value) ? value.map((one) => (typeof one === 'object' && one !== null ? one : {})) : [];
 
-/** Changes the balance, unless it is unlimited. */
+/** Changes a limited balance. */
 export function addToBalance({ books }: Sandbox, cents: number): void {
   const balance = books.settings.get('balance');
   if (balance !== undefined) books.settings.put('balance', balance + cents);
@@ -95,11 +93,11 @@ export function addToBalance({ books }: Sandbox, cents: number): void {
 
 export const today = ({ clock }: Sandbox): string => new Date(clock.now()).toISOString().slice(0, 10);
 
-/** The record whose number an id holds. @throws ApiError */
+/** The record of an id's number. @throws ApiError */
 export const numbered = <T>({ ids }: Sandbox, shelf: { need(id: string): T }, prefix: string, id: string): T =>
   shelf.need(String(ids.read(prefix, id)?.number));
 
-/** A failure that has nothing to do with the request. null: none. */
+/** A failure unrelated to the request. null: none. */
 export async function misbehaved(
   { clock, signal, slowMs }: Asked,
   behaviour: string | null,
@@ -120,7 +118,7 @@ const FAILURES: Readonly<Record<string, KindName>> = {
   not_found: 'not_found',
 };
 
-/** The budget of this minute, as every answer says it. */
+/** The minute's budget in every answer. */
 export function rateLimitHeaders(nowMs: number, limit: number, remaining: number): Record<string, string> {
   const resetMs = (Math.floor(nowMs / 60_000) + 1) * 60_000;
   return {
@@ -133,7 +131,7 @@ export function rateLimitHeaders(nowMs: number, limit: number, remaining: number
 const USUAL = 50;
 const MOST = 200;
 
-/** One page of a list by the cursors of the query. @throws ApiError for a limit or cursor that is none */
+/** A page by the query's cursors. @throws ApiError for a bad limit or cursor */
 export function page<T>({ search }: Asked, list: readonly T[], shown: (one: T) => object): HttpResponse {
   const limit = Number(search.get('limit') ?? USUAL);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
@@ -157,7 +155,7 @@ function positionOf(cursor: string | null): number | null {
   return Number(position);
 }
 
-/** True for a time that lies in what `created_at[after]` and `created_at[before]` ask for. */
+/** True within `created_at[after]` and `created_at[before]`. */
 export function wasCreated({ search }: Asked, atMs: number): boolean {
   const bound = (name: string) => {
     const text = search.get(`created_at[${name}]`);

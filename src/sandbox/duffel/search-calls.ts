@@ -45,7 +45,7 @@ export const searchCalls: Calls = {
     const made = await searched(asked);
     return 'request' in made ? data(dressedBatch(asked, made.request, BATCHES, []), 201) : made;
   },
-  // The offers that are new since the call before.
+  // Offers new since the last call.
   'GET /air/batch_offer_requests/{id}': async (asked, id) => {
     const { books, clock, world } = asked;
     const request = numbered(asked, books.requests, 'orq', id);
@@ -67,14 +67,14 @@ export const searchCalls: Calls = {
     return page(asked, sorted(asked, list, search.get('sort') ?? ''), (offer) => dressedOffer(asked, offer));
   },
   'GET /air/offers/{id}': getOffer,
-  // The price of now, for the services that are meant to be bought.
+  // Prices the intended services.
   'POST /air/offers/{id}/actions/price': async (asked, id) => {
     const { intended_services = [], intended_payment_methods = [] } = await asked.data();
     const priced = await getOffer(asked, id);
     const { data: offer } = JSON.parse(String(priced.body)) as { data: object };
     return data({ ...offer, intended_services, intended_payment_methods });
   },
-  // Dearer fares of the same seller on the same flights.
+  // The seller's dearer fares on the same flights.
   'POST /air/offers/{id}/upsell': async (asked, id) => {
     const { request, offer, ownerName, totalCents } = offerOf(asked, id);
     const others = matching(asked, request, offer.slices.map(flightsOf));
@@ -84,7 +84,7 @@ export const searchCalls: Calls = {
         .map((one) => dressedOffer(asked, one)),
     );
   },
-  // Echoed, and kept nowhere.
+  // Echoed, never kept.
   'PATCH /air/offers/{id}/passengers/{passenger_id}': async (asked, id, passengerId) => {
     const { request } = offerOf(asked, id);
     const position = passengerIds(asked.ids, request).indexOf(passengerId);
@@ -100,12 +100,11 @@ export const searchCalls: Calls = {
   },
   'GET /air/seat_maps': async (asked) => data(seatMaps(asked, offerOf(asked, asked.search.get('offer_id') ?? ''))),
 
-  // Searches, and answers with the first direction of what was found.
   'POST /air/partial_offer_requests': async (asked) => {
     const made = await searched(asked);
     return 'request' in made ? data(partialRequest(asked, made.request, []), 201) : made;
   },
-  // The next direction, after those that were selected.
+  // The direction after the selected ones.
   'GET /air/partial_offer_requests/{id}': async (asked, id) => {
     const request = numbered(asked, asked.books.requests, 'prq', id);
     return data(partialRequest(asked, request, selectedIn(asked, request)));
@@ -118,7 +117,7 @@ export const searchCalls: Calls = {
   },
 };
 
-/** A search that was made, with its slices as they were wanted, or how it failed. */
+/** A search with its wanted slices, or its failure. */
 async function searched(
   asked: Asked,
 ): Promise<HttpResponse | (Pick<OfferRequestRecord, 'slices'> & { request: OfferRequestRecord })> {
@@ -184,7 +183,7 @@ const dressedBatch = (sandbox: Sandbox, request: OfferRequestRecord, left: numbe
   offers: offers.map((offer) => dressedOffer(sandbox, offer)),
 });
 
-/** @throws ApiError for an order that the API does not know */
+/** @throws ApiError for an unknown order */
 function sorted(sandbox: Sandbox, list: readonly WorldOffer[], sort: string): readonly WorldOffer[] {
   const keys: Record<string, (offer: WorldOffer) => number> = {
     total_amount: (offer) => currentCents(sandbox, offer),
@@ -200,7 +199,7 @@ function sorted(sandbox: Sandbox, list: readonly WorldOffer[], sort: string): re
 
 const PRICE_STEP_CENTS = 1_000;
 
-/** An offer with the price of now, and with its services where they are asked for. */
+/** The current price, with services on request. */
 async function getOffer(asked: Asked, id: string): Promise<HttpResponse> {
   const { books, clock, search } = asked;
   const offer = offerOf(asked, id);
@@ -251,7 +250,7 @@ export function readSlice(sandbox: Sandbox, slice: Body, at: string, issues: Iss
   return { origin: String(origin), destination: String(destination), departure_date: String(departure_date) };
 }
 
-/** null for an adult. A passenger is a type or an age, never both. */
+/** null for an adult. A type or an age, never both. */
 function readAge({ type, age }: Body, at: string, issues: Issue[]): number | null {
   if (age === undefined && type === 'adult') return null;
   if (age !== undefined && type !== undefined)
@@ -264,15 +263,15 @@ function readAge({ type, age }: Body, at: string, issues: Issue[]): number | nul
   return Number(age);
 }
 
-/** Ids of partial offers lie beyond those of whole ones, and name one whole offer and a direction. */
+/** Partial ids lie beyond whole ones, and name a whole offer and a direction. */
 const PARTIAL = 10_000;
 const OFFERS = 2_000;
 
-/** The flights of a direction, whatever the seller. */
+/** Flights whatever the seller. */
 export const flightsOf = ({ segments }: Slice): string =>
   segments.map(({ flight_number, departing_at }) => `${flight_number} ${departing_at}`).join(', ');
 
-/** The flights of each selected direction. @throws ApiError for one that is not of this search */
+/** @throws ApiError for one of another search */
 function selectedIn({ ids, search, world }: Asked, request: OfferRequestRecord): string[] {
   const given = [...search.getAll('selected_partial_offer[]'), ...search.getAll('selected_partial_offer')];
   return given.map((id, at) => {
@@ -292,7 +291,7 @@ const matching = ({ world }: Sandbox, request: OfferRequestRecord, selected: rea
       selected.every((flights, at) => slices[at] && flightsOf(slices[at]) === flights),
     );
 
-/** The cheapest offer for each choice of flights in the next direction, shown as that direction alone. */
+/** The cheapest offer per choice of flights, shown as one direction. */
 function partialRequest(sandbox: Sandbox, request: OfferRequestRecord, selected: readonly string[]): object {
   const { ids } = sandbox;
   const at = selected.length;

@@ -10,7 +10,6 @@ interface Bag {
   readonly most: number;
 }
 
-/** Bags that a carrier sells beside its fare. */
 function bagsFor({ ownerCode, offer }: WorldOffer): readonly Bag[] {
   if (ownerCode === null) return [];
   if (ownerCode === 'ZZ') return [{ type: 'checked', weightKg: 23, totalCents: 2_000, most: 1 }];
@@ -22,13 +21,13 @@ function bagsFor({ ownerCode, offer }: WorldOffer): readonly Bag[] {
   return bags;
 }
 
-/** Places of bags in ids: the read goes up to 5,000 before it begins again. */
+/** Places of bags in ids; reads repeat after 5,000. */
 const READS = 5_000;
 const OFFERS = 2_000;
 
 const placeOf = ({ request, index }: WorldOffer): number => request.number * OFFERS + index;
 
-/** Everything that can be bought with an offer: each bag for each passenger, on all of his flights. */
+/** Each bag for each passenger on all flights. */
 const offered = (ids: DuffelIds, offer: WorldOffer): Omit<OfferedService, 'id'>[] =>
   traitOf(offer.request) === 'no_services'
     ? []
@@ -36,7 +35,7 @@ const offered = (ids: DuffelIds, offer: WorldOffer): Omit<OfferedService, 'id'>[
         bagsFor(offer).map((bag) => ({ ...bag, quantity: 1, passengerId })),
       );
 
-/** The services of one read: their ids are new with every read, and all of them can be booked. */
+/** Ids are new with every read, and all can be booked. */
 export const servicesOf = (ids: DuffelIds, offer: WorldOffer, read: number): object[] =>
   offered(ids, offer).map((service, position) => ({
     id: ids.numbered('ase', placeOf(offer), position * READS + (read % READS)),
@@ -44,7 +43,7 @@ export const servicesOf = (ids: DuffelIds, offer: WorldOffer, read: number): obj
     maximum_quantity: service.most,
     passenger_ids: [service.passengerId],
     segment_ids: segmentIds(ids, offer).flat(),
-    // For all of these flights together.
+    // For all flights together.
     total_amount: decimalOf(service.totalCents),
     total_currency: offer.offer.total_currency,
     metadata: {
@@ -56,7 +55,7 @@ export const servicesOf = (ids: DuffelIds, offer: WorldOffer, read: number): obj
     },
   }));
 
-/** The service of an id of any read of this offer, or one of its seats; undefined for any other. */
+/** Finds a service of any read, or a seat; undefined for others. */
 export function serviceById(ids: DuffelIds, offer: WorldOffer, id: string): OfferedService | undefined {
   const read = ids.read('ase', id);
   if (!read) return seatServices(ids, offer).find((service) => service.id === id);
@@ -65,14 +64,14 @@ export function serviceById(ids: DuffelIds, offer: WorldOffer, id: string): Offe
   return service && { ...service, id };
 }
 
-/** Seats of an offer: one small cabin a flight, of which every third seat is taken. */
+/** One small cabin a flight, every third seat taken. */
 const ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 const SECTIONS = ['ABC', 'DEF'];
 const FRONT_ROWS = 2;
 const FRONT_CENTS = 3_000;
 const OTHER_CENTS = 1_200;
 
-/** The services of a seat, one for each traveller: none where it is taken. */
+/** One for each traveller; none for a taken seat. */
 function servicesOfSeat(ids: DuffelIds, offer: WorldOffer, segmentId: string, row: number, letter: string) {
   const designator = `${row}${letter}`;
   if (diceOf(`${segmentId} ${designator}`, 'seat') % 3 === 0) return [];
@@ -100,7 +99,6 @@ const seatServices = (ids: DuffelIds, offer: WorldOffer): OfferedService[] =>
       ),
     );
 
-/** The seat maps of an offer, one for each flight. */
 export const seatMaps = ({ ids }: Sandbox, offer: WorldOffer): object[] =>
   segmentIds(ids, offer).flatMap((segments, at) =>
     segments.map((segment) => ({

@@ -9,9 +9,8 @@ import { type Calls, data, page, type Sandbox, wasCreated } from './sandbox.ts';
 
 const notUrl = () => invalid(['url', 'validation_format', 'is not a URL']);
 
-/** Webhooks, and the events that are sent to them. */
 export const webhookCalls: Calls = {
-  // The secret is in this answer alone.
+  // Only this answer has the secret.
   'POST /air/webhooks': async (asked) => {
     const { url, events } = await asked.data();
     if (typeof url !== 'string' || !URL.canParse(url)) throw notUrl();
@@ -22,7 +21,7 @@ export const webhookCalls: Calls = {
     return data({ ...dressed(webhook), secret: webhook.secret }, 201);
   },
   'GET /air/webhooks': async (asked) => page(asked, asked.books.webhooks.all(), dressed),
-  // Newest first: also those whose delivery was lost.
+  // Newest first, with lost deliveries.
   'GET /air/webhooks/events': async (asked) => {
     const type = asked.search.get('type');
     const list = happened(asked)
@@ -55,7 +54,7 @@ export const webhookCalls: Calls = {
     }));
   },
   'GET /air/webhooks/{id}': async ({ books }, id) => data(dressed(books.webhooks.need(id))),
-  // Its address, and whether it is active.
+  // Changes its address and activity.
   'PATCH /air/webhooks/{id}': async (asked, id) => {
     const hook = asked.books.webhooks.need(id);
     const { url = hook.url, active = hook.isOff !== true } = await asked.data();
@@ -85,7 +84,7 @@ function eventOf(sandbox: Sandbox, id: string): EventRecord {
   return event;
 }
 
-/** Registers a webhook. There is one in a mode. */
+/** A mode has one webhook. */
 export function register(
   { books, clock, ids, seed }: Sandbox,
   url: string,
@@ -113,7 +112,7 @@ const dressed = ({ id, url, events, createdAtMs, isOff }: WebhookRecord): object
   updated_at: microInstant(createdAtMs),
 });
 
-/** Until when a failed delivery is tried again. */
+/** The end of delivery retries. */
 const LONGEST_MS = 72 * HOUR_MS;
 const PATIENCE_MS = 5_000;
 
@@ -121,11 +120,11 @@ interface Told {
   readonly type: string;
   readonly idempotencyKey: string;
   readonly object: object;
-  /** When it happens: later for what is still to come. */
+  /** Later for future events. */
   readonly atMs: number;
 }
 
-/** Writes an event into the books, with the times of its deliveries by the switch. */
+/** Writes an event with its delivery times by the switch. */
 export function tell({ books, ids, stepMs }: Sandbox, { type, idempotencyKey, object, atMs }: Told): EventRecord {
   const number = books.count('event');
   const hook = books.webhooks
@@ -143,7 +142,7 @@ function dueBy(behaviour: string, atMs: number, stepMs: number, number: number):
       return [atMs + 10 * stepMs];
     case 'twice':
       return [atMs, atMs, atMs + stepMs];
-    // Every second one waits for the one after it.
+    // Every second one waits for the next.
     case 'shuffled':
       return [atMs + (number % 2 === 1 ? 3 * stepMs : 0)];
     case 'lost':
@@ -153,7 +152,6 @@ function dueBy(behaviour: string, atMs: number, stepMs: number, number: number):
   }
 }
 
-/** An event as it is sent, and as the list of events has it. */
 const dressedEvent = (event: EventRecord): object => ({
   id: event.id,
   api_version: 'v2',
@@ -165,13 +163,13 @@ const dressedEvent = (event: EventRecord): object => ({
   identity_organisation_id: 'org_0000SandboxFarelock000',
 });
 
-/** `t=1616202842,v1=…`: the HMAC-SHA256 in hex of the time in seconds, a dot, and the body. */
+/** `t=1616202842,v1=…`: hex HMAC-SHA256 of seconds, dot and body. */
 function signatureOf(secret: string, body: string, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1000);
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 }
 
-/** The next delivery of all (epoch ms), null when none is left. */
+/** Epoch ms; null when none is left. */
 export const nextDelivery = (books: Books): number | null => {
   const due = books.events.all().flatMap((event) => event.due);
   return due.length === 0 ? null : Math.min(...due);
@@ -184,7 +182,7 @@ interface Delivering {
   readonly fetch: Fetch;
 }
 
-/** Delivers what is due; anything but 2xx is tried again, later and later. @returns how many were sent */
+/** Delivers due events, retrying non-2xx ever later. @returns the number sent */
 export async function deliverDue(delivering: Delivering): Promise<number> {
   const { books, clock } = delivering;
   const [hook] = books.webhooks.all();
@@ -215,11 +213,11 @@ async function deliver(
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).then(
     (answer) => answer.status,
-    // No answer is one more reason to try again.
+    // A missing answer is retried too.
     () => null,
   );
   const isTaken = status !== null && status >= 200 && status < 300;
-  // Read again: another delivery of the same event may have been written meanwhile.
+  // Another delivery may have been written meanwhile.
   const now = books.events.get(id) ?? event;
   const failures = isTaken ? 0 : now.failures + 1;
   const at = now.due.indexOf(atMs);

@@ -6,19 +6,19 @@ import { diceOf } from './ids.ts';
 import { airportsOf, type Place } from './places.ts';
 
 export interface DuffelWorld {
-  /** Every place that a search may name. */
+  /** Every searchable place. */
   readonly airports: ReadonlyMap<string, Place>;
-  /** The offers of a search, always the same ones. */
+  /** Deterministic offers of a search. */
   offers(request: OfferRequestRecord): readonly WorldOffer[];
 }
 
-/** Duffel Airways, the airline of the API's test mode. */
+/** The API's test airline. */
 export const ZZ = { code: 'ZZ', name: 'Duffel Airways' } as const;
-/** Journeys that it sells, with so many fares each. */
+/** Its journeys, and fares each. */
 const ZZ_JOURNEYS = 4;
 const ZZ_FARES = ['Basic', 'Flexible'] as const;
 const GBP_PER_USD = 0.79;
-/** Searches whose offers are kept at hand. */
+/** Searches with cached offers. */
 const MOST_REMEMBERED = 60;
 
 export function createDuffelWorld(seed: string): DuffelWorld {
@@ -64,7 +64,7 @@ export function createDuffelWorld(seed: string): DuffelWorld {
   };
 }
 
-/** Airports of the API's test routes that the sandbox's world has not, and who flies there in their place. */
+/** Substitutes for test airports that our world lacks. */
 const STAND_INS: Readonly<Record<string, string>> = { BTS: 'VIE', SEN: 'LCY' };
 
 const OTHERS: readonly (readonly [iata: string, place: Place])[] = [
@@ -111,7 +111,7 @@ function offersOf(request: OfferRequestRecord, found: readonly Offer[]): readonl
   return Array.from({ length: count }, (_, index) => {
     const one = sold[index % sold.length];
     if (!one) throw new RangeError('a search without offers');
-    // A copy costs a few cents more, so that no two offers are the same.
+    // Copies cost a few cents more, so that none are equal.
     return worldOffer(request, index, one, Math.floor(index / sold.length) * 7);
   });
 }
@@ -142,18 +142,18 @@ function worldOffer(request: OfferRequestRecord, index: number, sold: Sold, dear
     ownerCode: sold.ownerCode,
     totalCents,
     taxCents: diceOf(offer.offer_id, 'tax') % 7 === 0 ? null : taxCents,
-    // Some airlines round each part by itself: base and tax then miss the total by a cent.
+    // Some airlines round parts separately: base and tax then miss the total by a cent.
     baseCents: baseCents !== null && diceOf(offer.offer_id, 'base') % 5 === 0 ? baseCents + 1 : baseCents,
   };
 }
 
-/** The airline that sells an offer under its own numbers, or an agency, which has no code. */
+/** The airline under its own numbers, or an agency without a code. */
 function sellerOf({ owner_name, slices }: Offer): Omit<Sold, 'offer'> {
   const own = slices.flatMap(({ segments }) => segments).find((one) => one.marketing_carrier_name === owner_name);
   return { ownerName: owner_name, ownerCode: own?.flight_number.slice(0, 2) ?? null };
 }
 
-/** The same journey as the test airline sells it: with numbers of its own, in dollars. */
+/** The journey under the test airline's numbers, in dollars. */
 function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
   const cents = centsOf(offer.total_amount_decimal) ?? 0;
   const total = Math.round(cents * (tier === 0 ? 0.98 : 1.22));

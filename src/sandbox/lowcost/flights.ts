@@ -11,12 +11,12 @@ import {
   type World,
 } from '../airline/index.ts';
 
-/** A carrier that sells on its own website alone. All of them are invented. */
+/** An invented carrier that sells on its own site alone. */
 interface Carrier {
   readonly index: number;
   readonly code: string;
   readonly name: string;
-  /** Beginnings of the IANA zones it flies between; none: the test routes. */
+  /** IANA zone prefixes; none: test routes. */
   readonly areas: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export const CARRIERS: readonly Carrier[] = CARRIER_TABLE.map(([code, name, area
 const LEAST_KM = 250;
 const MOST_KM = 3800;
 
-/** Lists the carriers between two airports: short and medium haul within the carrier's part of the world. */
+/** Short and medium haul within the carrier's part of the world. */
 export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] {
   if (scenarioRoute(from.iata, to.iata)) return CARRIERS.filter(({ areas }) => areas.length === 0);
   const km = distanceKm(from, to);
@@ -49,19 +49,19 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
-/** Checks that a carrier flies between two airports, without making a world. */
+/** Needs no world. */
 export function isServed(origin: string, destination: string): boolean {
   const from = airportByCode(origin);
   const to = airportByCode(destination);
   return from !== null && to !== null && from.iata !== to.iata && carriersBetween(from, to).length > 0;
 }
 
-/** A fare on a carrier's page, all adults. */
+/** A page's fare for all adults. */
 export interface PageFare extends FareContent {
   readonly totalCents: number;
 }
 
-/** US cents for one adult in the barest fare, taxes in it. A price holds for the minute at which it was quoted. */
+/** US cents for one adult's barest fare with taxes, fixed for the quote's minute. */
 function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   const km = distanceKm(leg.from, leg.to);
   const weekday = (leg.day + 4) % 7;
@@ -74,7 +74,7 @@ function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   return Math.round((usd + tax) * 100);
 }
 
-/** A carrier's fares for a trip, cheapest first. Penalties are for the whole booking. */
+/** Cheapest first; penalties cover the booking. */
 export function fareMenu(world: World, trip: Trip): PageFare[] {
   const { adults, legs } = trip;
   const bare = legs.reduce((sum, leg) => sum + bareCents(world, leg, trip.quotedMinute), 0);
@@ -103,24 +103,23 @@ export function fareMenu(world: World, trip: Trip): PageFare[] {
   ];
 }
 
-/** A morning and an evening flight, as minutes of the day: lowcost aircraft don't wait for connections. */
+/** Morning and evening, as lowcost aircraft await no connections. */
 const WAVES: readonly (readonly [from: number, to: number])[] = [
   [370, 600],
   [1010, 1270],
 ];
 
-/** Sales close this long before departure. */
 export const SALES_CLOSE_MS = 2 * HOUR_MS;
 
-/** Topics of the dice that no other part of the sandbox throws. */
+/** Topics of throws used here alone. */
 export const THROW = { departure: 101, fare: 102, landing: 103, menu: 104, tax: 105 } as const;
 
-/** One flight on one day. They fly straight there and sell no connections. */
+/** A direct flight on a day, without connections. */
 export interface Leg {
   readonly carrier: Carrier;
   readonly from: Airport;
   readonly to: Airport;
-  /** Days since 1970, local to the departure. */
+  /** Days since 1970 at the departure. */
   readonly day: number;
   readonly wave: number;
   readonly number: number;
@@ -130,7 +129,7 @@ export interface Leg {
   readonly blockMinutes: number;
 }
 
-/** One or two directions with one carrier, for so many adults, quoted at a minute. */
+/** A carrier's one or two directions, for adults, at a quote's minute. */
 export interface Trip {
   readonly legs: readonly Leg[];
   readonly adults: number;
@@ -154,7 +153,7 @@ export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport
     to,
     day,
     wave,
-    // Evening numbers are a thousand higher, so that the number shows the wave.
+    // The thousands of a number show its wave.
     number: 1000 * (wave + 1) + world.dice.pick(1000, THROW.departure, from.index, to.index, carrier.index),
     departureMs,
     departureLocalMs,
@@ -163,7 +162,7 @@ export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport
   };
 }
 
-/** Every trip that can be sold for a query, in no order that matters. */
+/** Unordered. */
 export function tripsFor(world: World, query: OfferQuery, nowMs: number): Trip[] {
   const from = world.byCode(query.origin);
   const to = world.byCode(query.destination);
@@ -186,7 +185,7 @@ export function tripsFor(world: World, query: OfferQuery, nowMs: number): Trip[]
   });
 }
 
-/** A shuffle that is the same for the same visit. */
+/** Deterministic by visit. */
 export function shuffled<T>(world: World, list: readonly T[], visitNumber: number): T[] {
   const left = [...list];
   return list.flatMap((_, i) => left.splice(world.dice.pick(left.length, THROW.menu, visitNumber, i), 1));

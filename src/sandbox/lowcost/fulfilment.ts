@@ -52,19 +52,17 @@ const MAC_CHARACTERS = 10;
 const LEG = /^([A-Z0-9]{2})(\d{4})-([A-Z]{3})-([A-Z]{3})-(\d{4})(\d\d)(\d\d)$/;
 
 export interface SandboxLowcostOptions extends SandboxOptions {
-  /** How long quoting takes; opening a fare menu takes half of it. Milliseconds. */
+  /** Milliseconds of quoting; a fare menu takes half. */
   readonly quotingMs: number;
 }
 
 export type Fulfilment = Omit<Fulfiller, 'name' | 'isSandbox' | 'serves'> & { close(): Promise<void> };
 
-/** The options of the sandbox, its world and its records. */
 interface Shop extends SandboxLowcostOptions {
   readonly world: World;
   readonly sales: () => Promise<Sales>;
 }
 
-/** All answers of the sandbox's lowcost carriers. */
 export function createFulfilment(world: World, options: SandboxLowcostOptions): Fulfilment {
   const { clock } = options;
   const sales = once(
@@ -135,7 +133,7 @@ function menu(shop: Shop, offerId: string, openedAtMs: number): MenuOutcome {
   if (leftMs > 0) return { kind: 'pending', pollAfterMs: leftMs };
   const mishap = mishapOf(shop, trip);
   if (mishap === 'fare_check_failed') return { kind: 'check_failed', why: 'the page showed no fares' };
-  // At this moment the seat that will be gone at the till is still shown.
+  // A seat lost at the till is still shown here.
   const shown = mishap === 'sold_out' ? 'none' : mishap;
   return { kind: 'opened', fares: visit(shop.world, trip, shown, visitNumber(shop)).fares.map(soldFare) };
 }
@@ -148,13 +146,13 @@ async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
   const records = await shop.sales();
   const run = await records.begin({ reference, offerId, passengerCount: passengers.length, nowMs: clock.now() });
   if (run !== null) await buy(shop, records, run, purchase, trip);
-  // Another visit took this one over on its way: its outcome is not known here.
+  // Another visit took over: its outcome is unknown here.
   const outcome = await records.find(reference, clock.now());
   if (!outcome) throw problem('provider_failed');
   return outcome;
 }
 
-/** Goes to the till, and presses the pay button if the till asks for the agreed price. */
+/** Presses the pay button when the till asks for the agreed price. */
 async function buy(shop: Shop, records: Sales, run: string, purchase: Purchase, trip: Trip): Promise<void> {
   const { clock, ticketingMs, world } = shop;
   const { reference } = purchase;
@@ -166,7 +164,7 @@ async function buy(shop: Shop, records: Sales, run: string, purchase: Purchase, 
   await records.press(reference, run, till.totalDecimal, confirmsAtMs);
 }
 
-/** A trip that was quoted once. An id from the future never was: it would outlive its lifetime. */
+/** A quoted trip; ids of the future would outlive their lifetime. */
 function quotedTrip({ world, clock }: Shop, offerId: string): Trip | null {
   const trip = readOfferId(world, offerId);
   return trip && trip.quotedMinute * 60_000 <= clock.now() + CLOCK_SKEW_MS ? trip : null;
@@ -187,21 +185,21 @@ const soldFare = ({ totalCents, ...content }: PageFare): SoldFare => ({
 });
 
 /**
- * `lowcost:P91204-LIS-BER-20261220.1.t3x9k2.a1b2c3d4e5`: the flights, the adults, the minute of the quote, and a MAC
- * keyed from the seed. Nothing is stored for a quote, and every process reads the same trip from it.
+ * `lowcost:P91204-LIS-BER-20261220.1.t3x9k2.a1b2c3d4e5`: flights, adults, the quote's minute, and a MAC keyed from the
+ * seed, so that nothing is stored.
  */
 function writeOfferId(world: World, trip: Trip): string {
   const body = `${trip.legs.map(legText).join('~')}.${trip.adults}.${trip.quotedMinute.toString(36)}`;
   return `${LOWCOST_PREFIX}${body}.${macOf(world, body)}`;
 }
 
-/** null: no quote of this world. */
+/** null for another world's quote. */
 function readOfferId(world: World, offerId: string): Trip | null {
   if (!offerId.startsWith(LOWCOST_PREFIX) || offerId.length > 120) return null;
   const text = offerId.slice(LOWCOST_PREFIX.length);
   const end = text.lastIndexOf('.');
   const body = text.slice(0, end);
-  // The MAC covers every character: past it, the id is one that this world wrote.
+  // Past the MAC the id is this world's own.
   if (end < 0 || text.slice(end + 1) !== macOf(world, body)) return null;
   const [flights = '', adults = '', minute = ''] = body.split('.');
   const legs = flights.split('~').map((one) => readLeg(world, one));
@@ -228,7 +226,7 @@ function readLeg(world: World, text: string): Leg | null {
 
 type Visit = ReturnType<typeof visit>;
 
-/** A carrier's website as a browser finds it: one visit, from the fare list to the pay button. */
+/** A browser's visit from the fare list to the pay button. */
 export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: number) {
   const fares = shuffled(world, mishap === 'sold_out' ? [] : fareMenu(world, trip), visitNumber);
   let chosen: PageFare | undefined;
@@ -237,7 +235,7 @@ export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: n
     { name: 'Priority boarding', cents: 890 * trip.adults, ticked: false },
   ];
   return {
-    /** In the order of this visit: it changes from one to the next. */
+    /** In this visit's order. */
     fares,
     choose(position: number): void {
       chosen = fares[position];
@@ -247,12 +245,12 @@ export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: n
     untick(name: string): void {
       addOns = addOns.map((one) => (one.name === name ? { ...one, ticked: false } : one));
     },
-    /** Why the passengers' form is refused; null: it is taken. */
+    /** The form's refusal; null: accepted. */
     submit(_passengers: readonly Passenger[]): NothingBought | null {
       if (mishap === 'form_rejected') return { kind: 'form_rejected', fields: ['passport_number'] };
       return mishap === 'captcha' || mishap === 'account_wall' ? { kind: mishap } : null;
     },
-    /** The total at the till, US cents. */
+    /** US cents. */
     totalCents(): number {
       const fare = chosen?.totalCents ?? 0;
       const asked = mishap === 'price_differs_at_till' ? Math.ceil(fare * DEARER_BY) : fare;
@@ -262,9 +260,8 @@ export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: n
 }
 
 /**
- * Goes through a carrier's website up to the pay button, which it does not press. The fare is found by its content:
- * its place changes between visits. Every add-on that the page ticked is unticked, and the total must
- * be the price that was escrowed, to the cent.
+ * Goes up to the pay button without pressing it. Finds the fare by content, as places change, unticks every add-on, and
+ * requires the escrowed price to the cent.
  */
 export function goToTill(
   page: Visit,
@@ -283,10 +280,10 @@ export function goToTill(
   return { kind: 'ready_to_pay', totalDecimal };
 }
 
-/** An offer of this tier can be looked up for this long after it was quoted. */
+/** An offer's life after its quote. */
 const OFFER_LIFE_MS = HOUR_MS;
 
-/** The trip's lead-in fare as an offer: the cheapest of its menu. */
+/** The menu's cheapest fare as an offer. */
 function offerOf(world: World, id: string, trip: Trip): Offer {
   const [fare] = fareMenu(world, trip);
   const slices = trip.legs.map(sliceOf);
@@ -309,7 +306,7 @@ function offerOf(world: World, id: string, trip: Trip): Offer {
     total_amount: fare.totalCents * 10_000,
     total_amount_decimal: decimalOf(fare.totalCents),
     total_currency: 'USD',
-    // A lowcost website shows one number.
+    // A lowcost site shows one number.
     base_amount_decimal: null,
     tax_amount_decimal: null,
     total_emissions_kg: null,

@@ -10,10 +10,7 @@ interface SandboxLowcost extends Fulfiller {
   close(): Promise<void>;
 }
 
-/**
- * The lowcost carriers of the sandbox: a deterministic world that every process with the same seed sees alike. Made
- * with nothing but its options: its code is loaded with the first offer.
- */
+/** A deterministic world of lowcost carriers, loaded with the first offer. */
 export function createSandboxLowcost(options: SandboxLowcostOptions): SandboxLowcost {
   const loaded = once(async (): Promise<{ world: World; fulfilment: Fulfilment }> => {
     const [{ createWorld }, { createFulfilment }] = await Promise.all([loadWorld(), import('./fulfilment.ts')]);

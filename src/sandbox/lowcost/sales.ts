@@ -5,19 +5,19 @@ import { openDatabase } from '../../store/index.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
 import { airlineMigrations, recordLocator, tickets } from '../airline/index.ts';
 
-/** One purchase. `begun`: on the way to the pay button; `pressed`: past it; `ended`: given up before it. */
+/** `begun`: before the pay button; `pressed`: past it; `ended`: given up before it. */
 interface SaleTable {
   reference: string;
-  /** Whose visit it is. Only the latest one can press the button. */
+  /** The latest visit, which alone can press. */
   run: string;
   state: 'begun' | 'pressed' | 'ended';
   offer_id: string;
   passenger_count: number;
   paid_amount_decimal: string | null;
   booking_reference: string | null;
-  /** When the confirmation arrives; null: it never does. */
+  /** The confirmation's time; null: never. */
   confirms_at_ms: number | null;
-  /** Why it was given up, JSON. */
+  /** The reason for giving up, JSON. */
   outcome: string | null;
   cancelled_at_ms: number | null;
   created_at_ms: number;
@@ -26,10 +26,10 @@ interface SaleTable {
 
 export type Sales = Awaited<ReturnType<typeof openSales>>;
 
-/** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
+/** Purchases of carriers and our own, shared by a home's processes, without passengers. */
 export async function openSales(path: string, onTrouble?: OnTrouble) {
   const database = await openDatabase<{ lowcost_sales: SaleTable }>(path, airlineMigrations, onTrouble);
-  /** Changes a sale that is on its way to the button, unless a later visit has taken over. */
+  /** Changes a begun sale of the latest visit. */
   const change = (reference: string, run: string, changed: Updateable<SaleTable>) =>
     database
       .updateTable('lowcost_sales')
@@ -39,7 +39,7 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
       .where('state', '=', 'begun')
       .executeTakeFirst();
   return {
-    /** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
+    /** Begins a visit or takes over an unpressed one; null past the button. */
     async begin(sale: { reference: string; offerId: string; passengerCount: number; nowMs: number }) {
       const { reference, offerId, passengerCount, nowMs } = sale;
       const run = randomBytes(8).toString('hex');
@@ -64,13 +64,13 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
         .executeTakeFirst();
       return begun?.run ?? null;
     },
-    /** Gives the visit up: nothing was bought. */
+    /** Ends a visit with nothing bought. */
     async end(reference: string, run: string, outcome: NothingBought, nowMs: number): Promise<void> {
       await change(reference, run, { state: 'ended', outcome: JSON.stringify(outcome), updated_at_ms: nowMs });
     },
     /**
-     * Presses the pay button, unless a later visit has taken over. On record and pressed are one write here: a carrier
-     * that is not a sandbox needs the record first.
+     * Presses the button as the latest visit. Record and press are one write here; a real carrier needs the record
+     * first.
      */
     async press(reference: string, run: string, paidDecimal: string, confirmsAtMs: number | null): Promise<boolean> {
       const pressed = await change(reference, run, {
@@ -102,7 +102,7 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
   };
 }
 
-/** The state of a purchase at a moment; null: the button was not pressed, and may be by a later visit. */
+/** null: not pressed, and a later visit may. */
 function outcomeAt(row: Selectable<SaleTable>, nowMs: number): BookOutcome | null {
   if (row.state === 'begun') return null;
   if (row.state === 'ended') return JSON.parse(row.outcome ?? '{"kind":"offer_gone"}') as NothingBought;

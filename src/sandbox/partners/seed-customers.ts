@@ -4,10 +4,7 @@ import type { CustomerData } from '../../partner/customer-data/index.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../wire/partner/kinds.ts';
 import PEOPLE from './people.json' with { type: 'json' };
 
-/**
- * Makes most of the demo's customers ready to order: their data is in, attested, and the terms are accepted. Who else
- * is in the demo starts from nothing.
- */
+/** Makes most demo customers ready to order: attested data and accepted terms. */
 export async function seedCustomers(ports: PartnerPorts, tx: Tx): Promise<void> {
   for (const customer of SEEDED_CUSTOMER_DATA) await seedCustomer(ports, tx, customer);
 }
@@ -52,14 +49,14 @@ function typeOf(value: CustomerData) {
   return type;
 }
 
-/** The demo's customers who meet every rule of the shipped policy. All of them are invented. */
+/** Invented customers that meet every rule of the shipped policy. */
 
 // A picture of one pixel.
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
 
 const PICTURE_HASH = '63ef318d96b5d0d0ceba6e04a4e622b1158335cdc67c49e27839132c6f655058';
 
-/** In the form that data is kept in; the last day of a document is far ahead. */
+/** In storage form; documents end far ahead. */
 export const SEEDED_CUSTOMER_DATA = PEOPLE.map((person) => {
   const of = (what: string, value: object) => ({
     dataId: `dat_demo_${person.short}_${what}`,

@@ -17,17 +17,17 @@ interface SeededPartner {
   readonly partnerId: string;
   readonly name: string;
   readonly type: 'INTEGRATION' | 'REDIRECT';
-  /** Where the sandbox platform answers for it. */
+  /** The path where the sandbox platform answers for it. */
   readonly path: string;
-  /** Four decimals in an amount choose how the sandbox behaves (docs/sandbox.md). */
+  /** Four decimals of an amount choose the behaviour (docs/sandbox.md). */
   readonly offering: z.input<typeof offeringSchema>;
 }
 
-/** Two integration partners and a redirect partner; each knows every customer of the seed. */
+/** Two integration partners and a redirect partner, each with every seeded customer. */
 export const SEEDED_PARTNERS = SEED.partners as readonly SeededPartner[];
 
 interface SeededOrder {
-  /** Its statuses so far: the first is AWAITING_FUNDS, the last is the current one. */
+  /** Statuses from AWAITING_FUNDS to the current one. */
   readonly way: readonly OrderStatus[];
   /** Before the demo began. */
   readonly minutesAgo: number;
@@ -39,19 +39,17 @@ interface SeededOrder {
 
 const MARK = 'partner_seed';
 
-/** The private file with a demo partner's key. */
 export const partnerKeyFile = (home: string, partnerId: string): string =>
   join(home, 'keys', `partner-${partnerId}.key`);
 
-/** The private file with the secret that signs what is sent to a demo partner's platform. */
+/** The secret that signs requests to a demo platform. */
 export const webhookSecretFile = (home: string, partnerId: string): string =>
   join(home, 'keys', `partner-${partnerId}.webhook`);
 
 /**
- * A demo has partners, customers, keys and orders from the start. The key files come first and are never written
- * over, then everything else in one transaction with its mark: of two processes that start at once, the second finds
- * the work done, and a crash in between repeats it. A key file of this home is put on record in whatever database is
- * used; a key that was revoked stays revoked.
+ * Seeds partners, customers, keys and orders. Key files come first, never overwritten; the rest is one transaction with
+ * its mark, so a crash or a second start repeats safely. Each database records this home's key files; revoked keys stay
+ * revoked.
  */
 export async function ensureSeed(ports: PartnerPorts): Promise<void> {
   if (ports.environment !== 'demo') return;
@@ -59,7 +57,7 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
   const wanted = keys.map(({ key }) => ports.secrets.hmac('partner seed', key)).join(' ');
   if ((await readMark(ports.store, MARK)) === wanted) return;
   await ports.store.transaction().execute(async (tx) => {
-    // Asked again where the writer's turn is ours: another process may have done it meanwhile.
+    // Repeated under the write lock: another process may have seeded.
     const mark = await readMark(tx, MARK);
     if (mark === wanted) return;
     await seedPartners(ports, tx);
@@ -79,7 +77,7 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
 const ensureKey = ({ home }: PartnerPorts, partnerId: string): string =>
   ensureLine(partnerKeyFile(home, partnerId), 'flk_demo_', () => newPartnerKey('demo'));
 
-/** Leaves existing partners alone: an operator may have changed them. */
+/** Keeps existing partners, which an operator may have changed. */
 async function seedPartners(ports: PartnerPorts, tx: Tx): Promise<void> {
   const nowMs = ports.clock.now();
   for (const partner of SEEDED_PARTNERS) {

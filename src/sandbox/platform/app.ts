@@ -23,21 +23,21 @@ import {
 } from './behaviour-table.ts';
 import type { Books } from './books.ts';
 
-/** Longer than anybody waits for an answer. */
+/** Longer than any caller's patience. */
 const SILENCE_MS = 60_000;
 
 interface PlatformPorts {
   readonly books: Books;
   readonly clock: Clock;
-  /** Secrets that sign what is sent to this partner; null: none is known, and nothing can be verified. */
+  /** The partner's signing secrets; null: nothing can be verified. */
   readonly webhookSecrets: (partnerId: string) => Promise<readonly string[] | null>;
-  /** From one update about an order to the next, milliseconds. */
+  /** Between updates of an order, ms. */
   readonly stepMs: number;
-  /** How late a slow answer is. */
+  /** A slow answer's delay, ms. */
   readonly slowMs: number;
 }
 
-/** `/bank`, `/pix`, `/redirect`: the sandbox's partners by where they answer. */
+/** The partners' paths: `/bank`, `/pix`, `/redirect`. */
 export const PLATFORM_PARTNERS = SEEDED_PARTNERS.map((partner) => ({
   ...partner,
   slug: partner.path.slice(1),
@@ -48,12 +48,11 @@ type PlatformPartner = (typeof PLATFORM_PARTNERS)[number];
 
 type PlatformCall = Call<PlatformPorts>;
 
-/** Read from bytes, not by a schema of the table: the signature is over what was sent. */
+/** Raw bytes, over which the signature is made. */
 const bodyOf = ({ request }: PlatformCall): Promise<Uint8Array> => readBytes(request, MOST_BODY_BYTES);
 
 const TABLE = tableOf<PlatformPorts>({
   'GET /health': async () => ({ status: 'ok' }),
-  // How each partner behaves until its switch is changed.
   'GET /admin/behaviours': async ({ context: { books } }) => ({
     partners: Object.fromEntries(PLATFORM_PARTNERS.map(({ slug }) => [slug, books.behaviourOf(slug)])),
     behaviours: BEHAVIOUR_NAMES,
@@ -74,8 +73,8 @@ const TABLE = tableOf<PlatformPorts>({
 });
 
 /**
- * The sandbox partner platform: a real HTTP service that takes the two outbound requests of the specification, keeps
- * books, and misbehaves on demand (docs/sandbox.md). It is another company: it knows the service by its calls alone.
+ * The partner platform: takes the specification's two outbound requests, keeps books, and misbehaves on demand
+ * (docs/sandbox.md). The service and it share only calls.
  */
 export const createPlatformApp = (ports: PlatformPorts): { readonly fetch: Serve } => ({
   fetch: createRouter({
@@ -95,7 +94,7 @@ export const createPlatformApp = (ports: PlatformPorts): { readonly fetch: Serve
 async function turnBehaviour(call: PlatformCall): Promise<object> {
   const partner = partnerAt(call.params.partner);
   if (!partner) return failure(404, 'There is no such partner.');
-  // A page in a browser cannot send this type to another site without asking.
+  // Browsers cannot send this type to another site without asking.
   if (!headerOf(call.request, 'content-type')?.startsWith('application/json'))
     return failure(415, 'Send application/json.');
   const given = jsonOf(await bodyOf(call)) as { behaviour?: unknown } | undefined;
@@ -105,7 +104,7 @@ async function turnBehaviour(call: PlatformCall): Promise<object> {
   return { partner: partner.slug, behaviour: name };
 }
 
-/** The two requests as a platform takes them (spec/partner-service.md, Outbound). */
+/** The platform's two requests (spec/partner-service.md, Outbound). */
 const field = text(200);
 
 const direction = z.enum(['ONRAMP', 'OFFRAMP'], { error: 'must be ONRAMP or OFFRAMP.' });
@@ -158,14 +157,14 @@ const redirectOrder = taking('REDIRECT', redirectOrderBody, (order, _partner, re
   };
 });
 
-/** An order as it is wanted, and the answer to it. */
+/** A wanted order with its answer. */
 interface Wanted {
   readonly id: string;
   readonly wanted: Parameters<typeof quoteOf>[1];
   readonly make: (toAmount: string) => object;
 }
 
-/** A call that verifies and reads an order, and acts on it. */
+/** Verifies and reads an order, then acts. */
 function taking<S extends z.ZodType>(
   type: PlatformPartner['type'],
   schema: S,
@@ -191,7 +190,7 @@ function taking<S extends z.ZodType>(
   };
 }
 
-/** Does what the behaviour says around the one thing that counts: the order in the books, once. */
+/** Misbehaves around the one booking of the order. */
 async function acted(
   { context: ports, request }: PlatformCall,
   partner: PlatformPartner,
@@ -243,7 +242,7 @@ const WORDS: Record<400 | 422 | 503, readonly [reason: string, words: string, he
   503: ['sandbox: outage', 'The partner is not available at the moment.', { 'Retry-After': '1' }],
 };
 
-/** The error bodies of the specification: an object in Create Order, a text in Redirect Order. */
+/** Error bodies: an object in Create Order, a text in Redirect Order. */
 const refusal = (
   partner: PlatformPartner,
   status: number,
@@ -259,7 +258,7 @@ const refusal = (
 
 const failure = (status: number, error: string): HttpResponse => json({ error }, status);
 
-/** Where the customer pays. Every number is a published example or openly made up. */
+/** Payment instructions with published examples or openly invented numbers. */
 function instructionsFor(order: z.output<typeof createOrderBody>, bankName: string): Record<string, string> {
   const common = { paymentMethod: order.paymentMethod, amount: order.fromAmount, currency: order.fromCurrency };
   if (order.type === 'OFFRAMP')

@@ -2,17 +2,16 @@ import { HttpResponse } from '../../kernel/http.ts';
 import { decimalOf, unitsOf } from '../../kernel/money.ts';
 
 /**
- * Behaviours of the sandbox platform: set for a whole partner over its admin route, or for one order by the last
- * four decimals of its amount (docs/sandbox.md). `once`: for the first call about an order alone.
+ * Behaviours of a partner (admin route) or an order (last four decimals, docs/sandbox.md). `once`: its first call only.
  */
 export interface Behaviour {
-  /** Refuses before anything is written. */
+  /** Refuses before any write. */
   readonly before?: { readonly status: 400 | 422 | 503; readonly retryAfterSeconds?: number; readonly once?: true };
-  /** Spoils the answer about an order that is written. */
+  /** Spoils a written order's answer. */
   readonly answer?: { readonly kind: keyof typeof MISANSWERS; readonly once?: true };
-  /** A repetition of an order that is written is refused as a duplicate, as careless platforms do. */
+  /** Refuses repetitions as duplicates, as careless platforms do. */
   readonly refusesRepeats?: true;
-  /** How the platform goes on with the order. */
+  /** The order's further way. */
   readonly outcome?: Outcome;
 }
 
@@ -25,11 +24,11 @@ export const right = (answer: string) => new HttpResponse(200, answer, JSON_TYPE
 const changed = (change: object) => (answer: string) =>
   right(JSON.stringify({ ...(JSON.parse(answer) as object), ...change }));
 
-/** A right answer, given wrongly: late, torn, or with something in it that must not be taken. */
+/** Right answers, given late, torn, or with forbidden content. */
 export const MISANSWERS = {
   slow: right,
   silent: right,
-  /** Announces the whole answer, sends half of it, and ends. */
+  /** Announces the whole answer and sends half. */
   torn: (answer) =>
     new HttpResponse(200, answer.slice(0, Math.floor(answer.length / 2)), {
       ...JSON_TYPE,
@@ -80,7 +79,7 @@ export const BEHAVIOURS = {
 export type BehaviourName = keyof typeof BEHAVIOURS;
 export const BEHAVIOUR_NAMES = Object.keys(BEHAVIOURS) as BehaviourName[];
 
-/** The last four decimals of an amount, and what they ask for: `150.4220` is refused as outside the limits. */
+/** The decimals' meanings: `150.4220` is refused as outside the limits. */
 export const MAGIC_DECIMALS: Readonly<Record<string, BehaviourName>> = {
   '4000': 'invalid',
   '4220': 'over_limit',
@@ -110,16 +109,16 @@ export const MAGIC_DECIMALS: Readonly<Record<string, BehaviourName>> = {
   '0027': 'paid_over',
 };
 
-/** Reads the behaviour from the decimals of an amount; exactly four of them. */
+/** Needs exactly four decimals. */
 export function behaviourOfAmount(amount: string): BehaviourName {
   const decimals = /\.(\d{4})$/.exec(amount)?.[1] ?? '';
   return Object.hasOwn(MAGIC_DECIMALS, decimals) ? (MAGIC_DECIMALS[decimals] ?? 'normal') : 'normal';
 }
 
-/** One update that the platform sends about an order. */
+/** An update by the platform. */
 export interface Step {
   readonly status: string;
-  /** @param toAmount what the order was to give, as a decimal */
+  /** @param toAmount the order's promised decimal */
   readonly details: (orderId: string, toAmount: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -141,7 +140,7 @@ const returned = (orderId: string, reason: string) => ({
   returnDetails: { reason, refundReferenceId: `ref_${orderId}` },
 });
 
-/** The way of an order after AWAITING_FUNDS, by its outcome. */
+/** Steps after AWAITING_FUNDS, by outcome. */
 export const STEPS = {
   processed: PAID,
   reviewed: [{ status: 'IN_REVIEW', details: plain }, ...PAID],

@@ -1,25 +1,23 @@
 import { openBook } from '../base/index.ts';
 import type { BehaviourName, Outcome } from './behaviour-table.ts';
 
-/** An order in the platform's own books. */
 export interface BookedOrder {
   readonly orderId: string;
   readonly partner: string;
   readonly digest: string;
-  /** The answer that every call about it gets, JSON. */
+  /** The JSON answer of all its calls. */
   readonly answer: string;
   readonly outcome: Outcome;
-  /** Updates that were sent. */
   readonly steps: number;
-  /** Of the order at the service, as its last answer said. */
+  /** The order's version by the service's last answer. */
   readonly version: number;
-  /** Refusals of the next update, in a row. */
+  /** Consecutive refusals of the next update. */
   readonly attempts: number;
-  /** When its next update is due; null: there is none. */
+  /** null: no further update. */
   readonly dueAtMs: number | null;
 }
 
-/** How long a process that sends an update keeps the others away. */
+/** The lease of a process that sends an update. */
 const LEASE_MS = 12_000;
 
 const TABLES = `
@@ -33,10 +31,7 @@ const TABLES = `
   create table if not exists behaviours (partner text primary key, behaviour text not null);
 `;
 
-/**
- * The sandbox platform's books, in a file of their own: it is another company's. Orders are idempotent by their id, and
- * survive a restart. Opened with the first call.
- */
+/** Another company's books, opened at the first call; orders are idempotent by id and survive restarts. */
 export function openBooks(path: string) {
   const { close, insert, rows, run } = openBook(path, TABLES);
   const find = (partner: string, orderId: string): BookedOrder | null =>
@@ -45,11 +40,11 @@ export function openBooks(path: string) {
     close,
     find,
 
-    /** How often the platform was called about an order, this call included. */
+    /** Counts calls about an order, with this one. */
     countCall: (partner: string, orderId: string): number =>
       insert('calls', { partner, orderId, count: 1 }, 'on conflict do update set count = count + 1')?.count ?? 0,
 
-    /** Writes an order, unless it is there: the first one stays. */
+    /** Keeps an existing order. */
     book(order: Pick<BookedOrder, 'orderId' | 'partner' | 'digest' | 'answer' | 'outcome' | 'dueAtMs'>): BookedOrder {
       insert('orders', { ...order, steps: 0, version: 1, attempts: 0, leaseUntilMs: 0 }, 'on conflict do nothing');
       const booked = find(order.partner, order.orderId);
@@ -65,12 +60,11 @@ export function openBooks(path: string) {
       insert('behaviours', { partner, behaviour }, 'on conflict do update set behaviour = excluded.behaviour');
     },
 
-    /** When the next update is due (epoch ms), null when none is. */
     nextDueAtMs: (): number | null =>
       rows<{ atMs: number | null }>('select min(due_at_ms) as at_ms from orders where due_at_ms is not null')[0]
         ?.atMs ?? null,
 
-    /** Takes one order whose next update is due, for this process alone. */
+    /** Leases one order with a due update. */
     claimDue(nowMs: number): BookedOrder | null {
       const leaseUntilMs = nowMs + LEASE_MS;
       const [order] = rows<BookedOrder>(
@@ -82,7 +76,7 @@ export function openBooks(path: string) {
       return order ?? null;
     },
 
-    /** Keeps the outcome of an update. */
+    /** Saves an update's outcome. */
     moved: ({ partner, orderId, steps, version, attempts, dueAtMs }: BookedOrder): void =>
       run(
         `update orders set steps = ?, version = ?, attempts = ?, due_at_ms = ?, lease_until_ms = 0

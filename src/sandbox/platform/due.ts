@@ -1,2 +1,2 @@
-/** When the platform's script has something to send next: kept in the service's database, so that asking is one read. */
+/** The platform's next send, kept in the service's database for a single read. */
 export const PLATFORM_DUE = 'sandbox_platform_due_ms';

@@ -12,10 +12,7 @@ import { moveDue } from './mover.ts';
 
 const SLOW_MS = 3_000;
 
-/**
- * The sandbox platform inside the process of a demo: the same application that `farelock partner platform` serves, with
- * books of its own under the home. They are opened for a call and closed after it: nothing stays behind.
- */
+/** The platform of `farelock partner platform` within a demo, its books under the home and closed after each call. */
 async function withBooks<T>(ports: PartnerPorts, work: (books: Books) => Promise<T>): Promise<T> {
   const books = openBooks(join(ports.home, 'sandbox-platform.db'));
   try {
@@ -26,7 +23,7 @@ async function withBooks<T>(ports: PartnerPorts, work: (books: Books) => Promise
   }
 }
 
-/** Written while the row is held, so that of two processes the later one writes what both have left to do. */
+/** Written under the row's lock, so that the later process writes both's remaining work. */
 async function publishDue(store: Store, books: Books): Promise<void> {
   await store.transaction().execute(async (tx) => {
     await tx
@@ -43,7 +40,7 @@ async function publishDue(store: Store, books: Books): Promise<void> {
   });
 }
 
-/** Answers one outbound request in this process. */
+/** Answers an outbound request within this process. */
 export const answerEmbedded = (ports: PartnerPorts, request: HttpRequest): Promise<HttpResponse> =>
   withBooks(ports, async (books) => {
     const app = createPlatformApp({
@@ -68,7 +65,7 @@ export const answerEmbedded = (ports: PartnerPorts, request: HttpRequest): Promi
     return response;
   });
 
-/** Sends what the platform's script has due, with the partners' own keys, through the service's own door. */
+/** Sends due updates with the partners' keys through the service's door. */
 export const moveEmbedded = (ports: PartnerPorts): Promise<number> =>
   withBooks(ports, (books) => {
     const fetchProcedure = createPartnerHttp(ports);

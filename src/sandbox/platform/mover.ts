@@ -9,31 +9,28 @@ interface MoverPorts {
   readonly books: Books;
   readonly clock: Clock;
   readonly stepMs: number;
-  /** The partner service, as everybody else reaches it. */
   readonly fetch: Fetch;
-  /** Its address, without a slash at the end. */
+  /** Without a final slash. */
   readonly serviceUrl: string;
   /** `<svc>` of its procedure paths. */
   readonly serviceName: string;
-  /** The partner's own API key; null where there is none: its orders stay as they are. */
+  /** The partner's API key; null: its orders stay. */
   readonly keyOf: (partnerId: string) => Promise<string | null>;
 }
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
 
-/** After so many refusals in a row an order is left alone. */
+/** Consecutive refusals before an order is left alone. */
 const MOST_REFUSALS = 40;
 
-/** When nothing was heard: the service is down, or the answer was lost. */
+/** The pause after a missing answer. */
 const UNHEARD_WAIT_MS = 2_000;
 
 /**
- * The script of the sandbox platform: moves its orders along, an update at a time, by calling UpdateOrder with its own
- * key. Each update names the version that it follows, so an order that was moved elsewhere is left alone. Until
- * it is answered an update keeps its Idempotency-Key, so one whose answer was lost is not applied twice; after a refusal
- * it has another, since the refusal is what the old one would get again.
- * @returns updates that were taken
+ * Advances orders by UpdateOrder with the platform's key. Updates name their version, so orders moved elsewhere are
+ * left alone, and keep their Idempotency-Key until answered, so lost answers are not applied twice; a refusal gets a
+ * new key, as the old one would repeat it. @returns accepted updates
  */
 export async function moveDue(ports: MoverPorts): Promise<number> {
   const { books, clock } = ports;
@@ -73,7 +70,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
       }),
       signal: AbortSignal.timeout(10_000),
     })
-    // Without an answer the update may have been taken: it is sent again.
+    // Without an answer it is sent again.
     .catch(() => null);
   const isTaken = response !== null && response.status >= 200 && response.status < 300;
   const next = isTaken ? versionIn(response) : null;
@@ -87,17 +84,17 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
     books.moved({ ...order, dueAtMs: clock.now() + UNHEARD_WAIT_MS });
     return false;
   }
-  // It was moved elsewhere, or cannot go there: stop scripting it.
+  // Moved elsewhere, or cannot go there: stop scripting it.
   const isOver = response.status === 409 || response.status === 400 || attempts + 1 >= MOST_REFUSALS;
   const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, attempts));
   books.moved({ ...order, attempts: attempts + 1, dueAtMs: isOver ? null : clock.now() + waitMs });
   return false;
 }
 
-/** The amount that the platform promised. */
+/** The platform's promised amount. */
 const toAmountOf = ({ answer }: BookedOrder): string => (JSON.parse(answer) as { toAmount: string }).toAmount;
 
-/** null for an answer that was torn or is not the service's: as if none had come. */
+/** null for a torn or foreign answer, as if none had come. */
 function versionIn(response: HttpResponse): number | null {
   const body = jsonOf(Buffer.from(response.body ?? '')) as { order?: { version?: unknown } } | null | undefined;
   return typeof body?.order?.version === 'number' ? body.order.version : null;
