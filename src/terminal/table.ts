@@ -1,4 +1,4 @@
-import { spoken } from './paint.ts';
+import { type Paint, spoken } from './paint.ts';
 import { cut, padEnd, padStart, textWidth, wrap } from './text.ts';
 
 interface Column {
@@ -49,6 +49,22 @@ export function tableLines(
   return [heading(lineOf(columns.map((column) => column.title))), ...rows.map(lineOf)];
 }
 
+/** A column with its cell of an entry. */
+export type ListColumn<T> = Column & { cell(one: T, index: number): string };
+
+/** A table of entries, each column with its cell of an entry. */
+export const listLines = <T>(
+  { paint, width }: { readonly paint: Paint; readonly width?: number },
+  entries: readonly T[],
+  columns: readonly ListColumn<T>[],
+): string[] =>
+  tableLines(
+    columns,
+    entries.map((one, index) => columns.map((column) => column.cell(one, index))),
+    paint.dim,
+    width,
+  );
+
 /** The places of the columns that are shown. */
 function columnsWithRoom(columns: readonly Column[], widths: readonly number[], width: number): ReadonlySet<number> {
   const placesOf = (rank: number | undefined) =>
@@ -94,8 +110,8 @@ function shrink(columns: readonly Column[], widths: number[], width: number): vo
  * is wider goes on in the line below.
  */
 export function fieldLines(
-  fields: readonly (readonly [label: string, value: string | null | undefined])[],
   label: (text: string) => string,
+  fields: readonly (readonly [label: string, value: string | null | undefined])[],
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   const shown = fields.filter((field): field is readonly [string, string] => field[1] != null);

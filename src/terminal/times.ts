@@ -40,6 +40,9 @@ export function dayName(date: string): string {
 export const utcTime = (instant: string | null | undefined): string =>
   isInstant(instant) ? `${instant.slice(0, 19).replace('T', ' ')} UTC` : instant || '–';
 
+/** An instant in UTC to the minute, under a heading that names the zone: `2026-11-21 09:00`. */
+export const utcMinute = (instant: string): string => utcTime(instant).replace(/(:\d\d)? UTC$/, '');
+
 const isInstant = (text: string | null | undefined): text is string => !Number.isNaN(Date.parse(text ?? ''));
 
 /** `20 Dec`, for what is less than a year ahead. */

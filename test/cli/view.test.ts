@@ -296,12 +296,12 @@ describe('text', () => {
   test('fields without a value are left out, the others line up', () => {
     expect(
       fieldLines(
+        (text) => text,
         [
           ['A', '1'],
           ['Long', null],
           ['Bcd', '2'],
         ],
-        (text) => text,
       ),
     ).toEqual(['A    1', 'Bcd  2']);
   });

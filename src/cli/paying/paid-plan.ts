@@ -59,21 +59,18 @@ async function challenged(
 }
 
 const paymentPlanLines = (plan: PaymentPlan, nowMs: number, { paint }: Screen): string[] =>
-  fieldLines(
-    [
-      ['Amount', paint.usdc(money(plan.amount))],
-      ['To', plan.pay_to],
-      ['Coin', plan.asset],
-      ['Network', plan.network],
-      ['Memo', plan.memo ?? 'a random one'],
-      ['Fee payer', plan.fee_payer],
-      ['Wallet', plan.wallet ?? 'none yet'],
-      ['Expires', plan.expires_at && `${utcTime(plan.expires_at)} (${fromNow(plan.expires_at, nowMs)})`],
-      ['Allowed', DECISIONS[plan.decision]],
-      ['Why', plan.reason?.message],
-    ],
-    paint.dim,
-  );
+  fieldLines(paint.dim, [
+    ['Amount', paint.usdc(money(plan.amount))],
+    ['To', plan.pay_to],
+    ['Coin', plan.asset],
+    ['Network', plan.network],
+    ['Memo', plan.memo ?? 'a random one'],
+    ['Fee payer', plan.fee_payer],
+    ['Wallet', plan.wallet ?? 'none yet'],
+    ['Expires', plan.expires_at && `${utcTime(plan.expires_at)} (${fromNow(plan.expires_at, nowMs)})`],
+    ['Allowed', DECISIONS[plan.decision]],
+    ['Why', plan.reason?.message],
+  ]);
 
 const DECISIONS = {
   sign: 'yes, within the limits',

@@ -84,7 +84,7 @@ export const stepLines = (steps: readonly string[], width: number): string[] =>
   steps.flatMap((step, index) => numbered(index + 1, wrap(step, width - INDENT)));
 
 /** The view of --dry-run: the steps that the real run would take, with nothing done. */
-export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Record<string, unknown> = {}): void {
+export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Record<string, unknown> = {}): 0 {
   terminal.result(
     { dry_run: true, plan: steps.map((step) => textOf(step)), ...facts },
     {
@@ -94,6 +94,7 @@ export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Rec
       },
     },
   );
+  return 0;
 }
 
 export * from './problem.ts';

@@ -9,12 +9,10 @@ import type * as spec from './spec.ts';
 export const affiliateCreate: Run<typeof spec.affiliateCreate> = async (context, options) => {
   const { terminal, session, signal } = context;
   const wallet = options.wallet ?? (await session.wallet()).address;
-  if (context.globals.dryRun) {
-    printPlan(terminal, ['Create the affiliate code of the wallet, or show the one it has. Free.'], {
+  if (context.globals.dryRun)
+    return printPlan(terminal, ['Create the affiliate code of the wallet, or show the one it has. Free.'], {
       request: { wallet },
     });
-    return 0;
-  }
   const flights = await session.flights();
   const made = await flights.createAffiliate(wallet, { signal });
   terminal.result(made, { lines: affiliateLines, rows: (shown) => Object.entries(shown) });
@@ -41,27 +39,21 @@ export const affiliateShow: Run<typeof spec.affiliateShow> = async ({ terminal, 
 /** A code, and who is paid for it. */
 const affiliateLines = (affiliate: Affiliate, { paint }: Screen): string[] => [
   paint.bold(affiliate.code),
-  ...fieldLines(
-    [
-      ['Pays to', affiliate.wallet],
-      ['Since', utcTime(affiliate.created_at)],
-    ],
-    paint.dim,
-  ),
+  ...fieldLines(paint.dim, [
+    ['Pays to', affiliate.wallet],
+    ['Since', utcTime(affiliate.created_at)],
+  ]),
 ];
 
 /** The code's earnings. A debt is shown only where there is one. */
 const affiliateCreditLines = (credit: AffiliateCredit, screen: Screen): string[] => [
   ...affiliateLines(credit, screen),
-  ...fieldLines(
-    [
-      ['Bookings', String(credit.bookings_count)],
-      ['Pending', screen.paint.usdc(credit.pending_amount_decimal)],
-      ['Paid', screen.paint.usdc(credit.paid_amount_decimal)],
-      ...(credit.owed_amount > 0
-        ? [['Owed', `${screen.paint.usdc(credit.owed_amount_decimal)}  refunded after it was paid`] as const]
-        : []),
-    ],
-    screen.paint.dim,
-  ),
+  ...fieldLines(screen.paint.dim, [
+    ['Bookings', String(credit.bookings_count)],
+    ['Pending', screen.paint.usdc(credit.pending_amount_decimal)],
+    ['Paid', screen.paint.usdc(credit.paid_amount_decimal)],
+    ...(credit.owed_amount > 0
+      ? [['Owed', `${screen.paint.usdc(credit.owed_amount_decimal)}  refunded after it was paid`] as const]
+      : []),
+  ]),
 ];

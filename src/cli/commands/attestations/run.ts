@@ -1,6 +1,14 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { fieldLines, fromNow, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import {
+  fieldLines,
+  fromNow,
+  listLines,
+  type Paint,
+  type Screen,
+  utcTime,
+  type View,
+} from '../../../terminal/index.ts';
 import type { AttestationRecord, AttestationRecords, OpenedAttestation } from '../../../wire/partner/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
@@ -44,10 +52,7 @@ export const attestationDecide: Run<typeof spec.attestationsDecide> = async (con
     // One that passed is not listed any more; who asks for it by its id looks at it.
     const now = listed ?? (await desk.attestation(attestationId, { signal }));
     const step = `${words}: ${now.type} of ${now.customer_id}, which ${STATES[now.state]}.`;
-    if (globals.dryRun) {
-      printPlan(terminal, [step], { attestation_id: attestationId, verdict });
-      return 0;
-    }
+    if (globals.dryRun) return printPlan(terminal, [step], { attestation_id: attestationId, verdict });
     const prompts = terminal.ask('--yes');
     terminal.note(step);
     if (!(await prompts.confirm('Record this decision?', false))) throw problem('declined');
@@ -72,32 +77,24 @@ const STATES: Readonly<Record<AttestationRecord['state'], string>> = {
   rejected: 'was rejected',
 };
 
+const stateText = (state: AttestationRecord['state'], paint: Paint): string =>
+  state === 'rejected' ? paint.bad(state) : paint.warn(STATES[state]);
+
 const typeWords = (type: string): string => statusWords(type).replace(/^Aml\b/, 'AML');
 
 /** Attestations that are running, and those that were rejected. */
 const attestationsView = (nowMs: number): View<AttestationRecords> => ({
   list: 'attestations',
-  lines: ({ attestations }, { paint, width }) =>
+  lines: ({ attestations }, screen) =>
     attestations.length === 0
       ? ['No attestations are waiting for a decision.']
-      : tableLines(
-          [
-            { title: 'Id' },
-            { title: 'Type', cuts: true },
-            { title: 'Customer', cuts: true },
-            { title: 'State' },
-            { title: 'Since' },
-          ],
-          attestations.map((one) => [
-            one.attestation_id,
-            typeWords(one.type),
-            one.customer_id,
-            one.state === 'rejected' ? paint.bad(one.state) : paint.warn(STATES[one.state]),
-            fromNow(one.started_at, nowMs),
-          ]),
-          paint.dim,
-          width,
-        ),
+      : listLines(screen, attestations, [
+          { title: 'Id', cell: (one) => one.attestation_id },
+          { title: 'Type', cuts: true, cell: (one) => typeWords(one.type) },
+          { title: 'Customer', cuts: true, cell: (one) => one.customer_id },
+          { title: 'State', cell: ({ state }) => stateText(state, screen.paint) },
+          { title: 'Since', cell: (one) => fromNow(one.started_at, nowMs) },
+        ]),
   rows: ({ attestations }) =>
     attestations.map((one) => [one.attestation_id, one.type, one.customer_id, one.state, one.started_at]),
 });
@@ -108,23 +105,20 @@ const LONGEST_SHOWN = 2_000;
 /** One, with the data that it is about: a line for each field, and the size of each file. */
 const openedAttestationLines = (one: OpenedAttestation, { paint }: Screen): string[] => [
   `${paint.bold(one.attestation_id)}  ${STATES[one.state]}`,
-  ...fieldLines(
-    [
-      ['Type', typeWords(one.type)],
-      ['Customer', one.customer_id],
-      ['Since', utcTime(one.started_at)],
-      ['Ended', one.finished_at && utcTime(one.finished_at)],
-      ['Decided by', one.decided_by],
-      ['Reason', one.reason],
-    ],
-    paint.dim,
-  ),
+  ...fieldLines(paint.dim, [
+    ['Type', typeWords(one.type)],
+    ['Customer', one.customer_id],
+    ['Since', utcTime(one.started_at)],
+    ['Ended', one.finished_at && utcTime(one.finished_at)],
+    ['Decided by', one.decided_by],
+    ['Reason', one.reason],
+  ]),
   '',
   ...(one.data.length === 0
     ? ['Its data has been deleted.']
     : fieldLines(
-        one.data.flatMap((piece) => fieldsOf(piece, '')),
         paint.dim,
+        one.data.flatMap((piece) => fieldsOf(piece, '')),
       )),
 ];
 

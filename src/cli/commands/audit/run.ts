@@ -1,5 +1,5 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { listLines, utcMinute, type View } from '../../../terminal/index.ts';
 import type { AuditTrail } from '../../../wire/flights/index.ts';
 import type { Run } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
@@ -18,29 +18,18 @@ function amountOf({ detail }: AuditTrail['entries'][number]): string | null {
 
 const view: View<AuditTrail> = {
   list: 'entries',
-  lines: ({ entries, next_cursor }, { paint, width }) =>
+  lines: ({ entries, next_cursor }, screen) =>
     entries.length === 0
       ? ['No activity.']
       : [
-          ...tableLines(
-            [
-              { title: 'When, UTC' },
-              { title: 'Operator', cuts: true },
-              { title: 'Action', cuts: true },
-              { title: 'USDC', align: 'right' },
-              { title: 'Subject', cuts: true },
-            ],
-            entries.map((one) => [
-              utcTime(one.at).replace(/(:\d\d)? UTC$/, ''),
-              one.operator,
-              one.action,
-              amountOf(one) ?? '–',
-              one.subject,
-            ]),
-            paint.dim,
-            width,
-          ),
-          ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
+          ...listLines(screen, entries, [
+            { title: 'When, UTC', cell: ({ at }) => utcMinute(at) },
+            { title: 'Operator', cuts: true, cell: ({ operator }) => operator },
+            { title: 'Action', cuts: true, cell: ({ action }) => action },
+            { title: 'USDC', align: 'right', cell: (one) => amountOf(one) ?? '–' },
+            { title: 'Subject', cuts: true, cell: ({ subject }) => subject },
+          ]),
+          ...(next_cursor === null ? [] : [screen.paint.dim(`More: --cursor ${next_cursor}`)]),
         ],
   rows: ({ entries }) => entries.map((one) => [one.at, one.operator, one.action, one.subject, amountOf(one)]),
 };

@@ -39,8 +39,7 @@ const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   terminal.settle();
   if (globals.dryRun) {
     const isKnown = decided.isResumed || decided.kind === 'upgrade' || wanted.programSeed !== null;
-    printPlan(terminal, stepsOf(decided, isKnown), factsOf(desk, decided, isKnown));
-    return 0;
+    return printPlan(terminal, stepsOf(decided, isKnown), factsOf(desk, decided, isKnown));
   }
   if (decided.plan.transactions > 0) await agree(context, decided);
   let said = '';
@@ -66,15 +65,12 @@ const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
     {
       lines: (document, { paint }) => [
         `${paint.good('✓')} ${STATUS_WORDS[status]}`,
-        ...fieldLines(
-          [
-            ['Program', paint.bold(document.program)],
-            ['Network', document.network],
-            ['Can change it', document.upgrade_authority ?? 'nobody'],
-            ['sha256', document.sha256],
-          ],
-          paint.dim,
-        ),
+        ...fieldLines(paint.dim, [
+          ['Program', paint.bold(document.program)],
+          ['Network', document.network],
+          ['Can change it', document.upgrade_authority ?? 'nobody'],
+          ['sha256', document.sha256],
+        ]),
       ],
     },
   );
@@ -201,10 +197,8 @@ async function abort(
   desk: ClusterDesk,
   payer: Signer | null,
 ): Promise<ExitCode> {
-  if (globals.dryRun) {
-    printPlan(terminal, ['End the deployment that has not finished, and take the rent of its buffer back.']);
-    return 0;
-  }
+  if (globals.dryRun)
+    return printPlan(terminal, ['End the deployment that has not finished, and take the rent of its buffer back.']);
   terminal.phase('Looking for buffers of this home');
   const buffers = (await desk.abort(payer, signal)).map(({ buffer, lamports }) => ({
     buffer,

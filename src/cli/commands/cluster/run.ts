@@ -23,21 +23,18 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
   const report = { status: isOk ? 'ok' : 'failed', network: desk.cluster.network, program, mint, wallets: shown };
   terminal.result(report, {
     lines: (document, screen) => [
-      ...fieldLines(
-        [
-          ['Network', document.network],
-          ['Program', document.program.address],
-          ['', programWords(document.program, screen)],
-          ...(document.program.slot === null
-            ? []
-            : ([['Can change it', document.program.upgrade_authority ?? 'nobody']] as const)),
-          ['USDC', document.mint.address],
-          ...(document.mint.decimals === null
-            ? ([['', screen.paint.bad('There is no such mint on this cluster.')]] as const)
-            : []),
-        ],
-        screen.paint.dim,
-      ),
+      ...fieldLines(screen.paint.dim, [
+        ['Network', document.network],
+        ['Program', document.program.address],
+        ['', programWords(document.program, screen)],
+        ...(document.program.slot === null
+          ? []
+          : ([['Can change it', document.program.upgrade_authority ?? 'nobody']] as const)),
+        ['USDC', document.mint.address],
+        ...(document.mint.decimals === null
+          ? ([['', screen.paint.bad('There is no such mint on this cluster.')]] as const)
+          : []),
+      ]),
       '',
       ...walletLines(document.wallets, screen),
     ],
@@ -58,13 +55,11 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
 /** The operator's wallets of this home, which are made where there are none yet. */
 export const clusterKeys: Run<typeof spec.clusterKeys> = async (context, options) => {
   const { terminal, globals } = context;
-  if (globals.dryRun) {
-    printPlan(terminal, [
+  if (globals.dryRun)
+    return printPlan(terminal, [
       'Create the wallets that this home does not have yet.',
       'Show their addresses, what they hold and what they need.',
     ]);
-    return 0;
-  }
   const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const wallets = (await desk.wallets()).map(shownWallet);
@@ -89,13 +84,11 @@ export const clusterFund: Run<typeof spec.clusterFund> = async (context, options
   const lamports = options.sol ?? 10_000_000_000n;
   const desk = await clusterInUse(context, options);
   const wallets = (await desk.wallets()).filter(({ role }) => role !== 'treasury');
-  if (globals.dryRun) {
-    printPlan(
+  if (globals.dryRun)
+    return printPlan(
       terminal,
       wallets.map(({ role, address }) => `Ask the faucet for ${formatSol(lamports)} SOL to ${address} (${role}).`),
     );
-    return 0;
-  }
   terminal.phase('Asking the faucet');
   const give = await faucetOf(context, desk);
   const funded = [];

@@ -36,6 +36,5 @@ export const withoutSecrets = (key: string, value: string): string =>
 
 /** Words of --dry-run about a change of the settings. */
 export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
-  printPlan(terminal, [step]);
-  return 0;
+  return printPlan(terminal, [step]);
 }

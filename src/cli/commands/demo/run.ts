@@ -87,18 +87,15 @@ function trailLines(
 function escrowEndLines(escrow: EscrowAccount | null, intent: Intent, paint: Paint): string[] {
   if (!escrow) return [`Escrow ${intent.escrow.address}: no longer on the cluster.`];
   const seconds = (value: bigint) => (value === 0n ? null : utcTime(new Date(Number(value) * 1000).toISOString()));
-  return fieldLines(
-    [
-      ['Escrow', escrow.address],
-      ['State on chain', paint.bold(escrow.state)],
-      ['Amount', paint.usdc(escrow.amount)],
-      ['Opened', seconds(escrow.openedAt)],
-      ['Ended', seconds(escrow.endedAt)],
-      ['Capture', intent.capture_tx_hash],
-      ['Refund', intent.refund_tx_hash],
-    ],
-    paint.dim,
-  );
+  return fieldLines(paint.dim, [
+    ['Escrow', escrow.address],
+    ['State on chain', paint.bold(escrow.state)],
+    ['Amount', paint.usdc(escrow.amount)],
+    ['Opened', seconds(escrow.openedAt)],
+    ['Ended', seconds(escrow.endedAt)],
+    ['Capture', intent.capture_tx_hash],
+    ['Refund', intent.refund_tx_hash],
+  ]);
 }
 
 const TRAVELLER: Passenger = {

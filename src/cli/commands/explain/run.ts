@@ -48,13 +48,10 @@ const explanationView: View<Explanation> = {
     explanation.message,
     explanation.fix,
     '',
-    ...fieldLines(
-      [
-        ['HTTP status', explanation.status === null ? null : String(explanation.status)],
-        ['Exit code', `${explanation.exit}: ${EXIT_CODES[explanation.exit].replaceAll('`', '')}`],
-        ['Try again', explanation.retryable ? 'yes, the same command' : 'no, something must change first'],
-      ],
-      paint.dim,
-    ),
+    ...fieldLines(paint.dim, [
+      ['HTTP status', explanation.status === null ? null : String(explanation.status)],
+      ['Exit code', `${explanation.exit}: ${EXIT_CODES[explanation.exit].replaceAll('`', '')}`],
+      ['Try again', explanation.retryable ? 'yes, the same command' : 'no, something must change first'],
+    ]),
   ],
 };

@@ -170,14 +170,11 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
   const fees = trip.paid.reduce((sum, one) => sum + parseUsdc(one.amount), 0n);
   const paid = trip.paid.map((one) => `${one.what} ${money(one.amount)}`).join(', ');
   const left = balance - amount;
-  const facts = fieldLines(
-    [
-      ['Profile', session.isEmbedded ? 'play money on the embedded cluster' : session.profile.name],
-      ['Wallet', `${screen.paint.usdc(balance)}${left < 0n ? '' : `, ${formatUsdc(left)} afterwards`}`],
-      ['Fees', fees === 0n ? 'none on top of the amount' : `none on top; ${screen.paint.usdc(fees)} so far (${paid})`],
-    ],
-    screen.paint.dim,
-  );
+  const facts = fieldLines(screen.paint.dim, [
+    ['Profile', session.isEmbedded ? 'play money on the embedded cluster' : session.profile.name],
+    ['Wallet', `${screen.paint.usdc(balance)}${left < 0n ? '' : `, ${formatUsdc(left)} afterwards`}`],
+    ['Fees', fees === 0n ? 'none on top of the amount' : `none on top; ${screen.paint.usdc(fees)} so far (${paid})`],
+  ]);
   const lines = [
     '',
     screen.paint.bold('Review'),

@@ -23,21 +23,15 @@ export const keysList: Run<typeof spec.keysList> = async ({ terminal, session, s
 /** Issues a key. It is shown this once. */
 export const keysIssue: Run<typeof spec.keysIssue> = async (context, { name }) => {
   const { terminal, session, signal } = context;
-  if (context.globals.dryRun) {
-    printPlan(terminal, [`Issue an operator key named ${name}, and show it once.`]);
-    return 0;
-  }
+  if (context.globals.dryRun) return printPlan(terminal, [`Issue an operator key named ${name}, and show it once.`]);
   const issued = await (await session.operator()).issueKey(name, { signal });
   terminal.result(issued, {
     lines: ({ key, key_id }, { paint }) => [
       key,
-      ...fieldLines(
-        [
-          ['Key id', key_id],
-          ['Name', issued.name],
-        ],
-        paint.dim,
-      ),
+      ...fieldLines(paint.dim, [
+        ['Key id', key_id],
+        ['Name', issued.name],
+      ]),
     ],
   });
   terminal.aside(['', 'It will not be shown again. Use it as FARELOCK_OPERATOR_KEY.']);
@@ -47,10 +41,7 @@ export const keysIssue: Run<typeof spec.keysIssue> = async (context, { name }) =
 /** Revokes a key at once; the last one is kept. */
 export const keysRevoke: Run<typeof spec.keysRevoke> = async (context, { keyId }) => {
   const { terminal, session, signal } = context;
-  if (context.globals.dryRun) {
-    printPlan(terminal, [`Revoke the operator key ${keyId} at once.`]);
-    return 0;
-  }
+  if (context.globals.dryRun) return printPlan(terminal, [`Revoke the operator key ${keyId} at once.`]);
   const revoked = await (await session.operator()).revokeKey(keyId, { signal });
   terminal.result(revoked, { lines: ({ name }, { paint }) => [`${paint.good('✓')} Revoked ${name}`] });
   return 0;
@@ -84,10 +75,8 @@ export const partnerKeysList: Run<typeof spec.keysPartnerList> = async ({ termin
 /** Issues a key to a partner. It is shown this once. */
 export const partnerKeysIssue: Run<typeof spec.keysPartnerIssue> = async (context, { partnerId, name }) => {
   const { terminal, session, signal } = context;
-  if (context.globals.dryRun) {
-    printPlan(terminal, [`Issue a key named ${name} to ${partnerId}, and show it once.`]);
-    return 0;
-  }
+  if (context.globals.dryRun)
+    return printPlan(terminal, [`Issue a key named ${name} to ${partnerId}, and show it once.`]);
   const issued = await (await session.partnerDesk()).issueKey(partnerId, name, { signal });
   terminal.result(issued, { lines: issuedPartnerKeyLines });
   terminal.aside(['', 'It is not shown again. The partner uses it as FARELOCK_API_KEY.']);
@@ -97,10 +86,7 @@ export const partnerKeysIssue: Run<typeof spec.keysPartnerIssue> = async (contex
 /** Makes a partner's key worthless at once. */
 export const partnerKeysRevoke: Run<typeof spec.keysPartnerRevoke> = async (context, { keyId }) => {
   const { terminal, session, signal } = context;
-  if (context.globals.dryRun) {
-    printPlan(terminal, [`Revoke the partner key ${keyId} at once.`]);
-    return 0;
-  }
+  if (context.globals.dryRun) return printPlan(terminal, [`Revoke the partner key ${keyId} at once.`]);
   const revoked = await (await session.partnerDesk()).revokeKey(keyId, { signal });
   terminal.result(revoked, { lines: ({ name }, { paint }) => [`${paint.good('✓')} Revoked ${name}`] });
   return 0;
@@ -109,10 +95,8 @@ export const partnerKeysRevoke: Run<typeof spec.keysPartnerRevoke> = async (cont
 /** Puts a new key in the place of one, which goes on for a while. The new one is shown this once. */
 export const partnerKeysRotate: Run<typeof spec.keysPartnerRotate> = async (context, { keyId, overlap }) => {
   const { terminal, session, signal } = context;
-  if (context.globals.dryRun) {
-    printPlan(terminal, [`Issue a key to replace ${keyId}, which keeps working for ${overlap / HOUR_MS} h.`]);
-    return 0;
-  }
+  if (context.globals.dryRun)
+    return printPlan(terminal, [`Issue a key to replace ${keyId}, which keeps working for ${overlap / HOUR_MS} h.`]);
   const issued = await (await session.partnerDesk()).rotateKey(keyId, overlap / HOUR_MS, { signal });
   terminal.result(issued, { lines: issuedPartnerKeyLines });
   const until = overlap === 0 ? 'The old key no longer works.' : `${keyId} keeps working for ${overlap / HOUR_MS} h.`;
@@ -123,22 +107,16 @@ export const partnerKeysRotate: Run<typeof spec.keysPartnerRotate> = async (cont
 /** A short-lived token for one customer. It is shown this once. */
 export const customerTokenIssue: Run<typeof spec.keysToken> = async (context, { customerId, ttl }) => {
   const { terminal, session, signal } = context;
-  if (context.globals.dryRun) {
-    printPlan(terminal, [`Issue a token for ${customerId}, and show it once.`]);
-    return 0;
-  }
+  if (context.globals.dryRun) return printPlan(terminal, [`Issue a token for ${customerId}, and show it once.`]);
   const minutes = ttl === undefined ? undefined : Math.max(1, Math.round(ttl / MINUTE_MS));
   const issued = await (await session.partnerDesk()).customerToken(customerId, minutes, { signal });
   terminal.result(issued, {
     lines: ({ token, customer_id, expires_at }, { paint }) => [
       token,
-      ...fieldLines(
-        [
-          ['Customer', customer_id],
-          ['Works until', utcTime(expires_at)],
-        ],
-        paint.dim,
-      ),
+      ...fieldLines(paint.dim, [
+        ['Customer', customer_id],
+        ['Works until', utcTime(expires_at)],
+      ]),
     ],
   });
   terminal.aside(['', 'It is not shown again. Use it as FARELOCK_CUSTOMER_TOKEN.']);
@@ -190,13 +168,10 @@ function stateText(key: PartnerKey, nowMs: number, paint: Paint): string {
 /** A new key, the only time that it is shown. */
 const issuedPartnerKeyLines = (issued: IssuedPartnerKey, { paint }: Screen): string[] => [
   issued.key,
-  ...fieldLines(
-    [
-      ['Key id', issued.key_id],
-      ['Partner', issued.partner_id],
-      ['Environment', issued.environment],
-      ['Name', issued.name],
-    ],
-    paint.dim,
-  ),
+  ...fieldLines(paint.dim, [
+    ['Key id', issued.key_id],
+    ['Partner', issued.partner_id],
+    ['Environment', issued.environment],
+    ['Name', issued.name],
+  ]),
 ];

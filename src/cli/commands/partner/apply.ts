@@ -8,10 +8,10 @@ import {
   harmless,
   harmlessDocument,
   isSpoken,
+  listLines,
   type Output,
   type Paint,
   type Screen,
-  tableLines,
   type View,
 } from '../../../terminal/index.ts';
 import {
@@ -258,16 +258,10 @@ function sayResults({ terminal }: CommandContext, file: string, place: JournalPl
   return failures.length > 0 ? 8 : 0;
 }
 
-/** How far a run is, on one line that changes in place; nothing off a terminal. */
-interface ProgressBar {
-  row(outcome: 'applied' | 'refused' | 'held'): void;
-  /** Removes it. */
-  end(): void;
-}
-
 const CELLS = 24;
 const FRAME_MS = 80;
 
+/** How far a run is, on one line that changes in place; nothing off a terminal. */
 function createProgressBar(given: {
   readonly stderr: Output;
   readonly paint: Paint;
@@ -275,10 +269,10 @@ function createProgressBar(given: {
   readonly total: number;
   readonly done: number;
   readonly now: () => number;
-}): ProgressBar {
+}) {
   const { stderr, paint, total, now } = given;
   if (!stderr.isTTY || given.quiet || total === 0 || isSpoken(paint)) {
-    return { row: () => undefined, end: () => undefined };
+    return { row: (_outcome: RowResult['outcome']) => undefined, end: () => undefined };
   }
   const live = createLive(stderr);
   let done = given.done;
@@ -290,7 +284,7 @@ function createProgressBar(given: {
   };
   draw();
   return {
-    row(outcome) {
+    row(outcome: RowResult['outcome']) {
       done++;
       if (outcome !== 'applied') failed++;
       if (done === total || now() - drawnAtMs >= FRAME_MS) draw();
@@ -349,18 +343,17 @@ const moveText = ({ kind, from, to }: Pick<PlannedRow, 'kind' | 'from' | 'to'>, 
 };
 
 const rowLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
-  tableLines(
-    [{ title: 'Row', align: 'right' }, { title: 'Order' }, { title: 'Move' }],
-    plan.map((row) => [String(row.row), row.orderId, moveText(row, paint)]),
-    paint.dim,
-  );
+  listLines({ paint }, plan, [
+    { title: 'Row', align: 'right', cell: ({ row }) => String(row) },
+    { title: 'Order', cell: ({ orderId }) => orderId },
+    { title: 'Move', cell: (row) => moveText(row, paint) },
+  ]);
 
 const sumLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
-  tableLines(
-    [{ title: 'Rows', align: 'right' }, { title: 'Move' }],
-    planSummary(plan).map((sum) => [String(sum.rows), moveText(sum, paint)]),
-    paint.dim,
-  );
+  listLines({ paint }, planSummary(plan), [
+    { title: 'Rows', align: 'right', cell: ({ rows }) => String(rows) },
+    { title: 'Move', cell: (sum) => moveText(sum, paint) },
+  ]);
 
 /** The view of --dry-run. */
 const planView: View<ShownPlan> = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, type Problem, reworded } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { loadQr, type Screen, tableLines, type View } from '../../../terminal/index.ts';
+import { listLines, loadQr, type Screen, type View } from '../../../terminal/index.ts';
 import type {
   CreateOrderRequest,
   CreateOrderResponse,
@@ -111,35 +111,19 @@ async function redirectQr({ terminal, streams }: CommandContext, url: string | u
 const unanswered = (error: Problem, key: string) =>
   reworded(error, { fix: `Run the same command again with --idempotency-key ${key}: it makes no second order.` });
 
-interface ShownOffers {
-  readonly partners: readonly PartnerOffer[];
-}
-
-/** Offers of partners, best first. */
-const offersView = (currency: string): View<ShownOffers> => ({
+const offersView = (currency: string): View<{ readonly partners: readonly PartnerOffer[] }> => ({
   list: 'partners',
-  lines({ partners }, { paint, width }) {
+  lines({ partners }, screen) {
     if (partners.length === 0) return ['No partner offers match.'];
-    const roomy = width >= 110;
     const amounts = alignedAmounts(partners.map((offer) => offer.toAmount));
-    return tableLines(
-      [
-        { title: `Receives ${currency}`, align: 'right' },
-        { title: 'Partner', cuts: true },
-        { title: 'Partner id' },
-        { title: 'Kind' },
-        ...(roomy ? [{ title: 'Terms', cuts: true }] : []),
-      ],
-      partners.map((offer, index) => [
-        amounts[index] ?? '',
-        offer.partnerName,
-        offer.partnerId,
-        kindWords(offer.type),
-        ...(roomy ? [offer.termsUrl] : []),
-      ]),
-      paint.dim,
-      width,
-    );
+    const terms = { title: 'Terms', cuts: true, cell: ({ termsUrl }: PartnerOffer) => termsUrl };
+    return listLines(screen, partners, [
+      { title: `Receives ${currency}`, align: 'right', cell: (_offer, index) => amounts[index] ?? '' },
+      { title: 'Partner', cuts: true, cell: ({ partnerName }) => partnerName },
+      { title: 'Partner id', cell: ({ partnerId }) => partnerId },
+      { title: 'Kind', cell: ({ type }) => kindWords(type) },
+      ...(screen.width >= 110 ? [terms] : []),
+    ]);
   },
   rows: ({ partners }) =>
     partners.map((offer) => [offer.partnerId, offer.partnerName, offer.toAmount, offer.type, offer.termsUrl]),

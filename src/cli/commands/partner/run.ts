@@ -85,11 +85,11 @@ export const partnerPlatform: Run<typeof spec.partnerPlatform> = async (context,
       lines: (shown, { paint }) => [
         `${paint.good('✓')} Listening on ${paint.bold(shown.url)}`,
         ...fieldLines(
+          paint.dim,
           shown.partners.map((partner) => [
             partner.partner_id,
             `${partner.platform_url} (${partner.verifies_signatures ? 'verifies signatures' : 'takes unsigned requests'}${partner.moves_orders ? ', updates orders' : ''})`,
           ]),
-          paint.dim,
         ),
       ],
     },

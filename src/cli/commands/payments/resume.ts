@@ -20,8 +20,9 @@ export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, {
   if (!signed) throw unknownPayment(paymentId);
   if (globals.dryRun) {
     const { amount, resource, host } = signed.record;
-    printPlan(terminal, [(usdc) => `Send the signed payment of ${usdc(amount)} for ${resource} to ${host} again.`]);
-    return 0;
+    return printPlan(terminal, [
+      (usdc) => `Send the signed payment of ${usdc(amount)} for ${resource} to ${host} again.`,
+    ]);
   }
   const { resumePayment } = await loadResume();
   session.paidHere.note(paymentId);

@@ -2,7 +2,7 @@ import type { ClientStore, PaymentRecord } from '../../../client/journal/index.t
 import { loadPayerVerify } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { fieldLines, listLines, type Screen, utcMinute, utcTime, type View } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, paidForWords } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { money, nextLines } from '../../view/index.ts';
@@ -64,26 +64,15 @@ export const unknownPayment = (paymentId: string) =>
 
 const paymentsView: View<{ payments: WordedPayment[] }> = {
   list: 'payments',
-  lines: ({ payments }, { paint, width }) => {
+  lines: ({ payments }, screen) => {
     if (payments.length === 0) return ['No payments made from here.'];
-    return tableLines(
-      [
-        { title: 'Payment', rank: 1 },
-        { title: 'When, UTC' },
-        { title: 'State' },
-        { title: 'USDC', align: 'right' },
-        { title: 'For', cuts: true },
-      ],
-      payments.map((payment) => [
-        payment.payment_id,
-        utcTime(payment.created_at).replace(/(:\d\d)? UTC$/, ''),
-        stateText(payment, paint),
-        money(payment.amount),
-        payment.purpose,
-      ]),
-      paint.dim,
-      width,
-    );
+    return listLines(screen, payments, [
+      { title: 'Payment', rank: 1, cell: (one) => one.payment_id },
+      { title: 'When, UTC', cell: (one) => utcMinute(one.created_at) },
+      { title: 'State', cell: (one) => stateText(one, screen.paint) },
+      { title: 'USDC', align: 'right', cell: ({ amount }) => money(amount) },
+      { title: 'For', cuts: true, cell: ({ purpose }) => purpose },
+    ]);
   },
   rows: ({ payments }) =>
     payments.map((payment) => [
@@ -109,22 +98,19 @@ function paymentLines(payment: ShownPayment, { paint }: Screen, explorer: Explor
   const { network } = payment;
   return [
     `${paint.bold(paint.usdc(money(payment.amount)))}  ${stateText(payment, paint)}`,
-    ...fieldLines(
-      [
-        ['Payment', payment.payment_id],
-        ['For', payment.purpose],
-        ['Call', `${payment.resource} at ${payment.host}`],
-        ['From', explorer(paint, payment.wallet, 'address', network)],
-        ['To', explorer(paint, payment.pay_to, 'address', network)],
-        ['Memo', payment.memo],
-        ['Fee payer', payment.fee_payer],
-        ['Transaction', payment.transaction && explorer(paint, payment.transaction, 'tx', network)],
-        ['Network', payment.network],
-        ['Problem', payment.error_code],
-        ['Created', utcTime(payment.created_at)],
-        ['Last change', utcTime(payment.updated_at)],
-      ],
-      paint.dim,
-    ),
+    ...fieldLines(paint.dim, [
+      ['Payment', payment.payment_id],
+      ['For', payment.purpose],
+      ['Call', `${payment.resource} at ${payment.host}`],
+      ['From', explorer(paint, payment.wallet, 'address', network)],
+      ['To', explorer(paint, payment.pay_to, 'address', network)],
+      ['Memo', payment.memo],
+      ['Fee payer', payment.fee_payer],
+      ['Transaction', payment.transaction && explorer(paint, payment.transaction, 'tx', network)],
+      ['Network', payment.network],
+      ['Problem', payment.error_code],
+      ['Created', utcTime(payment.created_at)],
+      ['Last change', utcTime(payment.updated_at)],
+    ]),
   ];
 }

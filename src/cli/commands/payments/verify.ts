@@ -1,7 +1,7 @@
 import type { SignedPayment } from '../../../client/journal/index.ts';
 import { loadPayerVerify, type PaymentVerification, type Verdict } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { type Screen, tableLines, type View } from '../../../terminal/index.ts';
+import { listLines, type Screen, type View } from '../../../terminal/index.ts';
 import { memoFinder } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { unknownPayment } from './run.ts';
@@ -67,11 +67,11 @@ const listView: View<{ payments: readonly PaymentVerification[] }> = {
   lines: ({ payments }, screen) =>
     payments.length === 0
       ? ['No payments made from here.']
-      : tableLines(
-          [{ title: ' ' }, { title: 'Payment' }, { title: 'On the cluster' }],
-          payments.map((one) => [mark(one.verdict, screen), one.payment_id, said[one.verdict]]),
-          screen.paint.dim,
-        ),
+      : listLines({ paint: screen.paint }, payments, [
+          { title: ' ', cell: ({ verdict }) => mark(verdict, screen) },
+          { title: 'Payment', cell: (one) => one.payment_id },
+          { title: 'On the cluster', cell: ({ verdict }) => said[verdict] },
+        ]),
   rows: ({ payments }) => payments.map((one) => [one.payment_id, one.verdict, one.transaction, one.memo]),
 };
 
@@ -81,15 +81,11 @@ const oneView: View<{ payments: readonly PaymentVerification[] }> = {
     payments.flatMap((one) => [
       `${screen.paint.bold(one.payment_id)}  ${said[one.verdict]}`,
       ...(one.transaction ? [screen.paint.dim(one.transaction)] : []),
-      ...tableLines(
-        [{ title: ' ' }, { title: 'Check' }, { title: 'On chain' }, { title: '' }],
-        one.checks.map(({ check, expected, found, ok }) => [
-          ok ? screen.paint.good('✓') : screen.paint.bad('✗'),
-          check.replaceAll('_', ' '),
-          found,
-          ok ? '' : `expected ${expected}`,
-        ]),
-        screen.paint.dim,
-      ),
+      ...listLines({ paint: screen.paint }, one.checks, [
+        { title: ' ', cell: ({ ok }) => (ok ? screen.paint.good('✓') : screen.paint.bad('✗')) },
+        { title: 'Check', cell: ({ check }) => check.replaceAll('_', ' ') },
+        { title: 'On chain', cell: ({ found }) => found },
+        { title: '', cell: ({ ok, expected }) => (ok ? '' : `expected ${expected}`) },
+      ]),
     ]),
 };

@@ -55,10 +55,8 @@ async function claimable(
 async function claimFromChain(context: CommandContext, intentId: string, found: Found): Promise<0> {
   const { session, terminal, globals } = context;
   const { address, refundOwner: refundWallet } = found.escrow ?? found;
-  if (globals.dryRun && refundWallet !== null) {
-    printPlan(terminal, [(usdc) => `Send ${usdc(found.held)} from the escrow to ${refundWallet}.`]);
-    return 0;
-  }
+  if (globals.dryRun && refundWallet !== null)
+    return printPlan(terminal, [(usdc) => `Send ${usdc(found.held)} from the escrow to ${refundWallet}.`]);
   const { claimEscrow, claimLateMoney } = await loadClaim();
   const [cluster, wallet] = await Promise.all([session.cluster(), session.wallet()]);
   terminal.phase('Claiming the escrow');

@@ -20,8 +20,7 @@ const caseOf = ({ session }: CommandContext, { id }: { readonly id: string }): s
   session.recentCases.resolve(id);
 
 function planned({ terminal }: CommandContext, step: string): 0 {
-  printPlan(terminal, [step]);
-  return 0;
+  return printPlan(terminal, [step]);
 }
 
 /** A finished act: what changed, in a line. */

@@ -3,7 +3,15 @@ import { dirname, resolve } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { harmless, isRecord, type Paint, type Screen, tableLines, type View } from '../../../terminal/index.ts';
+import {
+  harmless,
+  isRecord,
+  listLines,
+  type Paint,
+  type Screen,
+  tableLines,
+  type View,
+} from '../../../terminal/index.ts';
 import type {
   AcceptTermsRequest,
   AddCustomerRequirementRequest,
@@ -41,22 +49,20 @@ export const requirementsSubmit: Run<typeof spec.requirementsSubmit> = async (co
   const access = await session.partner(options);
   if (globals.dryRun) {
     // Names of the kinds alone: what a customer gives is not repeated on a screen.
-    printPlan(
+    return printPlan(
       terminal,
       data.map((item) => `Submit ${Object.keys(item).join(', ')}.`),
     );
-    return 0;
   }
   await confirmLive(context, access, options.live === true, `Submit ${data.length} pieces of customer data?`);
   terminal.phase('Submitting');
   const answer = await access.client.submitData({ data }, { signal });
   terminal.result(answer, {
     lines: (shown, screen) => [
-      ...tableLines(
-        [{ title: 'Accepted' }, { title: 'Data id' }],
-        (shown.items ?? []).map(({ type, dataId }) => [statusWords(type), dataId]),
-        screen.paint.dim,
-      ),
+      ...listLines({ paint: screen.paint }, shown.items ?? [], [
+        { title: 'Accepted', cell: ({ type }) => statusWords(type) },
+        { title: 'Data id', cell: ({ dataId }) => dataId },
+      ]),
       '',
       ...complianceLines(shown, screen),
     ],
@@ -84,14 +90,12 @@ export const requirementsAcceptTerms: Run<typeof spec.requirementsAcceptTerms> =
     terminal.result({ complianceStatus }, { lines: () => ['No terms are waiting to be accepted.'] });
     return 0;
   }
-  if (globals.dryRun) {
-    printPlan(
+  if (globals.dryRun)
+    return printPlan(
       terminal,
       chosen.map(({ termsUrl }) => `Accept ${termsUrl}.`),
       { terms: chosen },
     );
-    return 0;
-  }
   if (!globals.yes && options.termsUrl === undefined) {
     const prompts = terminal.ask('--yes');
     for (const { termsUrl, privacyPolicyUrl } of chosen) {
@@ -129,10 +133,7 @@ export const requirementAdd: Run<typeof spec.partnerRequirementsAdd> = async (co
   } as AddCustomerRequirementRequest;
   const access = await session.partner(options);
   const what = data ?? attestation ?? '';
-  if (globals.dryRun) {
-    printPlan(terminal, [`Require ${what} of ${customerId}.`], { request });
-    return 0;
-  }
+  if (globals.dryRun) return printPlan(terminal, [`Require ${what} of ${customerId}.`], { request });
   await confirmLive(context, access, options.live === true, `Require ${what} of ${customerId}?`);
   const answer = await access.client.addRequirement(request, { signal });
   terminal.result(answer, {

@@ -29,15 +29,12 @@ export const sandboxDuffel: Run<typeof spec.sandboxDuffel> = async (context, opt
     {
       lines: (shown, { paint }) => [
         `${paint.good('✓')} Listening on ${paint.bold(shown.url)}`,
-        ...fieldLines(
-          [
-            ['Token', shown.token],
-            ['Webhooks', shown.webhook_url ?? 'none: register one with POST /air/webhooks'],
-            ['Switches', `${shown.url}/sandbox/behaviours`],
-            ['Books', `${shown.url}/sandbox/orders`],
-          ],
-          paint.dim,
-        ),
+        ...fieldLines(paint.dim, [
+          ['Token', shown.token],
+          ['Webhooks', shown.webhook_url ?? 'none: register one with POST /air/webhooks'],
+          ['Switches', `${shown.url}/sandbox/behaviours`],
+          ['Books', `${shown.url}/sandbox/orders`],
+        ]),
       ],
     },
   );
@@ -100,14 +97,11 @@ export const sandboxCarrierSite: Run<typeof spec.sandboxCarrierSite> = async (co
     {
       lines: (shown, { paint }) => [
         `${paint.good('✓')} Listening on ${paint.bold(shown.url)}`,
-        ...fieldLines(
-          [
-            ['Scenario', shown.scenario],
-            ['Books', shown.sales_url],
-            ['Mails', shown.mail_folder ?? 'go nowhere; --mail-folder names a Maildir'],
-          ],
-          paint.dim,
-        ),
+        ...fieldLines(paint.dim, [
+          ['Scenario', shown.scenario],
+          ['Books', shown.sales_url],
+          ['Mails', shown.mail_folder ?? 'go nowhere; --mail-folder names a Maildir'],
+        ]),
       ],
     },
   );

@@ -158,19 +158,16 @@ const soldFromText = ({ provider, mode, lowcost }: SoldFrom): string =>
 const listeningView = (origin: string, home: string): View<Listening> => ({
   lines: (shown, { paint }) => [
     `${paint.good('✓')} Listening on ${paint.bold(origin)}`,
-    ...fieldLines(
-      [
-        ['Sells from', shown.airline && soldFromText(shown.airline)],
-        ['Partner service', shown.partner_url],
-        ['Solana RPC', shown.rpc_urls.join(', ')],
-        ['Subscriptions', shown.rpc_ws_url],
-        ['Network', shown.network],
-        ['Genesis', shown.genesis],
-        ['Home', home],
-        ['Operator key', shown.operator_key_file],
-      ],
-      paint.dim,
-    ),
+    ...fieldLines(paint.dim, [
+      ['Sells from', shown.airline && soldFromText(shown.airline)],
+      ['Partner service', shown.partner_url],
+      ['Solana RPC', shown.rpc_urls.join(', ')],
+      ['Subscriptions', shown.rpc_ws_url],
+      ['Network', shown.network],
+      ['Genesis', shown.genesis],
+      ['Home', home],
+      ['Operator key', shown.operator_key_file],
+    ]),
   ],
 });
 

@@ -8,8 +8,8 @@ import {
   fieldLines,
   fromNow,
   harmlessDocument,
+  listLines,
   type Screen,
-  tableLines,
   utcTime,
   type View,
   wrap,
@@ -163,16 +163,16 @@ const rowsOf = (found: Stuck): Row[] => [
 
 /** Work that waits for a person. */
 const stuckView = (nowMs: number): View<Stuck> => ({
-  lines: (found, { paint, width }) => {
+  lines: (found, screen) => {
     const rows = rowsOf(found);
     if (rows.length === 0) return ['Nothing is waiting for a decision.'];
-    return tableLines(
-      [{ title: 'Kind' }, { title: 'Id' }, { title: 'Why', cuts: true }, { title: 'Since' }],
+    return listLines(screen, rows, [
       // The kind of an effect is on its own screen: ids fit from 60 columns on.
-      rows.map(([kind, id, why, since]) => [kind.replace(/ .*/, ''), id, why, fromNow(since, nowMs)]),
-      paint.dim,
-      width,
-    );
+      { title: 'Kind', cell: ([kind]) => kind.replace(/ .*/, '') },
+      { title: 'Id', cell: ([, id]) => id },
+      { title: 'Why', cuts: true, cell: ([, , why]) => why },
+      { title: 'Since', cell: ([, , , since]) => fromNow(since, nowMs) },
+    ]);
   },
   rows: (found) => rowsOf(found).map((row) => [...row]),
 });
@@ -197,27 +197,24 @@ function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): st
   const usdc = (amount: number | null) => (amount === null ? null : paint.usdc(amount));
   return [
     `${paint.bold(one.id)}  ${one.is_stuck ? paint.bad('stuck') : paint.good(one.state)}`,
-    ...fieldLines(
+    ...fieldLines(paint.dim, [
+      ['Kind', one.kind.replace('_', ' ')],
+      ['Stuck in', one.stuck_in],
+      ['Why', one.reason],
+      ['Since', `${utcTime(one.since)} (${fromNow(one.since, nowMs)})`],
+      ['Intent', one.intent_id === one.id ? null : one.intent_id],
+      ['Amount', usdc(one.amount)],
+      ['Escrow', one.escrow && `${one.escrow.state}, holds ${usdc(one.escrow.held_amount)}`],
       [
-        ['Kind', one.kind.replace('_', ' ')],
-        ['Stuck in', one.stuck_in],
-        ['Why', one.reason],
-        ['Since', `${utcTime(one.since)} (${fromNow(one.since, nowMs)})`],
-        ['Intent', one.intent_id === one.id ? null : one.intent_id],
-        ['Amount', usdc(one.amount)],
-        ['Escrow', one.escrow && `${one.escrow.state}, holds ${usdc(one.escrow.held_amount)}`],
-        [
-          'Anyone can refund',
-          one.escrow && `after ${utcTime(one.escrow.refund_after)} (${fromNow(one.escrow.refund_after, nowMs)})`,
-        ],
-        ['Airline says', one.airline && [one.airline.status, one.airline.booking_reference].filter(Boolean).join(' ')],
-        // A service of an earlier version does not say these.
-        ['Its code', one.airline?.code ?? null],
-        ['Its request', one.airline?.request_id ?? null],
-        ['Decided', one.decided && `${one.decided.decision}, by ${one.decided.by}, ${utcTime(one.decided.at)}`],
+        'Anyone can refund',
+        one.escrow && `after ${utcTime(one.escrow.refund_after)} (${fromNow(one.escrow.refund_after, nowMs)})`,
       ],
-      paint.dim,
-    ),
+      ['Airline says', one.airline && [one.airline.status, one.airline.booking_reference].filter(Boolean).join(' ')],
+      // A service of an earlier version does not say these.
+      ['Its code', one.airline?.code ?? null],
+      ['Its request', one.airline?.request_id ?? null],
+      ['Decided', one.decided && `${one.decided.decision}, by ${one.decided.by}, ${utcTime(one.decided.at)}`],
+    ]),
     ...(one.ask == null ? [] : ['', ...wrap(one.ask, width).map(paint.warn)]),
     ...one.decisions.flatMap(({ decision, refusal, steps }) => [
       '',
@@ -276,15 +273,12 @@ export function evidenceLines(found: readonly ShownEvidence[], { paint, width }:
     return [
       '',
       `${paint.bold(utcTime(one.at))}  ${one.outcome}`,
-      ...fieldLines(
-        [
-          ['Site', `${one.carrier}, recipe version ${one.recipe_version}`],
-          ['Step', one.step || null],
-          ['Screenshot', one.screenshot_file],
-          ['Text', one.text_file],
-        ],
-        paint.dim,
-      ),
+      ...fieldLines(paint.dim, [
+        ['Site', `${one.carrier}, recipe version ${one.recipe_version}`],
+        ['Step', one.step || null],
+        ['Screenshot', one.screenshot_file],
+        ['Text', one.text_file],
+      ]),
       ...text.slice(0, MOST_LINES).flatMap((line) => wrap(line.trim(), width - 2).map((part) => `  ${part}`)),
       ...(text.length > MOST_LINES ? [paint.dim(`  … ${text.length - MOST_LINES} more lines`)] : []),
     ];

@@ -71,9 +71,9 @@ export const turnSwitch: Run<typeof spec.turnSwitch> = async ({ terminal, sessio
 const view: View<Switches> = {
   lines: (switches, { paint }) =>
     fieldLines(
+      paint.dim,
       (['booking', 'lowcost'] as const).map(
         (name) => [name, switches[name] === 'on' ? paint.good('on') : paint.bad('off')] as const,
       ),
-      paint.dim,
     ),
 };

@@ -2,7 +2,7 @@ import type { SavedTraveller, TravellerFields } from '../../../client/journal/in
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, type Paint, type Screen, tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { fieldLines, listLines, type Paint, type Screen, utcTime, type View } from '../../../terminal/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   askTraveller,
@@ -37,10 +37,7 @@ export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, opt
   if (known && !replaces) throw exists(name);
   const source = options.file ?? (streams.stdin.isTTY ? undefined : '-');
   const fields = source === undefined ? await askTraveller(context) : await travellerFromFile(context, source);
-  if (globals.dryRun) {
-    printPlan(terminal, [`Save the traveller ${name} in this home, encrypted.`]);
-    return 0;
-  }
+  if (globals.dryRun) return printPlan(terminal, [`Save the traveller ${name} in this home, encrypted.`]);
   await store.keep(name, fields, { replaces });
   const saved = await travellerNamed(context, name);
   terminal.result({ ...listed(saved, context.clock.now()), replaced: known !== undefined }, { lines: savedLines });
@@ -76,8 +73,7 @@ export const travellersRemove: Run<typeof spec.travellersRemove> = async (contex
   const { terminal, globals } = context;
   if (globals.dryRun) {
     const { name: known } = await travellerNamed(context, name);
-    printPlan(terminal, [`Remove the traveller ${known}.`]);
-    return 0;
+    return printPlan(terminal, [`Remove the traveller ${known}.`]);
   }
   const wasThere = await (await opened(context)).remove(name);
   // Says which names there are.
@@ -99,15 +95,14 @@ const words = (field: string): string => field.replaceAll('_', ' ');
 
 const travellersView: View<{ travellers: readonly ListedTraveller[] }> = {
   list: 'travellers',
-  lines: ({ travellers }, { paint, width }) =>
+  lines: ({ travellers }, screen) =>
     travellers.length === 0
       ? ['No saved travellers.']
-      : tableLines(
-          [{ title: 'Traveller', cuts: true }, { title: 'Passport' }, { title: 'Saved' }],
-          travellers.map((one) => [one.name, passportText(one, paint), utcTime(one.saved_at)]),
-          paint.dim,
-          width,
-        ),
+      : listLines(screen, travellers, [
+          { title: 'Traveller', cuts: true, cell: ({ name }) => name },
+          { title: 'Passport', cell: (one) => passportText(one, screen.paint) },
+          { title: 'Saved', cell: (one) => utcTime(one.saved_at) },
+        ]),
   rows: ({ travellers }) =>
     travellers.map(({ name, passport, missing, saved_at }) => [name, passport, missing.join(','), saved_at]),
 };
@@ -127,19 +122,16 @@ const travellerLines = (
   { paint }: Screen,
 ): string[] => [
   paint.bold(name),
-  ...fieldLines(
-    [
-      ['Name', `${fields.title ?? ''} ${fields.given_name ?? ''} ${fields.family_name ?? ''}`.trim()],
-      ['Date of birth', fields.born_on],
-      ['Gender', fields.gender],
-      ['E-mail', fields.email],
-      ['Phone', fields.phone_number],
-      ['Nationality', fields.nationality],
-      ['Passport', fields.passport_number],
-      ['Valid until', fields.passport_expiry],
-      ['Passport status', state.passport === 'valid' ? undefined : passportText(state, paint)],
-      ['Saved', utcTime(state.saved_at)],
-    ],
-    paint.dim,
-  ),
+  ...fieldLines(paint.dim, [
+    ['Name', `${fields.title ?? ''} ${fields.given_name ?? ''} ${fields.family_name ?? ''}`.trim()],
+    ['Date of birth', fields.born_on],
+    ['Gender', fields.gender],
+    ['E-mail', fields.email],
+    ['Phone', fields.phone_number],
+    ['Nationality', fields.nationality],
+    ['Passport', fields.passport_number],
+    ['Valid until', fields.passport_expiry],
+    ['Passport status', state.passport === 'valid' ? undefined : passportText(state, paint)],
+    ['Saved', utcTime(state.saved_at)],
+  ]),
 ];

@@ -36,14 +36,11 @@ const view: View<Upgrade> = {
     if (is_latest) return [`farelock ${own} is the newest version.`];
     const news =
       latest === null ? 'unknown: the npm registry did not answer' : `${latest}, see the CHANGELOG for what changed`;
-    return fieldLines(
-      [
-        ['Installed', own],
-        ['Newest', news],
-        ['Upgrade', command],
-      ],
-      paint.dim,
-    );
+    return fieldLines(paint.dim, [
+      ['Installed', own],
+      ['Newest', news],
+      ['Upgrade', command],
+    ]);
   },
 };
 

@@ -28,14 +28,11 @@ export const walletBalance: Run<typeof spec.walletBalance> = async ({ terminal, 
     },
     {
       lines: (balance, { paint }) =>
-        fieldLines(
-          [
-            ['USDC', paint.bold(balance.usdc)],
-            ['SOL', balance.sol],
-            ['Address', balance.address],
-          ],
-          paint.dim,
-        ),
+        fieldLines(paint.dim, [
+          ['USDC', paint.bold(balance.usdc)],
+          ['SOL', balance.sol],
+          ['Address', balance.address],
+        ]),
       rows: (balance) => [
         ['USDC', balance.usdc],
         ['SOL', balance.sol],
@@ -59,10 +56,10 @@ export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, opt
   const sol = options.sol ?? (neither ? 1_000_000_000n : 0n);
   const usdc = options.usdc ?? (neither ? 1_000_000_000n : 0n);
   const wallet = await session.wallet();
-  if (context.globals.dryRun) {
-    printPlan(terminal, [(words) => `Ask the faucet for ${amountsText(sol, usdc, words)} to ${wallet.address}.`]);
-    return 0;
-  }
+  if (context.globals.dryRun)
+    return printPlan(terminal, [
+      (words) => `Ask the faucet for ${amountsText(sol, usdc, words)} to ${wallet.address}.`,
+    ]);
   terminal.phase('Asking the faucet');
   const wired = await connectWallet(session);
   const transactions: string[] = [];

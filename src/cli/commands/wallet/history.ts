@@ -1,7 +1,7 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
 import type { ClientStore, NotedIntent, PaymentRecord } from '../../../client/journal/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
-import { type Paint, tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { listLines, type Paint, utcMinute, type View } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, journeyWords, paidForWords } from '../../paying/index.ts';
 import { asked, connectWallet, usdcOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
@@ -107,26 +107,23 @@ function changeOf({ meta }: ParsedTransactionWithMeta, owner: string, mint: stri
 
 const historyView = (explorer: Explorer, network: string): View<{ history: readonly HistoryEntry[] }> => ({
   list: 'history',
-  lines: ({ history }, { paint, width }) => {
+  lines: ({ history }, screen) => {
     // What moved nothing and says nothing is only noise here; a pipe and --json have it.
     const shown = history.filter(({ change, purpose }) => purpose !== null || Number(change) !== 0);
     if (shown.length === 0) return ['Nothing has moved this wallet’s USDC.'];
-    return tableLines(
-      [
-        { title: 'When, UTC' },
-        { title: 'USDC', align: 'right' },
-        { title: 'For', cuts: true },
-        { title: 'Transaction', rank: 1 },
-      ],
-      shown.map((one) => [
-        one.at === null ? '–' : utcTime(one.at).replace(/(:\d\d)? UTC$/, ''),
-        amountText(one.change, paint),
-        one.change === null ? 'failed, nothing moved' : (one.purpose ?? one.memo ?? ''),
-        explorer(paint, shortened(one.transaction), 'tx', network, one.transaction),
-      ]),
-      paint.dim,
-      width,
-    );
+    const { paint } = screen;
+    const purposeOf = ({ change, purpose, memo }: HistoryEntry) =>
+      change === null ? 'failed, nothing moved' : (purpose ?? memo ?? '');
+    return listLines(screen, shown, [
+      { title: 'When, UTC', cell: ({ at }) => (at === null ? '–' : utcMinute(at)) },
+      { title: 'USDC', align: 'right', cell: ({ change }) => amountText(change, paint) },
+      { title: 'For', cuts: true, cell: purposeOf },
+      {
+        title: 'Transaction',
+        rank: 1,
+        cell: ({ transaction: id }) => explorer(paint, shortened(id), 'tx', network, id),
+      },
+    ]);
   },
   rows: ({ history }) =>
     history.map((one) => [one.at, one.change, one.transaction, one.payment_id, one.resource, one.memo, one.purpose]),

@@ -40,24 +40,21 @@ export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, 
     },
     {
       lines: (shown, { paint }) =>
-        fieldLines(
+        fieldLines(paint.dim, [
+          ['A call', `${paint.usdc(shown.per_call)} without asking`],
           [
-            ['A call', `${paint.usdc(shown.per_call)} without asking`],
-            [
-              '24 hours',
-              shown.per_day === null
-                ? `no limit; ${paint.usdc(shown.signed_24h)} signed`
-                : `${paint.usdc(shown.per_day)}; ${shown.signed_24h} signed, ${shown.left_24h ?? ''} left`,
-            ],
-            [
-              'A booking',
-              shown.booking === null ? 'no limit; each one asks' : `${paint.usdc(shown.booking)}; each one asks`,
-            ],
-            ['Hosts', shown.hosts === null ? 'the service of the profile' : shown.hosts.join(', ') || 'none'],
-            ['Wallet', shown.wallet],
+            '24 hours',
+            shown.per_day === null
+              ? `no limit; ${paint.usdc(shown.signed_24h)} signed`
+              : `${paint.usdc(shown.per_day)}; ${shown.signed_24h} signed, ${shown.left_24h ?? ''} left`,
           ],
-          paint.dim,
-        ),
+          [
+            'A booking',
+            shown.booking === null ? 'no limit; each one asks' : `${paint.usdc(shown.booking)}; each one asks`,
+          ],
+          ['Hosts', shown.hosts === null ? 'the service of the profile' : shown.hosts.join(', ') || 'none'],
+          ['Wallet', shown.wallet],
+        ]),
       rows: (shown) => [
         ['per_call', shown.per_call],
         ['per_day', shown.per_day],
@@ -84,13 +81,11 @@ export const limitsSet: Run<typeof spec.walletLimitsSet> = async ({ terminal, se
     return after;
   };
   const said = changes.map(([name, value]) => `${name} ${value ?? 'none'}`);
-  if (globals.dryRun) {
-    printPlan(
+  if (globals.dryRun)
+    return printPlan(
       terminal,
       said.map((one) => `Set ${one}.`),
     );
-    return 0;
-  }
   await changeUserSettings(session.home, clock, (settings) =>
     profile === null ? { ...settings, limits: change(settings.limits) } : withProfile(settings, profile, change),
   );

@@ -9,23 +9,17 @@ import type * as spec from './spec.ts';
 
 /** Makes a keypair file; an existing one is never written over. */
 export const walletNew: Run<typeof spec.walletNew> = async ({ terminal, session, globals }) => {
-  if (globals.dryRun) {
-    printPlan(terminal, [`Create a keypair file at ${session.keypairFile} (mode 0600).`]);
-    return 0;
-  }
+  if (globals.dryRun) return printPlan(terminal, [`Create a keypair file at ${session.keypairFile} (mode 0600).`]);
   const { createKeypairFile } = await loadKeypair();
   const wallet = createKeypairFile(session.keypairFile);
   terminal.result(
     { address: wallet.address, keypair_file: session.keypairFile, created: true },
     {
       lines: (made, { paint }) =>
-        fieldLines(
-          [
-            ['Address', paint.bold(made.address)],
-            ['File', `${made.keypair_file} (only you can read it; back it up)`],
-          ],
-          paint.dim,
-        ),
+        fieldLines(paint.dim, [
+          ['Address', paint.bold(made.address)],
+          ['File', `${made.keypair_file} (only you can read it; back it up)`],
+        ]),
     },
   );
   terminal.aside(['', ...nextLines('farelock wallet balance')]);
@@ -53,16 +47,13 @@ export const walletShow: Run<typeof spec.walletShow> = async (context, { qr }) =
     },
     {
       lines: (shown, { paint }) => [
-        ...fieldLines(
-          [
-            ['Address', paint.bold(explorer(paint, shown.address, 'address', network))],
-            ['File', shown.keypair_file],
-            ['Network', `${shown.network}${session.isEmbedded ? ' (embedded)' : ''}`],
-            ['USDC account', explorer(paint, shown.usdc_account, 'address', network)],
-            ['To pay', shown.pay_url],
-          ],
-          paint.dim,
-        ),
+        ...fieldLines(paint.dim, [
+          ['Address', paint.bold(explorer(paint, shown.address, 'address', network))],
+          ['File', shown.keypair_file],
+          ['Network', `${shown.network}${session.isEmbedded ? ' (embedded)' : ''}`],
+          ['USDC account', explorer(paint, shown.usdc_account, 'address', network)],
+          ['To pay', shown.pay_url],
+        ]),
         ...(code === null ? [] : ['', ...code]),
       ],
       // Who asks for a picture gets it, also in a file.

@@ -10,10 +10,10 @@ import {
   harmless,
   harmlessDocument,
   hoursAndMinutes,
+  listLines,
   localMinutes,
   padEnd,
   type Screen,
-  tableLines,
   textWidth,
   utcTime,
   wrap,
@@ -77,39 +77,35 @@ export function offerLines(
   const price = `${money(offer.total_amount_decimal)} ${offer.total_currency}`;
   const lines = [
     ...offer.slices.flatMap((slice) => [...sliceLines(slice, screen), '']),
-    ...fieldLines(
+    ...fieldLines(paint.dim, [
       [
-        [
-          'Price',
-          `${paint.bold(price)}  ${paint.dim(`base ${amount(offer.base_amount_decimal)}, tax ${amount(offer.tax_amount_decimal)}`)}`,
-        ],
-        ['Fare', `${unknown(offer.fare_brand_name)}, ${cabinText(offer)}`],
-        ['Seller', offer.owner_name],
-        ['Checked bags', unknown(offer.checked_bags_included)],
-        ['Cabin bags', unknown(offer.carry_on_bags_included)],
-        ['Refund', conditionText(offer.conditions, 'refund')],
-        ['Change', conditionText(offer.conditions, 'change')],
-        ['CO2', offer.total_emissions_kg == null ? '–' : `${offer.total_emissions_kg} kg`],
-        ['Loyalty', offer.supported_loyalty_programmes?.join(', ') || '–'],
-        ['Passports', offer.identity_documents_required ? 'needed for booking' : null],
-        ['Good until', `${utcTime(offer.expires_at)} (${fromNow(offer.expires_at, nowMs)})`],
+        'Price',
+        `${paint.bold(price)}  ${paint.dim(`base ${amount(offer.base_amount_decimal)}, tax ${amount(offer.tax_amount_decimal)}`)}`,
       ],
-      paint.dim,
-    ),
+      ['Fare', `${unknown(offer.fare_brand_name)}, ${cabinText(offer)}`],
+      ['Seller', offer.owner_name],
+      ['Checked bags', unknown(offer.checked_bags_included)],
+      ['Cabin bags', unknown(offer.carry_on_bags_included)],
+      ['Refund', conditionText(offer.conditions, 'refund')],
+      ['Change', conditionText(offer.conditions, 'change')],
+      ['CO2', offer.total_emissions_kg == null ? '–' : `${offer.total_emissions_kg} kg`],
+      ['Loyalty', offer.supported_loyalty_programmes?.join(', ') || '–'],
+      ['Passports', offer.identity_documents_required ? 'needed for booking' : null],
+      ['Good until', `${utcTime(offer.expires_at)} (${fromNow(offer.expires_at, nowMs)})`],
+    ]),
   ];
   if (services.length > 0) {
     lines.push(
       '',
-      ...tableLines(
-        [{ title: 'Extra' }, { title: 'Up to' }, { title: 'Weight' }, { title: 'Each', align: 'right' }],
-        services.map((service) => [
-          service.baggage_type == null ? service.type : `${service.baggage_type.replaceAll('_', '-')} bag`,
-          String(service.maximum_quantity),
-          service.maximum_weight_kg == null ? '–' : `${service.maximum_weight_kg} kg`,
-          `${money(service.total_amount_decimal)} ${service.total_currency}`,
-        ]),
-        paint.dim,
-      ),
+      ...listLines({ paint }, services, [
+        {
+          title: 'Extra',
+          cell: ({ baggage_type: bag, type }) => (bag == null ? type : `${bag.replaceAll('_', '-')} bag`),
+        },
+        { title: 'Up to', cell: (one) => String(one.maximum_quantity) },
+        { title: 'Weight', cell: ({ maximum_weight_kg: kg }) => (kg == null ? '–' : `${kg} kg`) },
+        { title: 'Each', align: 'right', cell: (one) => `${money(one.total_amount_decimal)} ${one.total_currency}` },
+      ]),
       paint.dim('Extras are added with the airline: Farelock pays the fare alone.'),
     );
   }
@@ -185,7 +181,7 @@ export function cabinText(fare: {
 /** A fare before it is chosen: its flights, its bags and its rules. */
 export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
   ...fare.slices.flatMap((slice) => sliceLines(slice, screen)),
-  ...fieldLines(fareFields(fare), screen.paint.dim, screen.width),
+  ...fieldLines(screen.paint.dim, fareFields(fare), screen.width),
 ];
 
 export const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
@@ -221,20 +217,19 @@ export function fareMenuParts(
     return none(paint.bad('could not be looked up'), [`       ${paint.dim(said)}`]);
   }
   if (menu.fares.length === 0) return none('none are sold on this flight now');
-  const [heading = '', ...fares] = tableLines(
-    [
-      { title: '#', align: 'right' },
-      { title: 'Fare', cuts: true },
-      { title: 'Bags', align: 'right' },
-      { title: 'Cabin', align: 'right' },
-      { title: 'Refund' },
-      { title: 'Change' },
-      { title: 'Price', align: 'right' },
-    ],
-    menu.fares.map((fare) => fareCells(fare, numbers, screen)),
-    paint.dim,
-    screen.width,
-  );
+  const count = (value: number | null) => (value === null ? '–' : String(value));
+  // At 80 columns a penalty in words would push the price off the line.
+  const form = screen.width >= 100 ? 'whole' : 'no currency';
+  const price = (fare: MenuFare) => paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`);
+  const [heading = '', ...fares] = listLines(screen, menu.fares, [
+    { title: '#', align: 'right', cell: (fare) => paint.bold(numbers[fare.offer_id] ?? String(fare.fare_index)) },
+    { title: 'Fare', cuts: true, cell: (fare) => fare.fare_brand_name ?? '–' },
+    { title: 'Bags', align: 'right', cell: (fare) => count(fare.checked_bags_included) },
+    { title: 'Cabin', align: 'right', cell: (fare) => count(fare.carry_on_bags_included) },
+    { title: 'Refund', cell: ({ conditions }) => conditionText(conditions, 'refund', form) },
+    { title: 'Change', cell: ({ conditions }) => conditionText(conditions, 'change', form) },
+    { title: 'Price', align: 'right', cell: price },
+  ]);
   return {
     heading: [heading],
     fares,
@@ -242,42 +237,23 @@ export function fareMenuParts(
   };
 }
 
-function fareCells(fare: MenuFare, numbers: Readonly<Record<string, string>>, { paint, width }: Screen): string[] {
-  const count = (value: number | null) => (value === null ? '–' : String(value));
-  // At 80 columns a penalty in words would push the price off the line.
-  const condition = (kind: 'refund' | 'change') =>
-    conditionText(fare.conditions, kind, width >= 100 ? 'whole' : 'no currency');
-  return [
-    paint.bold(numbers[fare.offer_id] ?? String(fare.fare_index)),
-    fare.fare_brand_name ?? '–',
-    count(fare.checked_bags_included),
-    count(fare.carry_on_bags_included),
-    condition('refund'),
-    condition('change'),
-    paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`),
-  ];
-}
-
 /** The airline order, with the booking reference first. */
 export function orderLines(order: KnownOrder, screen: Screen): string[] {
   const { paint } = screen;
   return [
     `${paint.bold(order.booking_reference ?? '–')}  ${order.status === 'unknown' ? paint.dim('status unknown') : paint.good(order.status)}`,
-    ...fieldLines(
-      [
-        ['Order', order.order_id],
-        ['Passengers', order.passenger_count === null ? '–' : String(order.passenger_count)],
-        ['Total', totalOf(order)],
-        ...(order.airline_changed_at == null
-          ? []
-          : [['Changed', `by the airline, ${utcTime(order.airline_changed_at)}`] as const]),
-        ...(order.documents.length === 0 && order.status === 'ticketed'
-          ? [['Tickets', 'none: the carrier checks you in by the booking reference'] as const]
-          : []),
-        ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
-      ],
-      paint.dim,
-    ),
+    ...fieldLines(paint.dim, [
+      ['Order', order.order_id],
+      ['Passengers', order.passenger_count === null ? '–' : String(order.passenger_count)],
+      ['Total', totalOf(order)],
+      ...(order.airline_changed_at == null
+        ? []
+        : [['Changed', `by the airline, ${utcTime(order.airline_changed_at)}`] as const]),
+      ...(order.documents.length === 0 && order.status === 'ticketed'
+        ? [['Tickets', 'none: the carrier checks you in by the booking reference'] as const]
+        : []),
+      ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
+    ]),
     ...order.slices.flatMap((slice) => ['', ...sliceLines(slice, screen)]),
   ];
 }
@@ -316,6 +292,7 @@ export function reviewLines(
   return [
     ...flights,
     ...fieldLines(
+      paint.dim,
       [
         ...(fare ? fareFields(fare) : []),
         ...passengers.map((passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const),
@@ -324,7 +301,6 @@ export function reviewLines(
         ['Refunds to', refundText(intent, wallet)],
         ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
       ],
-      paint.dim,
       screen.width,
     ),
     ...warnings.flatMap((line) => wrap(line, screen.width)),

@@ -157,7 +157,7 @@ const HELP = [
 const helpLines = (width: number, paint: Paint): string[] => [
   'Nothing is paid or changed until you have seen the plan and pressed y.',
   '',
-  ...fieldLines(HELP, paint.bold, width),
+  ...fieldLines(paint.bold, HELP, width),
 ];
 
 const KEYS = '↑↓ move  c claim  n note  a approve  r reject  ? help  q quit';

@@ -7,9 +7,10 @@ import {
   dayName,
   fieldLines,
   fromNow,
+  type ListColumn,
+  listLines,
   type Paint,
   type Screen,
-  tableLines,
   utcTime,
   type View,
   wrap,
@@ -49,13 +50,13 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
     ...one.notes.flatMap((note) => quoted(`${utcTime(note.at)}  ${note.by}: ${note.text}`, width)),
     '',
     ...fieldLines(
+      paint.dim,
       [
         ['Request', one.request_id],
         ['Intent', one.intent_id],
         ['Order', one.order_id ?? '–'],
         ['Paid out in', one.payout_tx_hash],
       ],
-      paint.dim,
       width,
     ),
     '',
@@ -70,6 +71,7 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
 export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Screen): string[] => [
   `${paint.bold(journeyText(one))}  ${statusText(one, paint)}`,
   ...fieldLines(
+    paint.dim,
     [
       ['Passengers', String(one.passenger_count)],
       ['Requested', `${utcTime(one.requested_at)} (${fromNow(one.requested_at, nowMs)})`],
@@ -86,7 +88,6 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['Last error', one.last_error],
       ['Contact', one.contact],
     ],
-    paint.dim,
     width,
   ),
   '',
@@ -187,41 +188,32 @@ export const queueView = (nowMs: number): View<RefundQueue> => ({
 /** A row of the queue; the live desk has a mark in place of the number. */
 type QueueRow = RefundCaseSummary & { readonly number: string };
 
-interface Column {
-  readonly title: string;
-  readonly align?: 'right';
-  readonly cuts?: boolean;
-  /** Shown from this width on. */
-  readonly from?: number;
-  /** Shown below this width. */
-  readonly below?: number;
-  cell(one: QueueRow, nowMs: number, paint: Paint): string;
-}
-
 const AMOUNTS = 60;
 const WORDS = 80;
 const DAYS = 100;
 const IDS = 132;
 
-const COLUMNS: readonly Column[] = [
-  { title: '#', cell: ({ number }) => number },
-  { title: 'Route', below: WORDS, cell: ({ route }) => route.replace('-', '→') },
-  { title: 'Route', from: WORDS, cell: routeText },
-  { title: 'Departs', below: DAYS, cell: ({ journey_date }) => dayAndMonth(journey_date) },
-  { title: 'Departs', from: DAYS, cell: ({ journey_date }) => dayName(journey_date) },
-  { title: 'Refund rule', from: WORDS, cell: ruleText },
-  { title: 'Paid', align: 'right', from: AMOUNTS, cell: (one) => amountText(one.captured_amount) },
-  { title: 'Pay-out', align: 'right', cell: payoutText },
-  { title: 'Age', from: AMOUNTS, cell: (one, nowMs) => fromNow(one.requested_at, nowMs).replace(/ ago$/, '') },
-  { title: 'Who has it', cuts: true, cell: holderText },
-  { title: 'Request', from: IDS, cell: (one, _nowMs, paint) => paint.dim(one.request_id) },
-];
-
 /** A heading and a line for each case, none wider than the screen. Amounts are USDC. */
-export function queueLines(rows: readonly QueueRow[], nowMs: number, { paint, width }: Screen): string[] {
-  const columns = COLUMNS.filter(({ from = 0, below = Infinity }) => width >= from && width < below);
-  const cells = rows.map((one) => columns.map((column) => column.cell(one, nowMs, paint)));
-  return tableLines(columns, cells, paint.dim, width);
+export function queueLines(rows: readonly QueueRow[], nowMs: number, screen: Screen): string[] {
+  const { paint, width } = screen;
+  const columns: readonly (ListColumn<QueueRow> & { readonly from?: number; readonly below?: number })[] = [
+    { title: '#', cell: ({ number }) => number },
+    { title: 'Route', below: WORDS, cell: ({ route }) => route.replace('-', '→') },
+    { title: 'Route', from: WORDS, cell: routeText },
+    { title: 'Departs', below: DAYS, cell: ({ journey_date }) => dayAndMonth(journey_date) },
+    { title: 'Departs', from: DAYS, cell: ({ journey_date }) => dayName(journey_date) },
+    { title: 'Refund rule', from: WORDS, cell: ruleText },
+    { title: 'Paid', align: 'right', from: AMOUNTS, cell: (one) => amountText(one.captured_amount) },
+    { title: 'Pay-out', align: 'right', cell: payoutText },
+    { title: 'Age', from: AMOUNTS, cell: (one) => fromNow(one.requested_at, nowMs).replace(/ ago$/, '') },
+    { title: 'Who has it', cuts: true, cell: (one) => holderText(one, paint) },
+    { title: 'Request', from: IDS, cell: (one) => paint.dim(one.request_id) },
+  ];
+  return listLines(
+    screen,
+    rows,
+    columns.filter(({ from = 0, below = Infinity }) => width >= from && width < below),
+  );
 }
 
 const amountText = (amount: number | null): string => (amount === null ? '–' : formatUsdc(BigInt(amount)));
@@ -243,7 +235,7 @@ function ruleText({ refund_rule: { kind, penalty_amount } }: RefundCaseSummary):
 }
 
 /** The holder of a case, behind its status where that is no longer open. */
-function holderText({ status, claimed_by }: RefundCaseSummary, _nowMs: number, paint: Paint): string {
+function holderText({ status, claimed_by }: RefundCaseSummary, paint: Paint): string {
   if (status === 'received') return claimed_by ?? 'nobody';
   const said = status === 'stuck' ? paint.bad(status) : status;
   return claimed_by === null ? said : `${said}, ${claimed_by}`;

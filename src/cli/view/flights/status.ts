@@ -295,17 +295,14 @@ function stepLines(
 export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint }: Screen): string[] {
   return [
     `${paint.bold(intent.intent_id)}  ${counted(intent.passenger_count, 'passenger')}`,
-    ...fieldLines(
-      [
-        ['To pay', paint.bold(paint.usdc(intent.escrow.amount))],
-        ['Escrow', intent.escrow.address],
-        ['Vault', intent.escrow.vault_address],
-        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
-        ['Refunds to', intent.refund_wallet],
-        ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
-      ],
-      paint.dim,
-    ),
+    ...fieldLines(paint.dim, [
+      ['To pay', paint.bold(paint.usdc(intent.escrow.amount))],
+      ['Escrow', intent.escrow.address],
+      ['Vault', intent.escrow.vault_address],
+      ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+      ['Refunds to', intent.refund_wallet],
+      ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
+    ]),
   ];
 }
 
@@ -313,24 +310,21 @@ export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): s
   const { escrow } = intent;
   return [
     `${paint.bold(intent.intent_id)}  ${stageText(moneyStage(intent, nowMs), paint)}`,
-    ...fieldLines(
-      [
-        ['Offer', intent.offer_id],
-        ['Passengers', String(intent.passenger_count)],
-        ['Amount', paint.usdc(escrow.amount)],
-        ['In the vault', escrow.observed_amount === null ? '–' : paint.usdc(escrow.observed_amount)],
-        ['Escrow', escrow.address],
-        ['Vault', escrow.vault_address || '–'],
-        ['Program', escrow.program_id || '–'],
-        ['Paid by', intent.funding_wallet],
-        ['Refunds to', intent.refund_wallet],
-        ['Referrer', intent.referrer],
-        ['Order', intent.order_id],
-        ['Created', utcTime(intent.created_at)],
-        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
-        ['Anyone can refund', escrow.refund_after === '' ? '–' : `from ${utcTime(escrow.refund_after)}`],
-      ],
-      paint.dim,
-    ),
+    ...fieldLines(paint.dim, [
+      ['Offer', intent.offer_id],
+      ['Passengers', String(intent.passenger_count)],
+      ['Amount', paint.usdc(escrow.amount)],
+      ['In the vault', escrow.observed_amount === null ? '–' : paint.usdc(escrow.observed_amount)],
+      ['Escrow', escrow.address],
+      ['Vault', escrow.vault_address || '–'],
+      ['Program', escrow.program_id || '–'],
+      ['Paid by', intent.funding_wallet],
+      ['Refunds to', intent.refund_wallet],
+      ['Referrer', intent.referrer],
+      ['Order', intent.order_id],
+      ['Created', utcTime(intent.created_at)],
+      ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+      ['Anyone can refund', escrow.refund_after === '' ? '–' : `from ${utcTime(escrow.refund_after)}`],
+    ]),
   ];
 }

@@ -1,10 +1,11 @@
 import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import {
   fieldLines,
+  listLines,
   type Paint,
   type Screen,
-  tableLines,
   textWidth,
+  utcMinute,
   utcTime,
   type View,
   wrap,
@@ -58,39 +59,23 @@ const typeWords = (type: string): string => (type === 'OFFRAMP' ? 'Off-ramp' : '
 
 export const ordersView: View<OrderPage> = {
   list: 'orders',
-  lines({ orders, totalCount }, { paint, width }) {
+  lines({ orders, totalCount }, screen) {
     if (orders.length === 0) return ['No orders.'];
     const pays = alignedAmounts(orders.map((order) => order.sourceAmount));
     const receives = alignedAmounts(orders.map((order) => order.destinationAmount));
-    const lines = tableLines(
-      [
-        { title: 'Order', cuts: true },
-        { title: 'Status' },
-        { title: 'Type', rank: 4 },
-        { title: 'Pays', align: 'right', rank: 1 },
-        { title: '', rank: 1 },
-        { title: 'Receives', align: 'right', rank: 2 },
-        { title: '', rank: 2 },
-        { title: 'Updated, UTC', rank: 3 },
-        { title: 'Method', rank: 5 },
-        { title: 'Customer', rank: 6 },
-      ],
-      orders.map((order, index) => [
-        order.id,
-        statusText(order.status, paint),
-        typeWords(order.transactionType),
-        pays[index] ?? '',
-        order.sourceCurrency,
-        receives[index] ?? '',
-        order.destinationCurrency,
-        utcTime(order.updatedAt).replace(/(:\d\d)? UTC$/, ''),
-        order.paymentMethod,
-        order.customerId ?? '',
-      ]),
-      paint.dim,
-      width,
-    );
-    return totalCount > orders.length ? [...lines, paint.dim(`${orders.length} of ${totalCount}`)] : lines;
+    const lines = listLines(screen, orders, [
+      { title: 'Order', cuts: true, cell: ({ id }) => id },
+      { title: 'Status', cell: ({ status }) => statusText(status, screen.paint) },
+      { title: 'Type', rank: 4, cell: (order) => typeWords(order.transactionType) },
+      { title: 'Pays', align: 'right', rank: 1, cell: (_order, index) => pays[index] ?? '' },
+      { title: '', rank: 1, cell: (order) => order.sourceCurrency },
+      { title: 'Receives', align: 'right', rank: 2, cell: (_order, index) => receives[index] ?? '' },
+      { title: '', rank: 2, cell: (order) => order.destinationCurrency },
+      { title: 'Updated, UTC', rank: 3, cell: (order) => utcMinute(order.updatedAt) },
+      { title: 'Method', rank: 5, cell: (order) => order.paymentMethod },
+      { title: 'Customer', rank: 6, cell: (order) => order.customerId ?? '' },
+    ]);
+    return totalCount > orders.length ? [...lines, screen.paint.dim(`${orders.length} of ${totalCount}`)] : lines;
   },
   rows: ({ orders }) =>
     orders.map((order) => [
@@ -113,30 +98,27 @@ export function orderLines(order: ShownOrder, { paint, width }: Screen): string[
   const deposit = Object.entries(order.depositInstructions ?? {}).filter(([, value]) => value !== undefined);
   return [
     `${paint.bold(order.id)}  ${statusText(order.status, paint)}`,
-    ...fieldLines(
-      [
-        ['Type', `${typeWords(order.transactionType)} by ${order.paymentMethod} on ${order.network}`],
-        ['Pays', amountOf(order.sourceAmount, order.sourceCurrency)],
-        ['Receives', amountOf(order.destinationAmount, order.destinationCurrency)],
-        ['Partner', order.partnerId],
-        ['Customer', order.customerId],
-        ['External id', order.externalId],
-        ['Source tx', order.sourceTransactionId],
-        ['Destination tx', order.destinationTransactionId],
-        ['Reason', order.reason],
-        ['Customer sees', order.customerFacingReason],
-        ['Returned', order.returnDetails?.reason],
-        ['Refund', order.returnDetails?.refundReferenceId],
-        ['Created', utcTime(order.createdAt)],
-        ['Updated', utcTime(order.updatedAt)],
-        ['Version', order.version === undefined ? null : String(order.version)],
-      ],
-      paint.dim,
-    ),
+    ...fieldLines(paint.dim, [
+      ['Type', `${typeWords(order.transactionType)} by ${order.paymentMethod} on ${order.network}`],
+      ['Pays', amountOf(order.sourceAmount, order.sourceCurrency)],
+      ['Receives', amountOf(order.destinationAmount, order.destinationCurrency)],
+      ['Partner', order.partnerId],
+      ['Customer', order.customerId],
+      ['External id', order.externalId],
+      ['Source tx', order.sourceTransactionId],
+      ['Destination tx', order.destinationTransactionId],
+      ['Reason', order.reason],
+      ['Customer sees', order.customerFacingReason],
+      ['Returned', order.returnDetails?.reason],
+      ['Refund', order.returnDetails?.refundReferenceId],
+      ['Created', utcTime(order.createdAt)],
+      ['Updated', utcTime(order.updatedAt)],
+      ['Version', order.version === undefined ? null : String(order.version)],
+    ]),
     ...(deposit.length > 0 ? ['', paint.bold('How the customer pays')] : []),
     ...fieldLines(
-      deposit.map(([name, value]) => [fieldWords(name), String(value)] as const),
       paint.dim,
+      deposit.map(([name, value]) => [fieldWords(name), String(value)] as const),
     ),
     ...(order.history
       ? ['', paint.bold('History'), ...order.history.flatMap((change) => historyLines(change, width))]
