@@ -126,7 +126,7 @@ const PROCEDURES = [
       'partner_unavailable',
       'partner_answer_invalid',
     ],
-    run: async (ports, call, input) => (await loadOrderCreation()).createOrderCreation(ports).create(call, input),
+    run: async (ports, call, input) => (await loadOrderCreation()).createOrder(ports, call, input),
   }),
 ];
 

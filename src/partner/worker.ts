@@ -15,7 +15,13 @@ const JOBS: readonly Job[] = [
     },
   },
   // Orders whose creation a crash, a lost answer or an outage left open.
-  { dueAtMs: creationsDueAtMs, load: async (ports) => (await loadOrderCreation()).createOrderCreation(ports).runDue },
+  {
+    dueAtMs: creationsDueAtMs,
+    load: async (ports) => {
+      const { runCreations } = await loadOrderCreation();
+      return () => runCreations(ports);
+    },
+  },
 ];
 
 const jobsOf = (demo: PartnerDemo | null): readonly Job[] => (demo ? [...JOBS, demo.updates] : JOBS);

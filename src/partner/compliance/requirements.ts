@@ -19,8 +19,6 @@ import type { Policy } from './policy.ts';
 import { addAcceptance, createStanding } from './standing.ts';
 import { dataOf, type Field, fieldsOf, type GivenData, isOfFile, type Submissions } from './submissions.ts';
 
-const ABOUT = { kind: 'customer' } as const;
-
 /**
  * Requirements and what fulfils them (spec/partner-service.md, AddCustomerRequirement and GetOnboardingRequirements;
  * CONTRACT, section 12). A change and the attestations that it makes possible are one transaction.
@@ -33,7 +31,7 @@ export async function addCustomerRequirement(
   const { settled } = createStanding(ports);
   return call.write(async (tx) => {
     const requirementId = await addRequirement(ports, tx, call.partner.partnerId, input);
-    await settled(tx, input.customerId, ABOUT);
+    await settled(tx, input.customerId);
     return { requirementId };
   });
 }
@@ -44,7 +42,7 @@ export async function onboardingRequirements(
 ): Promise<GetOnboardingRequirementsResponse> {
   const customerId = customerOf(call);
   const { now, submissions } = createStanding(ports);
-  return onboardingOf(ports.store, submissions, customerId, await now(customerId, ABOUT));
+  return onboardingOf(ports.store, submissions, customerId, await now(customerId));
 }
 
 /** @throws Problem `invalid_request`, `too_many_attempts` */
@@ -59,7 +57,7 @@ export async function submitCustomerData(
   return call.write(async (tx) => {
     await refuseExcess(tx, policy, customerId, given, call.nowMs);
     const items = await submissions.save(tx, customerId, given, call.nowMs);
-    const { status } = await settled(tx, customerId, ABOUT);
+    const { status } = await settled(tx, customerId);
     return { items, complianceStatus: status };
   });
 }
@@ -73,7 +71,7 @@ export async function acceptTerms(
   const { assessed, settled } = createStanding(ports);
   return call.write(async (tx) => {
     const customerId = customerOf(call);
-    const { judged } = await assessed(tx, customerId, ABOUT);
+    const { judged } = await assessed(tx, customerId);
     const asked = judged.flatMap(({ requirement, standing: { state } }) =>
       requirement.type === 'TERMS' && namedBy(requirement.terms, input)
         ? [{ terms: requirement.terms, met: state === 'met' }]
@@ -86,7 +84,7 @@ export async function acceptTerms(
       const acceptanceId = ports.ids.next('att');
       await addAcceptance(tx, { acceptanceId, customerId, terms, atMs: call.nowMs });
     }
-    const { status } = await settled(tx, customerId, ABOUT);
+    const { status } = await settled(tx, customerId);
     return { complianceStatus: status };
   });
 }

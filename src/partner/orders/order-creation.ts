@@ -1,24 +1,12 @@
-import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { CreateOrderRequest, CreateOrderResponse } from '../../wire/partner/offers.ts';
-import type { Call, PartnerPorts, Tx } from '../base/index.ts';
-import { createComplianceGate, createStanding, type WantedOrder } from '../compliance/index.ts';
-import { LONGEST_WAIT_MS } from './creation-due.ts';
-import { noteOf } from './creations.ts';
-import { drive, driveTools, partnerOf } from './drive.ts';
+import { type Call, findRow, type PartnerPorts, type Tx } from '../base/index.ts';
+import { createStanding, requireCompliant, type WantedOrder } from '../compliance/index.ts';
+import { creationsIn, LONGEST_WAIT_MS } from './creation-due.ts';
+import { beginCreation, knownCreation, noteOf, openCreations, reopenCreation } from './creations.ts';
+import { drive, partnerOf } from './drive.ts';
 import { type OrderRow, openColumn, orderRecord } from './order-record.ts';
-import { checkedOrder, type OrderRequest } from './order-request.ts';
-
-const wantedAgain = (row: OrderRow): WantedOrder => ({
-  orderId: row.order_id,
-  partnerId: row.partner_id,
-  country: row.country_code,
-  rampType: row.transaction_type,
-  amount: row.source_amount,
-  currency: row.source_currency,
-  network: networkNamed(row.network),
-  walletDataId: row.customer_wallet_data_id,
-});
+import { checkedOrder } from './order-request.ts';
 
 /** The longest wait of a call for another one, or another process, that drives the same creation. */
 const LONGEST_CALL_MS = 14_000;
@@ -29,89 +17,85 @@ const MOST_PER_RUN = 20;
 /**
  * CreateOrder *(ours)* and what stands behind it (CONTRACT, section 12). The order's row is written first, then its
  * platform is asked with the row's id as the key, then the answer is kept in one transaction. Whatever dies in between,
- * the row tells what to ask, and asking again is the same order.
+ * the row tells what to ask, and asking again is the same order. The same Idempotency-Key continues what was begun.
+ * @throws Problem `partner_not_found`, `invalid_request`, `compliance_required`, `idempotency_key_reused`,
+ *   `partner_refused`, `partner_unavailable`, `partner_answer_invalid`
  */
-export function createOrderCreation(ports: PartnerPorts) {
-  const { secrets, clock } = ports;
-  const tools = driveTools(ports);
-  const { creations } = tools;
-
-  /** Clears an order now, and returns the check for the transaction of its row: two orders at once may be too much. */
-  async function cleared(customerId: string, asked: WantedOrder): Promise<(tx: Tx) => Promise<void>> {
-    const gate = createComplianceGate(ports, createStanding(ports));
-    await gate(customerId, asked);
-    return (tx) => gate(customerId, asked, tx);
+export async function createOrder(
+  ports: PartnerPorts,
+  call: Call,
+  input: CreateOrderRequest,
+): Promise<CreateOrderResponse> {
+  const { customerId } = call;
+  if (customerId === null) throw problem('customer_token_required');
+  const known = await knownCreation(ports, call.idempotency);
+  if (known?.creation === 'failed' && noteOf(ports.secrets, known).ended?.kind === 'again') {
+    const partner = await partnerOf(ports, known.partner_id);
+    // As another type the partner takes other requests at its new address.
+    const platformUrl = partner?.type === known.begun_as ? partner.platform_url : known.platform_url;
+    // Its customer may have ordered more since, or be cleared no longer.
+    await reopenCreation(ports, known, platformUrl, await cleared(ports, customerId, known));
   }
+  const { order_id } = known ?? (await begun(ports, customerId, call, input));
+  return answered(ports, await driven(ports, order_id, call.requestId));
+}
 
-  /**
-   * CreateOrder. The same Idempotency-Key is the same order: it continues what was begun.
-   * @throws Problem `partner_not_found`, `invalid_request`, `compliance_required`, `idempotency_key_reused`,
-   *   `partner_refused`, `partner_unavailable`, `partner_answer_invalid`
-   */
-  async function create(call: Call, input: CreateOrderRequest): Promise<CreateOrderResponse> {
-    const { customerId } = call;
-    if (customerId === null) throw problem('customer_token_required');
-    const known = await creations.known(call.idempotency);
-    if (known) {
-      const again = known.creation === 'failed' && noteOf(secrets, known).ended?.kind === 'again';
-      // Its customer may have ordered more since, or be cleared no longer.
-      if (again) {
-        const partner = await partnerOf(ports, known.partner_id);
-        // As another type the partner takes other requests at its new address.
-        const isSame = partner?.type === known.begun_as;
-        const platformUrl = isSame ? partner.platform_url : known.platform_url;
-        await creations.reopen(known, platformUrl, await cleared(customerId, wantedAgain(known)));
-      }
-      return answered(ports, await driven(known.order_id, call.requestId));
-    }
-    const partner = await partnerOf(ports, input.partnerId);
-    if (partner?.enabled !== 1) throw problem('partner_not_found');
-    const wanted = await checkedOrder(ports, customerId, partner, input);
-    const asked: WantedOrder = {
-      partnerId: wanted.partnerId,
-      country: wanted.countryCode,
-      rampType: wanted.rampType,
-      amount: wanted.fromAmount,
-      currency: wanted.fromCurrency,
-      network: wanted.network,
-      walletDataId: wanted.walletDataId,
-    };
-    const row = await begun(call, asked, wanted);
-    return answered(ports, await driven(row.order_id, call.requestId));
+/** The row of a creation that is allowed, written now, or by another call with the same key meanwhile. */
+async function begun(
+  ports: PartnerPorts,
+  customerId: string,
+  { idempotency }: Call,
+  input: CreateOrderRequest,
+): Promise<OrderRow> {
+  const partner = await partnerOf(ports, input.partnerId);
+  if (partner?.enabled !== 1) throw problem('partner_not_found');
+  const wanted = await checkedOrder(ports, customerId, partner, input);
+  try {
+    return await beginCreation(ports, idempotency, wanted, await cleared(ports, customerId, wanted.columns));
+  } catch (error) {
+    // The row that the other call wrote counted against this one, which is the same order.
+    const twin = isProblem(error, 'compliance_required') ? await knownCreation(ports, idempotency) : null;
+    if (!twin) throw error;
+    return twin;
   }
+}
 
-  /** The row of a creation that is allowed, written now, or by another call with the same key meanwhile. */
-  async function begun({ idempotency }: Call, asked: WantedOrder, wanted: OrderRequest): Promise<OrderRow> {
-    try {
-      const allowed = await cleared(wanted.customerId, asked);
-      return await creations.begin(idempotency, wanted, allowed);
-    } catch (error) {
-      // The row that the other call wrote counted against this one, which is the same order.
-      const twin = isProblem(error, 'compliance_required') ? await creations.known(idempotency) : null;
-      if (!twin) throw error;
-      return twin;
-    }
+/** Clears an order now, and returns the check for the transaction of its row: two orders at once may be too much. */
+async function cleared(ports: PartnerPorts, customerId: string, wanted: WantedOrder) {
+  const standing = createStanding(ports);
+  await requireCompliant(standing, customerId, wanted);
+  return (tx: Tx): Promise<void> => requireCompliant(standing, customerId, wanted, tx);
+}
+
+/** Drives a creation to its end, or waits for another driver. @returns the row as it then is */
+async function driven(ports: PartnerPorts, order_id: string, requestId: string): Promise<OrderRow> {
+  const { store, clock } = ports;
+  const creations = openCreations(ports);
+  const untilMs = clock.now() + LONGEST_CALL_MS;
+  for (;;) {
+    const claimed = await creations.queue.claimRow(order_id);
+    if (claimed) await drive(creations, claimed, requestId);
+    const row = await findRow(store, 'partner_orders', { order_id });
+    if (!row) throw problem('order_not_found');
+    if (claimed || row.creation !== 'creating' || clock.now() >= untilMs) return row;
+    await clock.sleep(LOOK_AGAIN_MS);
   }
+}
 
-  /** Drives a creation to its end, or waits for another driver. @returns the row as it then is */
-  async function driven(orderId: string, requestId: string): Promise<OrderRow> {
-    const untilMs = clock.now() + LONGEST_CALL_MS;
-    for (;;) {
-      const claimed = await creations.claim(orderId);
-      if (claimed) await drive(tools, claimed, requestId);
-      const row = await creations.read(orderId);
-      if (!row) throw problem('order_not_found');
-      if (claimed || row.creation !== 'creating' || clock.now() >= untilMs) return row;
-      await clock.sleep(LOOK_AGAIN_MS);
-    }
-  }
-
-  return {
-    create,
-
-    /** Takes up what a crash, a lost answer or an outage left open. Several workers at once are safe. */
-    runDue: (): Promise<number> => creations.runDue((row) => drive(tools, row, 'worker'), MOST_PER_RUN),
+/** Takes up what a crash, a lost answer or an outage left open. Several workers at once are safe. */
+export async function runCreations(ports: PartnerPorts): Promise<number> {
+  const creations = openCreations(ports);
+  const { queue } = creations;
+  const work = {
+    perform: (row: OrderRow) => drive(creations, row, 'worker'),
+    // An unforeseen error of one order must not hold up the others.
+    failed: (row: OrderRow, error: unknown) =>
+      queue.postpone(row, error, ({ code }) => ({
+        change: { last_error: code },
+        log: () => ports.log('error', 'order_creation_failed', { order_id: row.order_id, error_name: code }),
+      })),
   };
+  return (await queue.runDue(work, MOST_PER_RUN, [creationsIn(ports.environment)])).worked;
 }
 
 /** The Retry-After for a customer where the partner gave none. */

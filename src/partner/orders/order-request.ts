@@ -4,28 +4,14 @@ import { cryptoSideOf, networkNamed, networkOfCurrency, type WalletType } from '
 import { problem } from '../../kernel/problems.ts';
 import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
 import { quoteOf, railsOf } from '../../wire/partner/offers.ts';
-import { findRow, type PartnerPorts, type PartnerTable } from '../base/index.ts';
+import { findRow, type PartnerPorts } from '../base/index.ts';
 import { loadSubmissions } from '../compliance/index.ts';
 import { loadWallets, type Verdict } from '../customer-data/index.ts';
-import { isPublicAddress, refuseUnknownCodes, refuseZero } from '../platforms/index.ts';
+import { isPublicAddress, type PartnerRow, refuseUnknownCodes, refuseZero } from '../platforms/index.ts';
 import type { OrderRow } from './order-record.ts';
 
-/** The request of a customer, checked: everything that the outbound request needs. */
-export interface OrderRequest
-  extends Pick<
-    CreateOrderRequest,
-    'partnerId' | 'countryCode' | 'rampType' | 'fromCurrency' | 'toCurrency' | 'fromAmount' | 'paymentMethod'
-  > {
-  readonly partnerType: 'INTEGRATION' | 'REDIRECT';
-  readonly platformUrl: string;
-  readonly customerId: string;
-  readonly network: WalletType;
-  readonly paymentDetailsDataId: string | null;
-  readonly walletDataId: string | null;
-  readonly walletAddress: string | null;
-  /** The end user's address; only a redirect partner learns it. */
-  readonly customerIp: string | null;
-}
+/** The columns of a checked order, and the note that is sealed with them: all that the outbound request needs. */
+export type OrderRequest = Awaited<ReturnType<typeof checkedOrder>>;
 
 const refused = (path: string, message: string): never => refuse([{ path, message }]);
 
@@ -38,9 +24,9 @@ const refused = (path: string, message: string): never => refuse([{ path, messag
 export async function checkedOrder(
   ports: PartnerPorts,
   customerId: string,
-  partner: Pick<PartnerTable, 'partner_id' | 'type' | 'platform_url' | 'offering'>,
+  partner: PartnerRow,
   input: CreateOrderRequest,
-): Promise<OrderRequest> {
+) {
   refuseZero(input);
   const partners = await ports.store
     .selectFrom('partners')
@@ -67,27 +53,35 @@ export async function checkedOrder(
   const ownAddress = isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
   if (address !== null && ownAddress !== null && address !== ownAddress)
     return refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
-  return {
-    partnerId: partner.partner_id,
-    partnerType: partner.type,
-    platformUrl: partner.platform_url,
-    customerId,
-    countryCode: input.countryCode,
-    rampType: input.rampType,
-    fromCurrency: input.fromCurrency,
-    toCurrency: input.toCurrency,
-    fromAmount: input.fromAmount,
-    paymentMethod: input.paymentMethod,
-    network,
-    paymentDetailsDataId: await own('BANK_ACCOUNT', 'customerPaymentDetailsDataId', input.customerPaymentDetailsDataId),
-    walletDataId,
+  const note = {
     walletAddress: address ?? ownAddress,
-    customerIp: isIntegration ? null : customerIp,
+    // Only a redirect partner learns the end user's address.
+    forwardedFor: isIntegration ? null : customerIp,
   };
+  const columns = {
+    partner_id: partner.partner_id,
+    customer_id: customerId,
+    begun_as: partner.type,
+    platform_url: partner.platform_url,
+    transaction_type: input.rampType,
+    country_code: input.countryCode,
+    source_currency: input.fromCurrency,
+    source_amount: input.fromAmount,
+    destination_currency: input.toCurrency,
+    network,
+    payment_method: input.paymentMethod,
+    customer_payment_details_data_id: await own(
+      'BANK_ACCOUNT',
+      'customerPaymentDetailsDataId',
+      input.customerPaymentDetailsDataId,
+    ),
+    customer_wallet_data_id: walletDataId,
+  };
+  return { columns, note };
 }
 
 /** Refuses what the partner does not sell, before its platform is called. @throws Problem `order_outside_offer` */
-function refuseOutsideOffer({ offering }: Pick<PartnerTable, 'offering'>, input: CreateOrderRequest): void {
+function refuseOutsideOffer({ offering }: PartnerRow, input: CreateOrderRequest): void {
   const quote = quoteOf(railsOf(offering), input);
   if (quote.kind === 'quote') return;
   if (quote.kind === 'outside_limits') {

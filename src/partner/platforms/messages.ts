@@ -102,7 +102,6 @@ export const redirectOrderAnswer = z.object({
   toAmount: amount,
   rawResponse: z.record(z.string(), z.unknown()).nullish(),
 });
-export type RedirectOrderAnswer = z.output<typeof redirectOrderAnswer>;
 
 /** The error form of each request. A gateway's `{"error":"Forbidden"}` is not that of an order. */
 export const ERRORS = {
@@ -171,12 +170,15 @@ type Outcome<T> =
   | { readonly kind: 'unknown'; readonly retryAfterMs: number | null; readonly fault: string }
   | { readonly kind: 'faulty'; readonly fault: string };
 
-/** @param mayHaveActed an earlier drive of this order may have reached the platform's books */
-export const outcomeOfCreation = (result: OutboundResult, mayHaveActed: boolean): Outcome<CreateOrderAnswer> =>
-  outcomeOf('create-order', result, createOrderAnswer, mayHaveActed);
+interface Answers {
+  'create-order': CreateOrderAnswer;
+  'redirect-order': z.output<typeof redirectOrderAnswer>;
+}
 
-export const outcomeOfRedirection = (result: OutboundResult): Outcome<RedirectOrderAnswer> =>
-  outcomeOf('redirect-order', result, redirectOrderAnswer, false);
+const ANSWERS: { readonly [O in OutboundOperation]: z.ZodType<Answers[O]> } = {
+  'create-order': createOrderAnswer,
+  'redirect-order': redirectOrderAnswer,
+};
 
 /** The statuses by which a platform refuses an order; with 503 it asks for patience. */
 const REFUSES: readonly number[] = [400, 422];
@@ -186,13 +188,13 @@ const REFUSES: readonly number[] = [400, 422];
  * form of the specification, and only while no earlier try can contradict it. Any other answer but a success leaves the
  * order unknown: a gateway in front of the platform may have sent it, or the platform may mean this try alone
  * ("duplicate").
+ * @param actedBefore an earlier drive of this order may have reached the platform's books
  */
-function outcomeOf<T>(
-  operation: OutboundOperation,
+export function outcomeOf<O extends OutboundOperation>(
+  operation: O,
   result: OutboundResult,
-  schema: z.ZodType<T>,
   actedBefore: boolean,
-): Outcome<T> {
+): Outcome<Answers[O]> {
   const mayHaveActed = actedBefore || result.mayHaveActed;
   if (result.kind === 'unavailable') {
     const { retryAfterMs } = result;
@@ -205,7 +207,7 @@ function outcomeOf<T>(
     if (result.kind === 'oversized') return { kind: 'faulty', fault: 'the answer is too large' };
     const value = jsonOf(result.body);
     if (value === undefined) return { kind: 'faulty', fault: 'the answer is not JSON' };
-    const parsed = schema.safeParse(value);
+    const parsed = ANSWERS[operation].safeParse(value);
     return parsed.success ? { kind: 'taken', answer: parsed.data } : { kind: 'faulty', fault: faultsOf(parsed.error) };
   }
   const retryAfterMs = result.kind === 'answer' ? result.retryAfterMs : null;

@@ -7,11 +7,12 @@ import { silentLog } from '../../../src/kernel/log.ts';
 import { isProblem, type Problem } from '../../../src/kernel/problems.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { defaultPartnerOptions, type PartnerPorts } from '../../../src/partner/base/ports.ts';
+import type { Tx } from '../../../src/partner/base/tables.ts';
 import type { Policy } from '../../../src/partner/compliance/policy.ts';
 import { defaultPolicy } from '../../../src/partner/compliance/policy.ts';
 import { addRequirement } from '../../../src/partner/compliance/requirements.ts';
 import { purgeCustomerData } from '../../../src/partner/compliance/retention.ts';
-import { createComplianceGate, createStanding, type WantedOrder } from '../../../src/partner/compliance/standing.ts';
+import { createStanding, requireCompliant, type WantedOrder } from '../../../src/partner/compliance/standing.ts';
 import type { CustomerData } from '../../../src/partner/customer-data/schema.ts';
 import { partnerDemo } from '../../../src/sandbox/index.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
@@ -37,12 +38,13 @@ const SMALL: Policy = {
 };
 
 const ORDER: WantedOrder = {
-  partnerId: 'par_sandbox_bank',
-  country: 'MEX',
-  rampType: 'ONRAMP',
-  amount: '100',
-  currency: 'USD',
+  partner_id: 'par_sandbox_bank',
+  country_code: 'MEX',
+  transaction_type: 'ONRAMP',
+  source_amount: '100',
+  source_currency: 'USD',
   network: 'SOLANA',
+  customer_wallet_data_id: null,
 };
 
 const closing: (() => Promise<void>)[] = [];
@@ -78,7 +80,8 @@ async function world({
     } as PartnerPorts;
     closing.push(() => store.destroy());
     const standing = createStanding(ports);
-    const gate = createComplianceGate(ports, standing);
+    const gate = (customerId: string, wanted: WantedOrder, tx?: Tx) =>
+      requireCompliant(standing, customerId, wanted, tx);
     return {
       ports,
       store,
@@ -88,7 +91,7 @@ async function world({
       give: (customerId: string, type: DataType, value: CustomerData) =>
         store.transaction().execute(async (tx) => {
           const [saved] = await standing.submissions.save(tx, customerId, [{ type, value }], clock.now());
-          await standing.settled(tx, customerId, { kind: 'customer' });
+          await standing.settled(tx, customerId);
           return saved?.dataId ?? '';
         }),
       /** What an order lacks, or nothing. */
@@ -102,7 +105,7 @@ async function world({
         }
       },
       async status(customerId = EVA) {
-        return (await standing.now(customerId, { kind: 'customer' })).status.replace('COMPLIANCE_STATUS_', '');
+        return (await standing.now(customerId)).status.replace('COMPLIANCE_STATUS_', '');
       },
       /** An order as CreateOrder leaves it. */
       async ordered(more: { amount?: string; status?: string; creation?: string; currency?: string } = {}) {
@@ -150,22 +153,26 @@ describe('the gate of CreateOrder', () => {
     const { lacks, give } = await world();
     await give(EVA, 'EMAIL', EMAIL);
     await give(EVA, 'CRYPTO_WALLET', wallet('SOLANA', 'BAaqwgRSAmcEiJiJM4Mo2ZZUwaD9P7RqNhhbNuyficj9'));
-    expect(await lacks({ amount: '999.99' })).toEqual([]);
-    expect(await lacks({ amount: '1000' })).toEqual([{ data: 'PHONE', state: 'missing' }]);
-    expect(await lacks({ amount: '999.99', currency: 'EUR' })).toEqual([{ data: 'PHONE', state: 'missing' }]);
-    expect(await lacks({ amount: '0.01', currency: 'XYZ' })).toEqual([{ data: 'PHONE', state: 'missing' }]);
+    expect(await lacks({ source_amount: '999.99' })).toEqual([]);
+    expect(await lacks({ source_amount: '1000' })).toEqual([{ data: 'PHONE', state: 'missing' }]);
+    expect(await lacks({ source_amount: '999.99', source_currency: 'EUR' })).toEqual([
+      { data: 'PHONE', state: 'missing' },
+    ]);
+    expect(await lacks({ source_amount: '0.01', source_currency: 'XYZ' })).toEqual([
+      { data: 'PHONE', state: 'missing' },
+    ]);
   });
 
   test('counts what was ordered within the window, so that a large order cannot be made of small ones', async () => {
     const { lacks, give, ordered, clock } = await world();
     await give(EVA, 'EMAIL', EMAIL);
-    const sell = { rampType: 'OFFRAMP', amount: '400', currency: 'SOLANA_USDC' } as const;
+    const sell = { transaction_type: 'OFFRAMP', source_amount: '400', source_currency: 'SOLANA_USDC' } as const;
     await ordered({ status: 'CANCELED' });
     await ordered({ status: 'REFUNDED' });
     await ordered({ creation: 'failed' });
     expect(await lacks(sell)).toEqual([]);
     await ordered({ amount: '600' });
-    expect(await lacks({ ...sell, amount: '399.999999' })).toEqual([]);
+    expect(await lacks({ ...sell, source_amount: '399.999999' })).toEqual([]);
     expect(await lacks(sell)).toEqual([{ data: 'PHONE', state: 'missing' }]);
     clock.advance(30 * DAY_MS);
     expect(await lacks(sell)).toEqual([]);
@@ -186,14 +193,17 @@ describe('the gate of CreateOrder', () => {
     ]);
     const good = await give(EVA, 'CRYPTO_WALLET', wallet('SOLANA', 'BAaqwgRSAmcEiJiJM4Mo2ZZUwaD9P7RqNhhbNuyficj9'));
     here.clock.advance(2_000);
-    expect(await lacks({ walletDataId: good })).toEqual([]);
-    expect(await lacks({ walletDataId: burnt })).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
+    expect(await lacks({ customer_wallet_data_id: good })).toEqual([]);
+    expect(await lacks({ customer_wallet_data_id: burnt })).toMatchObject([
+      { state: 'rejected' },
+      { state: 'rejected' },
+    ]);
   });
 
   test("of either country the customer's or the order's, the rules hold", async () => {
     const { lacks, give } = await world();
     await give(EVA, 'EMAIL', EMAIL);
-    expect(await lacks({ country: 'BRA' })).toEqual([{ data: 'TAX_ID', state: 'missing' }]);
+    expect(await lacks({ country_code: 'BRA' })).toEqual([{ data: 'TAX_ID', state: 'missing' }]);
   });
 
   test("what one partner asks holds up its own orders, and no other partner's", async () => {
@@ -203,7 +213,7 @@ describe('the gate of CreateOrder', () => {
       .transaction()
       .execute((tx) => addRequirement(ports, tx, 'par_sandbox_pix', { customerId: EVA, data: 'SELFIE' }));
     expect(await status()).toBe('PENDING');
-    expect(await lacks({ partnerId: 'par_sandbox_pix' })).toEqual([{ data: 'SELFIE', state: 'missing' }]);
+    expect(await lacks({ partner_id: 'par_sandbox_pix' })).toEqual([{ data: 'SELFIE', state: 'missing' }]);
     expect(await lacks()).toEqual([]);
   });
 
@@ -211,11 +221,11 @@ describe('the gate of CreateOrder', () => {
     const { lacks, give, status, clock } = await world();
     await give(EVA, 'EMAIL', EMAIL);
     expect(await status()).toBe('SUCCESS');
-    await lacks({ rampType: 'OFFRAMP', amount: '5000' });
+    await lacks({ transaction_type: 'OFFRAMP', source_amount: '5000' });
     expect(await status()).toBe('PENDING');
     await give(EVA, 'PHONE', PHONE);
     expect(await status()).toBe('SUCCESS');
-    await lacks({ country: 'BRA' });
+    await lacks({ country_code: 'BRA' });
     expect(await status()).toBe('PENDING');
     clock.advance(30 * DAY_MS);
     expect(await status()).toBe('SUCCESS');
@@ -228,7 +238,7 @@ describe('the gate of CreateOrder', () => {
     const inside = (amount: string) =>
       store
         .transaction()
-        .execute((tx) => gate(EVA, { ...ORDER, rampType: 'OFFRAMP', amount }, tx))
+        .execute((tx) => gate(EVA, { ...ORDER, transaction_type: 'OFFRAMP', source_amount: amount }, tx))
         .then(
           () => null,
           (error: Problem) => error.code,
@@ -241,7 +251,12 @@ describe('the gate of CreateOrder', () => {
   test('the demo customers of the shipped policy may order up to any amount', async () => {
     const { lacks } = await world({ policy: defaultPolicy });
     const walletDataId = 'dat_demo_ana_wallet';
-    expect(await lacks({ country: 'BRA', amount: '900000', currency: 'BRL', walletDataId }, ANA)).toEqual([]);
+    expect(
+      await lacks(
+        { country_code: 'BRA', source_amount: '900000', source_currency: 'BRL', customer_wallet_data_id: walletDataId },
+        ANA,
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -435,10 +450,10 @@ test('in production nothing is attested by the sandbox', async () => {
   const live = createStanding({ ...here.ports, environment: 'live', demo: null });
   await here.store.transaction().execute(async (tx) => {
     await live.submissions.save(tx, EVA, [{ type: 'EMAIL', value: EMAIL }], here.clock.now());
-    await live.settled(tx, EVA, { kind: 'customer' });
+    await live.settled(tx, EVA);
   });
   here.clock.advance(1000 * DAY_MS);
-  expect((await live.now(EVA, { kind: 'customer' })).status).toBe('COMPLIANCE_STATUS_PROCESSING');
+  expect((await live.now(EVA)).status).toBe('COMPLIANCE_STATUS_PROCESSING');
 });
 
 function settledByHand<T>(): [Promise<T>, (value: T) => void] {

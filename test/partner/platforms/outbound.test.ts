@@ -9,7 +9,7 @@ import { instant } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { type Breaker, breakerOptions, createBreaker } from '../../../src/partner/platforms/breaker.ts';
-import { outcomeOfCreation } from '../../../src/partner/platforms/messages.ts';
+import { outcomeOf } from '../../../src/partner/platforms/messages.ts';
 import { createOutbound, type OutboundPorts } from '../../../src/partner/platforms/outbound.ts';
 import { createOutboundAudit, MOST_AUDIT_BYTES } from '../../../src/partner/platforms/outbound-audit.ts';
 import { EMBEDDED_PLATFORM_HOST } from '../../../src/partner/platforms/ssrf-guard.ts';
@@ -107,16 +107,16 @@ describe('tries', () => {
     async (code) => {
       for (const before of [lost, status(503)]) {
         const { outbound } = opened([before, status(code)]);
-        expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
+        expect(outcomeOf('create-order', await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
       }
     },
   );
 
   test.each([400, 422])('%i is a refusal unless the answer to a try before it was lost', async (code) => {
     const { outbound } = opened([status(503), status(code)]);
-    expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'refused' });
+    expect(outcomeOf('create-order', await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'refused' });
     const { outbound: other } = opened([lost, status(code)]);
-    expect(outcomeOfCreation(await other.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
+    expect(outcomeOf('create-order', await other.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
   });
 
   test('a name that leads elsewhere after a lost answer says nothing of that try', async () => {
@@ -131,7 +131,7 @@ describe('tries', () => {
         resolve: async () => [{ address: addresses.shift() ?? '8.8.8.8', family: 4 }],
       });
       const there = { ...PARTNER, platformUrl: `http://localhost:${port}/bank` };
-      expect(outcomeOfCreation(await outbound.send(there, CALL), false)).toMatchObject({ kind: 'unknown' });
+      expect(outcomeOf('create-order', await outbound.send(there, CALL), false)).toMatchObject({ kind: 'unknown' });
       await expect(outbound.send(there, CALL)).rejects.toMatchObject({ code: 'partner_url_refused' });
     } finally {
       server.close();
