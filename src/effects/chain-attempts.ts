@@ -101,11 +101,7 @@ export async function doubt({ store, clock, log }: AttemptPorts, row: EffectTabl
 }
 
 /** Brings an attempt that was signed to its end: the same bytes again while they can land. */
-export async function resolve(
-  ports: AttemptPorts,
-  row: EffectTable,
-  fence?: () => Promise<void>,
-): Promise<'done' | 'dead'> {
+export async function resolve(ports: AttemptPorts, row: EffectTable, fence?: () => Promise<void>) {
   const known = await ask(ports, row);
   if (known === 'done') return known;
   if (row.state === 'stuck') {
@@ -137,11 +133,7 @@ export async function send(ports: AttemptPorts, row: EffectTable): Promise<void>
 }
 
 /** The signature of a landed attempt; null when others acted. @throws `cluster_failed` while one may still land */
-export async function signatureInPast(
-  { store, cluster, clock }: AttemptPorts,
-  kind: EffectKind,
-  subject: string,
-): Promise<string | null> {
+export async function signatureInPast({ store, cluster, clock }: AttemptPorts, kind: EffectKind, subject: string) {
   const past = await store
     .selectFrom('effects')
     .select(['signature', 'error', 'created_at_ms'])
@@ -192,7 +184,6 @@ export async function recover(ports: AttemptPorts): Promise<number> {
 
 const wireOf = (row: EffectTable): Uint8Array => new Uint8Array(Buffer.from(row.transaction ?? '', 'base64'));
 
-/** The reason why an effect has not ended, and can't be ended now. */
 const notYet = (known: Landing['kind']) =>
   known === 'landed' || known === 'failed'
     ? problem('not_final', { retryAfter: FINALITY_S })

@@ -49,7 +49,6 @@ export interface AirlineEffect<T> extends Guards {
   create(): Promise<T>;
   /** null: no order was made under the reference, and none is being made. `unknown`: the airline can't say that yet. */
   find(): Promise<T | null | 'unknown'>;
-  /** The airline's own id of the order. */
   idOf(order: T): string;
   /** True, or the reason, where the error says for certain that nothing was ordered. */
   refused(error: unknown): boolean | string;
@@ -172,10 +171,7 @@ export function createEffects(given: EffectPorts) {
 
 export type Effects = ReturnType<typeof createEffects>;
 
-async function chain(
-  ports: EffectPorts & AttemptPorts,
-  effect: ChainEffect,
-): Promise<{ readonly signature: string | null }> {
+async function chain(ports: EffectPorts & AttemptPorts, effect: ChainEffect) {
   const { kind, subject, fence } = effect;
   const doneBy = async () => (await signatureInPast(ports, kind, subject)) ?? (await effect.trace?.()) ?? null;
   for (let round = 0; round < 4; round++) {

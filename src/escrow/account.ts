@@ -13,7 +13,6 @@ const MAGIC = new TextEncoder().encode('FARELOCK');
 const VERSION = 1;
 const STATES = [undefined, 'open', 'captured', 'refunded'] as const;
 
-/** The state account, read from the cluster: the terms that Open freezes and a traveller checks before paying. */
 export type EscrowAccount = NonNullable<ReturnType<typeof decodeEscrow>>;
 
 /** Reads the bytes of a state account; null where they are not one of a known version. Says nothing of their owner. */
@@ -41,7 +40,6 @@ export function decodeEscrow(address: Address, programId: Address, data: Uint8Ar
     refundOwner: addressAt(144),
     /** Gets the rents back. */
     rentPayer: addressAt(176),
-    /** Associated token account of `address`. */
     vault: addressAt(208),
     /** Atomic units. */
     amount: view.getBigUint64(240, true),
@@ -56,25 +54,17 @@ export function decodeEscrow(address: Address, programId: Address, data: Uint8Ar
 export type AccountReader = Pick<Cluster, 'accounts'>;
 
 /** The escrow in an account; null where its owner is not one of `programIds`, because anybody can copy the bytes. */
-export function escrowIn(
-  account: ChainAccount | null | undefined,
-  programIds: readonly Address[],
-): EscrowAccount | null {
+export function escrowIn(account: ChainAccount | null | undefined, programIds: readonly Address[]) {
   if (!account || !programIds.includes(account.owner)) return null;
   return decodeEscrow(account.address, account.owner, account.data);
 }
 
 /** Reads an escrow from the cluster; null when there is none at `address`. @throws Problem `cluster_failed` */
-export async function readEscrow(
-  cluster: AccountReader,
-  address: Address,
-  programIds: readonly Address[],
-): Promise<EscrowAccount | null> {
+export async function readEscrow(cluster: AccountReader, address: Address, programIds: readonly Address[]) {
   const [account] = await cluster.accounts([address]);
   return escrowIn(account, programIds);
 }
 
-/** The facts needed to move the money of an escrow: one reading of three accounts. */
 export type ObservedEscrow = Awaited<ReturnType<typeof observeEscrow>>;
 
 /** Reads an escrow, its vault and its refund account. Read again for each attempt: anybody may send to the vault. */

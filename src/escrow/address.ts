@@ -15,7 +15,6 @@ export async function escrowPlace(intentHash: Uint8Array, programId: Address) {
   return { address, bump, intentHash };
 }
 
-/** The addresses of an intent's escrow and its vault: known before anything is on chain. */
 export async function escrowAddress(
   intentId: string,
   { mint, programId }: { readonly mint: Address; readonly programId: Address },

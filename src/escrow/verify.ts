@@ -8,7 +8,6 @@ interface Bounds {
   readonly max?: bigint | undefined;
 }
 
-/** The escrow as the intent record and the payment challenge describe it. */
 export interface ExpectedEscrow {
   readonly intentId: string;
   readonly address: Address;
@@ -19,7 +18,6 @@ export interface ExpectedEscrow {
   readonly refundOwner: Address;
   /** Seconds since the epoch, both ends included: how long the money may stay before anybody can send it back. */
   readonly refundAfter: Bounds;
-  /** The program whose promises are known. */
   readonly programId: Address;
   /** Authorities that the payer knows. Unset: any, and the check only shows it. */
   readonly authorities?: readonly Address[] | undefined;

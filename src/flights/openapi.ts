@@ -10,7 +10,6 @@ const refusal = (codes: readonly ProblemCode[]) => ({
   allOf: [ref('Error'), { properties: { code: { enum: codes } } }],
 });
 
-/** The machine-readable description, made from the route tables and from the prices that are charged. */
 export const openapiDocument = (options: FlightsOptions) =>
   describe({
     info: {
@@ -51,34 +50,30 @@ function errorSchema() {
   };
 }
 
-/** The 402 body equals the decoded PAYMENT-REQUIRED header. */
-const PAYMENT_REQUIRED = {
+const text = { type: 'string' };
+
+const allOf = (properties: Readonly<Record<string, object>>) => ({
   type: 'object',
-  required: ['x402Version', 'error', 'resource', 'accepts'],
-  properties: {
-    x402Version: { const: 2 },
-    error: { type: 'string' },
-    resource: {
-      type: 'object',
-      required: ['url'],
-      properties: { url: { type: 'string' }, description: { type: 'string' }, mimeType: { type: 'string' } },
-    },
-    accepts: {
-      type: 'array',
-      minItems: 1,
-      items: {
-        type: 'object',
-        required: ['scheme', 'network', 'asset', 'amount', 'payTo', 'maxTimeoutSeconds', 'extra'],
-        properties: {
-          scheme: { const: 'exact' },
-          network: { type: 'string' },
-          asset: { type: 'string' },
-          amount: { type: 'string', pattern: '^\\d+$', description: 'Atomic units.' },
-          payTo: { type: 'string' },
-          maxTimeoutSeconds: { type: 'integer' },
-          extra: { type: 'object', additionalProperties: true },
-        },
-      },
-    },
+  required: Object.keys(properties),
+  properties,
+});
+
+/** The 402 body equals the decoded PAYMENT-REQUIRED header. */
+const PAYMENT_REQUIRED = allOf({
+  x402Version: { const: 2 },
+  error: text,
+  resource: { type: 'object', required: ['url'], properties: { url: text, description: text, mimeType: text } },
+  accepts: {
+    type: 'array',
+    minItems: 1,
+    items: allOf({
+      scheme: { const: 'exact' },
+      network: text,
+      asset: text,
+      amount: { type: 'string', pattern: '^\\d+$', description: 'Atomic units.' },
+      payTo: text,
+      maxTimeoutSeconds: { type: 'integer' },
+      extra: { type: 'object', additionalProperties: true },
+    }),
   },
-};
+});

@@ -19,7 +19,6 @@ interface NewSettlement {
 
 export const LEASE_MS = 4_000;
 
-/** A payment under way. Its lease is renewed for as long as its request lives. */
 const SETTLEMENTS: Leased<PaymentsTables, 'settlements'> = {
   table: 'settlements',
   key: 'payment_key',
@@ -28,7 +27,6 @@ const SETTLEMENTS: Leased<PaymentsTables, 'settlements'> = {
   mostMs: Number.POSITIVE_INFINITY,
 };
 
-/** Columns of a payment that was only claimed. */
 const UNSIGNED = {
   transaction: null,
   signature: null,
@@ -76,7 +74,6 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
       return made.numInsertedOrUpdatedRows ? row : null;
     },
 
-    /** Takes over a row whose lease has run out; null when another process did. */
     overtake: (row: Settlement): Promise<Settlement | null> => takeRow(ports, SETTLEMENTS, row.payment_key),
 
     /** Works while the lease is renewed, then frees it unless finished, so that a retry goes on at once. */
@@ -99,7 +96,6 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
       return { ...row, ...written };
     },
 
-    /** Rows under way that are no longer held. */
     orphans: (limit: number): Promise<Settlement[]> =>
       store
         .selectFrom('settlements')

@@ -24,7 +24,6 @@ export interface OperatorWallets {
 
 const KEPT_MS = 3_000;
 
-/** The operator's wallets on the chain: paywall and flight service look at them before they take money. */
 export function createOperatorWallets(
   ports: OperatorWallets['addresses'] & {
     readonly cluster: Pick<Cluster, 'accounts'>;

@@ -54,7 +54,6 @@ function readTransaction(wire: Uint8Array) {
         data: new Uint8Array(one.data ?? []),
       })),
       payerSignature: payerSignature && new Uint8Array(payerSignature),
-      /** The key of the payment. */
       key: payerSignature && getBase58Decoder().decode(payerSignature),
     };
   } catch {

@@ -4,7 +4,7 @@ import { once } from '../kernel/once.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { createJournal, type Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
-import type { Quote, Refusal, Requirements } from './quotes.ts';
+import type { Quote, Refusal } from './quotes.ts';
 import { challengeResponse, giveQuote, PAYMENT_SIGNATURE, quoteByMemo, requirementsOf } from './quotes.ts';
 import type { Ended, Facilitator, PaywallPorts, Till } from './settling.ts';
 import { abandon, endOf, goOn, outcomeOf, recover, start } from './settling.ts';
@@ -17,7 +17,6 @@ const NOBODY: Asker = { payer: null };
 /** A wallet keeps 0.00089 SOL to exist; below that and two fees it pays for nothing. */
 const LEAST_LAMPORTS = 890_880n + 2n * 20_000n;
 
-/** The call of one request, and the digest that its payment is bound to. */
 interface Visit {
   readonly call: PaidCall;
   readonly digest: string;
@@ -176,13 +175,7 @@ async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settleme
   return conclude(till, visit, sent, terms, ended);
 }
 
-/** The quote that the transaction names, when it is one for this request; else why not. */
-async function bind(
-  till: Till,
-  visit: Visit,
-  sent: SentPayment,
-  quote: Quote | undefined,
-): Promise<string | { quote: Quote; requirements: Requirements }> {
+async function bind(till: Till, visit: Visit, sent: SentPayment, quote: Quote | undefined) {
   if (!quote) return 'the transaction names no challenge that is known';
   if (quote.resource !== visit.call.resource || quote.request_digest !== visit.digest) {
     return 'this payment was made for another request';

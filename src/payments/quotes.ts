@@ -53,11 +53,7 @@ export async function giveQuote(
 }
 
 /** @param key of a payment: the same query tells whether the journal knows it */
-export async function quoteByMemo(
-  { store }: { readonly store: Store },
-  memo: string,
-  key: string | null,
-): Promise<{ readonly quote: Quote; readonly isKnown: boolean } | undefined> {
+export async function quoteByMemo({ store }: { readonly store: Store }, memo: string, key: string | null) {
   const row = await store
     .selectFrom('quotes')
     .selectAll()
@@ -68,7 +64,6 @@ export async function quoteByMemo(
   return row && { quote: row, isKnown: Boolean(Number(row.is_known)) };
 }
 
-/** x402's payment requirements: one way in which a call can be paid. */
 export interface Requirements {
   scheme: 'exact';
   network: `${string}:${string}`;

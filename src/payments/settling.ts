@@ -31,7 +31,6 @@ export interface Facilitator {
   verify(sent: SentPayment, requirements: Requirements): Promise<Verdict>;
   /** Adds our signature, touching nothing outside; the journal keeps it before sending. null: a remote signs. */
   seal(sent: SentPayment, requirements: Requirements): { transaction: string; signature: string | null };
-  /** Sends a payment that is in the journal, for the first time. */
   send(row: Settlement): Promise<Outcome>;
   /** Finds the outcome of a payment that may have been sent; sends the same bytes again while they can still land. */
   resolve(row: Settlement): Promise<Outcome>;
@@ -303,7 +302,6 @@ async function keptBody({ store, secrets }: Till, row: Settlement): Promise<stri
 const paidAnswer = (row: Settlement, body: string): HttpResponse =>
   new HttpResponse(row.answer_status ?? 200, body, { 'content-type': 'application/json', ...paidHeaders(row) });
 
-/** Tells the payer of a call that was paid and then could not be done. */
 function paidProblem(row: Settlement, error: Problem): HttpResponse {
   const retryAfter = error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) };
   return json(problemBody(error), error.status, { ...paidHeaders(row), ...retryAfter });

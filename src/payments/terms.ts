@@ -25,7 +25,6 @@ export interface Payment {
   readonly amount: bigint;
 }
 
-/** Whom a check is made for: nobody known, or the payer of a payment that was verified. */
 export interface Asker {
   readonly payer: string | null;
 }

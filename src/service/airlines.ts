@@ -20,7 +20,6 @@ const isLive = (provider: AirlineSettings['provider']): boolean =>
 
 const DEFAULT: AirlineSettings = { provider: 'sandbox', lowcost: 'sandbox' };
 
-/** The sellers of a service, as far as they are known before anything is opened. */
 export function plannedSellers({ airlines = DEFAULT }: ServiceOptions): { name: string; isSandbox: boolean }[] {
   const { provider, lowcost } = airlines;
   return [
@@ -58,7 +57,6 @@ export async function openAirlines(
     provider: provider === 'sandbox' ? createSandboxProvider(sandbox) : await providerOf(provider).open(own),
     lowcost:
       lowcost === 'sandbox' ? createSandboxLowcost({ ...sandbox, quotingMs: options.lowcostMs ?? 2500 }) : browser,
-    /** Ends visits to carriers' sites that are under way. */
     close: async () => browser?.close(),
   };
   if (home.cluster.network !== SOLANA_NETWORKS.mainnet) checkPlayMoney([opened.provider, opened.lowcost]);

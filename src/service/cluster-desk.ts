@@ -86,7 +86,6 @@ export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'cl
     rpcUrl: settings.rpcUrls.map(resolvedUrl)[0] ?? null,
     /** null on a cluster that is not this home's own. */
     faucet,
-    /** The address of the escrow program that this home uses there, as far as it knows one. */
     program: () => programOf(ground),
     inspect: (program: Address): Promise<InspectedProgram> => inspectProgram(cluster, program),
     /** The mint of USDC; `decimals` is null where there is no such mint. */
@@ -110,7 +109,6 @@ export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'cl
   };
 }
 
-/** The program of the settings, else the one that this home has deployed there. */
 const programOf = async ({ named, records, cluster }: Ground): Promise<Address> =>
   named ?? (await deployedProgram(cluster, records));
 

@@ -42,10 +42,7 @@ const DECIMALS = 6;
  * Checks the coin and the shipped program before a service sells.
  * @throws Problem `usdc_mint_missing`, `program_missing`, `program_differs`, `cluster_failed`
  */
-export async function checkCluster(
-  cluster: Pick<Cluster, 'accounts' | 'usdcMint'>,
-  program: Address,
-): Promise<Extract<InspectedProgram, { kind: 'present' }>> {
+export async function checkCluster(cluster: Pick<Cluster, 'accounts' | 'usdcMint'>, program: Address) {
   const { usdcMint } = cluster;
   const [[account], found] = await Promise.all([cluster.accounts([usdcMint]), inspect(cluster, program)]);
   const mint = account?.owner === TOKEN_PROGRAM ? decodeMint(account.data) : null;
@@ -88,11 +85,7 @@ function programWrong(program: Address, found: InspectedProgram) {
 const LOOK_EVERY_MS = 60_000;
 
 /** Watches the program of new escrows for upgrades. @returns its fault, or null; a silent cluster changes nothing */
-export function watchProgram(
-  cluster: Reader,
-  program: Address,
-  clock: Pick<Clock, 'now'>,
-): () => Promise<string | null> {
+export function watchProgram(cluster: Reader, program: Address, clock: Pick<Clock, 'now'>) {
   let trouble: string | null = null;
   let lookedAtMs = clock.now();
   let looking: Promise<void> | null = null;

@@ -33,7 +33,6 @@ export interface DeploymentPorts {
   /** Kept before the transaction that makes the buffer is sent: until this block height it may still land. */
   noteBufferUntil(lastValidBlockHeight: bigint): void;
   readonly signal?: AbortSignal | undefined;
-  /** Hears of each step, before it is done. */
   onStep?(step: DeploymentStep): void;
 }
 

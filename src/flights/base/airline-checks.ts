@@ -107,7 +107,6 @@ export function createAirlineChecks(ports: {
         throw error;
       }
     },
-    /** Makes unpaid calls skip the airline for as long as it asked us to slow down. */
     slowed,
   };
 }

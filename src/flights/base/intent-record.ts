@@ -1,9 +1,10 @@
+import type { Updateable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
 import type { Intent, Offer } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from './ports.ts';
-import type { BookingRow, IntentRow, RefundRequestRow, Store } from './tables.ts';
+import type { BookingRow, IntentRow, IntentTable, RefundRequestRow, Store } from './tables.ts';
 
 export const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 
@@ -13,12 +14,14 @@ export const intentOf = (on: Store, intentId: string): Promise<IntentRow> =>
 export const bookingOf = (on: Store, intentId: string): Promise<BookingRow | undefined> =>
   on.selectFrom('bookings').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
 
+export const changeIntent = (on: Store, intentId: string, change: Updateable<IntentTable>) =>
+  on.updateTable('intents').set(change).where('intent_id', '=', intentId).execute();
+
 export const requestOf = (on: Store, requestId: string): Promise<RefundRequestRow> =>
   on.selectFrom('refund_requests').selectAll().where('request_id', '=', requestId).executeTakeFirstOrThrow();
 
 export type KeptOrder = NonNullable<Awaited<ReturnType<typeof orderOf>>>;
 
-/** The order that an intent's booking ended in, with what is shown of its intent. */
 export const orderOf = (on: Store, intentId: string) =>
   orders(on).where('orders.intent_id', '=', intentId).executeTakeFirst();
 
@@ -51,7 +54,6 @@ export async function shownIntent(store: Store, intentId: string): Promise<Inten
   return row;
 }
 
-/** The state of the booking, and of the refund and the order that came of it. */
 interface IntentFacts {
   readonly request?: RefundRequestRow | undefined;
   /** undefined: the caller has not proved the support code. */

@@ -64,7 +64,6 @@ export interface Operator {
   readonly name: string;
 }
 
-/** The operator who acts, and the X-Request-Id of the call. */
 export interface By {
   readonly operator: Operator;
   readonly requestId: string;
@@ -102,6 +101,10 @@ export async function writeAudit(
     })
     .execute();
 }
+
+/** Audits an act that writes nothing else first. */
+export const auditAlone = (ports: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>, act: Act) =>
+  ports.store.transaction().execute((tx) => writeAudit(tx, ports, act));
 
 interface Switch {
   /** In the table `meta`, for every process on the database. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
+import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { Outbox, Transports } from '../../notify/index.ts';
 import type { OperatorWallets, PaymentTerms, Paywall } from '../../payments/index.ts';
@@ -17,7 +18,6 @@ import type { Store } from './tables.ts';
 export const defaultOptions = {
   searchPrice: 100_000n,
   searchPriceCap: 5_000_000n,
-  /** Completed searches per step of the search price, counted over the last minute. */
   searchesPerStep: 10,
   mostMultiplier: 50,
   rateLimitFactor: 5,
@@ -127,6 +127,13 @@ export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
   readonly outbox: Outbox;
   readonly checks: AirlineChecks;
 }
+
+/** Waits for the cluster, or takes `otherwise` while it does not answer. */
+export const unlessSilent = <T, O>(asked: Promise<T>, otherwise: (error: Problem) => O): Promise<T | O> =>
+  asked.catch((error: unknown) => {
+    if (isProblem(error, 'cluster_failed')) return otherwise(error);
+    throw error;
+  });
 
 /** The price of a call that the treasury is paid for. */
 export const toTreasury = (

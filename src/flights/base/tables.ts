@@ -14,7 +14,6 @@ interface SearchCompletionTable {
 /** A search that the slower tier is still quoting for; kept 30 minutes. */
 interface SearchTable {
   search_id: string;
-  /** The parsed request, JSON. */
   request: string;
   started_at_ms: number;
   expires_at_ms: number;
@@ -112,7 +111,6 @@ export interface BookingTable {
   passengers_sealed: string;
   provider_order_id: string | null;
   refund_reason: string | null;
-  /** The state that a `stuck` booking was in before. */
   stuck_in: BookingState | null;
   requested_at_ms: number;
   due_at_ms: number;

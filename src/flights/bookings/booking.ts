@@ -120,11 +120,7 @@ const heldBy = (booking: BookingRow, intent: IntentRow) =>
 const expired = (intent: IntentRow) =>
   problem('intent_expired', { detail: { expired_at: instant(intent.expires_at_ms) } });
 
-async function checkTravellers(
-  { provider, clock }: FlightsPorts,
-  passengers: readonly Passenger[],
-  intent: IntentRow,
-): Promise<void> {
+async function checkTravellers({ provider, clock }: FlightsPorts, passengers: readonly Passenger[], intent: IntentRow) {
   const offer = lockedOffer(intent);
   const ours = await checkPassengers(passengers, {
     count: intent.passenger_count,

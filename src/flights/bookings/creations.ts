@@ -2,7 +2,14 @@ import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
-import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
+import {
+  type BookingRow,
+  changeIntent,
+  type FlightsPorts,
+  type IntentRow,
+  type Store,
+  type Tx,
+} from '../base/index.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**
@@ -23,11 +30,9 @@ export const isShown = (row: IntentRow): boolean => row.opened_at_ms !== null &&
 
 /** A paid thing that is put on record while others may hold its place. */
 interface Place<Holder> {
-  /** Writes it in one transaction, or returns the holder of the place. */
   insertUnlessHeld(): Promise<Holder | null>;
   /** Drops a holder whose payment has failed for certain; false while it may still be paid, or is. */
   dropUnpaid(holder: Holder): Promise<boolean>;
-  /** Why the holder cannot give way. */
   refusal(holder: Holder): Promise<Error> | Error;
 }
 
@@ -112,12 +117,7 @@ export async function checkLocks(on: Store, { clock, options }: LimitPorts, paye
  * Limits what was paid in 24 hours, refunded or not, and the live locks. @throws Problem `booking_disabled`
  * @param own the pair of the amount: a request that resumes its creation must not be refused for its own sake
  */
-export async function checkDay(
-  on: Store,
-  { clock, options }: LimitPorts,
-  amount: bigint,
-  own: string | null,
-): Promise<void> {
+export async function checkDay(on: Store, { clock, options }: LimitPorts, amount: bigint, own: string | null) {
   if (options.mostPerDay === null) return;
   const nowMs = clock.now();
   const taken = await on
@@ -176,11 +176,7 @@ export async function retire(
   nowMs: number,
 ): Promise<void> {
   const closing = { abandoned: 1, creating_key: creatingKey.closing(intent_id) };
-  await tx
-    .updateTable('intents')
-    .set({ active_key: null, ...(reason === 'creation_unpaid' ? closing : {}) })
-    .where('intent_id', '=', intent_id)
-    .execute();
+  await changeIntent(tx, intent_id, { active_key: null, ...(reason === 'creation_unpaid' ? closing : {}) });
   const state = 'refunding';
   const row = { intent_id, state, payment_key: NO_PAYMENT, passengers_sealed: '' } as const;
   await beginBooking(tx, 'sweep', { ...row, refund_reason: reason, due_at_ms: nowMs }, nowMs);

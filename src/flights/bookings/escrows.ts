@@ -1,8 +1,8 @@
 import type { Address, Instruction } from '@solana/kit';
 import type { ChainEffect } from '../../effects/index.ts';
 import { type EscrowAccount, loadAccount, loadAddress, loadProgram } from '../../escrow/index.ts';
-import { isProblem, problem } from '../../kernel/problems.ts';
-import { type FlightsPorts, type IntentRow, pageWhile } from '../base/index.ts';
+import { problem } from '../../kernel/problems.ts';
+import { type FlightsPorts, type IntentRow, pageWhile, unlessSilent } from '../base/index.ts';
 
 type Fence = (() => Promise<void>) | undefined;
 
@@ -21,7 +21,6 @@ export function createEscrows(ports: EscrowPorts) {
     held,
     open: (intent: IntentRow) => open(ports, intent),
 
-    /** The place of an intent's escrow, known before anything is on chain. */
     async place(intentId: string) {
       const { mint, escrowProgram: programId } = ports;
       const { escrowAddress } = await loadAddress();
@@ -107,7 +106,6 @@ async function read({ cluster, authority, treasury }: EscrowPorts, intent: Inten
   return isOurs ? escrow : null;
 }
 
-/** Everybody who has to do with the escrow, and its accounts at this moment. */
 async function parties({ cluster, authority, treasury }: EscrowPorts, intent: IntentRow) {
   const { observeEscrow } = await loadAccount();
   const at = {
@@ -184,12 +182,7 @@ async function close(ports: EscrowPorts, intent: IntentRow): Promise<boolean> {
 }
 
 /** True once the escrow ended as asked. An escrow that ended the other way needs a person. */
-async function hasEnded(
-  ports: EscrowPorts,
-  intent: IntentRow,
-  as: 'captured' | 'refunded',
-  closes = false,
-): Promise<boolean> {
+async function hasEnded(ports: EscrowPorts, intent: IntentRow, as: 'captured' | 'refunded', closes = false) {
   const escrow = await read(ports, intent);
   if (escrow?.state === 'open') return false;
   if (escrow?.state === as || (escrow === null && closes)) return true;
@@ -229,11 +222,5 @@ export async function checkProgram(ports: FlightsPorts): Promise<void> {
   }
 }
 
-export async function watchProgram(ports: FlightsPorts): Promise<void> {
-  try {
-    await programTrouble(ports);
-  } catch (error) {
-    if (!isProblem(error, 'cluster_failed')) throw error;
-    ports.log('warn', 'escrow_program_unread', { error_code: error.code });
-  }
-}
+export const watchProgram = (ports: FlightsPorts) =>
+  unlessSilent(programTrouble(ports), ({ code }) => ports.log('warn', 'escrow_program_unread', { error_code: code }));

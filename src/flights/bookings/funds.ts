@@ -2,10 +2,9 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { liveKey } from '../../effects/index.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { type FlightsPorts, pageOnce } from '../base/index.ts';
+import { type FlightsPorts, pageOnce, unlessSilent } from '../base/index.ts';
 import { OPEN_BOOKINGS } from './machine.ts';
 
-/** One of the operator's wallets that holds less than open work needs. */
 interface ShortWallet {
   readonly wallet: 'authority' | 'facilitator' | 'treasury';
   readonly address: string;
@@ -46,7 +45,6 @@ export function createFunds(ports: FlightsPorts) {
   const shortBalance = createAirlineBalance(ports);
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** The wallets that are short at this moment. Pages once. */
   async function short(): Promise<ShortWallet[]> {
     const [held, needed] = [await wallets.holdings(), await needs(ports)];
     lookedAtMs = clock.now();
@@ -89,25 +87,14 @@ export function createFunds(ports: FlightsPorts) {
      */
     async check(ticket = 0n, isPaid = false): Promise<void> {
       await checkBalance(ticket, { isPaid });
-      let found: readonly ShortWallet[];
-      try {
-        found = await short();
-      } catch (error) {
-        if (!isProblem(error, 'cluster_failed')) throw error;
-        return;
-      }
+      const found = await unlessSilent(short(), () => []);
       if (found.length > 0) throw problem('operator_funds_low', { retryAfter: RETRY_S });
     },
 
     async watch(): Promise<void> {
       if (!wallets.isFilled() || Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
       await shortBalance(0n);
-      try {
-        await short();
-      } catch (error) {
-        if (!isProblem(error, 'cluster_failed')) throw error;
-        log('warn', 'operator_wallets_unread', { error_code: error.code });
-      }
+      await unlessSilent(short(), ({ code }) => log('warn', 'operator_wallets_unread', { error_code: code }));
     },
   };
 }
@@ -196,7 +183,6 @@ export function shown({ wallet, address, asset, holds, needs }: ShortWallet) {
   return { wallet, address, asset, holds: text(holds), needs: text(needs) };
 }
 
-/** The seller's balance with the airline, where it does not cover open work. */
 interface ShortBalance {
   readonly provider: string;
   /** Micro-dollars. null: the airline does not say, and has refused an order for want of it, which waits for a refill. */

@@ -10,7 +10,6 @@ type Sealed = Pick<BookingRow, 'intent_id' | 'passengers_sealed'>;
 export const sealPassengers = (secrets: Secrets, intentId: string, passengers: readonly Passenger[]): string =>
   secrets.encrypt(place(intentId), JSON.stringify(passengers));
 
-/** The passengers of a booking in clear, for the airline and for mails to the lead passenger. */
 export const openPassengers = (secrets: Secrets, { intent_id, passengers_sealed }: Sealed): Passenger[] =>
   JSON.parse(secrets.decrypt(place(intent_id), passengers_sealed)) as Passenger[];
 

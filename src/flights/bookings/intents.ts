@@ -20,6 +20,7 @@ import {
   rejectionReason,
   shownIntent,
   toTreasury,
+  unlessSilent,
 } from '../base/index.ts';
 import { isLowcost, offerToLock, ticketTotal } from '../offers/index.ts';
 import {
@@ -73,14 +74,8 @@ export async function showIntent(
 }
 
 /** The vault's amount now, or the last one seen when the cluster doesn't answer. */
-async function observed(escrows: Escrows, row: IntentRow): Promise<number | null> {
-  try {
-    return asInteger(await escrows.held(row));
-  } catch (error) {
-    if (!isProblem(error, 'cluster_failed')) throw error;
-    return row.observed_amount;
-  }
-}
+const observed = (escrows: Escrows, row: IntentRow): Promise<number | null> =>
+  unlessSilent(escrows.held(row).then(asInteger), () => row.observed_amount);
 
 /**
  * POST /air/intents (CONTRACT, section 2): check, verify, open the escrow, settle, show. The funding wallet is the

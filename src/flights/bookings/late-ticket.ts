@@ -128,12 +128,7 @@ export async function lookForLateTicket(ports: FlightsPorts, intent: IntentRow, 
   return order.status === 'ticketed' || isLast;
 }
 
-function tell(
-  { store, outbox }: FlightsPorts,
-  { intent_id }: IntentRow,
-  what: string,
-  order: ProviderOrder | null,
-): Promise<boolean> {
+function tell({ store, outbox }: FlightsPorts, { intent_id }: IntentRow, what: string, order: ProviderOrder | null) {
   const message = page('ticket_after_refund', intent_id, {
     intentId: intent_id,
     text: `The money of ${intent_id} has gone back, and the airline ${what}.`,

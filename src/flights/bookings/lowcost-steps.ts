@@ -17,7 +17,6 @@ interface Tools extends StepTools {
 
 const CONFIRMATION_POLL: PollPolicy = { leastMs: 1_000, mostMs: 60_000 };
 
-/** The intent's `refund_reason` for each outcome. */
 const REASONS = {
   offer_gone: 'offer_unavailable',
   price_differs: 'offer_repriced',

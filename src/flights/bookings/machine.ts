@@ -8,6 +8,7 @@ import {
   type BookingRow,
   type BookingState,
   type BookingTable,
+  changeIntent,
   type FlightsDatabase,
   type FlightsOptions,
   type FlightsPorts,
@@ -54,7 +55,6 @@ export const BOOKING_STATES = {
   stuck: { work: false, to: {} },
 } as const satisfies Readonly<Record<BookingState, Standing>>;
 
-/** The states in which a booking begins, and who begins it. */
 const BEGINNINGS: Moves = {
   settling: ['payment'],
   // No customer's booking: only the escrow is given back.
@@ -145,10 +145,7 @@ export const hasten = (tx: Tx, intentIds: readonly string[], nowMs: number) =>
     .execute();
 
 /** Deletes a booking whose payment has failed for certain; false when it went on, or is gone. */
-export async function dropBooking(
-  tx: Tx,
-  { intent_id, payment_key }: Pick<BookingRow, 'intent_id' | 'payment_key'>,
-): Promise<boolean> {
+export async function dropBooking(tx: Tx, { intent_id, payment_key }: Pick<BookingRow, 'intent_id' | 'payment_key'>) {
   const dropped = await tx
     .deleteFrom('bookings')
     .where('intent_id', '=', intent_id)
@@ -197,14 +194,12 @@ export const stuck = (why: string): Next => ({ to: 'stuck', change: { last_error
 /** Paid bookings come first: closing an unpaid escrow can wait. */
 const PAID_FIRST = [sql<SqlBool>`payment_key <> ${NO_PAYMENT}`, sql<SqlBool>`1 = 1`];
 
-/** Claims on bookings, and what the step runner writes about them (DESIGN, section 6). */
 export function createClaims(ports: FlightsPorts) {
   const { store, clock, log, outbox } = ports;
   const queue = openQueue(ports, BOOKINGS);
   return {
     runDue: (work: Parameters<typeof queue.runDue>[0], most: number) => queue.runDue(work, most, PAID_FIRST),
 
-    /** Takes one step of a booking, if it is due; false when it is not. */
     async runOne(intentId: string, work: Parameters<typeof queue.take>[1]): Promise<boolean> {
       const claim = await queue.claim([sql<SqlBool>`intent_id = ${intentId}`]);
       if (claim) await queue.take(claim, work);
@@ -217,7 +212,7 @@ export function createClaims(ports: FlightsPorts) {
     note: (claim: BookingRow, intent: Next['intent'] & object): Promise<void> =>
       store.transaction().execute(async (tx) => {
         await queue.check(claim, tx);
-        await tx.updateTable('intents').set(intent).where('intent_id', '=', claim.intent_id).execute();
+        await changeIntent(tx, claim.intent_id, intent);
       }),
 
     /** Writes the outcome of a step and gives the lease back: all of it, or (the fence was raised) nothing. */
@@ -229,10 +224,7 @@ export function createClaims(ports: FlightsPorts) {
       const on = isWork(to) ? regained(store) : store;
       await on.transaction().execute(async (tx) => {
         await moveBooking(tx, claim, { by: 'runner', to, change }, nowMs);
-        if (intent) {
-          const values = { ...intent, updated_at_ms: nowMs };
-          await tx.updateTable('intents').set(values).where('intent_id', '=', intent_id).execute();
-        }
+        if (intent) await changeIntent(tx, intent_id, { ...intent, updated_at_ms: nowMs });
         await also?.(tx);
         if (to === 'booked' || to === 'refunded') await planUpkeep(ports, tx, intent_id, to, nowMs);
         if (to !== 'stuck') return;

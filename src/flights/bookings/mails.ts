@@ -18,12 +18,7 @@ export interface OrderChange {
  * gets none, and a mail that fails to be worded fails no booking. `occasion` tells apart mails of one kind.
  */
 export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'log' | 'outbox'>) {
-  async function about(
-    booking: Addressed,
-    facts: MailFacts,
-    occasion?: string,
-    attachments?: readonly Attachment[],
-  ): Promise<Written> {
+  async function about(booking: Addressed, facts: MailFacts, occasion?: string, attachments?: readonly Attachment[]) {
     const nothing: Written = async () => undefined;
     if (!booking || booking.passengers_sealed === '') return nothing;
     try {
@@ -31,7 +26,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
       if (!lead) return nothing;
       const { mailText } = await loadNotifyMails();
       const { subject, text } = mailText(lead.given_name, booking.intent_id, facts);
-      return async (tx) => {
+      return async (tx: Tx) => {
         await ports.outbox.enqueue(tx, {
           kind: 'email',
           dedupKey: `mail:${facts.kind}:${booking.intent_id}${occasion === undefined ? '' : `:${occasion}`}`,
@@ -92,12 +87,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     },
 
     /** With the journey for the calendar: as the airline confirmed it, rather than as it was offered. */
-    async booked(
-      booking: Addressed,
-      intent: IntentRow,
-      order: Order,
-      captureTransaction: string | null,
-    ): Promise<Written> {
+    async booked(booking: Addressed, intent: IntentRow, order: Order, captureTransaction: string | null) {
       const facts: MailFacts = {
         kind: 'booked',
         journey: { ...journeyOf(lockedOffer(intent)), slices: order.slices },

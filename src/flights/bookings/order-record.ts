@@ -138,7 +138,6 @@ export function withDeskOrders(provider: Provider, store: Store): Provider {
   };
 }
 
-/** A purchase on a carrier's web site, as any other airline order. */
 export function purchaseOrder(intent: IntentRow, outcome: BookOutcome): ProviderOrder {
   const booked = outcome.kind === 'booked' ? outcome : null;
   const cancelledAtMs = booked?.cancelledAtMs ?? null;

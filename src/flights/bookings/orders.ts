@@ -24,7 +24,6 @@ import { hasten } from './machine.ts';
 import { createMails, type OrderChange, type Written } from './mails.ts';
 import { isDeskOrder, orderRecord } from './order-record.ts';
 
-/** GET /air/orders/{order_id}: the airline's order as it is now. */
 export function orderCall(
   ports: FlightsPorts,
   orderId: string,
@@ -123,12 +122,7 @@ const withKnownTickets = (kept: Order, next: Order): Order =>
       };
 
 /** null: nothing that a traveller has to know. A cancellation that we asked for is no change of the airline's. */
-async function changeOf(
-  store: Store,
-  intentId: string,
-  kept: Order,
-  next: Order,
-): Promise<OrderChange['change'] | null> {
+async function changeOf(store: Store, intentId: string, kept: Order, next: Order) {
   const isOver = next.status === 'cancelled';
   if (isOver !== (kept.status === 'cancelled')) {
     if (!isOver) return 'flights';
@@ -220,7 +214,6 @@ export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Pr
   return { received: true };
 }
 
-/** Makes open bookings due at once, has ended ones looked at again, and pages about stuck ones. */
 async function lookNow(ports: FlightsPorts, tx: Tx, references: readonly string[]): Promise<void> {
   const nowMs = ports.clock.now();
   await hasten(tx, references, nowMs);

@@ -5,7 +5,7 @@ import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
 import { isGivenUp, LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
-import { bookingOf, intentOf, lockedOffer, page } from '../base/index.ts';
+import { bookingOf, changeIntent, intentOf, lockedOffer, page } from '../base/index.ts';
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
@@ -104,11 +104,8 @@ export async function queueFunded(
     // A payment's own request keeps its answer after this, and waits for the disk.
     await (by === 'payment' ? regained(store) : store).transaction().execute(async (tx) => {
       await moveBooking(tx, booking, { by, to: 'queued', change: { requested_at_ms: nowMs } }, nowMs);
-      await tx
-        .updateTable('intents')
-        .set({ booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs })
-        .where('intent_id', '=', intent_id)
-        .execute();
+      const requested = { booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs };
+      await changeIntent(tx, intent_id, requested);
       await tell(tx);
     });
     ports.log('info', 'booking_queued', { intent_id });
@@ -176,12 +173,7 @@ function afterRefusal(booking: BookingRow, refusal: OrderRefused): Next {
   throw problem('provider_failed', { cause: refusal });
 }
 
-const placeOrder = (
-  { ports, claims }: StepTools,
-  provider: Provider,
-  booking: BookingRow,
-  intent: IntentRow,
-): Promise<ProviderOrder> =>
+const placeOrder = ({ ports, claims }: StepTools, provider: Provider, booking: BookingRow, intent: IntentRow) =>
   ports.effects.airline<ProviderOrder>({
     subject: intent.intent_id,
     reference: intent.intent_id,
@@ -199,7 +191,6 @@ const placeOrder = (
     fence: () => claims.hold(booking),
   });
 
-/** Decides by the state of the airline's order where the booking goes. */
 async function afterOrder({ ports }: StepTools, intent: IntentRow, order: ProviderOrder): Promise<Next> {
   const nowMs = ports.clock.now();
   const known = { provider_order_id: order.providerOrderId };
@@ -365,7 +356,6 @@ export const STEPS: Readonly<Record<WorkState, Step>> = {
 /** More steps than any booking takes from a decision to its end. */
 const MOST_STEPS = 8;
 
-/** Takes steps of bookings, and writes down where each leads: on, later, or to a person. */
 export function createStepRunner(ports: FlightsPorts, escrows: Escrows) {
   const claims = createClaims(ports);
   const tools: StepTools = { ports, escrows, claims, mails: createMails(ports) };
@@ -385,7 +375,6 @@ export function createStepRunner(ports: FlightsPorts, escrows: Escrows) {
   return {
     runDue: (most: number) => claims.runDue(work, most),
 
-    /** Takes what is due of one booking now; the worker does the rest. */
     async carryOutNow(intentId: string): Promise<void> {
       for (let taken = 0; taken < MOST_STEPS && (await claims.runOne(intentId, work)); taken++);
     },

@@ -24,12 +24,7 @@ export async function ensureOperatorKeyFile(ports: KeyPorts, path: string): Prom
   return path;
 }
 
-async function insert(
-  on: Store,
-  { secrets, clock, ids }: KeyPorts,
-  name: string,
-  key: string,
-): Promise<Selectable<ApiKeyTable>> {
+async function insert(on: Store, { secrets, clock, ids }: KeyPorts, name: string, key: string) {
   const row = {
     key_id: ids.next('key'),
     kind: KIND,

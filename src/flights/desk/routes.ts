@@ -4,7 +4,7 @@ import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
 import type { AuditQuery, AuditTrail, RefundCase, Switches, SwitchesRequest } from '../../wire/flights/index.ts';
 import type { By, FlightsPorts, SwitchName } from '../base/index.ts';
-import { isOff, SWITCH_NAMES, turnSwitch, writeAudit } from '../base/index.ts';
+import { auditAlone, isOff, SWITCH_NAMES, turnSwitch, writeAudit } from '../base/index.ts';
 import {
   approve,
   caseQueue,
@@ -81,9 +81,7 @@ export const deskRoutes: RouteTable<Desk> = {
       async run({ context: { ports, by }, params }) {
         const opened = await openCase(ports, params.request_id);
         // Reading the customer's words is an act too.
-        await ports.store
-          .transaction()
-          .execute((tx) => writeAudit(tx, ports, { ...by, action: 'refund.show', subject: opened.row.request_id }));
+        await auditAlone(ports, { ...by, action: 'refund.show', subject: opened.row.request_id });
         return showCase(ports, opened);
       },
     }),
@@ -268,7 +266,6 @@ async function switches(ports: FlightsPorts): Promise<Switches> {
   return { booking: await standing('booking'), lowcost: await standing('lowcost') };
 }
 
-/** Flips switches for every process on this database; bookings under way continue. */
 async function turn(ports: FlightsPorts, by: By, request: SwitchesRequest): Promise<Switches> {
   await ports.store.transaction().execute(async (tx) => {
     for (const name of SWITCH_NAMES) {

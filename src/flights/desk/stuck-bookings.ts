@@ -5,7 +5,7 @@ import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/index.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../../wire/flights/index.ts';
 import type { BookingRow, BookingState, By, FlightsPorts, Tx } from '../base/index.ts';
-import { intentOf, lockedOffer, writeAudit } from '../base/index.ts';
+import { changeIntent, intentOf, lockedOffer, writeAudit } from '../base/index.ts';
 import type { Move } from '../bookings/index.ts';
 import {
   askAirline,
@@ -110,11 +110,8 @@ async function decide(ports: FlightsPorts, facts: Facts, by: By, request: Resolv
     if (order) {
       await keepOrder(ports, intent, order, tx);
       await concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, nowMs);
-      await tx
-        .updateTable('intents')
-        .set({ ticketed_at_ms: intent.ticketed_at_ms ?? nowMs, updated_at_ms: nowMs })
-        .where('intent_id', '=', intent.intent_id)
-        .execute();
+      const ticketed = { ticketed_at_ms: intent.ticketed_at_ms ?? nowMs, updated_at_ms: nowMs };
+      await changeIntent(tx, intent.intent_id, ticketed);
     }
     if (decision === 'not_ticketed') await concludeOrderEffect(tx, intent.intent_id, null, nowMs);
     await writeAudit(tx, ports, {

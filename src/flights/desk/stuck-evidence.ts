@@ -1,7 +1,7 @@
 import { evidenceOf } from '../../airlines/browser/index.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { StuckEvidence } from '../../wire/flights/index.ts';
-import { type By, type FlightsPorts, writeAudit } from '../base/index.ts';
+import { auditAlone, type By, type FlightsPorts } from '../base/index.ts';
 import { flightOf } from '../offers/index.ts';
 
 /** Shows visits to a carrier's site, by intent, refund request, offer or route (`VIE-LIS`). Looks are audited. */
@@ -25,15 +25,7 @@ export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Pr
       fix: 'Give the id of an intent, a refund request or an offer, or a route such as VIE-LIS. Records are kept for 30 days.',
     });
   }
-  await store
-    .transaction()
-    .execute((tx) =>
-      writeAudit(tx, ports, {
-        ...by,
-        action: 'evidence.show',
-        subject: intent?.intent_id ?? id,
-        detail: { shown: evidence.length },
-      }),
-    );
+  const detail = { shown: evidence.length };
+  await auditAlone(ports, { ...by, action: 'evidence.show', subject: intent?.intent_id ?? id, detail });
   return { id, evidence };
 }

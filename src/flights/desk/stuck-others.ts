@@ -4,7 +4,8 @@ import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Stuck, StuckItem } from '../../wire/flights/index.ts';
-import { type AffiliatePayoutTable, type By, type FlightsPorts, type Store, writeAudit } from '../base/index.ts';
+import type { AffiliatePayoutTable, By, FlightsPorts, Store } from '../base/index.ts';
+import { auditAlone, writeAudit } from '../base/index.ts';
 import { loadAffiliateCredit } from '../refunds/index.ts';
 
 /** Work that waits for a person, in its present state; the audit trail has what was decided. */
@@ -12,7 +13,6 @@ export type StuckThing = Omit<StuckItem, 'decided'>;
 
 export const NO_BOOKING = { stuck_in: null, escrow: null, airline: null, ask: null } as const;
 
-/** The airline's words about the last attempt to order, or to cancel, for an intent. */
 export async function lastTold(
   store: Store,
   intentId: string,
@@ -102,9 +102,7 @@ export const effectItem = (row: Effect): StuckThing => ({
 export async function retryEffect(ports: FlightsPorts, row: Effect, by: By): Promise<void> {
   if (!isOpen(row)) throw problem('stuck_already_resolved');
   const detail = { kind: row.kind, subject: row.subject };
-  await ports.store
-    .transaction()
-    .execute((tx) => writeAudit(tx, ports, { ...by, action: 'stuck.retry', subject: row.effect_id, detail }));
+  await auditAlone(ports, { ...by, action: 'stuck.retry', subject: row.effect_id, detail });
   await ports.effects.standing(row.kind, row.subject, true);
 }
 

@@ -2,7 +2,7 @@ import { liveKey, writeAttempt } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { StuckDecision, StuckOption, StuckRefusal } from '../../wire/flights/index.ts';
+import type { StuckDecision, StuckOption } from '../../wire/flights/index.ts';
 import { type By, type FlightsPorts, type RefundRequestRow, requestOf, type Tx, writeAudit } from '../base/index.ts';
 import { cancelledBy, statusOf } from '../bookings/index.ts';
 import { approve, askAboutOrder, BY_HAND, isAlive } from '../refunds/index.ts';
@@ -15,10 +15,12 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
   const word = isStuck ? await askAboutOrder(ports, row) : 'unknown';
   const amount = formatUsdc(BigInt(row.payout_amount ?? 0));
   const told = await lastTold(store, row.intent_id, 'airline_cancel');
+  const isEndedByAirline = (await cancelledBy(store, row.intent_id)) !== null;
   const options: StuckOption[] = [
     {
       decision: 'cancelled',
-      refusal: await refusalOf(ports, row, word),
+      // The airline shows a ticket, or ended the order itself.
+      refusal: isAlive(word) ? 'airline_ticketed' : isEndedByAirline ? 'cancelled_by_airline' : null,
       steps: [
         'Record that you cancelled the order with the airline. While it shows the ticket, nothing is paid.',
         `Pay ${amount} USDC from the treasury ${treasury} to the refund wallet.`,
@@ -53,22 +55,7 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
   };
 }
 
-/** Refuses an operator's word that an order is cancelled: the airline shows a ticket, or ended it itself. */
-async function refusalOf(
-  { store }: FlightsPorts,
-  row: RefundRequestRow,
-  word: Awaited<ReturnType<typeof askAboutOrder>>,
-): Promise<StuckRefusal | null> {
-  if (isAlive(word)) return 'airline_ticketed';
-  return (await cancelledBy(store, row.intent_id)) === null ? null : 'cancelled_by_airline';
-}
-
-export async function decideRefund(
-  ports: FlightsPorts,
-  row: RefundRequestRow,
-  by: By,
-  decision: StuckDecision,
-): Promise<void> {
+export async function decideRefund(ports: FlightsPorts, row: RefundRequestRow, by: By, decision: StuckDecision) {
   if (row.state !== 'stuck') throw problem('stuck_already_resolved');
   if (decision === 'cancelled') await recordCancelled(ports, row, by);
   await approve(ports, row.request_id, by, { dry_run: false });

@@ -168,11 +168,7 @@ async function latestMenu({ store }: Pick<FlightsPorts, 'store'>, offerId: strin
 }
 
 /** Opens a fare menu, or continues an opening. @returns the menu, and when to ask again while it is pending */
-async function openMenu(
-  ports: Pick<FlightsPorts, 'store' | 'clock'>,
-  fulfiller: Fulfiller,
-  offerId: string,
-): Promise<{ readonly menu: Menu; readonly pollAfterMs: number | null }> {
+async function openMenu(ports: Pick<FlightsPorts, 'store' | 'clock'>, fulfiller: Fulfiller, offerId: string) {
   const { store, clock } = ports;
   const known = await latestMenu(ports, offerId);
   const nowMs = clock.now();

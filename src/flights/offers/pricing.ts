@@ -23,7 +23,6 @@ export function searchMultiplier(load: SearchLoad, options: FlightsPorts['option
   return Math.min(options.mostMultiplier, steps * (load.rateLimited ? options.rateLimitFactor : 1));
 }
 
-/** Prices a search by the load of the last minute, and keeps the record of that load. */
 export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'store' | 'clock' | 'options'>) {
   let completedHere = 0;
 
@@ -66,7 +65,6 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
       if (completedHere % SEARCHES_PER_BITE === 0) await removeOld(store, KEPT_SEARCHES, nowMs);
     },
 
-    /** Takes a completion back whose payment failed. */
     async forget(id: string): Promise<void> {
       await store.deleteFrom('search_completions').where('id', '=', id).execute();
     },

@@ -2,7 +2,8 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { loadToken } from '../../solana/index.ts';
 import { type OpenQueue, openQueue, type Queue, type RetryPolicy } from '../../store/index.ts';
-import { type AffiliatePayoutTable, type FlightsDatabase, type FlightsPorts, page, type Tx } from '../base/index.ts';
+import type { AffiliatePayoutTable, FlightsDatabase, FlightsPorts, Tx } from '../base/index.ts';
+import { changeIntent, page } from '../base/index.ts';
 import { LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
 const MOST_AT_ONCE = 20;
@@ -86,7 +87,6 @@ async function wouldOpenAgain({ store, cluster, mint }: FlightsPorts, { wallet, 
   return (await cluster.tokenBalance(account)) === null;
 }
 
-/** Puts a failed pay-out off; the other pay-outs and the rest of the worker's round go on. */
 function putOff(ports: FlightsPorts, queue: Payouts, payout: Payout, error: unknown): Promise<void> {
   const isMissing = error instanceof AccountMissing;
   const { payout_id } = payout;
@@ -154,7 +154,7 @@ async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, cod
     .executeTakeFirst();
   if (!journey) return;
   const note = (values: { credit_due_at_ms: number | null; credited_at_ms?: number }) =>
-    tx.updateTable('intents').set(values).where('intent_id', '=', intentId).execute();
+    changeIntent(tx, intentId, values);
   const isOver = journey.status === 'refunded' || journey.booking_requested_at_ms === null;
   if (!affiliate || isOver) return void (await note({ credit_due_at_ms: null }));
   const contest = await tx

@@ -20,7 +20,6 @@ export const agreementOf = ({ agreed }: Pick<RefundRequestRow, 'agreed'>): Agree
 const shownQuote = ({ airline_quote }: Pick<RefundRequestRow, 'airline_quote'>): AirlineQuote | null =>
   airline_quote === null ? null : (JSON.parse(airline_quote) as AirlineQuote);
 
-/** The agreed quote; before an agreement the shown one. */
 export const quoteOf = (row: Pick<RefundRequestRow, 'airline_quote' | 'agreed'>): AirlineQuote | null => {
   const agreement = agreementOf(row);
   return agreement === null ? shownQuote(row) : agreement.airline_quote;
@@ -56,11 +55,7 @@ export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Pr
 }
 
 /** The quote that an approval takes: the agreed one, or a valid shown one. @throws Problem `plan_changed` */
-export async function agreedQuote(
-  ports: FlightsPorts,
-  row: RefundRequestRow,
-  request: ApproveRequest,
-): Promise<AirlineQuote | null> {
+export async function agreedQuote(ports: FlightsPorts, row: RefundRequestRow, request: ApproveRequest) {
   if ((await quotable(ports, row)) === null) {
     // The operator was shown a quote, and the airline has cancelled the order since then.
     const isOvertaken = request.quote_id !== undefined && !isAgreed(row);
@@ -102,10 +97,7 @@ const isOver = ({ expires_at }: AirlineQuote, nowMs: number): boolean =>
   expires_at !== null && Date.parse(expires_at) <= nowMs;
 
 /** The id of a case's order, where the airline would give a quote for it: an order that it cancelled itself needs none. */
-export async function quotable(
-  { store, provider }: FlightsPorts,
-  { intent_id }: RefundRequestRow,
-): Promise<string | null> {
+export async function quotable({ store, provider }: FlightsPorts, { intent_id }: RefundRequestRow) {
   if (!provider?.cancellationQuote) return null;
   const order = await orderOf(store, intent_id);
   if (!order || order.cancelled_by !== null) return null;

@@ -151,10 +151,7 @@ async function orderIdOf(store: Store, { intent_id }: RefundRequestRow): Promise
 }
 
 /** Asks the airline about the order of a case. `unknown`: no interface of ours knows it, or the airline is silent. */
-export async function askAboutOrder(
-  { store, provider, log }: FlightsPorts,
-  row: RefundRequestRow,
-): Promise<ProviderOrder | 'unknown'> {
+export async function askAboutOrder({ store, provider, log }: FlightsPorts, row: RefundRequestRow) {
   const orderId = await orderIdOf(store, row);
   if (isDeskOrder(orderId) || !provider) return 'unknown';
   try {
@@ -198,12 +195,7 @@ const byHand = (message: string) => problem('provider_failed', { message, detail
 
 const isCancelled = ({ status }: ProviderOrder): boolean => status === 'cancelled' || status === 'failed';
 
-async function conclude(
-  { ports, queue }: RefundTools,
-  row: RefundRequestRow,
-  intent: IntentRow,
-  signature: string,
-): Promise<void> {
+async function conclude({ ports, queue }: RefundTools, row: RefundRequestRow, intent: IntentRow, signature: string) {
   const { store, clock } = ports;
   const { request_id, intent_id } = row;
   const tell = await createMails(ports).about(await bookingOf(store, intent_id), {

@@ -81,7 +81,6 @@ export async function caseQueue(
   };
 }
 
-/** Summaries of requests, in their order; their intents are read together. */
 export async function summariesOf(store: Store, rows: readonly SummarisedRequest[]): Promise<RefundCaseSummary[]> {
   if (rows.length === 0) return [];
   const intents = await store
@@ -149,12 +148,7 @@ export async function showCase({ store, secrets }: FlightsPorts, opened: OpenedC
 
 type Event = [atMs: number | null, event: string, detail: string | null];
 
-/** The events of a case in order: of the intent, in the effect log, and at the desk. */
-async function timeline(
-  store: Store,
-  { row, intent }: OpenedCase,
-  order: KeptOrder | undefined,
-): Promise<RefundCase['timeline']> {
+async function timeline(store: Store, { row, intent }: OpenedCase, order: KeptOrder | undefined) {
   const effects = await store
     .selectFrom('effects')
     .select(['kind', 'state', 'signature', 'result', 'error', 'updated_at_ms'])

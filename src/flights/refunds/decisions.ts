@@ -15,12 +15,7 @@ import { movedTo, notePlace } from './states.ts';
 /* Operators' acts on a case, each in one transaction with its audit row. A claim lasts until release or decision. */
 
 /** @throws Problem `case_already_claimed` too: another operator may not even see the plan */
-export async function planApproval(
-  ports: FlightsPorts,
-  opened: OpenedCase,
-  by: By,
-  request: ApproveRequest,
-): Promise<RefundPlan> {
+export async function planApproval(ports: FlightsPorts, opened: OpenedCase, by: By, request: ApproveRequest) {
   checkHolder(opened.row, by);
   return planRefund(ports, opened, request, () => freshQuote(ports, opened.row));
 }
@@ -150,7 +145,6 @@ export async function approve(ports: FlightsPorts, id: string, by: By, request: 
   await checkTaken(ports, requestId);
 }
 
-/** True where every amount that an approval names is the approved one. */
 const isSameAmount = (row: RefundRequestRow, request: ApproveRequest): boolean =>
   [request.payout_amount, request.expected_payout_amount].every(
     (amount) => amount === undefined || amount === row.payout_amount,

@@ -67,10 +67,7 @@ const memosOf = (subject: string) => [payoutMemo(subject), payoutMemoWithId(subj
 const markerOf = ({ authority }: Pick<PayoutPorts, 'authority'>, subject: string): Promise<Address> =>
   createAddressWithSeed({ baseAddress: authority.address, programAddress: SYSTEM_PROGRAM, seed: payoutMark(subject) });
 
-export async function isMarked(
-  ports: Pick<PayoutPorts, 'cluster' | 'authority'>,
-  subjects: readonly string[],
-): Promise<boolean[]> {
+export async function isMarked(ports: Pick<PayoutPorts, 'cluster' | 'authority'>, subjects: readonly string[]) {
   const markers = await Promise.all(subjects.map((subject) => markerOf(ports, subject)));
   return (await ports.cluster.accounts(markers)).map((marker) => (marker?.data.length ?? 0) > 0);
 }

@@ -46,11 +46,7 @@ export async function planRefund(
   };
 }
 
-function payoutOf(
-  { row, intent }: OpenedCase,
-  request: ApproveRequest,
-  endedBy: CancelledBy,
-): { readonly payout: bigint; readonly overridden: boolean } {
+function payoutOf({ row, intent }: OpenedCase, request: ApproveRequest, endedBy: CancelledBy) {
   const captured = BigInt(intent.amount);
   const approved = row.state === 'received' ? null : row.payout_amount;
   if (request.payout_amount !== undefined && request.payout_amount !== approved) {
@@ -71,12 +67,7 @@ interface AirlineFacts {
   readonly endedBy: CancelledBy;
 }
 
-function stepsOf(
-  { treasury }: FlightsPorts,
-  { row, intent }: OpenedCase,
-  payout: bigint,
-  facts: AirlineFacts,
-): string[] {
+function stepsOf({ treasury }: FlightsPorts, { row, intent }: OpenedCase, payout: bigint, facts: AirlineFacts) {
   const captured = BigInt(intent.amount);
   const byRule = refundRuleOf(lockedOffer(intent), captured, facts.endedBy).payout;
   return [

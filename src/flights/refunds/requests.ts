@@ -183,7 +183,6 @@ export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'p
   return (await requestOf(store, request_id)).requested_at_ms;
 }
 
-/** Takes back a request whose payment has failed for certain. */
 export async function dropUnpaidRequest({ store }: FlightsPorts, paymentKey: string): Promise<void> {
   await store
     .deleteFrom('refund_requests')

@@ -5,7 +5,6 @@ import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
 type Mover = 'payment' | 'runner' | 'operator';
 
-/** The next states of a refund request from each state, and who moves it there. */
 const MOVES: Readonly<Record<RefundRequestState, Partial<Record<RefundRequestState, readonly Mover[]>>>> = {
   settling: { received: ['payment', 'runner'] },
   received: { approved: ['operator'], rejected: ['operator'] },
@@ -59,6 +58,5 @@ export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
   retry: RETRY,
 };
 
-/** When a refund request is due for the worker (epoch ms), or null. One small read. */
 export const refundsDueAtMs = ({ store, clock }: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> =>
   queueDueAtMs({ store, clock }, REFUNDS);

@@ -56,7 +56,6 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 
-/** Ends intents that have expired, and decides about creations whose request died. */
 async function tidyIntents(ports: FlightsPorts): Promise<number> {
   const { store, clock } = ports;
   const nowMs = clock.now();
@@ -100,7 +99,6 @@ function createClockWatch(ports: FlightsPorts): () => Promise<void> {
   };
 }
 
-/** Pages an operator while the airline refuses every call of this service. */
 async function watchAirline(ports: FlightsPorts): Promise<void> {
   const { provider } = ports;
   if (!provider?.trouble) return;

@@ -12,9 +12,7 @@ const MOST_AT_ONCE = 100;
  * and come to a person, paid refunds say so at approval, and an operator is paged once.
  * @returns `isBehind` while something of it waits for a person
  */
-export async function findRestored(
-  ports: FlightsPorts,
-): Promise<{ readonly worked: number; readonly isBehind: boolean }> {
+export async function findRestored(ports: FlightsPorts) {
   const { store, clock, log } = ports;
   const ended = await endedIntents(ports);
   for (const intent_id of ended) {

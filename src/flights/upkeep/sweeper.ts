@@ -4,10 +4,9 @@ import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/inde
 import { loadAddress } from '../../escrow/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { journeyEndMs } from '../../kernel/domain/ics.ts';
-import { isProblem } from '../../kernel/problems.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
 import { BITE, erasing, removeOld } from '../../store/index.ts';
-import { type FlightsPorts, type IntentRow, lockedOffer, page, WRONG_CODES } from '../base/index.ts';
+import { type FlightsPorts, type IntentRow, lockedOffer, page, unlessSilent, WRONG_CODES } from '../base/index.ts';
 import { CLOSE_AFTER_MS, type Escrows, keptOrder, lookForLateTicket } from '../bookings/index.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/index.ts';
 import { type Due, done, eachTask, putOff, takeTasks } from './tasks.ts';
@@ -24,10 +23,7 @@ const BEHIND_MS = 15_000;
  * Sweeps up to 50 tasks of each kind and a bite of dead rows. Tasks stay rows until done and are safe to repeat.
  * @returns `againMs`: when to sweep again, where that is sooner than usual
  */
-export async function sweep(
-  ports: FlightsPorts,
-  escrows: Escrows,
-): Promise<{ readonly worked: number; readonly againMs: number | null }> {
+export async function sweep(ports: FlightsPorts, escrows: Escrows) {
   const isMoreDead = await prune(ports);
   const { worked, isBehind } = await restored(ports);
   const counts = [
@@ -43,14 +39,12 @@ export async function sweep(
   };
 }
 
-async function restored(ports: FlightsPorts): ReturnType<typeof import('./restored.ts').findRestored> {
-  try {
-    return await (await import('./restored.ts')).findRestored(ports);
-  } catch (error) {
-    if (!isProblem(error, 'cluster_failed')) throw error;
-    ports.log('warn', 'chain_unread', { error_code: error.code });
+async function restored(ports: FlightsPorts) {
+  const { findRestored } = await import('./restored.ts');
+  return unlessSilent(findRestored(ports), ({ code }) => {
+    ports.log('warn', 'chain_unread', { error_code: code });
     return { worked: 0, isBehind: false };
-  }
+  });
 }
 
 async function lateMoney(ports: FlightsPorts, escrows: Escrows): Promise<number> {
