@@ -153,7 +153,7 @@ function judge(requirement: Requirement, facts: Facts, nowMs: number, final: Rea
   return { requirement, standing: standing(), dataIds };
 }
 
-export const sameTerms = (a: Terms, b: Terms): boolean =>
+const sameTerms = (a: Terms, b: Terms): boolean =>
   a.version === b.version && a.termsUrl === b.termsUrl && a.privacyPolicyUrl === b.privacyPolicyUrl;
 
 /** The customer's valid data of a kind, latest first: all of a kind of which there may be several, else the latest. */

@@ -12,12 +12,12 @@ import type {
   SubmitCustomerDataRequest,
   SubmitCustomerDataResponse,
 } from '../../wire/partner/requirements.ts';
-import type { Call, PartnerPorts, RunType, Store, Tx } from '../base/index.ts';
+import type { Call, PartnerPorts, RunType, Tx } from '../base/index.ts';
 import { type CustomerData, validateCustomerData } from '../customer-data/index.ts';
-import { type Assessment, RUN_INPUTS, sameTerms, type Terms } from './compliance.ts';
+import { RUN_INPUTS, type Terms } from './compliance.ts';
 import type { Policy } from './policy.ts';
 import { addAcceptance, createStanding } from './standing.ts';
-import { dataOf, type Field, fieldsOf, type GivenData, isOfFile, type Submissions } from './submissions.ts';
+import { dataOf, type Field, fieldsOf, type GivenData, isOfFile } from './submissions.ts';
 
 /**
  * Requirements and what fulfils them (spec/partner-service.md, AddCustomerRequirement and GetOnboardingRequirements;
@@ -36,13 +36,37 @@ export async function addCustomerRequirement(
   });
 }
 
+/** The most accounts or wallets of a kind that are shown. */
+const MOST_SHOWN = 20;
+
+/**
+ * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A data requirement stays in the
+ * list once it is met, with what was given, masked; one whose `data` is empty is to be done. The form has no place for
+ * consent that was given, so terms are listed only while they are to be accepted; and an attestation shows through the
+ * data that it looks at.
+ */
 export async function onboardingRequirements(
   ports: PartnerPorts,
   call: Call,
 ): Promise<GetOnboardingRequirementsResponse> {
   const customerId = customerOf(call);
   const { now, submissions } = createStanding(ports);
-  return onboardingOf(ports.store, submissions, customerId, await now(customerId));
+  const { status, judged } = await now(customerId);
+  const requirements: CustomerRequirement[] = [];
+  for (const { requirement, standing, dataIds } of judged) {
+    if (requirement.kind === 'data') {
+      const { type, network } = requirement;
+      const data: Record<string, unknown>[] = [];
+      for (const dataId of dataIds.slice(0, MOST_SHOWN)) {
+        const value = await submissions.open(ports.store, customerId, dataId, { files: false });
+        if (value) data.push(shown(value));
+      }
+      requirements.push({ dataRequirement: { type, data, config: network === null ? null : { network } } });
+    } else if (requirement.type === 'TERMS' && standing.state !== 'met') {
+      requirements.push({ attestationRequirement: { terms: addressesOf(requirement.terms) } });
+    }
+  }
+  return { requirements, complianceStatus: status };
 }
 
 /** @throws Problem `invalid_request`, `too_many_attempts` */
@@ -73,14 +97,13 @@ export async function acceptTerms(
     const customerId = customerOf(call);
     const { judged } = await assessed(tx, customerId);
     const asked = judged.flatMap(({ requirement, standing: { state } }) =>
-      requirement.type === 'TERMS' && namedBy(requirement.terms, input)
-        ? [{ terms: requirement.terms, met: state === 'met' }]
-        : [],
+      requirement.type === 'TERMS' ? [{ terms: requirement.terms, isMet: state === 'met' }] : [],
     );
-    const terms = judged.flatMap(({ requirement }) => ('terms' in requirement ? [addressesOf(requirement.terms)] : []));
-    if (asked.length === 0) throw problem('terms_changed', { detail: { asked: terms } });
-    const open = asked.filter(({ met }) => !met);
-    for (const { terms } of open) {
+    const named = asked.filter(({ terms }) => namedBy(terms, input));
+    if (named.length === 0)
+      throw problem('terms_changed', { detail: { asked: asked.map(({ terms }) => addressesOf(terms)) } });
+    for (const { terms, isMet } of named) {
+      if (isMet) continue;
       const acceptanceId = ports.ids.next('att');
       await addAcceptance(tx, { acceptanceId, customerId, terms, atMs: call.nowMs });
     }
@@ -91,11 +114,7 @@ export async function acceptTerms(
 
 /** True where the addresses that were sent are those of the terms: consent is for pages that were shown. */
 const namedBy = (terms: Terms, given: { termsUrl: string; privacyPolicyUrl?: string | undefined }): boolean =>
-  sameTerms(terms, {
-    version: terms.version,
-    termsUrl: given.termsUrl,
-    privacyPolicyUrl: given.privacyPolicyUrl ?? terms.privacyPolicyUrl,
-  });
+  given.termsUrl === terms.termsUrl && (given.privacyPolicyUrl ?? terms.privacyPolicyUrl) === terms.privacyPolicyUrl;
 
 const addressesOf = ({ termsUrl, privacyPolicyUrl }: Terms) => ({ termsUrl, privacyPolicyUrl });
 
@@ -123,47 +142,6 @@ async function validated(
 function customerOf({ customerId }: Pick<Call, 'customerId'>): string {
   if (customerId === null) throw problem('customer_token_required');
   return customerId;
-}
-
-/** The most accounts or wallets of a kind that are shown. */
-const MOST_SHOWN = 20;
-
-/**
- * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A data requirement stays in the
- * list once it is met, with what was given, masked; one whose `data` is empty is to be done. The form has no place for consent
- * that was given, so terms are listed only while they are to be accepted; and an attestation shows through the data
- * that it looks at.
- */
-async function onboardingOf(
-  store: Store | Tx,
-  submissions: Submissions,
-  customerId: string,
-  { status, judged }: Assessment,
-): Promise<GetOnboardingRequirementsResponse> {
-  const requirements: CustomerRequirement[] = [];
-  for (const { requirement, standing, dataIds } of judged) {
-    if (requirement.kind === 'data') {
-      requirements.push({
-        dataRequirement: {
-          type: requirement.type,
-          data: await shownOf(dataIds),
-          config: requirement.network === null ? null : { network: requirement.network },
-        },
-      });
-    } else if (requirement.type === 'TERMS' && standing.state !== 'met') {
-      requirements.push({ attestationRequirement: { terms: addressesOf(requirement.terms) } });
-    }
-  }
-  return { requirements, complianceStatus: status };
-
-  async function shownOf(dataIds: readonly string[]) {
-    const data: Record<string, unknown>[] = [];
-    for (const dataId of dataIds.slice(0, MOST_SHOWN)) {
-      const value = await submissions.open(store, customerId, dataId, { files: false });
-      if (value) data.push(shown(value));
-    }
-    return data;
-  }
 }
 
 /** Fields that are shown in full: choices from a list, and countries. They identify nobody. */

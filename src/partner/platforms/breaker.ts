@@ -1,17 +1,15 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { findRow, type Store } from '../base/index.ts';
 
-interface BreakerOptions {
+export const breakerOptions = {
   /** Failed calls in a row that open it. */
-  readonly failures: number;
+  failures: 5,
   /** How long it stays open the first time; doubled with every probe that fails. */
-  readonly openMs: number;
-  readonly mostOpenMs: number;
+  openMs: 15_000,
+  mostOpenMs: 5 * 60_000,
   /** How long a probe keeps others out: more than a call can take. */
-  readonly probeMs: number;
-}
-
-export const breakerOptions: BreakerOptions = { failures: 5, openMs: 15_000, mostOpenMs: 5 * 60_000, probeMs: 15_000 };
+  probeMs: 15_000,
+};
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
@@ -22,29 +20,24 @@ const MOST_CALLS_COUNTED = 1000;
  * A breaker for each partner. Its state is in the database: all processes of the service stop together calling a
  * platform that is down, and one of them at a time looks whether it is back.
  */
-export function createBreaker(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
-  options: BreakerOptions = breakerOptions,
-) {
-  const openForMs = (failures: number) =>
-    Math.min(options.mostOpenMs, options.openMs * 2 ** Math.min(20, failures - options.failures));
+export function createBreaker({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+  const { failures: mostFailures, openMs, mostOpenMs, probeMs } = breakerOptions;
+  const openForMs = (failures: number) => Math.min(mostOpenMs, openMs * 2 ** Math.min(20, failures - mostFailures));
 
   return {
     /** Lets a call to the partner through, or says when to ask again. While it is half open, one caller gets through. */
     async admit(partnerId: string): Promise<{ open: false } | { open: true; retryAfterMs: number }> {
       const row = await findRow(store, 'partner_breakers', { partner_id: partnerId });
-      if (!row || row.failures < options.failures) return { open: false };
+      if (!row || row.failures < mostFailures) return { open: false };
       const nowMs = clock.now();
       const restMs = row.open_until_ms - nowMs;
       // Longer than any opening: the clock was turned back.
-      if (restMs > 0 && restMs <= options.mostOpenMs) return { open: true, retryAfterMs: restMs };
+      if (restMs > 0 && restMs <= mostOpenMs) return { open: true, retryAfterMs: restMs };
       const claimed = await store
         .updateTable('partner_breakers')
-        .set({ probe_until_ms: nowMs + options.probeMs })
+        .set({ probe_until_ms: nowMs + probeMs })
         .where('partner_id', '=', partnerId)
-        .where((where) =>
-          where.or([where('probe_until_ms', '<=', nowMs), where('probe_until_ms', '>', nowMs + options.probeMs)]),
-        )
+        .where((is) => is.or([is('probe_until_ms', '<=', nowMs), is('probe_until_ms', '>', nowMs + probeMs)]))
         .executeTakeFirst();
       return claimed.numUpdatedRows > 0n ? { open: false } : { open: true, retryAfterMs: 1_000 };
     },
@@ -80,7 +73,7 @@ export function createBreaker(
           .where('partner_id', '=', partnerId)
           .returning(['failures', 'calls', 'answered'])
           .executeTakeFirstOrThrow();
-        const opens = row.failures >= options.failures;
+        const opens = row.failures >= mostFailures;
         const full = row.calls > MOST_CALLS_COUNTED;
         if (!opens && !full) return;
         await tx

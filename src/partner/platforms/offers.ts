@@ -15,9 +15,6 @@ interface Ranked {
   readonly reliability: number;
 }
 
-/** For a partner that was never called: neither preferred nor passed over. */
-const UNKNOWN_RELIABILITY = 0.5;
-
 /**
  * GetAvailablePartners (spec/partner-service.md; CONTRACT, section 12): who sells what is asked for, best first: by
  * what the customer receives, then by how reliably the partner answers, then by name. Who is outside its limits,
@@ -51,7 +48,8 @@ export async function availablePartners(
         termsUrl: row.terms_url,
         privacyPolicyUrl: row.privacy_policy_url,
       },
-      reliability: reliability.get(row.partner_id) ?? UNKNOWN_RELIABILITY,
+      // A partner that was never called is neither preferred nor passed over.
+      reliability: reliability.get(row.partner_id) ?? 0.5,
     });
   }
   return { partners: ranked.sort(byRank).map(({ offer }) => offer) };

@@ -12,6 +12,7 @@ import {
   type GuardedUrl,
   type GuardRules,
   guardedRequest,
+  type OutboundMessage,
   outboundLimits,
   systemResolver,
 } from './ssrf-guard.ts';
@@ -146,12 +147,6 @@ async function tryUntilAnswered(
   return { kind: 'unavailable', mayHaveActed, retryAfterMs };
 }
 
-interface Message {
-  readonly url: URL;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-
 /** The request of one try, signed at this moment. */
 function messageTo(
   guarded: GuardedUrl,
@@ -159,7 +154,7 @@ function messageTo(
   call: OutboundCall,
   body: string,
   atMs: number,
-): Message {
+): OutboundMessage {
   const url = new URL(guarded.url);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call.operation}`;
   const headers = {
@@ -185,7 +180,12 @@ async function notingRefusal<T>(
   }
 }
 
-function tried(ports: OutboundPorts, guarded: GuardedUrl, message: Message, remainingMs: number): Promise<Attempt> {
+function tried(
+  ports: OutboundPorts,
+  guarded: GuardedUrl,
+  message: OutboundMessage,
+  remainingMs: number,
+): Promise<Attempt> {
   const limits = ports.limits ?? outboundLimits;
   if (guarded.kind !== 'embedded') {
     const at = { resolve: ports.resolve ?? systemResolver, limits, ca: ports.ca };
@@ -199,7 +199,7 @@ function tried(ports: OutboundPorts, guarded: GuardedUrl, message: Message, rema
 async function embeddedRequest(
   answer: Fetch,
   limits: OutboundLimits,
-  { url, headers, body }: Message,
+  { url, headers, body }: OutboundMessage,
   remainingMs: number,
 ): Promise<Attempt> {
   const abort = new AbortController();
@@ -272,10 +272,7 @@ export const sealWebhookSecret = (
 /** The secrets that sign what is sent to a partner now, newest first: two while one rotates. */
 export function webhookSecretsOf(
   { secrets, clock }: Pick<PartnerPorts, 'secrets' | 'clock'>,
-  row: Pick<
-    Selectable<PartnerTable>,
-    'partner_id' | 'webhook_secret_sealed' | 'webhook_secret_before_sealed' | 'webhook_secret_before_until_ms'
-  >,
+  row: PartnerRow,
 ): string[] {
   const before = row.webhook_secret_before_sealed;
   const lives = before !== null && clock.now() < (row.webhook_secret_before_until_ms ?? 0);

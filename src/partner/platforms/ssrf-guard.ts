@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
+import { readBody } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { OutboundLimits, ResolvedAddress, Resolver } from '../base/index.ts';
 
@@ -33,7 +33,7 @@ function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && !address.includes('%') && ipaddr.parse(address).range() === 'loopback';
 }
 
-/** Where the sandbox platform answers inside the process. `.invalid` is never resolved by anybody (RFC 6761). */
+/** Where the sandbox platform answers inside the process. `.invalid` never resolves (RFC 6761). */
 export const EMBEDDED_PLATFORM_HOST = 'platform.sandbox.farelock.invalid';
 
 const OUTBOUND_PORTS: readonly number[] = [443, 8443];
@@ -133,7 +133,7 @@ class AnswerTooLarge extends Error {
 
 export const outboundLimits: OutboundLimits = { connectMs: 2_000, totalMs: 10_000, answerBytes: 256 * 1024 };
 
-interface OutboundMessage {
+export interface OutboundMessage {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -269,18 +269,14 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
   return code ?? (error instanceof Error && /peer/.test(error.message) ? 'wrong peer' : 'network error');
 }
 
-interface Incoming extends Readable {
-  readonly headers: { readonly 'content-encoding'?: string | undefined };
-  readonly complete: boolean;
-}
-
 /**
  * Reads an answer of at most `mostBytes`, as it is sent and as it unpacks: a small packed body that grows without
  * end is cut off as soon as it passes the limit.
  * @throws AnswerTooLarge; an error when the connection ended before the body did, or the packing is unknown or broken
  */
-async function readAnswer(incoming: Incoming, mostBytes: number): Promise<Uint8Array> {
-  const packed = await collected(incoming, mostBytes);
+async function readAnswer(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
+  const packed = await readBody(incoming, mostBytes);
+  if (packed === null) throw new AnswerTooLarge();
   if (!incoming.complete) throw new Error('the answer was cut off');
   const encoding = (incoming.headers['content-encoding'] ?? '').trim().toLowerCase() || 'identity';
   const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
@@ -299,16 +295,3 @@ const UNPACK: Readonly<Record<string, (packed: Uint8Array, limit: { maxOutputLen
   deflate: inflateSync,
   br: brotliDecompressSync,
 };
-
-async function collected(stream: Readable, mostBytes: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    const bytes = chunk as Buffer;
-    length += bytes.length;
-    // Leaving the loop destroys the stream.
-    if (length > mostBytes) throw new AnswerTooLarge();
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
-}
