@@ -21,11 +21,12 @@ const FAIR_CUT = 40;
  * table fits.
  */
 export function tableLines(
-  allColumns: readonly Column[],
+  titled: readonly (Column | string)[],
   allRows: readonly (readonly string[])[],
   heading: (text: string) => string,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
+  const allColumns = titled.map((one): Column => (typeof one === 'string' ? { title: one } : one));
   if (heading === spoken) {
     return [`Entries: ${allRows.length}`, ...allRows.map((row) => spokenRow(allColumns, row))];
   }
@@ -105,16 +106,19 @@ function shrink(columns: readonly Column[], widths: number[], width: number): vo
   }
 }
 
+type Field = readonly [label: string, value: string | null | undefined];
+
 /**
  * `label  value` lines with the values in one column. Entries without a value are left out. With `width`, a value that
  * is wider goes on in the line below.
  */
 export function fieldLines(
   label: (text: string) => string,
-  fields: readonly (readonly [label: string, value: string | null | undefined])[],
+  fields: readonly Field[] | Readonly<Record<string, Field[1]>>,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
-  const shown = fields.filter((field): field is readonly [string, string] => field[1] != null);
+  const all: readonly Field[] = Array.isArray(fields) ? fields : Object.entries(fields);
+  const shown = all.filter((field): field is readonly [string, string] => field[1] != null);
   if (label === spoken) return shown.map(([name, value]) => (name ? `${name}: ${known(value)}` : value));
   const labels = Math.max(0, ...shown.map(([name]) => textWidth(name)));
   const room = width - labels - GAP;

@@ -13,10 +13,13 @@ export interface Published {
   readonly lines?: Readonly<Record<string, z.ZodType>>;
 }
 
-export const published = (document: z.ZodType, more: Omit<Published, 'document'> = {}): Published => ({
+export const published = <Document extends z.ZodType>(document: Document, more: Omit<Published, 'document'> = {}) => ({
   document,
   ...more,
 });
+
+/** What a command prints under --json, as a type: `DocumentOf<typeof result.doctor>`. */
+export type DocumentOf<P extends Published> = z.infer<P['document']>;
 
 /** What the tool's own documents are made of. */
 

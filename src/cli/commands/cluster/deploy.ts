@@ -65,12 +65,12 @@ const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
     {
       lines: (document, { paint }) => [
         `${paint.good('✓')} ${STATUS_WORDS[status]}`,
-        ...fieldLines(paint.dim, [
-          ['Program', paint.bold(document.program)],
-          ['Network', document.network],
-          ['Can change it', document.upgrade_authority ?? 'nobody'],
-          ['sha256', document.sha256],
-        ]),
+        ...fieldLines(paint.dim, {
+          Program: paint.bold(document.program),
+          Network: document.network,
+          'Can change it': document.upgrade_authority ?? 'nobody',
+          sha256: document.sha256,
+        }),
       ],
     },
   );
@@ -197,20 +197,17 @@ async function abort(
   desk: ClusterDesk,
   payer: Signer | null,
 ): Promise<ExitCode> {
-  if (globals.dryRun)
+  if (globals.dryRun) {
     return printPlan(terminal, ['End the deployment that has not finished, and take the rent of its buffer back.']);
+  }
   terminal.phase('Looking for buffers of this home');
-  const buffers = (await desk.abort(payer, signal)).map(({ buffer, lamports }) => ({
-    buffer,
-    lamports,
-    sol: formatSol(lamports),
-  }));
+  const buffers = await desk.abort(payer, signal);
   const reclaimed = formatSol(buffers.reduce((sum, { lamports }) => sum + lamports, 0n));
   terminal.result(
     {
       status: 'aborted',
       network: desk.cluster.network,
-      buffers: buffers.map(({ buffer, sol }) => ({ buffer, sol })),
+      buffers: buffers.map(({ buffer, lamports }) => ({ buffer, sol: formatSol(lamports) })),
       reclaimed,
     },
     {

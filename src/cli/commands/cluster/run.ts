@@ -163,8 +163,8 @@ const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: Ope
 const walletLines = (wallets: readonly ReturnType<typeof shownWallet>[], { paint, width }: Screen): string[] =>
   tableLines(
     [
-      { title: 'Wallet' },
-      { title: 'Address' },
+      'Wallet',
+      'Address',
       { title: 'SOL', align: 'right' },
       { title: 'Needs', align: 'right' },
       { title: 'USDC', align: 'right', rank: 1 },

@@ -34,7 +34,5 @@ export const withProfile = (
 export const withoutSecrets = (key: string, value: string): string =>
   key.endsWith('_url') ? shownUrls(rpcNames(value)) : value;
 
-/** Words of --dry-run about a change of the settings. */
-export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
-  return printPlan(terminal, [step]);
-}
+/** Prints the one step of a change of the settings, for --dry-run. */
+export const planned = ({ terminal }: CommandContext, step: string): 0 => printPlan(terminal, [step]);

@@ -16,17 +16,13 @@ import {
   type UserSettings,
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
 import { nextLines } from '../../view/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-interface ListedProfile {
-  readonly name: string;
-  readonly used: boolean;
-  readonly flights_url: string | null;
-  readonly partner_url: string | null;
-  readonly cluster: string | null;
-}
+type ListedProfile = DocumentOf<typeof result.configProfileList>['profiles'][number];
 
 /** The profiles that there are; the one in use is marked. */
 export const profileList: Run<typeof spec.configProfileList> = async (context) => {
@@ -55,7 +51,7 @@ const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
   list: 'profiles',
   lines: ({ profiles }, { paint }) =>
     tableLines(
-      [{ title: ' ' }, { title: 'Profile' }, { title: 'Flights' }, { title: 'Partner' }, { title: 'Cluster' }],
+      [' ', 'Profile', 'Flights', 'Partner', 'Cluster'],
       profiles.map((one) => [
         one.used ? paint.good('*') : '',
         one.name,

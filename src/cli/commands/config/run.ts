@@ -3,7 +3,7 @@ import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock, shell } from '../../../kernel/shell-word.ts';
 import { writeWhole } from '../../../kernel/storage.ts';
-import { type Streams, tableLines, type View } from '../../../terminal/index.ts';
+import { tableLines, type View } from '../../../terminal/index.ts';
 import {
   changeUserSettings,
   type Environment,
@@ -13,7 +13,6 @@ import {
   KEPT_NAMES,
   type KeptName,
   OUTSIDE,
-  type Part,
   readSetting,
   rowOf,
   SETTING_NAMES,
@@ -24,15 +23,12 @@ import {
   wrongVariables,
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-interface ListedSetting {
-  readonly key: string;
-  readonly value: string | null;
-  readonly origin: string;
-  readonly source: string | null;
-}
+type ListedSetting = DocumentOf<typeof result.configGet>;
 
 /** The settings in effect, each with what it comes from. */
 export const configList: Run<typeof spec.configList> = async (context, { showOrigin }) => {
@@ -59,7 +55,7 @@ const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[
   list: 'settings',
   lines: ({ settings }, { paint, width }) =>
     tableLines(
-      [{ title: 'Setting' }, { title: 'Value', cuts: true }, ...(showOrigin ? [{ title: 'From', cuts: true }] : [])],
+      ['Setting', { title: 'Value', cuts: true }, ...(showOrigin ? [{ title: 'From', cuts: true }] : [])],
       settings.map(({ key, value, origin, source }) => [
         key,
         value ?? paint.dim('–'),
@@ -72,14 +68,7 @@ const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[
     settings.map(({ key, value, origin, source }) => (showOrigin ? [key, value, origin, source] : [key, value])),
 });
 
-/** A setting as `config show` lists it. The value of a secret is null: only its source is shown. */
-interface ShownSetting extends ListedSetting {
-  readonly of: Part;
-  readonly variable: string | null;
-  readonly secret: boolean;
-  /** Why the value can't be used; null: it can. */
-  readonly wrong: string | null;
-}
+type ShownSetting = DocumentOf<typeof result.configShow>['settings'][number];
 
 /** Every setting of the table with its source, or those that are set. A wrong value is shown as wrong, and ends nothing. */
 export const configShow: Run<typeof spec.configShow> = async (context, { effective }) => {
@@ -117,7 +106,7 @@ const shownView: View<{ settings: readonly ShownSetting[] }> = {
     settings.length === 0
       ? ['Nothing is set.']
       : tableLines(
-          [{ title: 'Setting' }, { title: 'Value', cuts: true }, { title: 'From', cuts: true }],
+          ['Setting', { title: 'Value', cuts: true }, { title: 'From', cuts: true }],
           settings.map(({ key, value, origin, source, secret, wrong }) => [
             key,
             wrong === null ? (secret && source !== null ? '(set)' : (value ?? paint.dim('–'))) : paint.bad(wrong),
@@ -159,7 +148,7 @@ export const configSet: Run<typeof spec.configSet> = async (context, { key, valu
   const profile = changedProfile(context);
   const name = isSecretName(key) ? keptNamed(`${key}_file`) : keptNamed(key);
   checkPlace(profile, name);
-  const text = isSecretName(key) ? await keptSecret(context, profile, key, value) : readSetting(name, value, key);
+  const text = isSecretName(key) ? await keepSecret(context, profile, key, value) : readSetting(name, value, key);
   if (globals.dryRun) return planned(context, `Set ${name} of profile ${profile} to ${withoutSecrets(name, text)}.`);
   await changeUserSettings(session.home, clock, (settings) =>
     withProfile(settings, profile, (own) => ({ ...withoutRival(own, name), [name]: text })),
@@ -169,17 +158,6 @@ export const configSet: Run<typeof spec.configSet> = async (context, { key, valu
   terminal.done(`${name} of profile ${profile} is ${shown}`);
   return 0;
 };
-
-async function keptSecret(
-  { session, globals, streams }: CommandContext,
-  profile: string,
-  key: SecretName,
-  value: string,
-): Promise<string> {
-  // A dry run keeps nothing, and reads nothing either.
-  if (globals.dryRun && value === '-') return 'a private file of the home';
-  return keepSecret(session.home, profile, key, value, streams.stdin);
-}
 
 /** Takes a setting of the profile away. */
 export const configUnset: Run<typeof spec.configUnset> = async (context, { key }) => {
@@ -255,12 +233,13 @@ const isSecretName = (name: string): name is SecretName => SECRET_NAMES.some((on
  * @throws Problem `usage` when it stands in argv, where other processes and the shell's history can read it
  */
 async function keepSecret(
-  home: string,
+  { session, globals, streams }: CommandContext,
   profile: string,
   name: SecretName,
   value: string,
-  stdin: Streams['stdin'],
 ): Promise<string> {
+  // A dry run keeps nothing, and reads nothing either.
+  if (globals.dryRun && value === '-') return 'a private file of the home';
   if (value !== '-') {
     throw problem('usage', {
       message: `${name} does not belong on the command line: others can read it there.`,
@@ -268,14 +247,14 @@ async function keepSecret(
       next: [shell`farelock config set ${name} - < key.txt`],
     });
   }
-  const secret = (await stdin.text()).trim();
+  const secret = (await streams.stdin.text()).trim();
   if (!/^[\x21-\x7e]{8,16000}$/.test(secret)) {
     throw problem('usage', {
       message: 'Standard input is not one line with a key.',
       fix: `Pipe it in: farelock config set ${name} - < key.txt`,
     });
   }
-  const path = join(home, 'keys', `${profile}.${name.replaceAll('_', '-')}`);
+  const path = join(session.home, 'keys', `${profile}.${name.replaceAll('_', '-')}`);
   writeWhole(path, `${secret}\n`);
   return path;
 }

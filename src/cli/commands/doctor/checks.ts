@@ -3,28 +3,23 @@ import { missingNative } from '../../../kernel/native.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { lineOf } from '../../../kernel/shell-word.ts';
 import type { Environment, GlobalOptions, Profile } from '../../settings/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
+import type * as result from './result.ts';
+
+export type DoctorReport = DocumentOf<typeof result.doctor>;
+
+/** A finding with its check: the lines of `farelock doctor`. */
+export type Examined = DoctorReport['checks'][number];
 
 /** The outcome of a check. `warning`: it works, and something should be known. */
-export interface Finding {
-  readonly status: 'ok' | 'warning' | 'failed';
-  readonly message: string;
-  /** The fix; null where there is nothing to do. */
-  readonly fix: string | null;
-  /** Commands to copy. */
-  readonly next: readonly string[];
-}
+export type Finding = Omit<Examined, 'id'>;
 
-/** A finding with what was looked at: the lines of `farelock doctor`. */
-export interface Examined extends Finding {
-  readonly id: string;
-}
-
-/** One thing to look at. It reads; it never makes, repairs or brings up to date. */
+/** It reads; it never makes, repairs or brings up to date. */
 export interface Check {
   readonly id: string;
   /** It holds the thread while it reads: it waits for the others, and its own time is not limited. */
   readonly holdsThread?: true;
-  run(signal: AbortSignal): Promise<Finding>;
+  run(signal: AbortSignal): Promise<Finding> | Finding;
 }
 
 /** Everything that the checks may look at. */
@@ -33,7 +28,6 @@ export interface Patient {
   readonly environment: Environment;
   readonly globals: GlobalOptions;
   readonly clock: Clock;
-  /** How the settings came together. Rejects with a problem where they do not. */
   readonly profile: Profile;
   /** Database files are read to the last page, however long it takes. */
   readonly full: boolean;
@@ -42,21 +36,13 @@ export interface Patient {
 /** How long one check may take, unless --timeout is shorter. */
 const CHECK_MS = 5000;
 
-export const ok = (message: string): Finding => ({ status: 'ok', message, fix: null, next: [] });
+const finding =
+  (status: Finding['status']) =>
+  (message: string, fix: string | null = null, ...next: string[]): Finding => ({ status, message, fix, next });
 
-export const warning = (message: string, fix: string | null = null, ...next: string[]): Finding => ({
-  status: 'warning',
-  message,
-  fix,
-  next,
-});
-
-export const failed = (message: string, fix: string | null, ...next: string[]): Finding => ({
-  status: 'failed',
-  message,
-  fix,
-  next,
-});
+export const ok: (message: string) => Finding = finding('ok');
+export const warning = finding('warning');
+export const failed = finding('failed');
 
 const SKEW_KNOWN_SECONDS = 30;
 const SKEW_BROKEN_SECONDS = 300;
@@ -84,10 +70,18 @@ export const stuck = (ids: readonly string[]): Finding =>
         `farelock stuck show ${ids[0]}`,
       );
 
+const MOST_NAMED = 3;
+
+/** The first few of several, and how many more there are. */
+export const named = (names: readonly string[]): string =>
+  names.length <= MOST_NAMED
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
+
 /** A problem as a finding: it has its own words for what to do. */
 export function findingOf(error: unknown): Finding {
-  const told = isProblem(error) ? error : missingNative(error);
-  if (told !== null) return failed(told.message, told.fix, ...told.next.map(lineOf));
+  const known = isProblem(error) ? error : missingNative(error);
+  if (known !== null) return failed(known.message, known.fix, ...known.next.map(lineOf));
   const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return failed(said, null);
 }
@@ -104,7 +98,7 @@ export async function examine(checks: readonly Check[], signal: AbortSignal): Pr
     // Ctrl-C is heard between two of them.
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) break;
-    found.set(check, await check.run(signal).catch(findingOf));
+    found.set(check, await carryOut(check, signal));
   }
   return checks.flatMap((check) => {
     const finding = found.get(check);
@@ -112,7 +106,7 @@ export async function examine(checks: readonly Check[], signal: AbortSignal): Pr
   });
 }
 
-async function examineOne({ run }: Check, signal: AbortSignal): Promise<Finding> {
+async function examineOne(check: Check, signal: AbortSignal): Promise<Finding> {
   const limit = AbortSignal.timeout(CHECK_MS);
   const both = AbortSignal.any([signal, limit]);
   const late = new Promise<Finding>((resolve) => {
@@ -122,5 +116,13 @@ async function examineOne({ run }: Check, signal: AbortSignal): Promise<Finding>
       { once: true },
     );
   });
-  return Promise.race([run(both).catch(findingOf), late]);
+  return Promise.race([carryOut(check, both), late]);
+}
+
+async function carryOut(check: Check, signal: AbortSignal): Promise<Finding> {
+  try {
+    return await check.run(signal);
+  } catch (error) {
+    return findingOf(error);
+  }
 }

@@ -10,32 +10,28 @@ import {
 import { type Clock, instant } from '../../../kernel/clock.ts';
 import { utcTime } from '../../../terminal/index.ts';
 import { givenTo } from '../../settings/index.ts';
-import { type Check, type Finding, failed, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
+import { type Check, type Finding, failed, named, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
 /** The databases of the services and of the tool, and what is still open in them. */
 export function databaseChecks({ home, environment, profile, clock, full }: Patient): Check[] {
-  const inspect = () => loadClientInspect();
+  const inspect = loadClientInspect;
   const journal = join(home, 'client.db');
   const services = join(home, 'service.db');
-  const file = (id: string, path: string, look: (path: string) => Promise<FileState>): Check => ({
+  const file = (id: string, path: string, look: 'inspectJournal' | 'inspectServices' | 'inspectOther'): Check => ({
     id,
     holdsThread: true,
-    run: async () => (existsSync(path) ? stateOf(path, await look(path)) : ok('Not there yet')),
+    run: async () => (existsSync(path) ? stateOf(path, (await inspect())[look](path, full)) : ok('Not there yet')),
   });
   const server = givenTo('database_url', environment)?.text;
   const hasFile = profile.isEmbedded && !server;
   return [
-    file('client_database', journal, async (path) => (await inspect()).inspectJournal(path, full)),
+    file('client_database', journal, 'inspectJournal'),
     ...(server ? postgresChecks(server, clock) : []),
-    ...(hasFile
-      ? [file('service_database', services, async (path) => (await inspect()).inspectServices(path, full))]
-      : []),
+    ...(hasFile ? [file('service_database', services, 'inspectServices')] : []),
     ...(profile.isEmbedded
       ? [
-          file('ledger_database', join(home, 'ledger.db'), async (path) => (await inspect()).inspectOther(path, full)),
-          file('airline_database', join(home, 'sandbox-airline.db'), async (path) =>
-            (await inspect()).inspectOther(path, full),
-          ),
+          file('ledger_database', join(home, 'ledger.db'), 'inspectOther'),
+          file('airline_database', join(home, 'sandbox-airline.db'), 'inspectOther'),
         ]
       : []),
     { id: 'open_payments', run: async () => openPayments((await inspect()).openPaymentsIn(journal)) },
@@ -100,8 +96,6 @@ const sinceOf = ({ createdAtMs }: { createdAtMs: number }) => utcTime(instant(cr
 /** Less than a check may take, so that a server that is silent is named. */
 const PATIENCE_MS = 3000;
 
-const MOST_NAMED = 3;
-
 /** The services' database where it is PostgreSQL: one connection, which reads and does no more. */
 function postgresChecks(url: string, clock: Clock): Check[] {
   let looking: Promise<PostgresState | PostgresRefused | null> | null = null;
@@ -158,11 +152,6 @@ function reached(state: PostgresState | PostgresRefused | null): Finding {
 }
 
 const wordsOf = ({ host, database, user }: PostgresPlace) => `${database} at ${host} as ${user}`;
-
-const named = (names: readonly string[]): string =>
-  names.length <= MOST_NAMED
-    ? names.join(', ')
-    : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
 
 /** The fix for each way of not getting in; the address itself is never shown. */
 function refused({ kind, said, place }: PostgresRefused): Finding {

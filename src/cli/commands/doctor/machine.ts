@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, lstatSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { loadClientInspect } from '../../../client/index.ts';
@@ -8,7 +8,7 @@ import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { loadKeypair } from '../../../solana/index.ts';
 import { readKeyFile } from '../../session/index.ts';
-import { type Check, type Finding, failed, findingOf, ok, type Patient, warning } from './checks.ts';
+import { type Check, type Finding, failed, findingOf, named, ok, type Patient, warning } from './checks.ts';
 
 /** The ending of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
@@ -23,10 +23,10 @@ const TOO_FEW_BYTES = 20 * 1024 * 1024;
 
 /** The machine: Node, its native packages, room and permission to write. */
 export const machineChecks = ({ home }: Patient): Check[] => [
-  { id: 'node', run: async () => node() },
-  { id: 'home', run: async () => folder(home) },
-  { id: 'disk', run: async () => disk(home) },
-  { id: 'native_packages', run: async () => nativePackages() },
+  { id: 'node', run: node },
+  { id: 'home', run: () => folder(home) },
+  { id: 'disk', run: () => disk(home) },
+  { id: 'native_packages', run: nativePackages },
 ];
 
 function node() {
@@ -101,17 +101,16 @@ function nativePackages(): Finding {
 }
 
 const MOST_FILES = 10_000;
-const MOST_NAMED = 3;
 
 /** Folders 0700, files 0600 (docs/house.md), and the keys that seal and sign can be read by their owner. */
 export const privateFileChecks = ({ home, profile }: Patient): Check[] => [
-  { id: 'modes', run: async () => modes(home) },
-  { id: 'keys', run: async () => keys(home) },
+  { id: 'modes', run: () => modes(home) },
+  { id: 'keys', run: () => keys(home) },
   ...Object.entries({
     api_key_file: profile.apiKeyFile,
     customer_token_file: profile.customerTokenFile,
     operator_key_file: profile.operatorKeyFile,
-  }).flatMap(([id, path]): Check[] => (path === null ? [] : [{ id, run: async () => keyFile(path) }])),
+  }).flatMap(([id, path]): Check[] => (path === null ? [] : [{ id, run: () => keyFile(path) }])),
 ];
 
 function keyFile(path: string): Finding {
@@ -121,15 +120,13 @@ function keyFile(path: string): Finding {
 
 interface Entry {
   readonly path: string;
-  readonly isFolder: boolean;
-  readonly mode: number;
-  readonly owner: number;
+  readonly stat: Stats;
 }
 
 function entriesUnder(path: string, found: Entry[] = []): Entry[] {
   const stat = lstatSync(path);
   if (stat.isSymbolicLink() || found.length >= MOST_FILES) return found;
-  found.push({ path, isFolder: stat.isDirectory(), mode: stat.mode & 0o777, owner: stat.uid });
+  found.push({ path, stat });
   if (!stat.isDirectory()) return found;
   for (const name of readdirSync(path)) {
     try {
@@ -147,28 +144,22 @@ function modes(home: string): Finding {
   if (!existsSync(home)) return ok('Nothing to check yet');
   const entries = entriesUnder(home);
   const me = process.getuid?.();
-  const foreign = entries.filter(({ owner }) => me !== undefined && me !== 0 && owner !== me);
+  const foreign = entries.filter(({ stat }) => me !== undefined && me !== 0 && stat.uid !== me);
   if (foreign.length > 0) {
     return failed(
-      `${named(foreign)} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user`,
+      `${named(foreign.map(({ path }) => path))} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user`,
       'Take ownership of it.',
       `sudo chown -R "$USER" ${home}`,
     );
   }
-  const open = entries.filter(({ mode }) => (mode & 0o077) !== 0);
+  const open = entries.filter(({ stat }) => (stat.mode & 0o077) !== 0);
   if (open.length === 0) return ok(`${entries.length} files and folders, for you alone`);
-  const said = `Others can open ${named(open)}`;
+  const said = `Others can open ${named(open.map(({ path }) => path))}`;
   const next = `chmod -R go-rwx ${quoted(home)}`;
-  return open.some(({ isFolder }) => !isFolder)
+  return open.some(({ stat }) => !stat.isDirectory())
     ? failed(said, 'Close them.', next)
     : warning(said, 'Close them; their files are closed.', next);
 }
-
-const named = (entries: readonly Entry[]): string => {
-  const shown = entries.slice(0, MOST_NAMED).map(({ path }) => path);
-  const more = entries.length - shown.length;
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
-};
 
 /** Rings that seal fields: without theirs, what a database holds sealed is lost. */
 const RINGS = { 'client.json': 'client.db', 'service.json': 'service.db' } as const;
@@ -238,13 +229,8 @@ async function othersKeys(home: string, at: (name: string) => string): Promise<F
 
 function isRing(text: string): boolean {
   try {
-    const ring: unknown = JSON.parse(text);
-    const list = (ring as { keys?: unknown } | null)?.keys;
-    return (
-      Array.isArray(list) &&
-      list.length > 0 &&
-      list.every((key: unknown) => Buffer.from(String((key as { secret?: unknown })?.secret), 'base64').length === 32)
-    );
+    const { keys } = JSON.parse(text) as { readonly keys: readonly { readonly secret: unknown }[] };
+    return keys.length > 0 && keys.every(({ secret }) => Buffer.from(String(secret), 'base64').length === 32);
   } catch {
     return false;
   }

@@ -3,7 +3,16 @@ import { counted, padEnd, type Screen, wrap } from '../../../terminal/index.ts';
 import { profileOf } from '../../session/index.ts';
 import { type Profile, settingsFiles, wrongVariables } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { type Check, type Examined, examine, findingOf, ok, type Patient, warning } from './checks.ts';
+import {
+  type Check,
+  type DoctorReport,
+  type Examined,
+  examine,
+  findingOf,
+  ok,
+  type Patient,
+  warning,
+} from './checks.ts';
 import { databaseChecks } from './databases.ts';
 import { machineChecks, privateFileChecks } from './machine.ts';
 import { chargingChecks, clusterChecks, walletChecks } from './network.ts';
@@ -84,13 +93,6 @@ function checksFor(
         ]
       : []),
   ];
-}
-
-interface DoctorReport {
-  readonly status: Examined['status'];
-  readonly home: string;
-  readonly profile: string | null;
-  readonly checks: readonly Examined[];
 }
 
 const LABEL_CELLS = 18;

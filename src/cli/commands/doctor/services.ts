@@ -13,7 +13,7 @@ export const PATIENCE_MS = 4000;
 /** Both services of a profile by address, and whether they take the keys that are given for them. */
 export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (profile.isEmbedded && profile.partnerUrl === null) {
-    return [{ id: 'services', run: async () => ok('Embedded: they run inside each command') }];
+    return [{ id: 'services', run: () => ok('Embedded: they run inside each command') }];
   }
   const { flightsUrl, partnerUrl } = profile;
   /** No key is tried over a network that can read it. */
@@ -39,7 +39,7 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
     });
   const checks: Check[] = [];
   if (flightsUrl === null) {
-    checks.push({ id: 'flight_service', run: async () => ok('This profile has none') });
+    checks.push({ id: 'flight_service', run: () => ok('This profile has none') });
   } else {
     checks.push({
       id: 'flight_service',

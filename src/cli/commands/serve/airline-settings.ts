@@ -4,17 +4,12 @@ import type { AirlineSettings } from '../../../service/index.ts';
 import { isLoopback } from '../../session/index.ts';
 import { type Environment, rowOf, settingsIn } from '../../settings/index.ts';
 import type { OptionsOf } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 /** Whose seats `serve` sells, as it prints at its start. */
-export interface SoldFrom {
-  readonly provider: 'sandbox' | 'duffel';
-  /** `live`: seats of real airlines are paid for. */
-  readonly mode: 'test' | 'live';
-  readonly lowcost: 'none' | 'sandbox' | 'browser';
-}
-
-export function soldFrom(settings: AirlineSettings | undefined): SoldFrom {
+export function soldFrom(settings: AirlineSettings | undefined): DocumentOf<typeof result.serve>['airline'] {
   const { provider, lowcost } = settings ?? { provider: 'sandbox', lowcost: 'sandbox' };
   const isDuffel = provider !== 'sandbox';
   return {
@@ -58,7 +53,7 @@ export function airlineSettings(
       fix: 'Set FARELOCK_DUFFEL_TOKEN, or name a file with --duffel-token-file or FARELOCK_DUFFEL_TOKEN_FILE.',
     });
   }
-  const url = encryptedUrl(setting('duffel_url') ?? DUFFEL_URL);
+  const url = encryptedUrl(setting('duffel_url') ?? rowOf('duffel_url').example);
   return {
     provider: { name: 'duffel', url, token, webhookSecret: setting('duffel_webhook_secret') },
     lowcost: tierOf(setting, lowcost ?? 'none'),
@@ -102,5 +97,3 @@ function encryptedUrl(url: string): string {
     fix: 'Use https://.',
   });
 }
-
-const DUFFEL_URL = rowOf('duffel_url').example;

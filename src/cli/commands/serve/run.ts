@@ -11,27 +11,18 @@ import { type ClusterSettings, EMBEDDED_CLUSTER, nameOf, networkOfGenesis, rpcNa
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import { clusterGiven, keyInArgument, settingsIn } from '../../settings/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import { airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
+import type { DocumentOf } from '../../spec/published.ts';
+import { airlineSettings, soldFrom } from './airline-settings.ts';
 import { trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { drainable, httpServer, STOPPING } from './index.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
 
 type ServeOptions = OptionsOf<typeof spec.serve>;
 
-interface Listening {
-  readonly flights_url: string | null;
-  readonly partner_url: string | null;
-  readonly rpc_url: string;
-  readonly rpc_ws_url: string | null;
-  readonly rpc_urls: readonly string[];
-  readonly network: string;
-  readonly genesis: string | null;
-  readonly operator_key_file: string | null;
-  /** Whose seats are sold; null: --cluster-only. */
-  readonly airline: SoldFrom | null;
-}
+type Listening = DocumentOf<typeof result.serve>;
 
 /** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
 export const serve: Run<typeof spec.serve> = async (context, options) => {
@@ -57,23 +48,16 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   let wake = new AbortController();
   const server = httpServer(async (request, { socket }) => {
     const { headers } = request;
+    const { pathname } = new URL(request.url);
     const answer = await crossOrigin(request, () =>
       service.fetch(request, {
         clientAddress: proxies.clientOf(socket.remoteAddress, headerOf(request, 'x-forwarded-for')),
         publicUrl: publicUrl({ headers, socket }),
       }),
     );
-    if (new URL(request.url).pathname === '/ready') {
-      balancer.asked(signal.aborted && answer.status === 503);
-    }
-    // A post may have given the worker something to do: a booking starts now, not with the next round.
-    if (
-      answer.status < 300 &&
-      /\/air\/book$|\/webhooks\/airline$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(
-        new URL(request.url).pathname,
-      )
-    )
-      wake.abort();
+    if (pathname === '/ready') balancer.asked(signal.aborted && answer.status === 503);
+    // The worker starts on it now, not with its next round.
+    if (answer.status < 300 && GIVES_WORK.test(pathname)) wake.abort();
     return answer;
   }, notAnswered(log));
   const drain = drainable(server);
@@ -84,14 +68,14 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
       return clientNetwork(proxies.clientOf(socket.remoteAddress, forwarded ? String(forwarded) : null) ?? '');
     });
   const { origin, stopSecond } = await listenForBoth(context, server, subscriptions, options);
-  // Who reads a demo partner's key does so once the address is told.
+  // The key files of the demo partners are there before the address is printed.
   await service.partnerReady();
   const where: Listening = {
     flights_url: clusterOnly ? null : origin,
     partner_url: clusterOnly ? null : origin,
     rpc_url: shownUrl(rpcUrls[0] ?? `${origin}/rpc`),
     rpc_urls: rpcUrls.length > 0 ? rpcUrls.map(shownUrl) : [`${origin}/rpc`],
-    rpc_ws_url: subscriptions && `${origin.replace(/^http/, 'ws')}/rpc`,
+    rpc_ws_url: subscriptions ? `${origin.replace(/^http/, 'ws')}/rpc` : null,
     network: service.cluster.network,
     genesis: service.servedGenesis ?? cluster.genesis,
     operator_key_file: clusterOnly ? null : await service.operatorKeyFile(),
@@ -117,6 +101,8 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   return 0;
 };
 
+const GIVES_WORK = /\/air\/book$|\/webhooks\/airline$|\.Service\/(SubmitCustomerData|CreateOrder)$/;
+
 const notAnswered = (log: Log) => (error: unknown) =>
   log('error', 'request_failed', {
     error_name: error instanceof Error ? error.name : 'unknown',
@@ -126,7 +112,7 @@ const notAnswered = (log: Log) => (error: unknown) =>
 /** Time for a balancer to hear from /ready that this server stops, before its port closes. */
 const HEARD_MS = 3_000;
 
-/** Follows calls of /ready. Without a balancer that makes them, a stop does not wait. */
+/** Follows calls of /ready. A stop waits only for a balancer that makes them. */
 function watchBalancer() {
   let isThere = false;
   const heard = new AbortController();
@@ -152,22 +138,19 @@ function openServed(
   return session.openLocal({ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal });
 }
 
-const soldFromText = ({ provider, mode, lowcost }: SoldFrom): string =>
-  [`${provider}, ${mode} mode`, `low-cost carriers: ${lowcost}`].join(' · ');
-
 const listeningView = (origin: string, home: string): View<Listening> => ({
-  lines: (shown, { paint }) => [
+  lines: ({ airline, ...shown }, { paint }) => [
     `${paint.good('✓')} Listening on ${paint.bold(origin)}`,
-    ...fieldLines(paint.dim, [
-      ['Sells from', shown.airline && soldFromText(shown.airline)],
-      ['Partner service', shown.partner_url],
-      ['Solana RPC', shown.rpc_urls.join(', ')],
-      ['Subscriptions', shown.rpc_ws_url],
-      ['Network', shown.network],
-      ['Genesis', shown.genesis],
-      ['Home', home],
-      ['Operator key', shown.operator_key_file],
-    ]),
+    ...fieldLines(paint.dim, {
+      'Sells from': airline && `${airline.provider}, ${airline.mode} mode · low-cost carriers: ${airline.lowcost}`,
+      'Partner service': shown.partner_url,
+      'Solana RPC': shown.rpc_urls.join(', '),
+      Subscriptions: shown.rpc_ws_url,
+      Network: shown.network,
+      Genesis: shown.genesis,
+      Home: home,
+      'Operator key': shown.operator_key_file,
+    }),
   ],
 });
 
@@ -220,7 +203,7 @@ const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
   ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
 ];
 
-/** A key on the command line is used, and said to stand where every process of the machine can read it. */
+/** Notes that other processes can read a key on the command line; it is used all the same. */
 function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
   const given = {
     database_url: [options.databaseUrl ?? []].flat(),

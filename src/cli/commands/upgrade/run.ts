@@ -3,16 +3,12 @@ import { join } from 'node:path';
 import { version } from '../../../../package.json';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
 import { isNewer, latestVersion, noteLook } from '../../upgrade/index.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-interface Upgrade {
-  readonly version: string;
-  readonly latest: string | null;
-  readonly is_latest: boolean | null;
-  readonly installed_by: Installation['by'];
-  readonly command: string;
-}
+type Upgrade = DocumentOf<typeof result.upgrade>;
 
 /** Asks the registry for the newest version and says how to get it. Nothing is installed: that is the person's to run. */
 export const upgrade: Run<typeof spec.upgrade> = async ({ terminal, session, environment, clock, signal }) => {
@@ -20,14 +16,8 @@ export const upgrade: Run<typeof spec.upgrade> = async ({ terminal, session, env
   const latest = await latestVersion(environment, signal);
   noteLook(session.home, { looked_at: clock.now(), latest });
   const { by, command } = installationOf(realpathSync(process.argv[1] ?? ''));
-  const document: Upgrade = {
-    version,
-    latest,
-    is_latest: latest === null ? null : !isNewer(latest, version),
-    installed_by: by,
-    command,
-  };
-  terminal.result(document, view);
+  const is_latest = latest === null ? null : !isNewer(latest, version);
+  terminal.result({ version, latest, is_latest, installed_by: by, command }, view);
   return 0;
 };
 
@@ -36,17 +26,13 @@ const view: View<Upgrade> = {
     if (is_latest) return [`farelock ${own} is the newest version.`];
     const news =
       latest === null ? 'unknown: the npm registry did not answer' : `${latest}, see the CHANGELOG for what changed`;
-    return fieldLines(paint.dim, [
-      ['Installed', own],
-      ['Newest', news],
-      ['Upgrade', command],
-    ]);
+    return fieldLines(paint.dim, { Installed: own, Newest: news, Upgrade: command });
   },
 };
 
 /** How this copy of the tool came here, and the command that brings the next one. */
 interface Installation {
-  readonly by: 'npm' | 'pnpm' | 'npx' | 'project' | 'checkout';
+  readonly by: Upgrade['installed_by'];
   readonly command: string;
 }
 
@@ -55,10 +41,7 @@ const LOCKFILES: readonly (readonly [file: string, command: string])[] = [
   ['yarn.lock', 'yarn add farelock@latest'],
 ];
 
-/**
- * Told from where the script lies, with links resolved.
- * @param script absolute path of bin/farelock.js
- */
+/** @param script absolute path of bin/farelock.js, with links resolved */
 export function installationOf(script: string): Installation {
   const path = script.replaceAll('\\', '/');
   const at = path.indexOf('/node_modules/');
@@ -79,7 +62,6 @@ function dependsOnIt(folder: string): boolean {
     ) as Record<string, object | undefined>;
     return 'farelock' in { ...dependencies, ...devDependencies, ...optionalDependencies };
   } catch {
-    // No package.json, or none that can be read: nobody's project.
     return false;
   }
 }
