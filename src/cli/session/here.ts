@@ -26,33 +26,44 @@ interface HereGiven {
 /** The composition root. */
 type Rooms = typeof import('../../service/index.ts');
 
+export type Doors = ReturnType<typeof openHere>['doors'];
+
 /** What this process can run itself, each loaded when it is first asked for. */
 export function openHere(given: HereGiven, home: string, profile: Profile, rooms: () => Promise<Rooms>) {
   const { environment, clock } = given;
+  const setting = settingsIn(environment);
   const openLocal = once(async (options: LocalOptions = {}) => {
     // Commands of the embedded profile run the service with the programs that its settings name.
     const own = profile.isEmbedded ? { cluster: profile } : {};
     return (await rooms()).openService(serviceOptions(given, home, { ...own, ...options }));
   });
   const clusterDesk = once(async (cluster: ClusterSettings) =>
-    (await rooms()).openClusterDesk({ home, clock, databaseUrl: settingsIn(environment)('database_url'), cluster }),
+    (await rooms()).openClusterDesk({ home, clock, databaseUrl: setting('database_url'), cluster }),
   );
   return {
     openLocal,
     doors: {
+      /** The service of this process, whatever the profile: `serve` and `demo`. */
       openLocal,
+      /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
       clusterDesk,
-      openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) =>
-        (await rooms()).openPlatform(platformOptions(given, home, options)),
+      /** The sandbox partner platform: `partner platform`. */
+      openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) => {
+        const [partnerServiceName, stepMs] = [setting('service_name'), setting('platform_step_ms')];
+        return (await rooms()).openPlatform({ home, clock, partnerServiceName, stepMs, ...options });
+      },
+      /** A pretend carrier's web site: `sandbox carrier-site`. */
       openCarrierSite: async (options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>) =>
-        (await rooms()).openCarrierSite({ home, clock, seed: settingsIn(environment)('seed'), ...options }),
+        (await rooms()).openCarrierSite({ home, clock, seed: setting('seed'), ...options }),
+      /** The sandbox of the Duffel API, with its books under the home: `sandbox duffel`. */
       openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
         (await rooms()).openDuffelSandbox({
           path: join(home, 'sandbox-duffel.db'),
           clock,
-          seed: settingsIn(environment)('seed'),
+          seed: setting('seed'),
           ...options,
         }),
+      /** The cluster of this home by itself: `serve --cluster-only`. */
       openClusterOnly: async (options: Pick<ServiceOptions, 'log' | 'withoutProgram'>) =>
         (await rooms()).openClusterOnly({ ...options, home, clock }),
     },
@@ -87,18 +98,6 @@ function serviceOptions(
     log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : log,
   };
 }
-
-const platformOptions = (
-  { environment, clock }: HereGiven,
-  home: string,
-  options: Omit<PlatformOptions, 'home' | 'clock'>,
-): PlatformOptions => ({
-  home,
-  clock,
-  partnerServiceName: settingsIn(environment)('service_name'),
-  stepMs: settingsIn(environment)('platform_step_ms'),
-  ...options,
-});
 
 /** The cluster that a profile names. @throws Problem `usage`, `cluster_failed`, `genesis_unexpected` */
 export async function openRemoteCluster(

@@ -1,37 +1,26 @@
 import { isRecord } from '../../terminal/index.ts';
 import type { FareOption, MenuFare, Offer } from '../../wire/flights/index.ts';
 
-/** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */
-export type KnownFare = Pick<
-  Offer,
-  | 'slices'
-  | 'owner_name'
-  | 'fare_brand_name'
-  | 'cabin_class'
-  | 'cabin_class_marketing_name'
-  | 'checked_bags_included'
-  | 'carry_on_bags_included'
-  | 'conditions'
-  | 'total_amount_decimal'
-  | 'total_currency'
-  | 'base_amount_decimal'
-  | 'tax_amount_decimal'
->;
+const FIELDS = [
+  'slices',
+  'owner_name',
+  'fare_brand_name',
+  'cabin_class',
+  'cabin_class_marketing_name',
+  'checked_bags_included',
+  'carry_on_bags_included',
+  'conditions',
+  'total_amount_decimal',
+  'total_currency',
+  'base_amount_decimal',
+  'tax_amount_decimal',
+] as const satisfies readonly (keyof Offer)[];
 
-export const fareOf = (offer: Offer): KnownFare => ({
-  slices: offer.slices,
-  owner_name: offer.owner_name,
-  fare_brand_name: offer.fare_brand_name,
-  cabin_class: offer.cabin_class,
-  cabin_class_marketing_name: offer.cabin_class_marketing_name,
-  checked_bags_included: offer.checked_bags_included,
-  carry_on_bags_included: offer.carry_on_bags_included,
-  conditions: offer.conditions,
-  total_amount_decimal: offer.total_amount_decimal,
-  total_currency: offer.total_currency,
-  base_amount_decimal: offer.base_amount_decimal,
-  tax_amount_decimal: offer.tax_amount_decimal,
-});
+/** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */
+export type KnownFare = Pick<Offer, (typeof FIELDS)[number]>;
+
+export const fareOf = (offer: Offer): KnownFare =>
+  Object.fromEntries(FIELDS.map((name) => [name, offer[name]])) as unknown as KnownFare;
 
 /** Another fare of the same flights; what a list does not say of it is undisclosed. */
 export const fareOfOption = (offer: Offer, option: FareOption): KnownFare => ({

@@ -100,13 +100,22 @@ export async function openPartnerDesk(given: PartnerAccessGiven): Promise<Partne
   return deskAt(given, await placeOf(given));
 }
 
-async function deskAt({ environment, profile, timeoutMs }: PartnerAccessGiven, place: Place): Promise<PartnerDesk> {
+async function deskAt(given: PartnerAccessGiven, { baseUrl, fetch, operatorKeyFile }: Place): Promise<PartnerDesk> {
+  const { timeoutMs } = given;
+  return createPartnerDesk({ baseUrl, fetch, timeoutMs, key: await operatorKey(given, operatorKeyFile) });
+}
+
+/** FARELOCK_OPERATOR_KEY, the profile's file, or the embedded stack's own; none stands in argv. */
+async function operatorKey(
+  { environment, profile }: PartnerAccessGiven,
+  own: Place['operatorKeyFile'],
+): Promise<string> {
   const key =
     settingsIn(environment)('operator_key') ??
     ((profile.operatorKeyFile !== null && readKeyFile(profile.operatorKeyFile)) ||
-      (place.operatorKeyFile && readOwnKeyFile(await place.operatorKeyFile())));
+      (own && readOwnKeyFile(await own())));
   if (!key) throw problem('no_operator_key');
-  return createPartnerDesk({ baseUrl: place.baseUrl, fetch: place.fetch, timeoutMs, key });
+  return key;
 }
 
 /** --partner, FARELOCK_API_KEY, the profile's file; embedded the sandbox bank's. @throws Problem `no_api_key` */
@@ -151,23 +160,11 @@ async function customerTokenOf(given: PartnerAccessGiven, place: Place, customer
   return (await desk.customerToken(customer ?? SANDBOX_CUSTOMER, undefined)).token;
 }
 
-/**
- * The operator API with a key that never stands in argv: FARELOCK_OPERATOR_KEY, the profile's file, or the embedded
- * stack's own.
- * @throws Problem `no_operator_key`, `key_file_unreadable`
- */
-export async function openOperator(given: {
-  readonly environment: Environment;
-  readonly baseUrl: string;
-  readonly fetch: Fetch;
-  readonly timeoutMs: number | undefined;
-  readonly profileKeyFile: string | null;
-  readonly keyFile: (() => Promise<string>) | null;
-}): Promise<OperatorClient> {
-  const { environment, profileKeyFile, keyFile, ...ports } = given;
-  const key =
-    settingsIn(environment)('operator_key') ??
-    ((profileKeyFile !== null && readKeyFile(profileKeyFile)) || (keyFile ? readOwnKeyFile(await keyFile()) : null));
-  if (!key) throw problem('no_operator_key');
-  return createOperatorClient({ ...ports, key });
+/** The operator API of the flight service. @throws Problem `no_operator_key`, `key_file_unreadable` */
+export async function openOperator(
+  given: PartnerAccessGiven,
+  place: Pick<Place, 'baseUrl' | 'fetch'>,
+): Promise<OperatorClient> {
+  const own = given.profile.isEmbedded ? async () => (await given.embedded()).operatorKeyFile() : null;
+  return createOperatorClient({ ...place, timeoutMs: given.timeoutMs, key: await operatorKey(given, own) });
 }

@@ -8,21 +8,10 @@ import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type {
-  CarrierSiteOptions,
-  ClusterDesk,
-  DuffelSandbox,
-  DuffelSandboxOptions,
-  Platform,
-  PlatformOptions,
-  ServedCarrierSite,
-  Service,
-  ServiceOptions,
-} from '../../service/index.ts';
-import type { Cluster, ClusterSettings, Signer } from '../../solana/index.ts';
+import type { Cluster, Signer } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type Environment, type GlobalOptions, homeOf, type Profile } from '../settings/index.ts';
-import { type LocalOptions, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
+import { type Doors, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
 import { openNotebook } from './notebook.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { openPaidHere, openPayer, type PaidHere, spendingPolicy, trustOf } from './paying.ts';
@@ -38,7 +27,7 @@ interface FlightsOptions {
 }
 
 /** The ground that commands stand on. Everything is opened when it is first asked for, and at most once. */
-export interface Session {
+export interface Session extends Doors {
   readonly home: string;
   readonly profile: Profile;
   readonly isEmbedded: boolean;
@@ -47,20 +36,8 @@ export interface Session {
   readonly keypairFile: string;
   readonly recentOffers: RecentOffers;
   readonly recentCases: RecentCases;
-  /** The service of this process, whatever the profile: `serve` and `demo`. */
-  openLocal(options?: LocalOptions): Promise<Service>;
-  /** The sandbox partner platform of this process: `partner platform`. */
-  openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
-  /** A pretend carrier's web site: `sandbox carrier-site`. */
-  openCarrierSite(options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>): Promise<ServedCarrierSite>;
-  /** The sandbox of the Duffel API of this process, with its books under the home: `sandbox duffel`. */
-  openDuffelSandbox(options: Pick<DuffelSandboxOptions, 'webhook'>): Promise<DuffelSandbox>;
-  /** The cluster of this home by itself, without the services: `serve --cluster-only`. */
-  openClusterOnly(options: Pick<ServiceOptions, 'log' | 'withoutProgram'>): Promise<Service>;
-  /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
   /** The escrow programs that this profile pays into. */
   readonly trust: ProgramTrust;
-  clusterDesk(cluster: ClusterSettings): Promise<ClusterDesk>;
   flights(options?: FlightsOptions): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
@@ -175,16 +152,8 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       });
       return createFlightsClient({ ...reach, fetch: await transport(), payer, clock });
     },
-    async operator() {
-      const { openOperator } = await import('./partner-access.ts');
-      return openOperator({
-        ...reach,
-        environment,
-        fetch: await transport(),
-        profileKeyFile: profile.operatorKeyFile,
-        keyFile: isEmbedded ? async () => (await openLocal()).operatorKeyFile() : null,
-      });
-    },
+    operator: async () =>
+      (await import('./partner-access.ts')).openOperator(partnerGiven, { baseUrl, fetch: await transport() }),
     partner: async (who = {}) => (await import('./partner-access.ts')).openPartner(partnerGiven, who),
     partnerDesk: async () => (await import('./partner-access.ts')).openPartnerDesk(partnerGiven),
     rpc,

@@ -61,8 +61,8 @@ interface Row<Value = unknown> {
   readonly env?: string | null;
   /** The variable's name with `_FILE` behind it is a variable too: it names a file with the value. */
   readonly file?: true;
-  /** Its option, of the commands that have one. */
-  readonly flag?: `--${string}`;
+  /** Its option, of the commands that have one; true: `--` and the name of the setting. */
+  readonly flag?: true | `--${string}`;
   /** Never shown. */
   readonly secret?: true;
   /** The code of its refusal; absent: `usage`. */
@@ -75,9 +75,10 @@ interface Row<Value = unknown> {
   readonly example?: string;
 }
 
-export interface Setting extends Row {
+export interface Setting extends Omit<Row, 'flag'> {
   readonly of: Part;
   readonly env: string | null;
+  readonly flag?: string | undefined;
   readonly example: string;
 }
 
@@ -87,10 +88,11 @@ const of = <const P extends Part, const Rows extends Readonly<Record<string, Row
   Object.fromEntries(
     Object.entries(rows).map(([name, row]): [string, Setting] => {
       const { env = variableOf(name), example = row.usual ?? row.read.example } = row;
-      return [name, { ...row, env, example, of: part }];
+      const flag = row.flag === true ? `--${name.replace('limits.', '').replaceAll('_', '-')}` : row.flag;
+      return [name, { ...row, env, flag, example, of: part }];
     }),
   ) as {
-    readonly [Name in keyof Rows]: Rows[Name] & Pick<Setting, 'of' | 'env' | 'example'>;
+    readonly [Name in keyof Rows]: Omit<Rows[Name], 'flag'> & Pick<Setting, 'of' | 'env' | 'flag' | 'example'>;
   };
 
 type Scenario = NonNullable<ServiceOptions['scenario']>;
@@ -115,9 +117,9 @@ const SCENARIOS = Object.keys({
 } satisfies Record<Scenario, true>) as Scenario[];
 
 const SERVICES = of('profile', {
-  flights_url: { flag: '--flights-url', read: webAddress, says: 'address of the flight service' },
+  flights_url: { flag: true, read: webAddress, says: 'address of the flight service' },
   partner_url: {
-    flag: '--partner-url',
+    flag: true,
     read: webAddress,
     says: 'address of the partner service',
     example: 'https://partner.example',
@@ -128,13 +130,13 @@ const SERVICES = of('profile', {
 const CLUSTER = of('cluster', {
   rpc_url: {
     file: true,
-    flag: '--rpc-url',
+    flag: true,
     read: rpcAddresses,
     says: 'address of the Solana cluster, or several of one cluster with commas between them, the preferred one first',
   },
   cluster: {
     env: null,
-    flag: '--cluster',
+    flag: true,
     read: moniker,
     says: 'instead of rpc_url: a moniker of the cluster, or the settings of the Solana CLI',
   },
@@ -144,19 +146,19 @@ const CLUSTER = of('cluster', {
     says: 'certainty that a read of the cluster must have',
     usual: 'confirmed',
   },
-  network: { flag: '--network', read: network, says: 'network that the cluster has to be' },
+  network: { flag: true, read: network, says: 'network that the cluster has to be' },
   genesis: {
-    flag: '--genesis',
+    flag: true,
     read: base58('the hash of a block'),
     says: 'hash of the first block that the cluster has to have',
   },
   usdc_mint: {
-    flag: '--usdc-mint',
+    flag: true,
     read: base58('the address of a mint'),
     says: "mint of the USDC on the cluster, where it is not Circle's",
   },
   escrow_program: {
-    flag: '--escrow-program',
+    flag: true,
     read: base58List('the address of a program'),
     says: 'escrow programs to trust by name; a service opens new escrows at the first',
   },
@@ -172,33 +174,28 @@ const CLUSTER = of('cluster', {
 });
 
 const KEYS = of('profile', {
-  keypair: { flag: '--keypair', read: keypair, code: 'keypair_unreadable', says: 'keypair file of the wallet' },
-  api_key_file: { env: null, flag: '--api-key-file', read: path, says: 'file with the API key of the partner service' },
+  keypair: { flag: true, read: keypair, code: 'keypair_unreadable', says: 'keypair file of the wallet' },
+  api_key_file: { env: null, flag: true, read: path, says: 'file with the API key of the partner service' },
   customer_token_file: {
     env: null,
-    flag: '--customer-token-file',
+    flag: true,
     read: path,
     says: 'file with the token of one customer',
     example: '~/customer.token',
   },
-  operator_key_file: {
-    env: null,
-    flag: '--operator-key-file',
-    read: path,
-    says: 'file with the key of the operator API',
-  },
+  operator_key_file: { env: null, flag: true, read: path, says: 'file with the key of the operator API' },
 });
 
 const LIMITS = of('limits', {
   'limits.per_call': {
-    flag: '--per-call',
+    flag: true,
     read: amount,
     says: 'USDC up to which a call is paid without a question',
     usual: '1.00',
   },
-  'limits.per_day': { flag: '--per-day', read: amount, says: 'most USDC that is signed for in 24 hours' },
-  'limits.booking': { flag: '--booking', read: amount, says: 'most USDC that is paid for a booking' },
-  'limits.hosts': { flag: '--hosts', read: hosts, says: 'hosts of the services that are paid, separated by commas' },
+  'limits.per_day': { flag: true, read: amount, says: 'most USDC that is signed for in 24 hours' },
+  'limits.booking': { flag: true, read: amount, says: 'most USDC that is paid for a booking' },
+  'limits.hosts': { flag: true, read: hosts, says: 'hosts of the services that are paid, separated by commas' },
 });
 
 /** The settings that the user's file has, for a profile or as limits. Their values are texts. */
@@ -208,7 +205,7 @@ export const SETTINGS = {
   ...KEPT,
   ...of('client', {
     home: { read: anyText, says: 'folder of everything that the tool keeps', example: '~/farelock' },
-    profile: { flag: '--profile', read: anyText, says: 'profile of the commands', usual: 'local' },
+    profile: { flag: true, read: anyText, says: 'profile of the commands', usual: 'local' },
     project_file: { read: anyText, says: 'off: no project file is read', example: 'off' },
     api_key: { secret: true, read: key, code: 'no_api_key', says: 'API key of the partner service' },
     customer_token: { secret: true, read: key, code: 'no_customer_token', says: 'token of one customer' },
@@ -221,7 +218,7 @@ export const SETTINGS = {
     },
     family_name: { secret: true, read: personName, says: 'family name of the lead passenger of such an intent' },
     webhook_secret: { secret: true, read: webhookSecret, says: 'secret that signs the calls to `partner platform`' },
-    plain: { flag: '--plain', read: anyText, says: '1: labelled lines for a screen reader', example: '1' },
+    plain: { flag: true, read: anyText, says: '1: labelled lines for a screen reader', example: '1' },
     pager: {
       read: anyText,
       says: 'command that shows long results, before `PAGER`; `cat` or nothing: none',
@@ -243,14 +240,14 @@ export const SETTINGS = {
     },
     database_url: {
       file: true,
-      flag: '--database-url',
+      flag: true,
       secret: true,
       read: databaseAddress,
       says: 'PostgreSQL in place of the file service.db',
     },
     facilitator_url: {
       file: true,
-      flag: '--facilitator-url',
+      flag: true,
       secret: true,
       read: httpAddress,
       says: 'x402 facilitator that settles payments',
@@ -261,7 +258,7 @@ export const SETTINGS = {
       read: proxies,
       says: 'proxies whose X-Forwarded-For, -Proto and -Host are believed',
     },
-    public_url: { flag: '--public-url', read: publicAddress, says: 'address that customers use, behind a proxy' },
+    public_url: { flag: true, read: publicAddress, says: 'address that customers use, behind a proxy' },
     cap_per_booking: { read: amount, says: 'most USDC that a service takes for one booking; mainnet needs it' },
     cap_per_day: { read: amount, says: 'most USDC that a service takes in 24 hours; mainnet needs it' },
     purge_after_days: { read: days, says: 'days from a journey until its personal data goes', usual: '30' },
@@ -279,14 +276,14 @@ export const SETTINGS = {
   ...of('airline', {
     provider: {
       env: null,
-      flag: '--provider',
+      flag: true,
       read: oneOf('sandbox', 'duffel'),
       says: 'seller of the seats',
       usual: 'sandbox',
     },
     duffel_url: {
       env: null,
-      flag: '--duffel-url',
+      flag: true,
       read: apiAddress,
       says: 'address of the Duffel API',
       usual: 'https://api.duffel.com',
@@ -305,7 +302,7 @@ export const SETTINGS = {
     },
     lowcost: {
       env: null,
-      flag: '--lowcost',
+      flag: true,
       read: oneOf('none', 'sandbox', 'browser'),
       says: 'carriers without an interface',
       example: 'browser',
@@ -340,7 +337,7 @@ export const SETTINGS = {
   ...of('sandbox', {
     seed: { read: anyText, says: 'world that the flights are of', example: 'demo' },
     scenario: {
-      flag: '--scenario',
+      flag: true,
       read: choiceOf('a scenario of the sandbox', SCENARIOS),
       says: 'misbehaviour of the sandbox',
       usual: 'none',

@@ -177,20 +177,17 @@ const factsOf = (desk: ClusterDesk, decided: DecidedDeployment, isKnown: boolean
   balance: formatSol(decided.plan.balance),
 });
 
-function wordsOf(step: DeploymentStep): string {
-  switch (step.kind) {
-    case 'buffer':
-      return 'Making the buffer';
-    case 'write':
-      return `Writing the program: ${Math.floor((step.done / step.total) * 4) * 25} %`;
-    case 'deploy':
-      return 'Putting it in place';
-    case 'verify':
-      return 'Comparing the deployed bytes';
-    case 'finalise':
-      return 'Waiting until it is final, then giving up the right to change it';
-  }
-}
+const STEP_WORDS = {
+  buffer: 'Making the buffer',
+  deploy: 'Putting it in place',
+  verify: 'Comparing the deployed bytes',
+  finalise: 'Waiting until it is final, then giving up the right to change it',
+} as const;
+
+const wordsOf = (step: DeploymentStep): string =>
+  step.kind === 'write'
+    ? `Writing the program: ${Math.floor((step.done / step.total) * 4) * 25} %`
+    : STEP_WORDS[step.kind];
 
 async function abort(
   { terminal, globals, signal }: CommandContext,

@@ -156,39 +156,35 @@ const wordsOf = ({ host, database, user }: PostgresPlace) => `${database} at ${h
 /** The fix for each way of not getting in; the address itself is never shown. */
 function refused({ kind, said, place }: PostgresRefused): Finding {
   const { host, database, user } = place;
-  switch (kind) {
-    case 'away':
-      return failed(
-        `PostgreSQL at ${host} is away: ${said}`,
-        'Start it, or correct the host and the port in FARELOCK_DATABASE_URL.',
-        host.startsWith('/') ? `pg_isready -h ${host}` : `pg_isready -h ${host.replace(/:(\d+)$/, ' -p $1')}`,
-      );
-    case 'starting':
-      return failed(`PostgreSQL at ${host} accepts no connections: ${said}`, 'Wait a moment.', 'farelock doctor');
-    case 'full':
-      return failed(
-        `PostgreSQL at ${host} accepts no connections: ${said}`,
-        'Raise its max_connections, or close some connections; each farelock process uses up to 10.',
-      );
-    case 'login':
-      return failed(
-        `PostgreSQL at ${host} refuses ${user}: ${said}`,
-        'Correct the user and the password in FARELOCK_DATABASE_URL; in a password, write @ : / as %40 %3A %2F.',
-      );
-    case 'no_database':
-      return failed(
-        `PostgreSQL at ${host}: there is no database ${database}`,
-        'Create it, or name another in FARELOCK_DATABASE_URL.',
-        `createdb -h ${host.replace(/:(\d+)$/, ' -p $1')} -U ${user} ${database}`,
-      );
-    case 'encryption':
-      return failed(
-        `PostgreSQL at ${host} and farelock do not agree on encryption: ${said}`,
-        'Set sslmode at the end of FARELOCK_DATABASE_URL: ?sslmode=verify-full, or disable on a private network.',
-      );
-    case 'other':
-      return failed(`PostgreSQL, ${wordsOf(place)}: ${said}`, 'Its log says more.');
-  }
+  const at = `PostgreSQL at ${host}`;
+  const flags = `-h ${host.startsWith('/') ? host : host.replace(/:(\d+)$/, ' -p $1')}`;
+  const findings: Readonly<Record<typeof kind, Parameters<typeof failed>>> = {
+    away: [
+      `${at} is away: ${said}`,
+      'Start it, or correct the host and the port in FARELOCK_DATABASE_URL.',
+      `pg_isready ${flags}`,
+    ],
+    starting: [`${at} accepts no connections: ${said}`, 'Wait a moment.', 'farelock doctor'],
+    full: [
+      `${at} accepts no connections: ${said}`,
+      'Raise its max_connections, or close some connections; each farelock process uses up to 10.',
+    ],
+    login: [
+      `${at} refuses ${user}: ${said}`,
+      'Correct the user and the password in FARELOCK_DATABASE_URL; in a password, write @ : / as %40 %3A %2F.',
+    ],
+    no_database: [
+      `${at}: there is no database ${database}`,
+      'Create it, or name another in FARELOCK_DATABASE_URL.',
+      `createdb -h ${host.replace(/:(\d+)$/, ' -p $1')} -U ${user} ${database}`,
+    ],
+    encryption: [
+      `${at} and farelock do not agree on encryption: ${said}`,
+      'Set sslmode at the end of FARELOCK_DATABASE_URL: ?sslmode=verify-full, or disable on a private network.',
+    ],
+    other: [`PostgreSQL, ${wordsOf(place)}: ${said}`, 'Its log says more.'],
+  };
+  return failed(...findings[kind]);
 }
 
 function writing({ writing, lacking, place, isEmpty }: PostgresState): Finding {

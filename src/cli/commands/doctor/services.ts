@@ -37,6 +37,13 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
       apiKey: async () => apiKey?.() ?? '',
       customerToken: async () => customerToken?.() ?? '',
     });
+  const taken = (id: string, call: (signal: AbortSignal) => Promise<unknown>): Check => ({
+    id,
+    async run(signal) {
+      await call(signal);
+      return ok('Accepted');
+    },
+  });
   const checks: Check[] = [];
   if (flightsUrl === null) {
     checks.push({ id: 'flight_service', run: () => ok('This profile has none') });
@@ -46,14 +53,8 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
       run: async (signal) => reaching(readiness(encrypted(flightsUrl, 'flights_url', profile), signal)),
     });
     if (operatorKey && isEncrypted(flightsUrl, 'flights_url')) {
-      checks.push({
-        id: 'operator_key',
-        run: async (signal) => {
-          const ports = { baseUrl: flightsUrl, fetch: networkFetch, key: operatorKey() };
-          await createOperatorClient(ports).switches({ signal });
-          return ok('Accepted');
-        },
-      });
+      const operator = () => createOperatorClient({ baseUrl: flightsUrl, fetch: networkFetch, key: operatorKey() });
+      checks.push(taken('operator_key', (signal) => operator().switches({ signal })));
     }
   }
   if (partnerUrl === null) return checks;
@@ -61,24 +62,10 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
     id: 'partner_service',
     run: async (signal) => reaching(knocked(encrypted(partnerUrl, 'partner_url', profile), serviceName(), signal)),
   });
-  if (!isEncrypted(partnerUrl, 'partner_url')) return checks;
-  if (apiKey) {
-    checks.push({
-      id: 'api_key',
-      run: async (signal) => {
-        await partner(partnerUrl).orders({ pageSize: 1 }, { signal });
-        return ok('Accepted');
-      },
-    });
-  }
-  if (apiKey && customerToken) {
-    checks.push({
-      id: 'customer_token',
-      run: async (signal) => {
-        await partner(partnerUrl).requirements({ signal });
-        return ok('Accepted');
-      },
-    });
+  if (!apiKey || !isEncrypted(partnerUrl, 'partner_url')) return checks;
+  checks.push(taken('api_key', (signal) => partner(partnerUrl).orders({ pageSize: 1 }, { signal })));
+  if (customerToken) {
+    checks.push(taken('customer_token', (signal) => partner(partnerUrl).requirements({ signal })));
   }
   return checks;
 }

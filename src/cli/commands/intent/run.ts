@@ -68,13 +68,7 @@ const intentsView: View<{ intents: ListedIntent[] }> = {
     if (intents.length === 0) return ['No fares locked from here.'];
     const roomy = width >= 100;
     return tableLines(
-      [
-        { title: 'Intent' },
-        { title: 'Status' },
-        { title: 'Route' },
-        { title: 'USDC', align: 'right' },
-        ...(roomy ? [{ title: 'Created' }] : []),
-      ],
+      ['Intent', 'Status', 'Route', { title: 'USDC', align: 'right' }, ...(roomy ? ['Created'] : [])],
       intents.map((intent) => [
         intent.intent_id,
         intent.status === 'booked' ? paint.good('booked') : (intent.status ?? '–'),

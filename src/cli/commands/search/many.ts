@@ -98,7 +98,14 @@ export async function searchMany<Cell, Kept extends object>(
       asked.length === 0
         ? `Pay nothing: every ${noun} is known.`
         : (usdc: Usdc) => `Pay ${costText(cost, globals.maxPayment, usdc)}.`;
-    printPlan(terminal, [pays, plan.step], { ...plan.facts, ...costFacts(cost, globals.maxPayment) });
+    printPlan(terminal, [pays, plan.step], {
+      ...plan.facts,
+      searches: cost.searches,
+      price: formatUsdc(cost.price),
+      total: formatUsdc(cost.total),
+      at_most: formatUsdc(globals.maxPayment ?? cost.atMost),
+      wait_seconds: Math.round(cost.waitMs / 1000),
+    });
     return null;
   }
   terminal.settle();
@@ -290,14 +297,6 @@ function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc
     ? `${head} in ${aboutText(waitMs)}, or at most ${atMost} at once`
     : `${head}, at most ${atMost} if the price rises`;
 }
-
-const costFacts = (cost: SearchesCost, maxPayment: bigint | undefined) => ({
-  searches: cost.searches,
-  price: formatUsdc(cost.price),
-  total: formatUsdc(cost.total),
-  at_most: formatUsdc(maxPayment ?? cost.atMost),
-  wait_seconds: Math.round(cost.waitMs / 1000),
-});
 
 /**
  * The most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or what they cost

@@ -5,15 +5,14 @@ import { searchRequest } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
 import { day, instant, paid, paidPlan, payment, plan, published, usdc } from '../../spec/published.ts';
 
+const failure = z.strictObject({ code: z.string(), message: z.string() });
+
 const streamEnd = z
   .strictObject({
     status: z.enum(['complete', 'enriching']),
     search_id: z.string().optional(),
     total_offers: z.int(),
-    error: z
-      .strictObject({ code: z.string(), message: z.string() })
-      .optional()
-      .describe('Why slower offers are missing.'),
+    error: failure.optional().describe('Why slower offers are missing.'),
     payment: payment.optional(),
   })
   .describe('The last line of --ndjson: how the search ended.');
@@ -36,11 +35,7 @@ const dayFound = z.strictObject({
 const dayPrice = z.union([
   dayFound,
   z.strictObject({ ...journeyDays, status: z.literal('none'), searched_at: instant, is_complete: z.boolean() }),
-  z.strictObject({
-    ...journeyDays,
-    status: z.literal('failed'),
-    error: z.strictObject({ code: z.string(), message: z.string() }),
-  }),
+  z.strictObject({ ...journeyDays, status: z.literal('failed'), error: failure }),
   z.strictObject({ ...journeyDays, status: z.literal('not_searched'), reason: z.string().optional() }),
 ]);
 
@@ -75,11 +70,7 @@ const anyAirport = wire.searchResponse
           is_complete: z.boolean().describe('false: slower sellers had not all answered.'),
           total_offers: z.int().min(0),
         }),
-        z.strictObject({
-          ...route,
-          status: z.literal('failed'),
-          error: z.strictObject({ code: z.string(), message: z.string() }),
-        }),
+        z.strictObject({ ...route, status: z.literal('failed'), error: failure }),
         z.strictObject({ ...route, status: z.literal('not_searched'), reason: z.string().optional() }),
       ]),
     ),

@@ -41,10 +41,10 @@ const view: View<SearchUpdatesResponse> = {
       ? ['No more offers have arrived.']
       : tableLines(
           [
-            { title: 'Departs' },
-            { title: 'Arrives' },
+            'Departs',
+            'Arrives',
             { title: 'Fare', cuts: true },
-            { title: 'Bags' },
+            'Bags',
             { title: 'Price', align: 'right' },
             { title: 'Seller', cuts: true },
             { title: 'Offer', cuts: true },
