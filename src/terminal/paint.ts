@@ -64,21 +64,22 @@ export interface Paint {
 
 const asIs = (text: string): string => text;
 
-const unstyled = { bold: asIs, dim: asIs, good: asIs, warn: asIs, bad: asIs, accent: asIs, link: asIs };
+const inOneStyle = (style: (text: string) => string) => ({
+  bold: style,
+  dim: style,
+  good: style,
+  warn: style,
+  bad: style,
+  accent: style,
+  link: style,
+});
+const unstyled = inOneStyle(asIs);
 export const plainPaint: Paint = { ...unstyled, usdc: plainUsdc };
 
 /** The style of every text under --plain: tables and fields know by it that nobody sees their columns. */
 export const spoken = (text: string): string => text;
 
-const spokenStyles = {
-  bold: spoken,
-  dim: spoken,
-  good: spoken,
-  warn: spoken,
-  bad: spoken,
-  accent: spoken,
-  link: spoken,
-};
+const spokenStyles = inOneStyle(spoken);
 export const spokenPaint: Paint = { ...spokenStyles, usdc: plainUsdc };
 
 /** True for a paint of --plain: its lines are read aloud. */

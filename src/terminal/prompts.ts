@@ -8,13 +8,7 @@ import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepPrompts 
 export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts {
   const context = { input: process.stdin, output: process.stderr, signal };
   if (isPlain) {
-    const plainly = async () => (await import('./plain-prompts.ts')).plainPrompts(context);
-    return {
-      confirm: async (message, preset) => (await plainly()).confirm(message, preset),
-      text: async (message, check) => (await plainly()).text(message, check),
-      choose: async (message, choices) => (await plainly()).choose(message, choices),
-      steps: async () => (await plainly()).steps(),
-    };
+    return latePrompts(async () => (await import('./plain-prompts.ts')).plainPrompts(context));
   }
   const asked: Asks = async (ask) => {
     try {
@@ -46,6 +40,14 @@ export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts 
     steps: () => steps(true),
   };
 }
+
+/** Prompts that are opened when a question is asked. */
+export const latePrompts = (open: () => Promise<Prompts>): Prompts => ({
+  confirm: async (message, preset) => (await open()).confirm(message, preset),
+  text: async (message, check) => (await open()).text(message, check),
+  choose: async (message, choices) => (await open()).choose(message, choices),
+  steps: async () => (await open()).steps(),
+});
 
 function answered<T>(answer: StepAnswer<T>): T {
   if (answer.kind === 'answer') return answer.value;

@@ -2,6 +2,7 @@ import { problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import type { Usdc } from '../kernel/usdc.ts';
 import { colourLevel, isSpoken, openPaint, type Paint, supportsLinks } from './paint.ts';
+import { latePrompts } from './prompts.ts';
 import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
 import { tsvLines } from './table.ts';
 import {
@@ -167,7 +168,9 @@ export async function openTerminal(
         });
       }
       progress.settle();
-      return turns.isBusy ? afterwards(prompts(), () => turns.settled()) : prompts();
+      const asked = prompts();
+      // Questions come after what is still being written.
+      return turns.isBusy ? latePrompts(() => turns.settled().then(() => asked)) : asked;
     },
     usdc: (amount) => asideScreen.paint.usdc(amount),
     realMoney() {
@@ -233,26 +236,6 @@ function openResult(streams: Streams, settings: TerminalSettings, screen: Screen
   };
   return { print, printed, show };
 }
-
-/** Questions that come after what is still being written. */
-const afterwards = (prompts: Prompts, written: () => Promise<void>): Prompts => ({
-  async confirm(message, preset) {
-    await written();
-    return prompts.confirm(message, preset);
-  },
-  async text(message, check) {
-    await written();
-    return prompts.text(message, check);
-  },
-  async choose(message, choices) {
-    await written();
-    return prompts.choose(message, choices);
-  },
-  async steps() {
-    await written();
-    return prompts.steps();
-  },
-});
 
 /** Steps that write one after the other: at once, unless one that takes time (a pager) is still at it. */
 export function createTurns() {

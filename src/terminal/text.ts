@@ -116,6 +116,10 @@ export function wrap(text: string, width: number): string[] {
   return line ? [...lines, line] : lines;
 }
 
+/** Text behind a mark or a label; what goes on in the next line stands under it. */
+export const wrapBehind = (mark: string, text: string, width: number): string[] =>
+  wrap(text, width - textWidth(mark)).map((line, index) => (index === 0 ? mark : ' '.repeat(textWidth(mark))) + line);
+
 /** Breaks plain text after as many characters as fit, wherever that is: scripts without blanks have no better place. */
 export function fold(text: string, width: number): string[] {
   const lines: string[] = [];

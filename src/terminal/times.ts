@@ -48,6 +48,10 @@ const isInstant = (text: string | null | undefined): text is string => !Number.i
 /** `20 Dec`, for what is less than a year ahead. */
 export const dayAndMonth = (date: string): string => dayName(date).split(' ').slice(1, 3).join(' ');
 
+/** An instant, and how far it is from now: `2026-11-21 09:00:00 UTC (in 29 min)`. */
+export const momentText = (instant: string | null | undefined, nowMs: number): string =>
+  `${utcTime(instant)} (${fromNow(instant, nowMs)})`;
+
 /** How far an instant is from now: `in 29 min`, `3 min ago`. */
 export function fromNow(instant: string | null | undefined, nowMs: number): string {
   if (!isInstant(instant)) return '–';

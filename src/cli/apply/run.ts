@@ -25,11 +25,6 @@ interface RunTask {
   readonly retryFailed: boolean;
 }
 
-interface RunEnd {
-  /** The reason why it stopped before the end, if it did: the network, a key that is refused. */
-  readonly stopped: Problem | null;
-}
-
 const MOST_TRIES = 6;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -73,8 +68,9 @@ export function refusedEarlier(
 /**
  * Sends the rows that are open. Rows of one order go one after the other, in the order of the file, and none follows
  * one that was refused; several orders go at once. Each row is on the disk before it is sent and after it is answered.
+ * @returns why it stopped before the end, if it did: the network, a key that is refused
  */
-export async function runRows(task: RunTask, ports: RunPorts): Promise<RunEnd> {
+export async function runRows(task: RunTask, ports: RunPorts): Promise<{ readonly stopped: Problem | null }> {
   const { journal, clock, signal } = ports;
   const open = openRows(task.rows, journal, task.retryFailed);
   const lanes = lanesOf(open);

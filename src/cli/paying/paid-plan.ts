@@ -1,7 +1,7 @@
 import type { FlightsClient } from '../../client/base/index.ts';
 import { type PaymentPlan, PaymentPlanned } from '../../client/payer/index.ts';
 import { type Text, textOf } from '../../kernel/problems.ts';
-import { fieldLines, fromNow, harmless, type Screen, utcTime } from '../../terminal/index.ts';
+import { fieldLines, harmless, momentText, type Screen } from '../../terminal/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { money } from '../view/index.ts';
 
@@ -67,7 +67,7 @@ const paymentPlanLines = (plan: PaymentPlan, nowMs: number, { paint }: Screen): 
     ['Memo', plan.memo ?? 'a random one'],
     ['Fee payer', plan.fee_payer],
     ['Wallet', plan.wallet ?? 'none yet'],
-    ['Expires', plan.expires_at && `${utcTime(plan.expires_at)} (${fromNow(plan.expires_at, nowMs)})`],
+    ['Expires', plan.expires_at && momentText(plan.expires_at, nowMs)],
     ['Allowed', DECISIONS[plan.decision]],
     ['Why', plan.reason?.message],
   ]);

@@ -5,7 +5,6 @@ import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** The affiliate code of a wallet: a new one, or the one that it has. Free. */
 export const affiliateCreate: Run<typeof spec.affiliateCreate> = async (context, options) => {
   const { terminal, session, signal } = context;
   const wallet = options.wallet ?? (await session.wallet()).address;
@@ -24,7 +23,6 @@ export const affiliateCreate: Run<typeof spec.affiliateCreate> = async (context,
   return 0;
 };
 
-/** Shows the earnings of a code: pending and paid. */
 export const affiliateShow: Run<typeof spec.affiliateShow> = async ({ terminal, session, signal }, { code }) => {
   await session.work();
   const flights = await session.flights();
@@ -36,7 +34,6 @@ export const affiliateShow: Run<typeof spec.affiliateShow> = async ({ terminal, 
   return 0;
 };
 
-/** A code, and who is paid for it. */
 const affiliateLines = (affiliate: Affiliate, { paint }: Screen): string[] => [
   paint.bold(affiliate.code),
   ...fieldLines(paint.dim, [

@@ -15,7 +15,6 @@ import { nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-/** Attestations that run, or were rejected: what a person may decide. */
 export const attestationsList: Run<typeof spec.attestationsList> = async ({ terminal, session, signal, clock }) => {
   await session.work();
   const found = await (await session.partnerDesk()).attestations({ signal });
@@ -70,7 +69,6 @@ export const attestationDecide: Run<typeof spec.attestationsDecide> = async (con
   return 0;
 };
 
-/** The state of an attestation, in words. */
 const STATES: Readonly<Record<AttestationRecord['state'], string>> = {
   running: 'waits',
   passed: 'passed',
@@ -82,7 +80,6 @@ const stateText = (state: AttestationRecord['state'], paint: Paint): string =>
 
 const typeWords = (type: string): string => statusWords(type).replace(/^Aml\b/, 'AML');
 
-/** Attestations that are running, and those that were rejected. */
 const attestationsView = (nowMs: number): View<AttestationRecords> => ({
   list: 'attestations',
   lines: ({ attestations }, screen) =>

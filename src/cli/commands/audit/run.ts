@@ -4,7 +4,6 @@ import type { AuditTrail } from '../../../wire/flights/index.ts';
 import type { Run } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
 
-/** The audit trail, newest first. */
 export const auditList: Run<typeof spec.auditList> = async ({ terminal, session, signal }, query) => {
   terminal.result(await (await session.operator()).audit(query, { signal }), view);
   return 0;

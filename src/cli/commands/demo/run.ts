@@ -28,17 +28,13 @@ import { money } from '../../view/index.ts';
 import { inReview } from '../book/index.ts';
 import type * as spec from './spec.ts';
 
-/** USDC (atomic) where a journey can put it; null where there is no such account. */
-interface Account {
-  readonly wallet: bigint | null;
-  readonly treasury: bigint | null;
-  readonly vault: bigint | null;
-  /** All there is of the coin on this cluster. */
-  readonly supply: bigint;
-}
+type Account = Awaited<ReturnType<typeof readAccounts>>;
 
-/** Reads what a journey moves. Before there is an intent, nothing is known of its treasury and vault. */
-async function readAccounts(session: Session, owner: Address, intent: Intent | null): Promise<Account> {
+/**
+ * Atomic USDC where a journey can put it, null where there is no such account, and all there is of the coin on this
+ * cluster. Before there is an intent, nothing is known of its treasury and vault.
+ */
+async function readAccounts(session: Session, owner: Address, intent: Intent | null) {
   const [{ associatedTokenAddress, decodeMint }, cluster] = await Promise.all([loadToken(), session.cluster()]);
   const mint = cluster.usdcMint;
   const [mintAccount] = await cluster.accounts([mint]);

@@ -10,7 +10,7 @@ import {
   type StepPrompts,
   type Terminal,
   textWidth,
-  wrap,
+  wrapBehind,
 } from '../../../terminal/index.ts';
 import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { toldLines } from '../../interruption/index.ts';
@@ -147,9 +147,8 @@ export function said(
   command: NextStep,
 ): void {
   const { paint, width } = terminal.asideScreen;
-  const [first = '', ...more] = wrap(value, width - LABEL_WIDTH - 1);
-  terminal.note(`${paint.dim(padEnd(label, LABEL_WIDTH))} ${first}`);
-  for (const line of more) terminal.note(`${' '.repeat(LABEL_WIDTH)} ${line}`);
+  const lines = wrapBehind(`${paint.dim(padEnd(label, LABEL_WIDTH))} `, value, width);
+  for (const line of lines) terminal.note(line);
   transcript.same(command);
 }
 

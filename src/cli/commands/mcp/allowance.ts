@@ -3,19 +3,17 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { type Problem, problem } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 
-interface Allowed {
-  /** Atomic USDC; null: spending was not allowed. */
-  readonly total: bigint | null;
-  /** At most this much for one payment, whatever is left. */
-  readonly perPayment: bigint | null;
-}
-
 /**
  * The allowance of a program while the server runs, in this process's memory: every payment of its tools is signed here,
  * so that no clock, no other process and no lost answer can make it count less. A payment that was signed counts,
  * whatever became of it; the same payment sent again counts once.
+ * @param total atomic USDC; null: spending was not allowed
+ * @param perPayment at most this much for one payment, whatever is left
  */
-export function createAllowance({ total, perPayment }: Allowed): Allowance {
+export function createAllowance({
+  total,
+  perPayment,
+}: Readonly<Record<'total' | 'perPayment', bigint | null>>): Allowance {
   let spent = 0n;
   const counted = new Set<string>();
   const left = (): bigint => (total ?? 0n) - spent;

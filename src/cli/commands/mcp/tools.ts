@@ -11,25 +11,6 @@ import { parse } from '../../tool/index.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 
-interface McpTool {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: {
-    readonly type: 'object';
-    readonly properties: Readonly<Record<string, object>>;
-    readonly required: readonly string[];
-    readonly additionalProperties: false;
-  };
-  readonly outputSchema: { readonly type: 'object' };
-  readonly annotations: {
-    readonly title: string;
-    readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
-    readonly openWorldHint: boolean;
-  };
-}
-
 /** A command line, and what its standard input reads. */
 export interface CommandLine {
   readonly argv: readonly string[];
@@ -112,14 +93,14 @@ export const toolCommands = (tool: ToolDescription): CommandDescription[] => too
 
 export const toolName = ({ name }: CommandDescription): string => name.replace(/[ -]/g, '_');
 
-export function toolOf(command: CommandDescription): McpTool {
+export function toolOf(command: CommandDescription) {
   const parameters = parametersOf(command);
   const inline = INLINE[command.name];
   return {
     name: toolName(command),
     description: command.description,
     inputSchema: {
-      type: 'object',
+      type: 'object' as const,
       properties: Object.fromEntries(
         parameters.map((parameter) => [
           keyOf(parameter),
@@ -376,21 +357,6 @@ function withheldIn(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? withheld({ ...value }) : value;
 }
 
-/** Next steps after a failed call: commands for a person's shell, and those that a client can call itself. */
-interface NextSteps {
-  /** Lines to type, without what the server put into them. */
-  readonly next: readonly string[];
-  /** The same as tools; `again` is true for the call that failed. */
-  readonly calls: readonly NextCall[];
-}
-
-interface NextCall {
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** With whatever is not repeated here, such as the passengers. */
-  readonly again?: true;
-}
-
 interface ToolGiven {
   readonly described: ToolDescription;
   readonly spec: ToolSpec;
@@ -403,7 +369,11 @@ interface Understood {
   readonly given: readonly { readonly parameter: ParameterDescription; readonly text: string | null }[];
 }
 
-export function nextStepsFor(failed: CommandDescription, next: readonly NextStep[], tool: ToolGiven): NextSteps {
+/**
+ * Next steps after a failed call: lines for a person's shell, without what the server put into them, and the same as
+ * tools, for what a client can call itself.
+ */
+export function nextStepsFor(failed: CommandDescription, next: readonly NextStep[], tool: ToolGiven) {
   const { commands } = tool.described;
   const steps = next.map((step) => ({ step, understood: 'argv' in step ? understand(step.argv, tool) : null }));
   return {
@@ -481,7 +451,8 @@ function wordsOf({ name, given }: Understood): string[] {
   return [...name.split(' '), ...parts];
 }
 
-function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean): NextCall {
+/** @param isAgain it is the call that failed: with whatever is not repeated here, such as the passengers */
+function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean) {
   const callable = new Set(parametersOf(command).map(({ name }) => name));
   const values: Record<string, unknown> = {};
   for (const { parameter, text } of given) {

@@ -35,6 +35,7 @@ import {
 } from '../../apply/index.ts';
 import { confirmLive, type PartnerAccess, readSource, sourceName, utf8Of } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
+import type { ApplyPlan } from './result.ts';
 import type * as spec from './spec.ts';
 
 type ApplyOptions = OptionsOf<typeof spec.partnerOrdersApply>;
@@ -303,15 +304,6 @@ function barLine({ done, failed, total }: { done: number; failed: number; total:
 
 const MOST_SHOWN_ROWS = 20;
 
-interface ShownPlan {
-  readonly dry_run: true;
-  readonly file: string;
-  /** Rows of the file, and how many of them ended in an earlier run. */
-  readonly rows: number;
-  readonly done: number;
-  readonly plan: readonly PlannedRow[];
-}
-
 /** The moves of a plan: each row of a short one, the sums of a long one, and always what will be refused. */
 function planLines(plan: readonly PlannedRow[], { paint }: Screen): string[] {
   if (plan.length === 0) return ['Nothing is left to do.'];
@@ -355,8 +347,7 @@ const sumLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
     { title: 'Move', cell: (sum) => moveText(sum, paint) },
   ]);
 
-/** The view of --dry-run. */
-const planView: View<ShownPlan> = {
+const planView: View<ApplyPlan> = {
   list: 'plan',
   lines: ({ plan, rows, done, file }, screen) => [
     screen.paint.bold(
@@ -378,7 +369,6 @@ interface ShownApply {
   readonly failures: readonly Pick<RowResult, 'row' | 'line' | 'orderId' | 'outcome' | 'error'>[];
 }
 
-/** The outcome of a whole file. */
 const applyView: View<ShownApply> = {
   lines({ rows, applied, refused, held, resultsFile, failures }, { paint }) {
     const all = refused + held === 0;

@@ -9,20 +9,13 @@ import type {
   PartnerOffer,
 } from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/index.ts';
-import type { CommandContext, Run } from '../../spec/index.ts';
+import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import { alignedAmounts, orderLines } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
 /** The exchange that is asked for: country, direction, both currencies and the amount. */
-interface Exchange {
-  readonly country: string;
-  readonly ramp: 'ONRAMP' | 'OFFRAMP';
-  readonly from: string;
-  readonly to: string;
-  readonly amount: string;
-  readonly method: string;
-}
+type Exchange = Pick<OptionsOf<typeof spec.partnerOffers>, 'country' | 'ramp' | 'from' | 'to' | 'amount' | 'method'>;
 
 const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
   countryCode: country,
@@ -33,7 +26,6 @@ const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
   paymentMethod: method,
 });
 
-/** Lists the partners' offers for an amount and a method, best first. */
 export const partnerOffers: Run<typeof spec.partnerOffers> = async (context, options) => {
   const { terminal, session, signal } = context;
   const { client } = await session.partner(options);

@@ -67,15 +67,17 @@ const plannedRow = z.strictObject({
   why: z.string().nullable(),
 });
 
-export const partnerOrdersApply = published(applied, {
-  plan: z.strictObject({
-    dry_run: z.literal(true),
-    file: z.string(),
-    rows: z.int(),
-    plan: z.array(plannedRow),
-    done: z.int().describe('Rows that an earlier run has done.'),
-  }),
+const applyPlan = z.strictObject({
+  dry_run: z.literal(true),
+  file: z.string(),
+  rows: z.int(),
+  plan: z.array(plannedRow),
+  done: z.int().describe('Rows that an earlier run has done.'),
 });
+
+export type ApplyPlan = z.infer<typeof applyPlan>;
+
+export const partnerOrdersApply = published(applied, { plan: applyPlan });
 
 export const partnerOrdersWatch = published(seenOrder, { streams: true });
 

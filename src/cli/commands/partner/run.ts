@@ -12,7 +12,6 @@ import type * as spec from './spec.ts';
 
 const LARGEST_PAGE = 200;
 
-/** The partner's orders, newest first. */
 export const ordersList: Run<typeof spec.partnerOrdersList> = async (context, options) => {
   const { terminal, session, signal } = context;
   await session.work('partner');
@@ -40,7 +39,6 @@ export const ordersList: Run<typeof spec.partnerOrdersList> = async (context, op
   return 0;
 };
 
-/** One order, with the statuses that it may go to. */
 export const orderShow: Run<typeof spec.partnerOrdersShow> = async (context, { orderId, history, ...who }) => {
   const { terminal, session, signal } = context;
   await session.work('partner');

@@ -8,7 +8,6 @@ import type { Run } from '../../spec/index.ts';
 import { money, nextLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** The journal of payments, newest first. */
 export const paymentsList: Run<typeof spec.paymentsList> = async ({ terminal, session }, { limit }) => {
   const store = await session.store();
   const payments: WordedPayment[] = [];
@@ -19,7 +18,6 @@ export const paymentsList: Run<typeof spec.paymentsList> = async ({ terminal, se
   return 0;
 };
 
-/** One payment of the journal. */
 export const paymentsShow: Run<typeof spec.paymentsShow> = async ({ terminal, session }, { paymentId }) => {
   const payment = await shownPayment(await session.store(), paymentId);
   if (!payment) throw unknownPayment(paymentId);

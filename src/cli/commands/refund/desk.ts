@@ -119,28 +119,7 @@ interface DeskPorts {
 type Then = (text: string) => Promise<void>;
 
 /** The live desk: what is on it, and what changes that. */
-interface Desk {
-  readonly shown: DeskShown;
-  /** Decisions and notes made at this desk, a line each. */
-  readonly done: readonly string[];
-  enter(mode: DeskMode, then?: Then): void;
-  /** Runs what a key has begun. What it is refused with is shown in its place. */
-  run(doing: string, task: () => Promise<void>): void;
-  /** Goes on with the answer to what was asked. */
-  answer(doing: string, text: string): void;
-  /** Takes what was typed so far. */
-  retype(typed: string): void;
-  say(...lines: string[]): void;
-  /** The case that many rows further, or before. */
-  move(rows: number): void;
-  scroll(lines: number): void;
-  turnTo(pane: DeskShown['pane']): void;
-  /** Says what an act has changed, and reads the queue again. */
-  finish(changed: RefundCase, how: Parameters<typeof outcomeLine>[1]): Promise<void>;
-  refresh(): Promise<void>;
-  /** Reads the queue again and again, until the signal. */
-  watch(): Promise<void>;
-}
+type Desk = ReturnType<typeof openDesk>;
 
 const POLL_MS = 2000;
 
@@ -152,7 +131,7 @@ const BROWSING: DeskMode = { kind: 'browsing' };
 
 type State = { -readonly [Name in keyof DeskShown]: DeskShown[Name] };
 
-function openDesk(ports: DeskPorts): Desk {
+function openDesk(ports: DeskPorts) {
   const { clock, paint, controls, signal, session } = ports;
   const desk: State = {
     cases: [],
@@ -178,6 +157,7 @@ function openDesk(ports: DeskPorts): Desk {
   const say = (...lines: string[]): void => {
     desk.said = (width) => lines.flatMap((line) => wrap(line, width));
   };
+  /** Runs what a key has begun. What it is refused with is shown in its place. */
   const run = (doing: string, task: () => Promise<void>): void => {
     say();
     enter({ kind: 'busy', doing });
@@ -197,31 +177,36 @@ function openDesk(ports: DeskPorts): Desk {
       });
   };
   return {
-    shown: desk,
-    done,
+    shown: desk as DeskShown,
+    /** Decisions and notes made at this desk, a line each. */
+    done: done as readonly string[],
     enter,
     run,
     say,
-    answer(doing, text) {
+    /** Goes on with the answer to what was asked. */
+    answer(doing: string, text: string) {
       const next = then;
       if (next) run(doing, () => next(text));
     },
-    retype(typed) {
+    /** Takes what was typed so far. */
+    retype(typed: string) {
       if (desk.mode.kind === 'writing') desk.mode = { ...desk.mode, typed };
     },
-    move(rows) {
+    /** The case that many rows further, or before. */
+    move(rows: number) {
       const at = desk.cases.findIndex((one) => one.request_id === desk.selected);
       const to = Math.min(Math.max(at + rows, 0), desk.cases.length - 1);
       say();
       reader.select(desk.cases[to]?.request_id ?? null);
     },
-    scroll(lines) {
+    scroll(lines: number) {
       desk.scroll = Math.max(0, desk.scroll + lines);
     },
-    turnTo(pane) {
+    turnTo(pane: DeskShown['pane']) {
       desk.pane = pane;
     },
-    async finish(changed, how) {
+    /** Says what an act has changed, and reads the queue again. */
+    async finish(changed: RefundCase, how: Parameters<typeof outcomeLine>[1]) {
       const one = harmlessDocument(changed);
       const line = outcomeLine(one, how, paint);
       done.push(line);
@@ -231,6 +216,7 @@ function openDesk(ports: DeskPorts): Desk {
       await reader.refresh();
     },
     refresh: reader.refresh,
+    /** Reads the queue again and again, until the signal. */
     async watch() {
       while (!signal.aborted) {
         if (desk.mode.kind !== 'busy') await reader.refresh();

@@ -4,7 +4,7 @@ import { nothingToPay } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem, type Text } from '../../../kernel/problems.ts';
 import { farelock, quoted } from '../../../kernel/shell-word.ts';
-import { wrap } from '../../../terminal/index.ts';
+import { wrap, wrapBehind } from '../../../terminal/index.ts';
 import type { RefundCase, RefundPlan } from '../../../wire/flights/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { approvalLines, askedLines, caseLines, mailLines, outcomeLine, queueView } from '../../view/flights/index.ts';
@@ -36,10 +36,8 @@ function finished(
         done === 'decided' && shown.payout_tx_hash
           ? wrap(`to ${shown.refund_wallet}, in ${shortened(shown.payout_tx_hash)}`, width - 2)
           : [];
-      const [first, ...more] = wrap(outcomeLine(shown, done, paint), width - 2);
       return [
-        `${paint.good('✓')} ${first}`,
-        ...more.map((line) => `  ${line}`),
+        ...wrapBehind(`${paint.good('✓')} `, outcomeLine(shown, done, paint), width),
         ...paid.map((line) => paint.dim(`  ${line}`)),
       ];
     },
@@ -67,7 +65,6 @@ export const refundQueue: Run<typeof spec.refundQueue> = async (context, { statu
   return 0;
 };
 
-/** One case on one screen. */
 export const refundShow: Run<typeof spec.refundShow> = async (context, options) => {
   const shown = await (await operatorOf(context)).show(caseOf(context, options), context);
   context.terminal.result(shown, { lines: (one, screen) => caseLines(one, context.clock.now(), screen) });
@@ -85,7 +82,6 @@ export const refundClaim: Run<typeof spec.refundClaim> = async (context, options
     : finished(context, given, await operator.claim(id, context), 'claimed');
 };
 
-/** Writes a note on a case. */
 export const refundNote: Run<typeof spec.refundNote> = async (context, options) => {
   const { id: given, text } = options;
   const id = caseOf(context, options);

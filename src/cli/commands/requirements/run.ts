@@ -25,7 +25,6 @@ import { nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-/** Lists the customer's requirements, and how far each is met. */
 export const requirementsList: Run<typeof spec.requirementsList> = async (context, who) => {
   const { terminal, session, signal } = context;
   await session.work();
@@ -42,7 +41,6 @@ export const requirementsList: Run<typeof spec.requirementsList> = async (contex
   return 0;
 };
 
-/** Gives customer data, files and their hashes included. */
 export const requirementsSubmit: Run<typeof spec.requirementsSubmit> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   const data = await readCustomerData(context, options.file);
@@ -75,7 +73,6 @@ export const requirementsSubmit: Run<typeof spec.requirementsSubmit> = async (co
   return 0;
 };
 
-/** Accepts the terms that are asked for, after they were shown. */
 export const requirementsAcceptTerms: Run<typeof spec.requirementsAcceptTerms> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   const { client } = await session.partner(options);
@@ -115,7 +112,6 @@ export const requirementsAcceptTerms: Run<typeof spec.requirementsAcceptTerms> =
   return 0;
 };
 
-/** Asks one customer for more than the policy does. */
 export const requirementAdd: Run<typeof spec.partnerRequirementsAdd> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   const { customerId, data, attestation, maxAgeDays } = options;
@@ -238,7 +234,6 @@ function complianceText(status: ComplianceStatus, paint: Paint): string {
 /** The first row of a pipe: a script that reads on can tell it from the data types by its name. */
 const statusRow = (status: ComplianceStatus): readonly string[] => ['COMPLIANCE_STATUS', status];
 
-/** The requirements of a customer, and how far each is met. */
 const requirementsView: View<GetOnboardingRequirementsResponse> = {
   lines: ({ requirements, complianceStatus }, { paint }) => [
     `Compliance  ${complianceText(complianceStatus, paint)}`,
@@ -272,7 +267,6 @@ function rowOf({ dataRequirement, attestationRequirement }: CustomerRequirement,
   return ['Terms', '–', [terms?.termsUrl, terms?.privacyPolicyUrl].filter(Boolean).join(' ')];
 }
 
-/** The status after something was given. */
 const complianceLines = ({ complianceStatus }: { complianceStatus: ComplianceStatus }, { paint }: Screen): string[] => [
   `Compliance  ${complianceText(complianceStatus, paint)}`,
 ];

@@ -9,10 +9,12 @@ import {
   fromNow,
   harmlessDocument,
   listLines,
+  momentText,
   type Screen,
   utcTime,
   type View,
   wrap,
+  wrapBehind,
 } from '../../../terminal/index.ts';
 import type { PageEvidence, Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
@@ -30,7 +32,6 @@ const operatorOf = async ({ session }: CommandContext) => {
   return session.operator();
 };
 
-/** Work that waits for a person. */
 export const stuckList: Run<typeof spec.stuckList> = async (context) => {
   const found = await (await operatorOf(context)).stuck(context);
   context.terminal.result(found, stuckView(context.clock.now()));
@@ -39,7 +40,6 @@ export const stuckList: Run<typeof spec.stuckList> = async (context) => {
   return 0;
 };
 
-/** One of them on one screen. */
 export const stuckShow: Run<typeof spec.stuckShow> = async (context, { id, evidence }) => {
   const operator = await operatorOf(context);
   if (evidence === undefined) {
@@ -161,7 +161,6 @@ const rowsOf = (found: Stuck): Row[] => [
   ...found.effects.map((one): Row => [`effect ${one.kind}`, one.effect_id, one.error ?? one.state, one.created_at]),
 ];
 
-/** Work that waits for a person. */
 const stuckView = (nowMs: number): View<Stuck> => ({
   lines: (found, screen) => {
     const rows = rowsOf(found);
@@ -201,14 +200,11 @@ function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): st
       ['Kind', one.kind.replace('_', ' ')],
       ['Stuck in', one.stuck_in],
       ['Why', one.reason],
-      ['Since', `${utcTime(one.since)} (${fromNow(one.since, nowMs)})`],
+      ['Since', momentText(one.since, nowMs)],
       ['Intent', one.intent_id === one.id ? null : one.intent_id],
       ['Amount', usdc(one.amount)],
       ['Escrow', one.escrow && `${one.escrow.state}, holds ${usdc(one.escrow.held_amount)}`],
-      [
-        'Anyone can refund',
-        one.escrow && `after ${utcTime(one.escrow.refund_after)} (${fromNow(one.escrow.refund_after, nowMs)})`,
-      ],
+      ['Anyone can refund', one.escrow && `after ${momentText(one.escrow.refund_after, nowMs)}`],
       ['Airline says', one.airline && [one.airline.status, one.airline.booking_reference].filter(Boolean).join(' ')],
       // A service of an earlier version does not say these.
       ['Its code', one.airline?.code ?? null],
@@ -228,8 +224,7 @@ function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): st
 function resolvedLines(one: StuckItem, { paint, width }: Screen): string[] {
   const decided = one.decided ? `${one.decided.decision.replace('_', '-')}: ` : '';
   const amount = one.amount === null ? '' : `, ${paint.usdc(one.amount)}`;
-  const [first, ...more] = wrap(`${one.id} ${decided}${one.state}${amount}`, width - 2);
-  return [`${paint.good('✓')} ${first}`, ...more.map((line) => `  ${line}`)];
+  return wrapBehind(`${paint.good('✓')} `, `${one.id} ${decided}${one.state}${amount}`, width);
 }
 
 /** Writes screenshots and texts into a folder, for this user alone; without one, nothing. @throws Problem of storage */

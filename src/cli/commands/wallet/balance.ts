@@ -7,7 +7,6 @@ import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan, shortened } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** SOL and USDC of the wallet, as the cluster has them. */
 export const walletBalance: Run<typeof spec.walletBalance> = async ({ terminal, session }) => {
   const wallet = await session.wallet();
   const { network, mint } = await usdcOf(await session.cluster(), wallet.address);

@@ -1,27 +1,14 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
-import type { ClientStore, NotedIntent, PaymentRecord } from '../../../client/journal/index.ts';
+import type { ClientStore, NotedIntent } from '../../../client/journal/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { listLines, type Paint, utcMinute, type View } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, journeyWords, paidForWords } from '../../paying/index.ts';
 import { asked, connectWallet, usdcOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { shortened } from '../../view/index.ts';
+import type { HistoryEntry } from './result.ts';
 import type * as spec from './spec.ts';
 
-interface HistoryEntry {
-  readonly transaction: string;
-  readonly at: string | null;
-  /** Signed decimal USDC; null for a transaction that failed or can't be read. */
-  readonly change: string | null;
-  readonly memo: string | null;
-  /** The payment of the journal that it belongs to, if it was signed here. */
-  readonly payment_id: string | null;
-  readonly resource: string | null;
-  /** What moved the money, in words; null where nothing is known of it. */
-  readonly purpose: string | null;
-}
-
-/** Lists the movements of the wallet's USDC on the cluster, newest first, with what the journal knows of each. */
 export const walletHistory: Run<typeof spec.walletHistory> = async (context, { limit }) => {
   const { terminal, session, signal } = context;
   const wallet = await session.wallet();
@@ -46,10 +33,11 @@ export const walletHistory: Run<typeof spec.walletHistory> = async (context, { l
       at: blockTime ? new Date(blockTime * 1000).toISOString() : null,
       change,
       memo,
-      ...journalled(payment),
+      payment_id: payment?.payment_id ?? null,
+      resource: payment?.resource ?? null,
       purpose: payment
         ? await paidForWords(store, payment)
-        : await movementWords(found, change, { store, paidOut: paidOut.get(memo ?? '') }),
+        : await movementWords(found, change, store, paidOut.get(memo ?? '')),
     });
   }
   terminal.result({ history }, historyView(explorerOf(session.profile), (await session.cluster()).network));
@@ -57,34 +45,27 @@ export const walletHistory: Run<typeof spec.walletHistory> = async (context, { l
   return 0;
 };
 
-const journalled = (payment: PaymentRecord | undefined): Pick<HistoryEntry, 'payment_id' | 'resource'> => ({
-  payment_id: payment?.payment_id ?? null,
-  resource: payment?.resource ?? null,
-});
-
 const isPayout = (memo: string | null): memo is string => memo?.startsWith('farelock payout ') === true;
 
-interface KnownHere {
-  readonly store: ClientStore;
-  /** The intent of this home that an operator's pay-out was made for. */
-  readonly paidOut: NotedIntent | undefined;
-}
-
-/** What moved the money where no payment of the journal did: the escrow, an operator's pay-out, the faucet. */
+/**
+ * What moved the money where no payment of the journal did: the escrow, an operator's pay-out, the faucet.
+ * @param paidOut the intent of this home that an operator's pay-out was made for
+ */
 async function movementWords(
   found: ParsedTransactionWithMeta | null,
   change: string | null,
-  known: KnownHere,
+  store: ClientStore,
+  paidOut: NotedIntent | undefined,
 ): Promise<string | null> {
-  if (known.paidOut) return `pay-out ${journeyWords(known.paidOut)}`;
+  if (paidOut) return `pay-out ${journeyWords(paidOut)}`;
   if (!found) return null;
   const { accountKeys, instructions } = found.transaction.message;
   const touched = accountKeys.map(({ pubkey }) => pubkey.toBase58());
-  const escrowed = await known.store.notedOf({ by: 'escrow', is: touched });
+  const escrowed = await store.notedOf({ by: 'escrow', is: touched });
   if (escrowed) {
     const journey = journeyWords(escrowed);
     if (change?.startsWith('+')) return `refund from escrow ${journey}`;
-    const terms = (await known.store.intent(escrowed.intentId))?.terms;
+    const terms = (await store.intent(escrowed.intentId))?.terms;
     const amount = formatUsdc(BigInt(terms?.escrow?.amount ?? 0));
     return `ticketed ${journey}: ${amount} to the seller`;
   }

@@ -18,7 +18,6 @@ import { printPlan } from '../../view/index.ts';
 import { withProfile } from '../config/index.ts';
 import type * as spec from './spec.ts';
 
-/** Shows the limits on payments, and how much of the day's is left. */
 export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, session }) => {
   const { limits, name } = session.profile;
   const { address } = await session.wallet();

@@ -38,6 +38,8 @@ const movement = z.strictObject({
   purpose: z.string().nullable().describe('What moved the money, in words; null where nothing is known of it.'),
 });
 
+export type HistoryEntry = z.infer<typeof movement>;
+
 export const walletHistory = published(z.strictObject({ history: z.array(movement) }));
 
 export const walletLimitsShow = published(

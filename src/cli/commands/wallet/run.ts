@@ -26,7 +26,6 @@ export const walletNew: Run<typeof spec.walletNew> = async ({ terminal, session,
   return 0;
 };
 
-/** The wallet that this profile pays with. */
 export const walletShow: Run<typeof spec.walletShow> = async (context, { qr }) => {
   const { terminal, session } = context;
   const wallet = await session.wallet();

@@ -5,13 +5,13 @@ import {
   dayName,
   durationMinutes,
   fieldLines,
-  fromNow,
   fromTo,
   harmless,
   harmlessDocument,
   hoursAndMinutes,
   listLines,
   localMinutes,
+  momentText,
   padEnd,
   type Screen,
   textWidth,
@@ -91,7 +91,7 @@ export function offerLines(
       ['CO2', offer.total_emissions_kg == null ? '–' : `${offer.total_emissions_kg} kg`],
       ['Loyalty', offer.supported_loyalty_programmes?.join(', ') || '–'],
       ['Passports', offer.identity_documents_required ? 'needed for booking' : null],
-      ['Good until', `${utcTime(offer.expires_at)} (${fromNow(offer.expires_at, nowMs)})`],
+      ['Good until', momentText(offer.expires_at, nowMs)],
     ]),
   ];
   if (services.length > 0) {
@@ -205,7 +205,7 @@ export function fareMenuParts(
   screen: Screen,
 ): { readonly heading: string[]; readonly fares: string[]; readonly foot: string[] } {
   const { paint } = screen;
-  const moment = (at: string | null) => (at === null ? '–' : `${utcTime(at)} (${fromNow(at, nowMs)})`);
+  const moment = (at: string | null) => (at === null ? '–' : momentText(at, nowMs));
   const none = (said: string, foot: string[] = []) => ({
     heading: [`${paint.bold('Fares')}  ${said}`],
     fares: [],
@@ -299,7 +299,7 @@ export function reviewLines(
         ['Price', `${paint.bold(paint.usdc(intent.escrow.amount))}${partsText(intent, fare)}`],
         ['Paid into', `the escrow ${intent.escrow.address}, until the ticket is issued`],
         ['Refunds to', refundText(intent, wallet)],
-        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+        ['Book until', momentText(intent.expires_at, nowMs)],
       ],
       screen.width,
     ),

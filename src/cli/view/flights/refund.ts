@@ -9,6 +9,7 @@ import {
   fromNow,
   type ListColumn,
   listLines,
+  momentText,
   type Paint,
   type Screen,
   utcTime,
@@ -74,7 +75,7 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
     paint.dim,
     [
       ['Passengers', String(one.passenger_count)],
-      ['Requested', `${utcTime(one.requested_at)} (${fromNow(one.requested_at, nowMs)})`],
+      ['Requested', momentText(one.requested_at, nowMs)],
       ['Claimed by', one.claimed_by ?? 'nobody'],
       ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
       ['Refund rule', RULES[one.refund_rule.kind]],
