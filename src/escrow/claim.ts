@@ -44,18 +44,9 @@ export async function escrowOnChain(
  */
 export async function lateMoney(
   cluster: Pick<Cluster, 'accounts'>,
-  {
-    intentId,
-    mint,
-    owners,
-    programs,
-  }: {
-    readonly intentId: string;
-    readonly mint: Address;
-    readonly owners: readonly Address[];
-    readonly programs: readonly Address[];
-  },
+  of: { readonly intentId: string; readonly mint: Address } & Record<'owners' | 'programs', readonly Address[]>,
 ) {
+  const { intentId, mint, owners, programs } = of;
   const refundOwner = owners.find((owner) => isAddress(owner) && commitsTo(intentId, owner)) ?? null;
   for (const programId of programs) {
     const { address } = await escrowPlace(intentHashOf(intentId), programId);

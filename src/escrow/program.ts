@@ -15,7 +15,7 @@ const payingSigner = (address: Address): AccountMeta => ({ address, role: Accoun
 
 type Of<Account extends string> = { readonly [A in Account | 'programId']: Address };
 
-const instruction = (of: Of<never>, accounts: readonly AccountMeta[], data: Uint8Array): Instruction => ({
+const instruction = (of: Of<never>, data: Uint8Array, accounts: readonly AccountMeta[]): Instruction => ({
   programAddress: of.programId,
   accounts,
   data,
@@ -39,18 +39,14 @@ export function openInstruction(
   view.setBigInt64(41, open.refundAfter, true);
   data.set(address.encode(open.treasury), 49);
   data.set(address.encode(open.refundOwner), 81);
-  return instruction(
-    open,
-    [
-      signer(open.authority),
-      payingSigner(open.payer),
-      writable(open.escrow),
-      readonly(open.vault),
-      readonly(open.mint),
-      readonly(SYSTEM_PROGRAM),
-    ],
-    data,
-  );
+  return instruction(open, data, [
+    signer(open.authority),
+    payingSigner(open.payer),
+    writable(open.escrow),
+    readonly(open.vault),
+    readonly(open.mint),
+    readonly(SYSTEM_PROGRAM),
+  ]);
 }
 
 export const captureInstruction = (
@@ -59,19 +55,15 @@ export const captureInstruction = (
     readonly refundAccount: Address | null;
   },
 ): Instruction =>
-  instruction(
-    capture,
-    [
-      signer(capture.authority),
-      writable(capture.escrow),
-      writable(capture.vault),
-      writable(capture.treasuryAccount),
-      capture.refundAccount === null ? readonly(capture.programId) : writable(capture.refundAccount),
-      writable(capture.rentPayer),
-      readonly(TOKEN_PROGRAM),
-    ],
-    Uint8Array.of(TAG.capture),
-  );
+  instruction(capture, Uint8Array.of(TAG.capture), [
+    signer(capture.authority),
+    writable(capture.escrow),
+    writable(capture.vault),
+    writable(capture.treasuryAccount),
+    capture.refundAccount === null ? readonly(capture.programId) : writable(capture.refundAccount),
+    writable(capture.rentPayer),
+    readonly(TOKEN_PROGRAM),
+  ]);
 
 /** `authority` is the recorded one in any case; `refundAccount` is not looked at when the vault is empty. */
 export const refundInstruction = (
@@ -80,54 +72,43 @@ export const refundInstruction = (
     readonly byAuthority: boolean;
   },
 ): Instruction =>
-  instruction(
-    refund,
-    [
-      refund.byAuthority ? signer(refund.authority) : readonly(refund.authority),
-      writable(refund.escrow),
-      writable(refund.vault),
-      writable(refund.refundAccount),
-      writable(refund.rentPayer),
-      readonly(TOKEN_PROGRAM),
-    ],
-    Uint8Array.of(TAG.refund),
-  );
+  instruction(refund, Uint8Array.of(TAG.refund), [
+    refund.byAuthority ? signer(refund.authority) : readonly(refund.authority),
+    writable(refund.escrow),
+    writable(refund.vault),
+    writable(refund.refundAccount),
+    writable(refund.rentPayer),
+    readonly(TOKEN_PROGRAM),
+  ]);
 
 export const sweepInstruction = (sweep: Of<'escrow' | 'vault' | 'refundAccount' | 'rentPayer'>): Instruction =>
-  instruction(
-    sweep,
-    [
-      readonly(sweep.escrow),
-      writable(sweep.vault),
-      writable(sweep.refundAccount),
-      writable(sweep.rentPayer),
-      readonly(TOKEN_PROGRAM),
-    ],
-    Uint8Array.of(TAG.sweep),
-  );
+  instruction(sweep, Uint8Array.of(TAG.sweep), [
+    readonly(sweep.escrow),
+    writable(sweep.vault),
+    writable(sweep.refundAccount),
+    writable(sweep.rentPayer),
+    readonly(TOKEN_PROGRAM),
+  ]);
 
 export const closeInstruction = (close: Of<'authority' | 'escrow' | 'vault' | 'rentPayer'>): Instruction =>
-  instruction(
-    close,
-    [signer(close.authority), writable(close.escrow), readonly(close.vault), writable(close.rentPayer)],
-    Uint8Array.of(TAG.close),
-  );
+  instruction(close, Uint8Array.of(TAG.close), [
+    signer(close.authority),
+    writable(close.escrow),
+    readonly(close.vault),
+    writable(close.rentPayer),
+  ]);
 
 /** No escrow may exist at `escrow`. `intentId` names `refundOwner`, who gets the rent of a vault made again. */
 export const recoverInstruction = (
   recover: Of<'escrow' | 'vault' | 'refundAccount' | 'refundOwner'> & { readonly intentId: string },
 ): Instruction =>
-  instruction(
-    recover,
-    [
-      readonly(recover.escrow),
-      writable(recover.vault),
-      writable(recover.refundAccount),
-      writable(recover.refundOwner),
-      readonly(TOKEN_PROGRAM),
-    ],
-    Uint8Array.of(TAG.recover, ...chainBytes(recover.intentId)),
-  );
+  instruction(recover, Uint8Array.of(TAG.recover, ...chainBytes(recover.intentId)), [
+    readonly(recover.escrow),
+    writable(recover.vault),
+    writable(recover.refundAccount),
+    writable(recover.refundOwner),
+    readonly(TOKEN_PROGRAM),
+  ]);
 
 /** The parties of one escrow, by the owners of token accounts. `payer` pays the rent of what has to be created. */
 interface EscrowParties extends Of<'payer' | 'escrow' | 'mint' | 'refundOwner'> {
@@ -148,11 +129,11 @@ interface AuthorityParties extends EscrowParties {
 /** The associated token program's own: creates the account of `owner`, or does nothing when it is there. */
 function createTokenAccount(payer: Address, account: Address, owner: Address, mint: Address): Instruction {
   const others = [owner, mint, SYSTEM_PROGRAM, TOKEN_PROGRAM].map(readonly);
-  return instruction(
-    { programId: ASSOCIATED_TOKEN_PROGRAM },
-    [payingSigner(payer), writable(account), ...others],
-    Uint8Array.of(1),
-  );
+  return instruction({ programId: ASSOCIATED_TOKEN_PROGRAM }, Uint8Array.of(1), [
+    payingSigner(payer),
+    writable(account),
+    ...others,
+  ]);
 }
 
 /** Creates vault, then escrow. Signers: `authority`, `payer`. `refundAfter` is ahead of the cluster's clock. */

@@ -37,13 +37,9 @@ const searchPrices = ({ searchPrice, searchPriceCap, mostMultiplier }: FlightsOp
   return [searchPrice, dearest < searchPriceCap ? dearest : searchPriceCap];
 };
 
-const askedBy = <Body>({
-  context,
-  connection,
-  request,
-  body,
-}: Call<FlightsParts, Body, unknown, never>): Asked<Body> => {
-  const { publicUrl, clientAddress } = connection;
+const askedBy = <Body>(call: Call<FlightsParts, Body, unknown, never>): Asked<Body> => {
+  const { context, request, body } = call;
+  const { publicUrl, clientAddress } = call.connection;
   return {
     body,
     // The address of this call as its client knows it.

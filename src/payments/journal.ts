@@ -8,14 +8,7 @@ export type Settlement = Selectable<SettlementTable>;
 
 type SettlementChange = Partial<Pick<Settlement, 'state' | keyof typeof UNSIGNED>>;
 
-interface NewSettlement {
-  readonly key: string;
-  readonly quoteId: string;
-  readonly requestDigest: string;
-  readonly payer: string;
-  readonly amount: number;
-  readonly payTo: string;
-}
+type NewSettlement = Pick<Settlement, 'payment_key' | 'quote_id' | 'request_digest' | 'payer' | 'amount' | 'pay_to'>;
 
 export const LEASE_MS = 4_000;
 
@@ -53,13 +46,8 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
       const now = clock.now();
       const row: Settlement = {
         ...UNSIGNED,
-        payment_key: one.key,
-        quote_id: one.quoteId,
-        request_digest: one.requestDigest,
+        ...one,
         state: 'claimed',
-        payer: one.payer,
-        amount: one.amount,
-        pay_to: one.payTo,
         fence: 1,
         lease_until_ms: now + LEASE_MS,
         created_at_ms: now,

@@ -124,12 +124,13 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
     return refuse(till, visit, await termsOf(till, call, NOBODY), reason);
   }
   const terms = await termsOf(till, call, { payer: verdict.payer });
-  const { amount, quote_id: quoteId, pay_to: payTo, asset } = bound.quote;
-  if (payTo !== terms.payTo || asset !== terms.asset) {
+  const { amount, quote_id, pay_to, asset } = bound.quote;
+  if (pay_to !== terms.payTo || asset !== terms.asset) {
     return refuse(till, visit, terms, 'the challenge is out of date');
   }
   const { payer } = verdict;
-  const row = await till.journal.claim({ key: sent.key, quoteId, requestDigest: visit.digest, payer, amount, payTo });
+  const claim = { payment_key: sent.key, quote_id, request_digest: visit.digest, payer, amount, pay_to };
+  const row = await till.journal.claim(claim);
   if (!row) {
     const known = await till.journal.find(sent.key);
     return known ? again(till, visit, sent, known) : refuse(till, visit, terms, 'this challenge was paid already');

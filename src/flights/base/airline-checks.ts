@@ -23,16 +23,12 @@ class NotAsked extends Error {
 }
 
 /**
- * Looks at live offers for calls that may never be paid (POST /air/intents, /air/book and /air/offer-details are checked
- * before they are challenged), without using up the airline's rate limit for calls that are paid:
- *
- * - unpaid calls about the same offer share one answer of the airline for some seconds;
- * - when a client, or all of them together, ask too often, and while the airline asks us to slow down, unpaid calls skip
- *   the airline and are challenged unchecked; a bad offer is then refused, free of charge, between verification and
- *   settlement. So a client cannot shut out others behind its address;
- * - the check of a verified payment always asks. A payer with too many refused checks, which are free too, has to wait.
- *
- * A rate limit that an unpaid call meets does not raise the price of searches. The counts are those of this process.
+ * Looks at live offers for calls that may never be paid, without using up the airline's rate limit for paid ones:
+ * - unpaid calls about one offer share an answer for some seconds;
+ * - when a client or all ask too often, or the airline asks us to slow down, unpaid calls skip it, and a bad offer is
+ *   refused, free of charge, between verification and settlement: a client cannot shut out others behind its address;
+ * - a verified payment always asks, but a payer with too many refused checks, which are free too, has to wait.
+ * Rate limits of unpaid calls do not raise the price of searches. The counts are those of this process.
  * @param unpaid the same tiers as `paid`, but rate limits go unnoticed
  */
 export function createAirlineChecks(ports: {

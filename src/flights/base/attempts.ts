@@ -6,20 +6,15 @@ import type { FlightsPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 
 /**
- * Throttling of wrong support codes and family names (CONTRACT, section 7).
+ * Throttling of wrong support codes and family names (CONTRACT, section 7). The code has 80 random bits; the name can be
+ * guessed by a thief of the code. The tries of others alone never make a client wait, or strangers could lock the owner out.
  *
- * The code has 80 random bits and needs no throttle; the family name can be guessed by a thief of the code. A client
- * never waits for the tries of others alone, or strangers could lock the owner out for good:
+ * - After 5 wrong tries a client waits until 15 minutes after the fifth last, even when it is right; every further 5 within
+ *   a day double the wait, up to four hours.
+ * - After 5 wrong tries of all on one intent in 15 minutes, a client that was wrong there waits 15 minutes after its last
+ *   try, doubled for each before, up to four hours. Other clients are let in when right, and get 429 when wrong.
  *
- * - After 5 wrong tries a client waits until 15 minutes after the fifth last of them, whatever it asks for and even when
- *   it is right; every further 5 within a day double the wait, up to four hours.
- * - After 5 wrong tries of all clients on one intent in 15 minutes, a client that was wrong on that intent waits 15
- *   minutes after its last try, twice as long for each one before, up to four hours. Other clients are let in when they
- *   are right, and get 429 when they are wrong.
- *
- * So a guesser gets five names from an address, then one at a time, hours apart; and a refund goes to the frozen refund
- * wallet all the same. Counting, comparing and noting are one transaction: tries of the same moment are judged one after
- * another.
+ * Counting, comparing and noting are one transaction, so tries of one moment are judged one after another.
  */
 const MOST_WRONG = 5;
 const WINDOW_MS = 15 * 60_000;

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { type Problem, problem } from '../../kernel/problems.ts';
+import { problem } from '../../kernel/problems.ts';
 import type { PageMessage } from '../../notify/index.ts';
 import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { DeskTables, Store, Tx } from './tables.ts';
@@ -20,10 +20,17 @@ interface Trouble {
   readonly fields: PageMessage['fields'];
 }
 
-/** Pages an operator unless the trouble is marked already. Whoever writes the mark pages. */
+/** Pages an operator unless the trouble is marked already. `value` is kept in the mark (default: the time). */
 export async function pageOnce(
   { store, clock, log, outbox }: PagePorts,
-  { key, event, fields, text, value, level = 'error' }: Trouble & PageOnce,
+  {
+    key,
+    event,
+    fields,
+    text,
+    value,
+    level = 'error',
+  }: Trouble & { readonly text: string; readonly value?: string; readonly level?: 'error' | 'warn' },
 ): Promise<void> {
   const nowMs = clock.now();
   const isFirst = await store.transaction().execute(async (tx) => {
@@ -36,13 +43,6 @@ export async function pageOnce(
     return outbox.enqueue(tx, { kind: 'page', dedupKey: `page:${key}:${nowMs}`, intentId: null, event, text, fields });
   });
   if (isFirst) log(level, event, fields);
-}
-
-interface PageOnce {
-  readonly text: string;
-  /** Kept in the mark (default: the time). */
-  readonly value?: string;
-  readonly level?: 'error' | 'warn';
 }
 
 /** Pages once while a trouble lasts, in any process. @param trouble `text` is null while nothing is wrong */
@@ -106,27 +106,22 @@ export async function writeAudit(
 export const auditAlone = (ports: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>, act: Act) =>
   ports.store.transaction().execute((tx) => writeAudit(tx, ports, act));
 
-interface Switch {
-  /** In the table `meta`, for every process on the database. */
-  readonly key: string;
-  /** True when a setting turns it off, whatever the database says. */
-  readonly isOff: (options: FlightsOptions) => boolean;
-  readonly refusal: () => Problem;
-}
-
-/** The operator's switches for new intents and bookings: all, or those of lowcost offers. Bookings under way continue. */
+/**
+ * The operator's switches for new intents and bookings: all, or those of lowcost offers. Bookings under way continue.
+ * `key` is a row of `meta`, for every process; a setting turns a switch off whatever the database says.
+ */
 const SWITCHES = {
   booking: {
     key: 'booking_disabled',
-    isOff: ({ bookingDisabled }) => bookingDisabled,
+    isOff: ({ bookingDisabled }: FlightsOptions) => bookingDisabled,
     refusal: () => problem('booking_disabled', { retryAfter: 300 }),
   },
   lowcost: {
     key: 'lowcost_booking_disabled',
-    isOff: ({ lowcostDisabled }) => lowcostDisabled,
+    isOff: ({ lowcostDisabled }: FlightsOptions) => lowcostDisabled,
     refusal: () => problem('lowcost_booking_unavailable'),
   },
-} as const satisfies Readonly<Record<string, Switch>>;
+} as const;
 
 export type SwitchName = keyof typeof SWITCHES;
 export const SWITCH_NAMES = Object.keys(SWITCHES) as SwitchName[];
@@ -134,7 +129,7 @@ export const SWITCH_NAMES = Object.keys(SWITCHES) as SwitchName[];
 type SwitchPorts = Pick<FlightsPorts, 'store' | 'options'>;
 
 export async function isOff({ store, options }: SwitchPorts, name: SwitchName): Promise<boolean> {
-  const { key, isOff }: Switch = SWITCHES[name];
+  const { key, isOff } = SWITCHES[name];
   if (isOff(options)) return true;
   const row = await store.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
   return row !== undefined && row.value !== '0';

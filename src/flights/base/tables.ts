@@ -136,7 +136,7 @@ export interface OrderTable {
   updated_at_ms: number;
 }
 
-/** `settling`: unpaid yet. `received`: for an operator. `approved`: is cancelled and paid. `stuck`: for a person. */
+/** `settling`: not paid yet. `received`: for an operator. `approved`: is cancelled and paid. `stuck`: for a person. */
 export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
 
 /** Customers' refund requests. At most one open request per intent: `open_key` is unique. */

@@ -35,9 +35,8 @@ class Ended extends Error {
 }
 
 /*
- * The steps of a booking that the fulfiller buys: queued -> ordering -> (ticketing) -> capturing, then as everywhere.
- * Past the pay button nothing is ever tried again, and nothing is refunded before it is certain that no ticket exists:
- * an unknown outcome waits for a person, with the money in the escrow.
+ * The steps of a booking that the fulfiller buys. Past the pay button nothing is tried again, and only certainty about
+ * the ticket allows a refund: an unknown outcome waits for a person, with the money in the escrow.
  */
 
 /** Leaves the recheck to the till, which must ask for the escrowed price. */
