@@ -21,7 +21,7 @@ export async function markOnce(database: QueryExecutorProvider, key: string, val
   return (await readMark(database, key)) ?? value;
 }
 
-/** Saves the ledger's highest slot, which a power cut may take back to an earlier true one. */
+/** Saves the ledger's last transaction; a power cut may take it back to an earlier true one. */
 export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Promise<void> {
   await database.transaction().execute(async (tx) => {
     const known = readSeen(await readMark(tx, SEEN_LEDGER));

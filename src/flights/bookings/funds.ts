@@ -3,7 +3,7 @@ import { liveKey } from '../../effects/index.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { type FlightsPorts, pageOnce, unlessSilent } from '../base/index.ts';
-import { OPEN_BOOKINGS } from './machine.ts';
+import { OPEN_BOOKINGS, UNORDERED } from './machine.ts';
 
 interface ShortWallet {
   readonly wallet: 'authority' | 'facilitator' | 'treasury';
@@ -282,7 +282,7 @@ async function toBeOrdered({ store }: FlightsPorts, holds: bigint | null, except
         then intents.amount end)`.as('refused'),
     ])
     .where(OPEN_BOOKINGS)
-    .where('state', 'in', ['settling', 'queued', 'ordering'])
+    .where('state', 'in', UNORDERED)
     .where(IS_ITS_OWN)
     .where('bookings.intent_id', '<>', except)
     .executeTakeFirst();

@@ -25,19 +25,28 @@ type Mover = 'payment' | 'runner' | 'operator' | 'sweep';
 
 type Moves = Readonly<Partial<Record<BookingState, readonly Mover[]>>>;
 
-/** `work`: the step runner has a step for the state (steps.ts). `to`: the next states, and who moves a booking there. */
+/**
+ * `work`: the step runner has a step for the state (steps.ts). `unordered`: the airline's balance is kept for it, since its
+ * order is not made yet. `to`: the next states, and who moves a booking there.
+ */
 interface Standing {
   readonly work: boolean;
+  readonly unordered?: true;
   readonly to: Moves;
 }
 
 /** The moves of a booking. Only `moveBooking` writes a state, and only along these. */
 export const BOOKING_STATES = {
   // Written before the payment is settled, so that a crash right after settlement loses nothing.
-  settling: { work: true, to: { queued: ['payment', 'runner'], refunding: ['runner'], stuck: ['runner'] } },
-  queued: { work: true, to: { ordering: ['runner'], refunding: ['runner'], stuck: ['runner'] } },
+  settling: {
+    work: true,
+    unordered: true,
+    to: { queued: ['payment', 'runner'], refunding: ['runner'], stuck: ['runner'] },
+  },
+  queued: { work: true, unordered: true, to: { ordering: ['runner'], refunding: ['runner'], stuck: ['runner'] } },
   ordering: {
     work: true,
+    unordered: true,
     to: { ticketing: ['runner'], capturing: ['runner'], refunding: ['runner'], stuck: ['runner'] },
   },
   ticketing: {
@@ -66,6 +75,11 @@ export type WorkState = {
 }[BookingState];
 
 export const isWork = (state: BookingState): state is WorkState => BOOKING_STATES[state].work;
+
+/** States of paid bookings whose order is not made yet. */
+export const UNORDERED = (Object.keys(BOOKING_STATES) as BookingState[]).filter(
+  (state) => (BOOKING_STATES[state] as Standing).unordered === true,
+);
 
 export function mayMove(from: BookingState, to: BookingState, by: Mover): boolean {
   if (from === 'stuck') return by === 'operator' && isWork(to);
