@@ -13,7 +13,7 @@ import { clusterGiven, keyInArgument, settingsIn } from '../../settings/index.ts
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import { airlineSettings, soldFrom } from './airline-settings.ts';
-import { trustedProxies } from './client-address.ts';
+import { trustedProxies } from './callers.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { drainable, httpServer, STOPPING } from './index.ts';
 import type * as result from './result.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { trustedProxies } from '../../../../src/cli/commands/serve/client-address.ts';
+import { trustedProxies } from '../../../../src/cli/commands/serve/callers.ts';
 
 /** Whose call it is behind a reverse proxy: throttling must see the client, and nobody may pose as another. */
 
