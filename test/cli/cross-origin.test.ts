@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { crossOrigin } from '../../src/cli/commands/serve/cross-origin.ts';
+import { crossOrigin } from '../../src/cli/commands/serve/callers.ts';
 import { HttpResponse } from '../../src/kernel/http.ts';
 
 /** Which calls a page of another origin may make, and what of the answers it may read. */

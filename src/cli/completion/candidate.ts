@@ -20,7 +20,7 @@ export interface Place {
 
 export type Source = (at: Position, home: string, place: Place) => Promise<readonly Candidate[]>;
 
-/** Where in a command line the cursor stands. */
+/** The place of the cursor in a command line. */
 export interface Position {
   /** The command that the words lead to: the tool itself, a group, or a command. */
   readonly command: Commander;

@@ -19,7 +19,7 @@ export async function complete(argv: readonly string[], world: CompletedIn): Pro
   const words = shell === 'bash' ? rejoined(given) : given;
   try {
     const found = await candidatesFor(words, world.tool, world);
-    // What stands before the last colon is no part of the word that bash puts a candidate in the place of.
+    // bash replaces only what follows the last colon.
     const before = shell === 'bash' ? (words.at(-1)?.lastIndexOf(':') ?? -1) + 1 : 0;
     const shown = found.map((one) => (one === FILES ? one : { ...one, value: one.value.slice(before) }));
     world.streams.stdout.write(shown.map((one) => `${lineOf(shell, one)}\n`).join(''));
@@ -90,7 +90,7 @@ async function valuesOfOption(at: Position, tool: ToolSpec, place: Place): Promi
   return valuesNamed(placeholder, at, place);
 }
 
-/** A group stands for its list, or for what it shows. */
+/** The default command of a group is its list, or what it shows. */
 const specAt = (tool: ToolSpec, path: string): CommandSpec | undefined =>
   [path, `${path} list`, `${path} show`].flatMap((name) => specNamed(tool, name) ?? [])[0];
 

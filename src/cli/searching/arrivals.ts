@@ -11,7 +11,7 @@ export type ArrivalsEnd =
   | { readonly kind: 'complete' }
   /** Ctrl-C. */
   | { readonly kind: 'interrupted' }
-  /** --timeout, or slower sellers than anybody would wait for. */
+  /** By --timeout, or after LONGEST_WAIT_MS. */
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'failed'; readonly problem: Problem };
 

@@ -57,7 +57,7 @@ export const fareOfMenu = (offer: Offer, fare: MenuFare): KnownFare => ({
   tax_amount_decimal: null,
 });
 
-/** A fare from a file or a note of this home; null for one that an older version, or somebody by hand, wrote. */
+/** A fare from a file or a note of this home; null for one of an older version, or edited by hand. */
 export const keptFare = (value: unknown): KnownFare | null => (isKept(value) ? value : null);
 
 const isKept = (value: unknown): value is KnownFare =>

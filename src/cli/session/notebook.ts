@@ -4,7 +4,7 @@ import { readJsonOf, writeWhole } from '../../kernel/storage.ts';
 interface Notebook<T> {
   /** null where there is none, or none that can be read. */
   read(): Partial<T> | null;
-  /** Replaces it whole. false where it could not be written, which was told then. */
+  /** Replaces it whole. false: it could not be written, and a warning says so. */
   write(content: T): boolean;
 }
 

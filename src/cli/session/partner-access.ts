@@ -69,7 +69,7 @@ async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place
   return { baseUrl: EMBEDDED_URL, fetch: service.fetch, operatorKeyFile: service.operatorKeyFile };
 }
 
-/** The partner service as one partner, and where it needs it, for one customer. No key ever stands in argv. */
+/** The partner service as one partner, and where needed for one customer. No key is ever in argv. */
 export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentity): Promise<PartnerAccess> {
   const { environment, timeoutMs } = given;
   const [place, { createPartnerClient }] = await Promise.all([placeOf(given), loadPartner()]);
@@ -105,7 +105,7 @@ async function deskAt(given: PartnerAccessGiven, { baseUrl, fetch, operatorKeyFi
   return createPartnerDesk({ baseUrl, fetch, timeoutMs, key: await operatorKey(given, operatorKeyFile) });
 }
 
-/** FARELOCK_OPERATOR_KEY, the profile's file, or the embedded stack's own; none stands in argv. */
+/** FARELOCK_OPERATOR_KEY, the profile's file, or the embedded stack's own; never argv. */
 async function operatorKey(
   { environment, profile }: PartnerAccessGiven,
   own: Place['operatorKeyFile'],

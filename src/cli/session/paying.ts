@@ -52,10 +52,10 @@ export function openPayer(ports: {
   readonly profile: Pick<Profile, 'name' | 'isProjectsChoice'>;
   readonly isDryRun: boolean;
   readonly clock: Clock;
-  /** Told of every payment that is signed or sent again, before it leaves. */
+  /** Called for every payment that is signed or sent again, before it leaves. */
   readonly noted: (paymentId: string) => void;
   readonly neverLanded: (paymentId: string) => Promise<boolean>;
-  /** Told what a person should know beside the answer. */
+  /** Shows notes for the person beside the answer. */
   readonly say: (text: string) => void;
 }): Payer {
   return {
@@ -103,7 +103,7 @@ function notedBy(store: ClientStore, noted: (paymentId: string) => void): Client
   };
 }
 
-/** Who clones a repository has not chosen to spend real money: a project's file can't choose it for them. */
+/** Refuses to spend real money by the choice of a project's file: cloning a repository agrees to nothing. */
 function checkChoice({ name, isProjectsChoice }: Pick<Profile, 'name' | 'isProjectsChoice'>, network: string) {
   if (!isProjectsChoice || network !== SOLANA_NETWORKS.mainnet) return;
   throw problem('payment_declined', {

@@ -141,7 +141,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
   };
 }
 
-/** What stands for an offer in a command to copy: the number of the last list on a terminal, else its id. */
+/** An offer in a command to copy: its number in the last list on a terminal, else its id. */
 export const shortOf = (
   { session, streams }: { session: { recentOffers: RecentOffers }; streams: Streams },
   offerId: string,

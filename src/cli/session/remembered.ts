@@ -58,7 +58,7 @@ export async function noteIntent(
   if (JSON.stringify(before) !== JSON.stringify(now)) await store.describe(intent.intent_id, now);
 }
 
-/** A note of this home after something was paid: a failure is told, and hides no result. */
+/** Awaits a note of this home after something was paid; a failure is shown, and hides no result. */
 export async function besides(
   { terminal }: { readonly terminal: Pick<Terminal, 'note'> },
   writing: Promise<void>,

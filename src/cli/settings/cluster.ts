@@ -33,7 +33,7 @@ export function clusterFrom(text: (name: ClusterSettingName) => string | null | 
   return settings;
 }
 
-/** A moniker as the settings that it stands for; null for a name that is none. */
+/** The settings of a moniker; null for any other name. */
 function valuesOfMoniker(moniker: string): SettingValues | null {
   const known = settingsOfMoniker(moniker);
   if (known === null) return null;

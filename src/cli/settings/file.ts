@@ -75,7 +75,7 @@ export function readUserSettings(path: string): UserSettings {
     limits: readLimits(path, 'limits', file.limits),
     profiles: Object.fromEntries(
       Object.entries(profiles).map(([name, value]) => {
-        // `environment` keeps what was said yes to while addresses came from there.
+        // `environment` keeps what a person agreed to while addresses came from there.
         if (!isProfileName(name) && name !== 'environment')
           throw wrongSetting(path, `profiles.${name}`, 'is not a profile name');
         const settings = readProfileSettings(path, `profiles.${name}`, value);
@@ -156,8 +156,8 @@ export interface ProjectSettings {
 }
 
 /**
- * A project file comes with a repository: whoever wrote it is not trusted. It can't name a keypair, an address, a
- * key file or a host, and it can't raise a limit; it is refused rather than ignored when it tries.
+ * A project file comes with a repository, so its author is not trusted. One that names a keypair, an address, a key
+ * file or a host, or raises a limit, is refused rather than ignored.
  * @throws Problem `settings_invalid` naming file and key
  */
 export function readProjectSettings(path: string): ProjectSettings {

@@ -97,7 +97,7 @@ const PROJECT_FILE = '.farelock.json';
 
 /**
  * The nearest project file from `folder` upward, or null. `FARELOCK_PROJECT_FILE=off` looks for none. Only one of
- * the user's own (or root's) counts: in a shared folder anybody could have put it there.
+ * the user's own (or root's) counts: in a shared folder another user could have put it there.
  */
 function projectFileFrom(folder: string, environment: Environment): string | null {
   if (environment.FARELOCK_PROJECT_FILE === 'off') return null;

@@ -47,7 +47,7 @@ interface SettingsGiven {
   readonly projectFile: string | null;
 }
 
-/** A key goes only to the address that stands beside it: never to one that came from somewhere else. */
+/** A key goes only to the address that was set with it. */
 const KEYS_OF = { flights_url: ['operator_key_file'], partner_url: ['api_key_file', 'customer_token_file'] } as const;
 
 /**

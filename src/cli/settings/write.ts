@@ -14,7 +14,7 @@ export function readOwnSettings(home: string): UserSettings {
 
 const LOCK_PAUSE_MS = 50;
 
-/** Nobody holds the lock this long: who did is gone. */
+/** A lock that is older belongs to a process that is gone. */
 const STALE_LOCK_MS = 5_000;
 
 /**

@@ -136,7 +136,7 @@ export function usageProblem(error: unknown, program: Commander, argv: readonly 
   });
 }
 
-/** The word after a group that takes none beside its commands: what the group stands for would call it one too many. */
+/** The word after a group that is none of its commands; the group's default would call it one argument too many. */
 function unknownIn(program: Commander, command: readonly string[], argv: readonly string[]): string | null {
   const group = command.reduce<Commander | undefined>(
     (inside, name) => inside?.commands.find((one) => one.name() === name),

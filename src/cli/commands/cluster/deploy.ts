@@ -13,7 +13,7 @@ import type * as spec from './spec.ts';
 
 type DeployOptions = OptionsOf<typeof spec.clusterDeploy>;
 
-/** Deploys; what helps when it fails is said for the same cluster. */
+/** Deploys; the next commands of a failure are for the same cluster. */
 export const clusterDeploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   try {
     return await deploy(context, options);

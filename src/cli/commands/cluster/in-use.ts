@@ -9,7 +9,7 @@ import type * as spec from './spec.ts';
 
 type ClusterOptions = OptionsOf<typeof spec.clusterKeys>;
 
-/** The operator's desk for the cluster of a command. A key on the command line is used, and said to be seen by others. */
+/** The operator's desk for the cluster of a command. Notes that others can read a key on the command line. */
 export async function clusterInUse(
   { session, terminal, environment }: Pick<CommandContext, 'session' | 'terminal' | 'environment'>,
   options: ClusterOptions,

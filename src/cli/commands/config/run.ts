@@ -230,7 +230,7 @@ const isSecretName = (name: string): name is SecretName => SECRET_NAMES.some((on
 /**
  * Keeps a secret that standard input holds in a file of the home, mode 0600.
  * @returns the file's path
- * @throws Problem `usage` when it stands in argv, where other processes and the shell's history can read it
+ * @throws Problem `usage` for a secret in argv, where other processes and the shell's history can read it
  */
 async function keepSecret(
   { session, globals, streams }: CommandContext,

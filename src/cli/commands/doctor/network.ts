@@ -161,7 +161,7 @@ async function clusterTime(cluster: Cluster): Promise<TimeTold> {
   return { who: 'the cluster', unixTime: await cluster.unixTime() };
 }
 
-/** The time of the health report, else of the answer's head: the report's fields are nobody's promise. */
+/** The time of the health report, else of the answer's head: the report may leave it out. */
 async function serviceTime(who: string, baseUrl: string, signal: AbortSignal): Promise<TimeTold> {
   const answer = await ask(
     { baseUrl, fetch: overNetwork(), method: 'GET', path: '/health' },
@@ -247,7 +247,7 @@ async function paidHere(
   try {
     const { amount, feePayer, escrowProgram } = readChallenge(answer, { network, asset: usdcMint, wallet: '' });
     const [account] = await cluster.accounts([feePayer]);
-    // Two clusters of one name (two embedded ones, a fork) are told apart by who holds money on them.
+    // Accounts tell two clusters of one name (two embedded ones, a fork) apart.
     if (!account) {
       return failed(`The fee payer of the service has no account on this ${name}: it is another one`, ...OTHER_CLUSTER);
     }

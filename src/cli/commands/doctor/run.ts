@@ -83,7 +83,7 @@ function checksFor(
     ...machineChecks(patient),
     ...privateFileChecks(patient),
     ...databaseChecks(patient),
-    // Without settings nobody knows which cluster and which services are meant.
+    // Without settings the cluster and the services are unknown.
     ...(isKnown
       ? [
           ...clusterChecks(patient, open),

@@ -82,7 +82,7 @@ function secret(
 
 const CHECK_ADDRESS = ['Check the address.', 'farelock config list --show-origin'] as const;
 
-/** Why nobody could be reached, as far as the system says. */
+/** The reason of a failed connection, by the system's code. */
 const WHY: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',

@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '../../../kernel/clock.ts';
-import { fieldLines, fromNow, type Paint, tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { fieldLines, fromNow, listLines, type Paint, utcTime, type View } from '../../../terminal/index.ts';
 import type { OperatorKeys } from '../../../wire/flights/index.ts';
 import type { IssuedPartnerKey, PartnerKey } from '../../../wire/partner/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -58,19 +58,14 @@ export const keysRevoke: Run<typeof spec.keysRevoke> = (context, { keyId }) =>
 
 const keysView: View<OperatorKeys> = {
   list: 'keys',
-  lines: ({ keys, next_cursor }, { paint, width }) => [
-    ...tableLines(
-      ['Key', { title: 'Name', cuts: true }, 'Last used', 'State'],
-      keys.map((key) => [
-        key.key_id,
-        key.name,
-        key.last_used_at === null ? '–' : utcTime(key.last_used_at),
-        key.revoked_at === null ? paint.good('works') : 'revoked',
-      ]),
-      paint.dim,
-      width,
-    ),
-    ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
+  lines: ({ keys, next_cursor }, screen) => [
+    ...listLines(screen, keys, [
+      { title: 'Key', cell: (key) => key.key_id },
+      { title: 'Name', cuts: true, cell: (key) => key.name },
+      { title: 'Last used', cell: (key) => utcTime(key.last_used_at) },
+      { title: 'State', cell: (key) => (key.revoked_at === null ? screen.paint.good('works') : 'revoked') },
+    ]),
+    ...(next_cursor === null ? [] : [screen.paint.dim(`More: --cursor ${next_cursor}`)]),
   ],
   rows: ({ keys }) => keys.map((key) => [key.key_id, key.name, key.last_used_at, key.revoked_at]),
 };
@@ -127,21 +122,16 @@ export const customerTokenIssue: Run<typeof spec.keysToken> = (context, { custom
 
 const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey[] }> => ({
   list: 'keys',
-  lines: ({ keys }, { paint, width }) =>
+  lines: ({ keys }, screen) =>
     keys.length === 0
       ? ['No partner keys.']
-      : tableLines(
-          ['Key', 'Partner', { title: 'Name', cuts: true }, 'Last used', 'State'],
-          keys.map((key) => [
-            key.key_id,
-            key.partner_id,
-            key.name,
-            key.last_used_at === null ? '–' : fromNow(key.last_used_at, nowMs),
-            stateText(key, nowMs, paint),
-          ]),
-          paint.dim,
-          width,
-        ),
+      : listLines(screen, keys, [
+          { title: 'Key', cell: (key) => key.key_id },
+          { title: 'Partner', cell: (key) => key.partner_id },
+          { title: 'Name', cuts: true, cell: (key) => key.name },
+          { title: 'Last used', cell: ({ last_used_at: at }) => (at === null ? '–' : fromNow(at, nowMs)) },
+          { title: 'State', cell: (key) => stateText(key, nowMs, screen.paint) },
+        ]),
   rows: ({ keys }) =>
     keys.map((key) => [
       key.key_id,

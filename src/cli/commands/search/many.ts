@@ -300,8 +300,8 @@ function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc
 
 /**
  * The most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or what they cost
- * should the price rise. More than a call may cost without a question is asked for, unless --yes or --max-payment has
- * said it.
+ * should the price rise. More than a call may cost without a question is asked for, unless --yes or --max-payment allows
+ * it.
  * @throws Problem `payment_above_cap`, `payment_declined`, `daily_limit_reached`, `insufficient_funds`; nothing is paid
  */
 async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<bigint> {

@@ -1,7 +1,8 @@
+import { type HttpHeaders, type HttpRequest, HttpResponse } from '../../../kernel/http.ts';
 import { problem } from '../../../kernel/problems.ts';
 
 interface TrustedProxies {
-  /** Whose call it is: the connection's address, unless a proxy that is trusted speaks for somebody else. */
+  /** The sender of a call: the connection's address, or the one that a trusted proxy names. */
   clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined;
   /** True when a connection comes from one of them. */
   areAt(connection: string | undefined): boolean;
@@ -10,7 +11,7 @@ interface TrustedProxies {
 /**
  * Behind a reverse proxy every connection comes from the proxy, and X-Forwarded-For names the client. The header is
  * believed only on a connection from a trusted proxy, and read from the right: the first address that is not a trusted
- * proxy's own is the client. What stands further left anybody could have written.
+ * proxy's own is the client. Any sender could have written what is further left.
  * @param trusted addresses and CIDR ranges
  * @throws Problem `usage` for one that is neither
  */
@@ -53,7 +54,6 @@ export async function trustedProxies(trusted: readonly string[]): Promise<Truste
     if (nearest === null || !isTrusted(nearest)) return connection;
     for (const hop of (forwardedFor ?? '').split(',').reverse()) {
       const address = read(hop);
-      // Who wrote that is not known: the proxy that passed it on answers for it.
       if (address === null) break;
       nearest = address;
       if (!isTrusted(address)) break;
@@ -68,3 +68,62 @@ export async function trustedProxies(trusted: readonly string[]): Promise<Truste
     },
   };
 }
+
+/** A page's browser asks again after a day whether it may call. */
+const PREFLIGHT_S = '86400';
+
+interface Openness {
+  readonly methods: string;
+  /** Headers that a page may send, besides those that every page may. */
+  readonly headers: string;
+  /** Headers of an answer that a page may read, besides those that every page may. */
+  readonly exposed: string;
+}
+
+/** web3.js names itself in `solana-client`; other clients have headers of their own. */
+const RPC: Openness = { methods: 'POST, OPTIONS', headers: 'content-type, solana-client, *', exposed: 'retry-after' };
+
+/**
+ * The calls of customers: x402's headers, and those that calls take. The stock x402 client asks, in its request, for
+ * headers to be exposed, so that one is allowed too.
+ */
+const PUBLIC: Openness = {
+  methods: 'GET, HEAD, POST, OPTIONS',
+  headers: [
+    ...['content-type', 'accept', 'authorization', 'payment-signature', 'access-control-expose-headers'],
+    ...['x-customer-support-code', 'x-passenger-family-name', 'x-payment'],
+    ...['connect-protocol-version', 'connect-timeout-ms', 'idempotency-key'],
+  ].join(', '),
+  exposed: ['payment-required', 'payment-response', 'retry-after', 'x-request-id', 'x-sponsored-preview'].join(', '),
+};
+
+/** null for paths that are closed to pages of others: the operators' desks, and calls with a partner's key. */
+function opennessOf(pathname: string): Openness | null {
+  if (pathname === '/rpc' || pathname === '/rpc/') return RPC;
+  const isPrivate = /^\/operator(\/|$)|^\/[^/]+\.core\.v1\.partner\.Service\//.test(pathname);
+  return isPrivate ? null : PUBLIC;
+}
+
+/** Lets pages of any origin call open paths, without a browser's credentials: a caller pays, or has a key in the call. */
+export async function crossOrigin(request: HttpRequest, answer: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  const openness = opennessOf(new URL(request.url).pathname);
+  if (!openness) return answer();
+  const { headers } = request;
+  if (request.method === 'OPTIONS' && 'access-control-request-method' in headers)
+    return new HttpResponse(204, null, preflight(openness, headers));
+  const { status, body, headers: own } = await answer();
+  return new HttpResponse(status, body, {
+    ...own,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': openness.exposed,
+  });
+}
+
+const preflight = (openness: Openness, asked: HttpHeaders): HttpHeaders => ({
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': openness.methods,
+  'access-control-allow-headers': openness.headers,
+  'access-control-max-age': PREFLIGHT_S,
+  // A page of the internet that calls a service on this machine.
+  ...('access-control-request-private-network' in asked ? { 'access-control-allow-private-network': 'true' } : {}),
+});

@@ -4,15 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpRequest, HttpResponse, json } from '../../../kernel/http.ts';
 import { problem, problemBody } from '../../../kernel/problems.ts';
 
-/** How long the rest of a body is read past that nobody wanted, so that its sender can hear the answer. */
+/** How long the unread rest of a body is read past, so that its sender can hear the answer. */
 const REST_MS = 500;
 
 type Answer = (request: HttpRequest, incoming: IncomingMessage) => Promise<HttpResponse>;
 
-/**
- * A server of plain requests and answers.
- * @param failed told of a failure that the service could not answer itself: of one that could not even be loaded
- */
+/** @param failed gets a failure that the service could not answer itself, as of one that could not be loaded */
 export const httpServer = (answer: Answer, failed: (error: unknown) => void = () => undefined): Server =>
   createServer(async (incoming, outgoing) => {
     outgoing.once('close', () => letGo(incoming));
@@ -55,7 +52,7 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
   try {
     yield* incoming.iterator({ destroyOnReturn: false });
   } catch (error) {
-    // Whoever has sent everything may have left since: his request is whole all the same.
+    // A sender that left after its last byte has made a whole request.
     if (!incoming.complete) throw error;
     const rest: Uint8Array | null = incoming.read();
     if (rest !== null) yield rest;
@@ -75,12 +72,11 @@ function letGo(incoming: IncomingMessage): void {
   incoming.once('close', () => clearTimeout(end)).resume();
 }
 
-/** Whoever is not answered after this long is cut off: what was begun for him is resumable. */
+/** Answers that take longer are cut off: what they began is resumable. */
 const DRAIN_MS = 25_000;
 const STILL_ACCEPTING_MS = 250;
 const IDLE_LOOK_MS = 50;
 
-/** Said when a server is told to stop. */
 export const STOPPING = 'Stopping after current work. Press Ctrl-C again to stop now.';
 
 interface Stoppable {

@@ -13,8 +13,7 @@ import { clusterGiven, keyInArgument, settingsIn } from '../../settings/index.ts
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import { airlineSettings, soldFrom } from './airline-settings.ts';
-import { trustedProxies } from './callers.ts';
-import { crossOrigin } from './cross-origin.ts';
+import { crossOrigin, trustedProxies } from './callers.ts';
 import { drainable, httpServer, STOPPING } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
@@ -24,7 +23,7 @@ type ServeOptions = OptionsOf<typeof spec.serve>;
 
 type Listening = DocumentOf<typeof result.serve>;
 
-/** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
+/** Serves until a signal to stop; then takes no new work, finishes what runs, and exits 0. */
 export const serve: Run<typeof spec.serve> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
   warnOfSecrets(context, options);

@@ -106,7 +106,7 @@ export function webSockets(
       noServer: true,
       maxPayload: MOST_MESSAGE_BYTES,
       perMessageDeflate: false,
-      // One message in a turn of the loop: whoever else is served has a turn in between.
+      // One message in a turn of the loop, so that others are served in between.
       allowSynchronousEvents: false,
     });
     pings = setInterval(() => lookAfter(connections, patience.idleMs), patience.pingMs);
@@ -228,7 +228,7 @@ function lookAfter(connections: ReadonlySet<Connected>, idleMs: number): void {
   }
 }
 
-/** Closes with a reason; whoever does not read it is hung up on. */
+/** Closes with a reason, and hangs up on a reader that does not answer. */
 function goodbye(socket: WebSocket, code: number, reason: string): void {
   socket.close(code, reason);
   const end = setTimeout(() => socket.terminate(), GOODBYE_MS);
