@@ -1,21 +1,15 @@
 import { readJsonOf, writeWhole } from '../../kernel/storage.ts';
 
 /** A file of conveniences in the home, such as the numbers of the last list. No result waits for it, or fails with it. */
-interface Notebook<T> {
-  /** null where there is none, or none that can be read. */
-  read(): Partial<T> | null;
-  /** Replaces it whole. false: it could not be written, and a warning says so. */
-  write(content: T): boolean;
-}
-
-export function openNotebook<T extends object>(path: string, warn: (text: string) => void): Notebook<T> {
-  let isTold = false;
+export function openNotebook<T extends object>(path: string, warn: (text: string) => void) {
+  let hasWarned = false;
   const failed = (what: string, error: unknown) => {
-    if (!isTold) warn(`${path} could not be ${what}: ${error instanceof Error ? error.message : String(error)}`);
-    isTold = true;
+    if (!hasWarned) warn(`${path} could not be ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    hasWarned = true;
   };
   return {
-    read() {
+    /** null where there is none, or none that can be read. */
+    read(): Partial<T> | null {
       try {
         const content = readJsonOf(path);
         return typeof content === 'object' && content !== null ? (content as Partial<T>) : null;
@@ -24,7 +18,8 @@ export function openNotebook<T extends object>(path: string, warn: (text: string
         return null;
       }
     },
-    write(content) {
+    /** Replaces it whole. false: it could not be written, and a warning says so. */
+    write(content: T): boolean {
       try {
         writeWhole(path, JSON.stringify(content), { mayBeLost: true });
         return true;

@@ -8,27 +8,22 @@ import { type Cluster, type Signer, SOLANA_NETWORKS } from '../../solana/index.t
 import type { Terminal } from '../../terminal/index.ts';
 import { type GlobalOptions, loadWrite, type Profile } from '../settings/index.ts';
 
-/** The payments that this run has signed, sent again, or whose answers it has: what an interruption has to tell of. */
-export interface PaidHere {
-  note(paymentId: string): void;
-  readonly ids: readonly string[];
-  /** As the journal has them now, in the order of their notes. */
-  records(): Promise<readonly PaymentRecord[]>;
-  /** Notes that the person has seen what they bought: from now on, the same calls are paid for anew. */
-  shown(): Promise<void>;
-}
+export type PaidHere = ReturnType<typeof openPaidHere>;
 
-export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 'shown'>>): PaidHere {
+/** The payments that this run has signed or sent again, or whose answers it has: an interruption lists them. */
+export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 'shown'>>) {
   const ids = new Set<string>();
   return {
-    note: (paymentId) => void ids.add(paymentId),
-    get ids() {
+    note: (paymentId: string): void => void ids.add(paymentId),
+    get ids(): readonly string[] {
       return [...ids];
     },
-    async shown() {
+    /** Notes that the person has seen what they bought: from now on, the same calls are paid for anew. */
+    async shown(): Promise<void> {
       if (ids.size > 0) await (await store()).shown([...ids]);
     },
-    async records() {
+    /** As the journal has them now, in the order of their notes. */
+    async records(): Promise<readonly PaymentRecord[]> {
       if (ids.size === 0) return [];
       const journal = await store();
       const found = await Promise.all([...ids].map((id) => journal.payment(id)));

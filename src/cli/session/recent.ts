@@ -4,29 +4,6 @@ import type { MenuFare, Offer } from '../../wire/flights/index.ts';
 import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
 import { openNotebook } from './notebook.ts';
 
-/** The list of the last search: the numbers on the screen, and enough of each offer to recognise it later. */
-export interface RecentOffers {
-  remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>): Promise<void>;
-  /** One offer as number 1, in place of the last list. */
-  rememberOne(offerId: string, journey: RecentJourney): void;
-  /**
-   * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list has
-   * a `3.2` of its own. Answers the number of each fare by its offer id; none for an offer that no search showed.
-   */
-  rememberMenu(offer: Offer, fares: readonly MenuFare[]): Promise<Readonly<Record<string, string>>>;
-  /** An offer id as it is; a number of the last search as the offer that it stood for. */
-  resolve(idOrNumber: string): string;
-  /**
-   * The offers of the same itinerary in the last list, each with its number: the offer itself alone where no list
-   * showed it.
-   */
-  fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[];
-  /** The numbers of the last list, in its order, with what they stand for. */
-  listed(): { readonly number: string; readonly offerId: string; readonly journey: RecentJourney | null }[];
-  /** An offer that the last search showed, else null. */
-  journey(offerId: string): KnownJourney | null;
-}
-
 interface RecentJourney {
   readonly route: string;
   /** YYYY-MM-DD */
@@ -52,11 +29,13 @@ interface RecentFile {
   readonly itineraries: Readonly<Record<string, KnownFare['slices']>>;
 }
 
+export type RecentOffers = ReturnType<typeof openRecentOffers>;
+
 /**
- * Kept in a file of the home, replaced whole: two searches at once leave one of the two. It comes after what was paid
- * for: a file that can't be written or read is told, and stops nothing.
+ * The list of the last search: the numbers on the screen, and enough of each offer to recognise it later. A file of the
+ * home, replaced whole: two searches at once leave one of the two.
  */
-export function openRecentOffers(path: string, warn: (text: string) => void): RecentOffers {
+export function openRecentOffers(path: string, warn: (text: string) => void) {
   const file = openNotebook<RecentFile>(path, warn);
   const read = (): RecentFile | null => {
     const kept = file.read();
@@ -77,7 +56,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
     return offerId;
   };
   return {
-    async remember(offers, numbered) {
+    async remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>): Promise<void> {
       const journeys: Record<string, KeptJourney> = {};
       for (const offer of offers) {
         for (const option of offer.fare_options ?? []) {
@@ -87,10 +66,16 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
       }
       write({ numbered, journeys, itineraries: itinerariesOf(offers) });
     },
-    rememberOne(offerId, journey) {
+    /** One offer as number 1, in place of the last list. */
+    rememberOne(offerId: string, journey: RecentJourney): void {
       write({ numbered: { '1': offerId }, journeys: { [offerId]: journey }, itineraries: {} });
     },
-    async rememberMenu(offer, fares) {
+    /**
+     * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list
+     * has a `3.2` of its own.
+     * @returns the number of each fare by its offer id; none for an offer that no search showed
+     */
+    async rememberMenu(offer: Offer, fares: readonly MenuFare[]): Promise<Readonly<Record<string, string>>> {
       const { numbered, journeys, itineraries } = read() ?? EMPTY;
       const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);
       const isOther = (id: string | undefined) => id !== undefined && !id.startsWith(`${offer.offer_id}##`);
@@ -108,8 +93,10 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
       });
       return isKept ? Object.fromEntries(known) : {};
     },
+    /** An offer id as it is; a number of the last search as its offer. */
     resolve,
-    fareFamily(idOrNumber) {
+    /** The offers of an itinerary in the last list with their numbers; of one that was not listed, the offer alone. */
+    fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[] {
       const offerId = resolve(idOrNumber);
       const numbered = Object.entries(read()?.numbered ?? {});
       const itinerary = numbered.find(([, id]) => id === offerId)?.[0].split('.')[0];
@@ -123,7 +110,8 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
       }
       return family.filter((fare) => !fare.offerId.startsWith('lowcost:'));
     },
-    listed() {
+    /** The numbers of the last list, in its order, with their offers. */
+    listed(): { readonly number: string; readonly offerId: string; readonly journey: RecentJourney | null }[] {
       const { numbered, journeys } = read() ?? EMPTY;
       return Object.entries(numbered).map(([number, offerId]) => ({
         number,
@@ -131,7 +119,8 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
         journey: journeys[offerId] ?? null,
       }));
     },
-    journey(offerId) {
+    /** null for an offer that the last search did not show. */
+    journey(offerId: string): KnownJourney | null {
       const { journeys, itineraries } = read() ?? EMPTY;
       const kept = journeys[offerId];
       if (!kept) return null;

@@ -35,7 +35,7 @@ export interface Session extends Doors {
   readonly baseUrl: string;
   readonly keypairFile: string;
   readonly recentOffers: RecentOffers;
-  readonly recentCases: RecentCases;
+  readonly recentCases: ReturnType<typeof openRecentCases>;
   /** The escrow programs that this profile pays into. */
   readonly trust: ProgramTrust;
   flights(options?: FlightsOptions): Promise<FlightsClient>;
@@ -186,19 +186,14 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
 }
 
 /** The numbers of the refund queue that was last on the screen. */
-interface RecentCases {
-  remember(requestIds: readonly string[]): void;
-  /** An id as it is; a number as the case that it stood for. @throws Problem `refund_request_not_found` */
-  resolve(idOrNumber: string): string;
-}
-
-function openRecentCases(path: string, warn: (text: string) => void): RecentCases {
+function openRecentCases(path: string, warn: (text: string) => void) {
   const file = openNotebook<{ readonly listed: readonly string[] }>(path, warn);
   return {
-    remember(listed) {
+    remember(listed: readonly string[]): void {
       file.write({ listed });
     },
-    resolve(idOrNumber) {
+    /** An id as it is; a number as its case. @throws Problem `refund_request_not_found` */
+    resolve(idOrNumber: string): string {
       if (!/^\d{1,3}$/.test(idOrNumber)) return idOrNumber;
       const id = file.read()?.listed?.[Number(idOrNumber) - 1];
       if (id !== undefined) return id;
