@@ -84,7 +84,7 @@ export const partnerPlatform: Run<typeof spec.partnerPlatform> = async (context,
         `${paint.good('✓')} Listening on ${paint.bold(shown.url)}`,
         ...fieldLines(
           paint.dim,
-          shown.partners.map((partner) => [
+          shown.partners.map((partner): [string, string] => [
             partner.partner_id,
             `${partner.platform_url} (${partner.verifies_signatures ? 'verifies signatures' : 'takes unsigned requests'}${partner.moves_orders ? ', updates orders' : ''})`,
           ]),
