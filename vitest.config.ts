@@ -38,6 +38,8 @@ const shared = {
   // Patience with a busy machine: what hangs is ended, and no test asserts how long anything takes.
   testTimeout: 180_000,
   hookTimeout: 180_000,
+  // What is polled for is often a process: the next one does not begin in the same breath.
+  expect: { poll: { interval: 200 } },
   maxWorkers: 3,
   setupFiles: ['test/setup.ts', 'test/undeclared.ts'],
   // A certificate bundle in the environment slows every Node start; colour and profiles change what is printed.
