@@ -88,6 +88,8 @@ const inAscii = {
 export default defineConfig({
   entry: { main: 'src/cli/main.ts' },
   outDir: 'dist',
+  // What the sandbox carrier's pages load: the tool reads them from beside its chunks.
+  copy: ['src/sandbox/carrier-site/site.css', 'src/sandbox/carrier-site/site.js'],
   // A module that one command imports when it runs may be part of what every other loads at once: that is meant.
   inputOptions: { checks: { ineffectiveDynamicImport: false } },
   plugins: [throughFaces, withoutPrograms, withoutOldWeb, namesModules, withoutCollation, inAscii],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, json } from '../../kernel/http.ts';
 import { createWorld } from '../airline/index.ts';
@@ -8,7 +9,6 @@ import { deliverDue, sandboxDkimRecord } from './mail.ts';
 import { html, page } from './page.ts';
 import { passengersPages } from './passengers.ts';
 import type { SiteScenario } from './scenarios.ts';
-import { SCRIPT, STYLE } from './script.ts';
 import { searchPages } from './search.ts';
 import { tillPages } from './till.ts';
 import { cookieFor, createVisitors, type Pages, type SiteAnswer, type SitePorts } from './visit.ts';
@@ -49,6 +49,12 @@ const PAGES: Pages = {
   },
 };
 
+/** A file beside this one; the build copies it beside the bundle. Read once, so that an upgrade changes no open site. */
+function asset(name: string, type: string): () => HttpResponse {
+  const text = readFileSync(new URL(name, import.meta.url), 'utf8');
+  return () => new HttpResponse(200, text, { 'content-type': `${type}; charset=utf-8` });
+}
+
 /** A pretend carrier's web site with its own books (docs/sandbox.md). */
 export function openCarrierSite(options: CarrierSiteOptions) {
   const { clock, seed } = options;
@@ -64,8 +70,8 @@ export function openCarrierSite(options: CarrierSiteOptions) {
   };
   const visitors = createVisitors(ports);
   const fixed: Readonly<Record<string, () => HttpResponse>> = {
-    'GET /assets/site.css': () => new HttpResponse(200, STYLE, { 'content-type': 'text/css; charset=utf-8' }),
-    'GET /assets/site.js': () => new HttpResponse(200, SCRIPT, { 'content-type': 'text/javascript; charset=utf-8' }),
+    'GET /assets/site.css': asset('site.css', 'text/css'),
+    'GET /assets/site.js': asset('site.js', 'text/javascript'),
     'GET /sandbox/sales': () => json(books.report(clock.now())),
     'GET /sandbox/dkim': () => new HttpResponse(200, sandboxDkimRecord(), { 'content-type': 'text/plain' }),
   };
