@@ -1,2 +1,3 @@
+export * from './direct.ts';
 export * from './fulfiller.ts';
 export * from './provider.ts';

@@ -27,7 +27,7 @@ test('the order of the fares changes between visits, and each fare is found by w
         .join(),
     );
     for (const fare of page(number + 100).fares) {
-      const asked = { fare, amountDecimal: decimalOf(fare.totalCents), passengers: [] };
+      const asked = { fare, amountDecimal: decimalOf(fare.totalCents) };
       expect(goToTill(page(number), asked)).toEqual({ kind: 'ready_to_pay', totalDecimal: decimalOf(fare.totalCents) });
     }
   }
@@ -35,18 +35,11 @@ test('the order of the fares changes between visits, and each fare is found by w
   expect(new Set(page(1).fares.map(fareKey)).size).toBe(4);
 });
 
-test('an add-on that the page ticked is unticked; left alone, it would be on the bill', () => {
-  const visited = page(1);
-  visited.choose(0);
-  expect(visited.addOns().some((one) => one.ticked)).toBe(true);
-  expect(visited.totalCents()).toBeGreaterThan(visited.fares[0]?.totalCents ?? 0);
-});
-
 test('a till that asks for anything but the escrowed price is left without paying', () => {
   const [fare] = page(1).fares;
   if (!fare) throw new Error('no fare');
   for (const cents of [fare.totalCents - 1, fare.totalCents + 1]) {
-    const till = goToTill(page(2), { fare, amountDecimal: decimalOf(cents), passengers: [] });
+    const till = goToTill(page(2), { fare, amountDecimal: decimalOf(cents) });
     expect(till).toEqual({ kind: 'price_differs', foundAmountDecimal: decimalOf(fare.totalCents) });
     expect(till.kind !== 'ready_to_pay' && boughtNothing(till)).toBe(true);
   }

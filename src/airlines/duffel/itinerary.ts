@@ -3,18 +3,16 @@ import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
 import { zoneOffsets } from '../../kernel/domain/ics.ts';
 import { isoDuration } from '../../kernel/domain/offers.ts';
 import type { Segment, Slice } from '../../wire/flights/index.ts';
+import { flightKey } from '../direct.ts';
 import { type Fields, iata, list, localTime, object, text } from './read.ts';
 
 export interface Reading {
   readonly zones: Zones;
-  /** Reports a required field that is missing; gives null. */
+  /** Reports a missing required field; returns null. */
   missing(field: string): null;
 }
 
-/**
- * One direction, and a text that is the same for the same flights, whoever sells them; null where a field is missing that
- * can't be left open.
- */
+/** Reads a direction, with a key of its flights that is the same for all sellers; null without a required field. */
 export function readSlice(value: unknown, reading: Reading): { slice: Slice; flights: string } | null {
   const raw = object(value);
   const read: NonNullable<ReturnType<typeof readSegment>>[] = [];
@@ -67,13 +65,12 @@ function readSegment(raw: Fields | null, reading: Reading): { segment: Segment; 
   };
   const duration = readDuration(raw.duration) ?? durationOf(reading, ends, ends);
   if (duration === null) return missing('segment.duration');
-  // Absent where the airline sells no flights with technical stops.
   const stops = list(raw.stops) ?? [];
   const passengers = (list(raw.passengers) ?? []).map((one) => text(object(one)?.fare_basis_code));
   const designator = `${marketing.code ?? ''}${marketing.number}`;
   const operated = operating.code && operating.number ? `${operating.code}${operating.number}` : null;
   return {
-    flight: `${operated ?? designator}-${origin.iata}-${destination.iata}-${departing.slice(0, 10).replaceAll('-', '')}`,
+    flight: flightKey(operated ?? designator, ends),
     segment: {
       ...ends,
       duration,
@@ -91,7 +88,7 @@ function readSegment(raw: Fields | null, reading: Reading): { segment: Segment; 
   };
 }
 
-/** Computed from the local times and their zones, where the seller leaves it out; null where a change of the clocks hides it. */
+/** Computes a duration that the seller leaves out; null where a clock change makes it ambiguous. */
 function durationOf(
   { zones }: Reading,
   first: Pick<Segment, 'departing_at' | 'origin_time_zone'>,
@@ -110,7 +107,7 @@ function placeOf(value: unknown, { zones }: Reading): { iata: string; zone: stri
   return zone !== null && zones.isKnown(zone) ? { iata: code, zone } : null;
 }
 
-/** `code` is null for an airline without a code of IATA. */
+/** `code` is null for an airline without an IATA code. */
 function carrierOf(value: unknown, number: unknown) {
   const raw = object(value);
   const name = text(raw?.name);
@@ -123,13 +120,13 @@ function carrierOf(value: unknown, number: unknown) {
   };
 }
 
-/** `0117` is flight 117. */
+/** Drops leading zeros: `0117` is flight 117. */
 const flightNumber = (number: string): string | null =>
   /^0*(\d{1,4}[A-Z]?)$/.exec(number.trim().toUpperCase())?.[1] ?? null;
 
 export type Zones = ReturnType<typeof createZones>;
 
-/** Time zones by name, each opened once: an answer names the same few a thousand times. */
+/** Opens each time zone once: an answer names the same few a thousand times. */
 export function createZones() {
   const opened = new Map<string, ((ms: number) => number) | null>();
   function offsetsOf(zone: string) {
@@ -140,7 +137,7 @@ export function createZones() {
     return offsets;
   }
 
-  /** The one instant with this local time (`2026-03-20T07:25:00`); null where there is none, or two. */
+  /** Epoch ms of a local time (`2026-03-20T07:25:00`); null where clocks skip or repeat it. */
   function instantOf(time: string, zone: string): number | null {
     const offsetAt = offsetsOf(zone);
     if (!offsetAt) return null;
@@ -156,7 +153,7 @@ function open(zone: string) {
   try {
     return zoneOffsets(zone);
   } catch (error) {
-    // Intl doesn't know the name.
+    // An unknown name.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -164,7 +161,7 @@ function open(zone: string) {
 
 const DURATION = /^P(?:(\d{1,3})D)?(?:T(?:(\d{1,3})H)?(?:(\d{1,4})M)?(?:(\d{1,5})(?:\.\d+)?S)?)?$/;
 
-/** `PT02H26M` and `P1DT` as the wire writes them; null for nothing, and for a duration of zero. */
+/** Rewrites `PT02H26M` and `P1DT` in the wire's form; null for anything else, and for zero. */
 function readDuration(value: unknown): string | null {
   const match = typeof value === 'string' ? DURATION.exec(value) : null;
   if (!match) return null;

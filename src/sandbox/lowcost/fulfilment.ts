@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import {
   type BookOutcome,
+  directOffer,
+  directSlice,
   type Fulfiller,
   fareKey,
   type LiveOffer,
@@ -17,7 +19,7 @@ import { HOUR_MS } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Offer, Passenger, Slice } from '../../wire/flights/index.ts';
+import type { Offer, Slice } from '../../wire/flights/index.ts';
 import {
   CLOCK_SKEW_MS,
   DEARER_BY,
@@ -224,60 +226,28 @@ function readLeg(world: World, text: string): Leg | null {
   return legs.find((leg) => leg.number === Number(number)) ?? null;
 }
 
-type Visit = ReturnType<typeof visit>;
-
-/** A browser's visit from the fare list to the pay button. */
-export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: number) {
-  const fares = shuffled(world, mishap === 'sold_out' ? [] : fareMenu(world, trip), visitNumber);
-  let chosen: PageFare | undefined;
-  let addOns = [
-    { name: 'Travel insurance', cents: 1290 * trip.adults, ticked: true },
-    { name: 'Priority boarding', cents: 890 * trip.adults, ticked: false },
-  ];
-  return {
-    /** In this visit's order. */
-    fares,
-    choose(position: number): void {
-      chosen = fares[position];
-    },
-    /** The insurance is ticked from the start. */
-    addOns: () => addOns,
-    untick(name: string): void {
-      addOns = addOns.map((one) => (one.name === name ? { ...one, ticked: false } : one));
-    },
-    /** The form's refusal; null: accepted. */
-    submit(_passengers: readonly Passenger[]): NothingBought | null {
-      if (mishap === 'form_rejected') return { kind: 'form_rejected', fields: ['passport_number'] };
-      return mishap === 'captcha' || mishap === 'account_wall' ? { kind: mishap } : null;
-    },
-    /** US cents. */
-    totalCents(): number {
-      const fare = chosen?.totalCents ?? 0;
-      const asked = mishap === 'price_differs_at_till' ? Math.ceil(fare * DEARER_BY) : fare;
-      return addOns.reduce((sum, one) => sum + (one.ticked ? one.cents : 0), asked);
-    },
-  };
-}
+/** A browser's visit to the fare list, in its own order. */
+export const visit = (world: World, trip: Trip, mishap: Scenario, visitNumber: number) => ({
+  mishap,
+  fares: shuffled(world, mishap === 'sold_out' ? [] : fareMenu(world, trip), visitNumber),
+});
 
 /**
- * Goes up to the pay button without pressing it. Finds the fare by content, as places change, unticks every add-on, and
- * requires the escrowed price to the cent.
+ * Goes up to the pay button without pressing it. Finds the fare by content, as places change, and requires the escrowed
+ * price to the cent.
  */
 export function goToTill(
-  page: Visit,
-  { fare, amountDecimal, passengers }: Pick<Purchase, 'fare' | 'amountDecimal' | 'passengers'>,
+  { mishap, fares }: ReturnType<typeof visit>,
+  { fare, amountDecimal }: Pick<Purchase, 'fare' | 'amountDecimal'>,
 ): NothingBought | { readonly kind: 'ready_to_pay'; readonly totalDecimal: string } {
-  const position = page.fares.findIndex((one) => fareKey(one) === fareKey(fare));
-  if (position < 0) return { kind: 'offer_gone' };
-  page.choose(position);
-  for (const { name, ticked } of page.addOns()) if (ticked) page.untick(name);
-  const refused = page.submit(passengers);
-  if (refused) return refused;
-  const totalDecimal = decimalOf(page.totalCents());
-  if (parseUsdc(totalDecimal) !== parseUsdc(amountDecimal)) {
-    return { kind: 'price_differs', foundAmountDecimal: totalDecimal };
-  }
-  return { kind: 'ready_to_pay', totalDecimal };
+  const chosen = fares.find((one) => fareKey(one) === fareKey(fare));
+  if (!chosen) return { kind: 'offer_gone' };
+  if (mishap === 'form_rejected') return { kind: mishap, fields: ['passport_number'] };
+  if (mishap === 'captcha' || mishap === 'account_wall') return { kind: mishap };
+  const dearer = mishap === 'price_differs_at_till' ? DEARER_BY : 1;
+  const totalDecimal = decimalOf(Math.ceil(chosen.totalCents * dearer));
+  if (parseUsdc(totalDecimal) === parseUsdc(amountDecimal)) return { kind: 'ready_to_pay', totalDecimal };
+  return { kind: 'price_differs', foundAmountDecimal: totalDecimal };
 }
 
 /** An offer's life after its quote. */
@@ -286,59 +256,33 @@ const OFFER_LIFE_MS = HOUR_MS;
 /** The menu's cheapest fare as an offer. */
 function offerOf(world: World, id: string, trip: Trip): Offer {
   const [fare] = fareMenu(world, trip);
-  const slices = trip.legs.map(sliceOf);
-  const [first] = slices;
   const [leg] = trip.legs;
-  if (!fare || !first || !leg) throw new RangeError('a trip without flights');
-  const { fare_brand_name: _, segments: __, ...span } = first;
-  return {
-    offer_id: id,
-    comparison_key: trip.legs.map(legText).join('~'),
-    owner_name: leg.carrier.name,
-    ...span,
-    slices: slices.map((slice) => ({ ...slice, fare_brand_name: fare.brand })),
-    fare_brand_name: fare.brand,
-    cabin_class: 'economy',
-    cabin_class_marketing_name: null,
-    checked_bags_included: fare.checkedBags,
-    carry_on_bags_included: fare.carryOnBags,
-    conditions: fare.conditions,
-    total_amount: fare.totalCents * 10_000,
-    total_amount_decimal: decimalOf(fare.totalCents),
-    total_currency: 'USD',
-    // A lowcost site shows one number.
-    base_amount_decimal: null,
-    tax_amount_decimal: null,
-    total_emissions_kg: null,
-    supported_loyalty_programmes: [],
-    identity_documents_required: true,
-    requires_instant_payment: true,
-    expires_at: new Date(trip.quotedMinute * 60_000 + OFFER_LIFE_MS).toISOString(),
-  };
+  if (!fare || !leg) throw new RangeError('a trip without flights');
+  return directOffer(
+    trip.legs.map((one) => sliceOf(one, fare.brand)),
+    {
+      offer_id: id,
+      owner_name: leg.carrier.name,
+      fare_brand_name: fare.brand,
+      checked_bags_included: fare.checkedBags,
+      carry_on_bags_included: fare.carryOnBags,
+      conditions: fare.conditions,
+      total: BigInt(fare.totalCents) * 10_000n,
+      total_currency: 'USD',
+      expiresAtMs: trip.quotedMinute * 60_000 + OFFER_LIFE_MS,
+    },
+  );
 }
 
-function sliceOf(leg: Leg): Slice {
-  const span = spanOf(leg.from, leg.to, leg.departureLocalMs, leg.arrivalLocalMs, leg.blockMinutes);
-  const number = `${leg.carrier.code}${leg.number}`;
-  return {
-    ...span,
-    stops: 0,
-    technical_stops: 0,
-    fare_brand_name: null,
-    segments: [
-      {
-        ...span,
-        carrier_name: leg.carrier.name,
-        operating_flight_number: number,
-        marketing_carrier_name: leg.carrier.name,
-        flight_number: number,
-        aircraft_name: null,
-        origin_terminal: null,
-        destination_terminal: null,
-        fare_basis_code: null,
-        technical_stops: 0,
-        technical_stop_airports: [],
-      },
-    ],
+function sliceOf({ carrier, number, from, to, ...leg }: Leg, brand: string | null): Slice {
+  const sold = {
+    carrier_name: carrier.name,
+    operating_flight_number: `${carrier.code}${number}`,
+    marketing_carrier_name: carrier.name,
+    flight_number: `${carrier.code}${number}`,
+    aircraft_name: null,
+    origin_terminal: null,
+    destination_terminal: null,
   };
+  return directSlice(spanOf(from, to, leg.departureLocalMs, leg.arrivalLocalMs, leg.blockMinutes), sold, brand);
 }
