@@ -1,22 +1,13 @@
 import { HttpResponse, json } from '../../kernel/http.ts';
 import ERRORS from './errors.json' with { type: 'json' };
 
-type ErrorType =
-  | 'authentication_error'
-  | 'airline_error'
-  | 'invalid_state_error'
-  | 'rate_limit_error'
-  | 'validation_error'
-  | 'invalid_request_error'
-  | 'api_error';
-
 /** Documented errors by code: status, type, title and message. */
-const KINDS = ERRORS as Record<keyof typeof ERRORS, [number, ErrorType, string, string]>;
+const KINDS = ERRORS as Record<keyof typeof ERRORS, [number, string, string, string]>;
 
 export type KindName = keyof typeof KINDS;
 
 interface ErrorKind {
-  readonly type: ErrorType;
+  readonly type: string;
   readonly code: string;
   readonly title: string;
   readonly message: string;

@@ -5,8 +5,10 @@ import { decimalOf, unitsOf } from '../../kernel/money.ts';
  * Behaviours of a partner (admin route) or an order (last four decimals, docs/sandbox.md). `once`: its first call only.
  */
 export interface Behaviour {
+  /** Amounts that end in these four decimals behave so. */
+  readonly decimals?: string;
   /** Refuses before any write. */
-  readonly before?: { readonly status: 400 | 422 | 503; readonly retryAfterSeconds?: number; readonly once?: true };
+  readonly before?: { readonly status: 400 | 422 | 503; readonly once?: true };
   /** Spoils a written order's answer. */
   readonly answer?: { readonly kind: keyof typeof MISANSWERS; readonly once?: true };
   /** Refuses repetitions as duplicates, as careless platforms do. */
@@ -48,71 +50,48 @@ export type Outcome = keyof typeof STEPS;
 
 export const BEHAVIOURS = {
   normal: {},
-  invalid: { before: { status: 400 } },
-  over_limit: { before: { status: 422 } },
-  outage: { before: { status: 503 } },
-  outage_once: { before: { status: 503, once: true } },
-  slow: { answer: { kind: 'slow' } },
-  silent: { answer: { kind: 'silent' } },
-  silent_once: { answer: { kind: 'silent', once: true } },
-  torn: { answer: { kind: 'torn' } },
-  torn_once: { answer: { kind: 'torn', once: true } },
-  duplicate: { answer: { kind: 'torn', once: true }, refusesRepeats: true },
-  bad_gateway_once: { answer: { kind: 'bad_gateway', once: true } },
-  no_instructions: { answer: { kind: 'no_instructions' } },
-  not_json: { answer: { kind: 'not_json' } },
-  huge: { answer: { kind: 'huge' } },
-  http_url: { answer: { kind: 'http_url' } },
-  bad_status: { answer: { kind: 'bad_status' } },
-  bad_amount: { answer: { kind: 'bad_amount' } },
-  redirect: { answer: { kind: 'redirect' } },
-  ends_in_error: { outcome: 'error' },
-  ends_canceled: { outcome: 'canceled' },
-  ends_refunded: { outcome: 'refunded' },
-  is_reviewed: { outcome: 'reviewed' },
-  waits: { outcome: 'waiting' },
-  paid_late: { outcome: 'paid_late' },
-  paid_short: { outcome: 'paid_short' },
-  paid_over: { outcome: 'paid_over' },
+  invalid: { decimals: '4000', before: { status: 400 } },
+  over_limit: { decimals: '4220', before: { status: 422 } },
+  outage: { decimals: '5030', before: { status: 503 } },
+  outage_once: { decimals: '5031', before: { status: 503, once: true } },
+  slow: { decimals: '0001', answer: { kind: 'slow' } },
+  silent: { decimals: '0005', answer: { kind: 'silent' } },
+  silent_once: { decimals: '0002', answer: { kind: 'silent', once: true } },
+  torn: { decimals: '0004', answer: { kind: 'torn' } },
+  torn_once: { decimals: '0003', answer: { kind: 'torn', once: true } },
+  duplicate: { decimals: '0006', answer: { kind: 'torn', once: true }, refusesRepeats: true },
+  bad_gateway_once: { decimals: '5021', answer: { kind: 'bad_gateway', once: true } },
+  no_instructions: { decimals: '0010', answer: { kind: 'no_instructions' } },
+  not_json: { decimals: '0011', answer: { kind: 'not_json' } },
+  huge: { decimals: '0012', answer: { kind: 'huge' } },
+  http_url: { decimals: '0013', answer: { kind: 'http_url' } },
+  bad_status: { decimals: '0014', answer: { kind: 'bad_status' } },
+  bad_amount: { decimals: '0015', answer: { kind: 'bad_amount' } },
+  redirect: { decimals: '0016', answer: { kind: 'redirect' } },
+  ends_in_error: { decimals: '0020', outcome: 'error' },
+  ends_canceled: { decimals: '0021', outcome: 'canceled' },
+  ends_refunded: { decimals: '0022', outcome: 'refunded' },
+  is_reviewed: { decimals: '0023', outcome: 'reviewed' },
+  waits: { decimals: '0024', outcome: 'waiting' },
+  paid_late: { decimals: '0025', outcome: 'paid_late' },
+  paid_short: { decimals: '0026', outcome: 'paid_short' },
+  paid_over: { decimals: '0027', outcome: 'paid_over' },
 } as const satisfies Record<string, Behaviour>;
 
 export type BehaviourName = keyof typeof BEHAVIOURS;
 export const BEHAVIOUR_NAMES = Object.keys(BEHAVIOURS) as BehaviourName[];
 
-/** The decimals' meanings: `150.4220` is refused as outside the limits. */
-export const MAGIC_DECIMALS: Readonly<Record<string, BehaviourName>> = {
-  '4000': 'invalid',
-  '4220': 'over_limit',
-  '5030': 'outage',
-  '5031': 'outage_once',
-  '5021': 'bad_gateway_once',
-  '0001': 'slow',
-  '0002': 'silent_once',
-  '0003': 'torn_once',
-  '0004': 'torn',
-  '0005': 'silent',
-  '0006': 'duplicate',
-  '0010': 'no_instructions',
-  '0011': 'not_json',
-  '0012': 'huge',
-  '0013': 'http_url',
-  '0014': 'bad_status',
-  '0015': 'bad_amount',
-  '0016': 'redirect',
-  '0020': 'ends_in_error',
-  '0021': 'ends_canceled',
-  '0022': 'ends_refunded',
-  '0023': 'is_reviewed',
-  '0024': 'waits',
-  '0025': 'paid_late',
-  '0026': 'paid_short',
-  '0027': 'paid_over',
-};
+/** Meanings of an amount's last four decimals: `150.4220` is refused as outside the limits. */
+export const MAGIC_DECIMALS = Object.fromEntries(
+  BEHAVIOUR_NAMES.flatMap((name) => {
+    const { decimals }: Behaviour = BEHAVIOURS[name];
+    return decimals === undefined ? [] : [[decimals, name]];
+  }),
+) as Readonly<Record<string, BehaviourName>>;
 
 /** Needs exactly four decimals. */
 export function behaviourOfAmount(amount: string): BehaviourName {
-  const decimals = /\.(\d{4})$/.exec(amount)?.[1] ?? '';
-  return Object.hasOwn(MAGIC_DECIMALS, decimals) ? (MAGIC_DECIMALS[decimals] ?? 'normal') : 'normal';
+  return MAGIC_DECIMALS[/\.(\d{4})$/.exec(amount)?.[1] ?? ''] ?? 'normal';
 }
 
 /** An update by the platform. */
