@@ -3,7 +3,7 @@ import type { PassengerIssue } from '../kernel/domain/passengers.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';
 
-/** One or two directions on fixed dates. Filters and sorting are the service's own. */
+/** One or two directions on fixed dates; the service filters and sorts. */
 export interface OfferQuery {
   readonly origin: string;
   readonly destination: string;
@@ -15,14 +15,14 @@ export interface OfferQuery {
 }
 
 export interface LiveOffer {
-  /** The travellers that the offer was quoted for, and an intent on it is made for. */
+  /** The number of travellers that the offer is for. */
   readonly passengerCount: number;
-  /** With the price of this moment, and a fresh `expires_at`. */
+  /** At the current price, with a fresh `expires_at`. */
   readonly offer: Offer;
   readonly availableServices: readonly AvailableService[];
-  /** The airline sells one of the offers with the same key, those of one search. Absent: it sells each by itself. */
+  /** The airline sells only one offer of a key, those of one search. Absent: it sells each. */
   readonly saleKey?: string;
-  /** It can only be shown: its seller takes no payment, or no travel document, that this service has. */
+  /** Only shown: its seller takes no payment or travel document of this service. */
   readonly isUnpayable?: boolean;
 }
 
@@ -30,9 +30,9 @@ export interface ProviderOrder {
   readonly providerOrderId: string;
   readonly reference: string;
   readonly status: 'pending' | 'confirmed' | 'ticketed' | 'cancelled' | 'failed';
-  /** The record locator (PNR), 5 to 13 letters and digits; null until the airline has confirmed. */
+  /** The record locator (PNR), 5 to 13 letters and digits; null until confirmed. */
   readonly bookingReference: string | null;
-  /** Electronic ticket numbers once ticketed; none where the carrier issues no tickets. */
+  /** Electronic tickets once issued; none from ticketless carriers. */
   readonly documents: readonly { type: string; number: string }[];
   readonly totalAmountDecimal: string;
   readonly totalCurrency: string;
@@ -43,105 +43,95 @@ export interface ProviderOrder {
 }
 
 export interface OrderRequest {
-  /** Our client reference: the same reference never makes a second order. */
+  /** Our client reference, which never makes a second order. */
   readonly reference: string;
   readonly offerId: string;
-  /** The price that was escrowed; the airline refuses when its own differs. */
+  /** The escrowed price; any other is refused. */
   readonly expectedAmountDecimal: string;
   readonly passengers: readonly Passenger[];
 }
 
-/** Why a live offer is read: to show or lock it, or to confirm it as the last step before it is paid. */
+/** The purpose of reading a live offer: to show or lock it, or for the last check before payment. */
 export type OfferMoment = 'quote' | 'booking';
 
-/** The money that tickets are paid from, held with the airline. */
+/** Money held with the airline that pays tickets. */
 export interface ProviderBalance {
   readonly amountDecimal: string;
   readonly currency: string;
 }
 
-/** What an airline would give back for a booking that is cancelled now. null is unknown, never zero. */
+/** An airline's refund for a cancellation now. null is unknown, never zero. */
 export interface CancellationQuote {
-  /** Given to `cancel` to take the quote. */
   readonly quoteId: string;
   readonly refundAmountDecimal: string | null;
   readonly refundCurrency: string | null;
-  /** The destination, in the airline's word: `balance`, `voucher`, `airline_credits`, `original_form_of_payment`, ... */
+  /** The airline's word for the destination: `balance`, `voucher`, `airline_credits`, `original_form_of_payment`, ... */
   readonly refundTo: string | null;
   readonly expiresAtMs: number | null;
 }
 
-/** A message from the airline: the body byte for byte, names of headers in lower case. */
+/** A message from the airline: raw body, header names in lower case. */
 export interface AirlineMessage {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * The airline side. Only `airlines/` knows one.
- *
- * Problems raised: `upstream_rate_limited` (with retryAfter; from `createOrder` only where nothing was ordered),
- * `provider_failed` (no usable answer: for `createOrder` the outcome is then unknown and `findOrder` tells),
- * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced` (createOrder alone;
- * `detail.current_ticket_amount`). `createOrder` throws OrderRefused, too. `detail.airline_code` and
- * `detail.airline_request_id` are the airline's own: a person who asks its support needs them.
+ * The port to an airline. Problems: `upstream_rate_limited` (with retryAfter; from `createOrder` only if nothing was
+ * ordered), `provider_failed` (no usable answer; for `createOrder` an unknown outcome, which `findOrder` resolves),
+ * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced` (`createOrder` alone, with
+ * `detail.current_ticket_amount`). `detail.airline_code` and `detail.airline_request_id` are for the airline's support.
  */
 export interface Provider {
   readonly name: string;
   /** Its flights are invented: it is never sold for real money. */
   readonly isSandbox: boolean;
-  /** Its airlines change flights after the sale: booked orders are watched until they depart. */
+  /** Its airlines change flights after the sale, so orders are watched until departure. */
   readonly changesSchedules?: boolean | undefined;
-  /** Any code may be an airport: its `search` refuses unknown ones (`airport_unknown`). */
+  /** Takes any airport code; `search` refuses unknown ones (`airport_unknown`). */
   readonly takesAnyAirport?: boolean | undefined;
-  /** Codes of cities may be searched for, too: any of their airports. */
+  /** Searches by city code too, for any of its airports. */
   readonly takesCities?: boolean | undefined;
-  /** The age from which its fares for adults may be booked, where it is more than ours. */
+  /** The least age for its adult fares, if above ours. */
   readonly leastAge?: number | undefined;
-  /** null: the airport is not known here. */
+  /** null for an unknown airport. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
-  /**
-   * The offer as it stands now. Pass `booking` for the last check before money moves (POST /air/book and the
-   * worker's recheck): airlines confirm a price then that they only quoted before.
-   */
+  /** The offer now. `booking` is the last check before money moves: some airlines confirm a quoted price only then. */
   offer(offerId: string, moment?: OfferMoment): Promise<LiveOffer>;
-  /** @throws OrderRefused where it is certain that nothing was ordered */
+  /** @throws OrderRefused if certainly nothing was ordered */
   createOrder(request: OrderRequest): Promise<ProviderOrder>;
   /**
-   * null: no order was ever made under this reference, and none is being made. `unknown`: none is seen, but there may be
-   * one: most airlines can't prove the opposite.
-   * @param offerId finds an order in an airline's list where no record of ours is left
+   * null: certainly no order was or is being made under this reference. `unknown`: none is visible, which proves nothing at
+   * most airlines.
+   * @param offerId finds an order in the airline's list without a record of ours
    */
   findOrder(reference: string, offerId: string): Promise<ProviderOrder | null | 'unknown'>;
   order(providerOrderId: string): Promise<ProviderOrder>;
-  /**
-   * Takes this quote; without one, any refund.
-   * @throws Problem `plan_changed` where that quote is no longer valid: nothing was cancelled
-   */
+  /** Takes this quote, or any refund. @throws Problem `plan_changed` for an invalid quote: nothing was cancelled */
   cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;
-  /** Changes nothing. null: it can't be cancelled there. Absent: the airline gives no quotes. */
+  /** Changes nothing. null: it can't be cancelled. Absent: the airline gives no quotes. */
   cancellationQuote?(providerOrderId: string): Promise<CancellationQuote | null>;
-  /** What this airline refuses of passengers that satisfy our own rules; asked before anything is paid. */
+  /** Refusals beyond our own rules for passengers, checked before payment. */
   passengerIssues?(passengers: readonly Passenger[], offer: Offer): readonly PassengerIssue[];
-  /** Why the airline refuses all our calls, in words for an operator; null while it does not. Asked once a minute. */
+  /** The airline's reason for refusing all our calls, for an operator; null: none. Asked once a minute. */
   trouble?(): Promise<string | null>;
-  /** Absent: nothing has to be filled up. */
+  /** Absent: nothing needs refilling. */
   balance?(): Promise<ProviderBalance>;
   /**
-   * Takes in a message of the airline's. It may come twice, late and out of order, so nothing else in it is believed.
-   * @returns the references of the orders to look at now
-   * @throws Problem `unauthorized` where its signature or its age is wrong
+   * Takes in an airline's message, which may come twice, late and out of order.
+   * @returns references of the orders to look at now
+   * @throws Problem `unauthorized` for a wrong signature or age
    */
   receive?(message: AirlineMessage): Promise<readonly string[]>;
 }
 
-/** Named misbehaviour of the sandbox, by route or by configuration (CONTRACT, section 16). */
+/** The sandbox's named misbehaviours, by route or configuration (CONTRACT, section 16). */
 export type FastScenario =
   | ('none' | 'repriced' | 'offer_expired' | 'ticketing_fails' | 'ticketing_slow')
   | ('outcome_unknown' | 'rate_limited' | 'sold_out');
 
-/** Misbehaviour of the lowcost tier's web sites. */
+/** Misbehaviours of the lowcost tier's sites. */
 export const LOWCOST_SCENARIOS = [
   'fare_check_failed',
   'price_differs_at_till',
@@ -155,14 +145,14 @@ export const LOWCOST_SCENARIOS = [
 export type LowcostScenario = (typeof LOWCOST_SCENARIOS)[number];
 export type Scenario = FastScenario | LowcostScenario;
 
-/** The airline ordered nothing, for certain: this attempt is over. */
+/** Certainly nothing was ordered: this attempt is over. */
 export class OrderRefused extends Error {
   override readonly name = 'OrderRefused';
 
   /**
    * @param reason becomes the `refund_reason` of the intent: `form_rejected`, `provider_balance_low`, `provider_failed`
-   * @param mayPass the reason passes by itself, so a new attempt may be made
-   * @param cause the airline's answer, as a Problem with `airline_code` and `airline_request_id` in its detail
+   * @param mayPass the reason may pass, so a new attempt is allowed
+   * @param cause a Problem with the airline's `airline_code` and `airline_request_id`
    */
   constructor(
     readonly reason: string,

@@ -5,14 +5,13 @@ import { queryValues, takeFlights } from './flights.ts';
 import type { KeptOffer } from './looking.ts';
 import type { Visit, Walk } from './page/index.ts';
 import * as page from './page/index.ts';
-import type { Card, Confirmed, Contact } from './purchases.ts';
+import type { Card } from './ports.ts';
+import type { Confirmed, Contact } from './purchases.ts';
 import type { Money, Recipe, RecipePart, Values } from './recipes/index.ts';
-
-/** From the search to the pay button, and past it. */
 
 const SETTLES_MS = 500;
 const CONFIRMS_WITHIN_MS = 60_000;
-/** The press before it, and the reading after it. */
+/** For the press before and the reading after. */
 const AROUND_MS = 30_000;
 
 export const confirmsWithinMs = ({ confirmation: { within_ms } }: Recipe): number =>
@@ -21,23 +20,23 @@ export const confirmsWithinMs = ({ confirmation: { within_ms } }: Recipe): numbe
 interface Errand {
   readonly purchase: Purchase;
   readonly kept: Pick<KeptOffer, 'offer' | 'query' | 'flights'>;
-  /** The address for the carrier's mails; null: the first passenger's. */
+  /** The address for mails; null: the first passenger's. */
   readonly mailAddress: string | null;
-  /** The card, after it is on record that it may be charged from now on; null: another visit has this purchase now. */
+  /** Records that a card may be charged from now on, then issues it; null: another visit took over. */
   issue(total: Money): Promise<Card | null>;
-  /** Puts on record that the button is pressed next; false: it may not be. */
+  /** Records that the button is pressed next; false: it may not be. */
   press(): Promise<boolean>;
-  /** Puts on record that the card was not charged, for certain. */
+  /** Records that the card was certainly not charged. */
   release(): Promise<void>;
 }
 
 export type Bought =
   | NothingBought
-  /** Another visit has this purchase now: nothing was pressed here. */
+  /** Another visit took over; nothing was pressed here. */
   | { readonly kind: 'taken_over' }
   | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
   | { readonly kind: 'later' }
-  /** Pressed, with no word of the result. */
+  /** Pressed, with an unknown result. */
   | { readonly kind: 'no_word'; readonly saw: string };
 
 export const contactValues = (contact: Contact | undefined, mailAddress: string | null): Values => ({
@@ -59,12 +58,12 @@ function valuesOf({ purchase, kept, mailAddress }: Errand): Values {
 }
 
 /**
- * Buys, once. Where the till was certainly not paid, it ends in an outcome that bought nothing, or throws. Past that it
- * never throws.
+ * Buys once, from the search to the pay button and past it. Ends in an outcome that bought nothing, or throws, only where
+ * the till was certainly not paid.
  * @throws Misfit, BrowserGone, Problem `provider_failed` before the till was paid
  */
 export async function buy(visit: Visit, errand: Errand): Promise<Bought> {
-  // Known before any of it is typed: no page that is kept may show it.
+  // Known before it is typed, so that no kept page shows it.
   for (const { title: _title, gender: _gender, nationality: _nationality, ...fields } of errand.purchase.passengers) {
     for (const value of Object.values(fields)) if (value) visit.personal.add(value);
   }
@@ -100,7 +99,7 @@ async function goToTill(visit: Visit, errand: Errand): Promise<Walk> {
 const totalAsked = async (walk: Walk): Promise<Money> =>
   page.must(walk, 'total', await page.readsMoney(walk, walk.visit.recipe.till, 'total', 10_000));
 
-/** The only price that may be paid, in its own currency. */
+/** Compares with the only price that may be paid, in its currency. */
 function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought | null {
   const isSame =
     total.currency === kept.offer.total_currency && parseUsdc(total.decimal) === parseUsdc(purchase.amountDecimal);
@@ -110,8 +109,8 @@ function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought |
 const PAY = 'till (pay)';
 
 /**
- * At the till, whose total is right: the card, the total once more, and the button. From the moment that the page has
- * the card it may have been paid, unless the page provably still waits.
+ * Pays a right total: gives the card, checks the total again, presses. Once the page has the card it may have been paid,
+ * unless it provably still waits.
  */
 async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   const { visit } = walk;
@@ -122,7 +121,7 @@ async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   const left = await withCard(walk, errand, card).catch((error: unknown) => ({ error }));
   if (left === 'ready') {
     if (!(await errand.press())) return { kind: 'taken_over' };
-    // The till may have paid by itself meanwhile.
+    // The till may have paid by itself.
     return confirmed(walk, visit.posts.sent.size > 0 ? null : () => press(walk));
   }
   if (left === 'sent' || !(await stillWaits(walk))) return confirmed(walk, null);
@@ -131,7 +130,7 @@ async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   return left;
 }
 
-/** Gives the till the card. `sent`: the page has sent something that may be the payment. */
+/** Gives the till the card. `sent`: the page sent something that may be the payment. */
 async function withCard(walk: Walk, errand: Errand, card: Card): Promise<'ready' | 'sent' | NothingBought> {
   const { posts, recipe } = walk.visit;
   const { till } = recipe;
@@ -146,7 +145,7 @@ async function withCard(walk: Walk, errand: Errand, card: Card): Promise<'ready'
   return priceDiffers(await totalAsked(walk), errand) ?? 'ready';
 }
 
-/** True where nothing was paid, for certain: the till is there with its button, nothing was sent, and nothing can be. */
+/** True if certainly nothing was paid: the till still shows its button, nothing was sent, and nothing can be. */
 async function stillWaits(walk: Walk): Promise<boolean> {
   const { posts, recipe } = walk.visit;
   const { pay: button, total } = recipe.till;
@@ -161,7 +160,7 @@ async function stillWaits(walk: Walk): Promise<boolean> {
   }
 }
 
-/** Clears away what covers the button at the last moment: it is pressed again only while no press was begun. */
+/** Clears late covers away; presses again only while no press was begun. */
 async function press(walk: Walk): Promise<void> {
   const button = page.shown(walk, walk.visit.recipe.till.pay);
   await page.until(walk, PAY, undefined, async () =>
@@ -170,7 +169,7 @@ async function press(walk: Walk): Promise<void> {
 }
 
 /**
- * Waits for the page that confirms, in a time of its own: a bank takes some. Never throws.
+ * Waits for the confirming page, in its own time, as a bank takes some. Never throws.
  * @param first presses the button; null: the page may have paid without it
  */
 async function confirmed(walk: Walk, first: (() => Promise<void>) | null): Promise<Bought> {

@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
 import type { BrowserPurchaseTable, Store } from './tables.ts';
 
-/** What a decision against a purchase writes of its card. */
+/** Marks an issued card for its end. */
 export const CARD_ENDS = sql<BrowserPurchaseTable['card']>`case when card = 'issued' then 'ending' else card end`;
 
-/**
- * Part of the transaction that decides that nothing was bought: no visit pays after it, and an issued card is ended, so
- * that a late charge fails.
- */
+/** Within the transaction that decides against a purchase: no later visit pays, and the ended card refuses a late charge. */
 export async function callOff(tx: Pick<Store, 'updateTable'>, reference: string, nowMs: number): Promise<void> {
   await tx
     .updateTable('browser_purchases')

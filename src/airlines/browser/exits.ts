@@ -5,7 +5,7 @@ import type { PageEvidence } from '../../wire/flights/index.ts';
 import { BrowserGone, Misfit, privateWords, redacted, Stopped, showRedacted, type Visit } from './page/index.ts';
 import type { Shop } from './ports.ts';
 
-/** Ends of visits. Each is recorded with personal data redacted, for the person who has to find out what happened. */
+/** Ends of visits, recorded for an operator with personal data redacted. */
 
 type Ports = Pick<Shop, 'store' | 'secrets' | 'clock'>;
 
@@ -31,9 +31,9 @@ export function endingOf(error: unknown): Ending {
 export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
 
 /**
- * Logs how a visit ended, and keeps evidence. Both may have words of the page in them, so both are redacted. A failure to
- * write changes nothing of the visit's outcome.
- * @returns the step as it may be shown
+ * Logs a visit's end and keeps evidence, both redacted, as they may quote the page. A failed write does not change the
+ * outcome.
+ * @returns the step, redacted
  */
 export async function noteExit(shop: Shop, visit: Visit, { subject, ...exit }: Exit): Promise<string> {
   const { carrier, version } = visit.recipe;
@@ -63,7 +63,7 @@ const KEPT_MS = 30 * DAY_MS;
 
 const place = (id: string, part: 'text' | 'screenshot'): string => `browser_evidence.${part} ${id}`;
 
-/** Saves a page's text and screenshot; the page can't be used afterwards. */
+/** Saves a page's text and screenshot, after which it is unusable. */
 export async function keepEvidence(
   { store, secrets, clock }: Ports,
   { page, recipe, personal }: Pick<Visit, 'page' | 'recipe' | 'personal'>,

@@ -6,10 +6,7 @@ import type { Walk } from './page/index.ts';
 import * as page from './page/index.ts';
 import type { Money } from './recipes/index.ts';
 
-/**
- * Reads the fares of the flights that were taken. Their order is this visit's, and means nothing.
- * @throws Stopped `offer_gone` where the page says that there are none any more
- */
+/** Reads the taken flights' fares, in no meaningful order. @throws Stopped `offer_gone` where none are left */
 export async function readFares(walk: Walk, passengerCount: number) {
   const { fares } = walk.visit.recipe;
   await page.runSteps(walk, fares.steps);
@@ -41,7 +38,7 @@ async function readConditions(walk: Walk): Promise<Conditions | null> {
   if (says.every((reading) => reading === undefined)) return null;
   const changes = await page.readsFlag(walk, read, 'change_allowed');
   const refunds = await page.readsFlag(walk, read, 'refund_allowed');
-  // The price of what is not allowed is not read.
+  // A forbidden change or refund has no price.
   const change = changes === false ? null : await page.readsMoney(walk, read, 'change_penalty');
   const refund = refunds === false ? null : await page.readsMoney(walk, read, 'refund_penalty');
   return {
@@ -57,12 +54,12 @@ async function readConditions(walk: Walk): Promise<Conditions | null> {
 const amountOf = (money: Money | null): string | null =>
   money && (parseUsdc(money.decimal) === 0n ? '0' : money.decimal);
 
-/** The list of flights may say these of the cheapest fare; it never has its conditions. */
+/** Fields that a list of flights may give of the cheapest fare; conditions are never among them. */
 const LISTED = ['brand', 'checkedBags', 'carryOnBags'] as const;
 
 /**
- * Takes the fare with this content. An offer that was locked as the list of flights showed it may say less of its fare
- * than the menu does: then it is the one that fits and costs what was agreed.
+ * Takes the fare with this content. An offer locked from the list of flights may give less content than the menu: then it
+ * is the one fare that fits, at the agreed price if the list gave nothing.
  * @throws Stopped `offer_gone`, Misfit where two are the same
  */
 export async function takeFare(

@@ -6,14 +6,12 @@ import type { Visit, Walk } from './page/index.ts';
 import * as page from './page/index.ts';
 import { dayNear, type FlightList, type Recipe, timeOf, type Values } from './recipes/index.ts';
 
-/** A carrier's flights as its result page shows them. */
-
 export const airportOf = (iata: string) => namedAirports().find((airport) => airport.iata === iata) ?? null;
 
-/** The flight of an offer: found again by number and day, wherever the page shows it. */
+/** Finds an offer's flight again by number and time, wherever the page lists it. */
 export interface FlightKey {
   readonly flightNumber: string;
-  /** `YYYY-MM-DDTHH:mm:ss`, local. */
+  /** Local `YYYY-MM-DDTHH:mm:ss`. */
   readonly departingAt: string;
 }
 
@@ -31,7 +29,7 @@ export function queryValues(query: OfferQuery): Values {
   };
 }
 
-/** True where a recipe serves a query. `*` in its routes is any airport whose zone is known. */
+/** `*` in routes is any airport of a known zone. */
 export function isServed({ serves, search }: Recipe, query: OfferQuery): boolean {
   const { origin, destination } = query;
   const fits = (code: string, wanted: string | undefined) => wanted === '*' || wanted === code;
@@ -75,7 +73,7 @@ async function readFlight(walk: Walk, { read }: FlightList, day: string) {
   };
 }
 
-/** The flights of one list, without those that stop: such pages don't say where. */
+/** Reads a list's non-stop flights; pages don't name the stops of others. */
 async function readList(walk: Walk, list: FlightList, day: string) {
   const seen = [];
   for (const item of await page.itemsOf(walk, list)) {
@@ -88,7 +86,7 @@ async function readList(walk: Walk, list: FlightList, day: string) {
 const isSameFlight = (one: FlightKey, other: FlightKey): boolean =>
   one.flightNumber === other.flightNumber && one.departingAt === other.departingAt;
 
-/** Leaves out a flight that is listed twice: the purchase could not tell which one is meant. */
+/** Leaves out flights that are listed twice, which a purchase could not tell apart. */
 const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[] =>
   seen
     .map(({ flight }) => flight)
@@ -105,7 +103,7 @@ export interface SeenFlights {
   readonly back: readonly SeenFlight[] | null;
 }
 
-/** Everything that flies on the days of a query. @throws Misfit, Stopped, BrowserGone */
+/** Reads all flights on a query's days. @throws Misfit, Stopped, BrowserGone */
 export async function lookForFlights(visit: Visit, query: OfferQuery): Promise<SeenFlights> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);
@@ -115,10 +113,7 @@ export async function lookForFlights(visit: Visit, query: OfferQuery): Promise<S
   return { out, back: offered(await readList(walk, search.back, query.returnDate)) };
 }
 
-/**
- * Searches again, and takes the flights of an offer: the page then shows their fares.
- * @throws Stopped `offer_gone`, Misfit where two look alike
- */
+/** Searches again and takes an offer's flights, to see their fares. @throws Stopped `offer_gone`, Misfit if two look alike */
 export async function takeFlights(visit: Visit, query: OfferQuery, flights: readonly FlightKey[]): Promise<Walk> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);

@@ -10,11 +10,10 @@ import * as selling from './selling.ts';
 
 export { callOff } from './call-off.ts';
 export { evidenceOf } from './exits.ts';
-export type { BrowserOptions, BrowserSettings } from './ports.ts';
-export type { CardIssuer } from './purchases.ts';
+export type { BrowserOptions, BrowserSettings, CardIssuer } from './ports.ts';
 export * from './tables.ts';
 
-/** Limits the browsers that run at once. Waiting purchases go before waiting searches. */
+/** Limits concurrent browsers; waiting purchases go before searches. */
 function createPlaces(most: number) {
   let taken = 0;
   const buyers: (() => void)[] = [];
@@ -36,7 +35,7 @@ const DEFAULT_MOST_BROWSERS = 2;
 const DEFAULT_VISIT_MS = 90_000;
 
 export interface BrowserFulfiller extends Fulfiller {
-  /** Ends every visit that is under way. */
+  /** Ends all visits. */
   close(): Promise<void>;
 }
 
@@ -44,8 +43,7 @@ const browserMissing = (what: string) =>
   problem('browser_missing', { message: `No browser can buy on the web sites of carriers: ${what}.` });
 
 /**
- * Carriers that sell on their own web sites, each by its recipe. The recipes are read here, so that a mistake in one is
- * found at once; the first call that needs a browser starts it.
+ * Sells from carriers' own sites, each by its recipe. Reads recipes at once, to find mistakes; starts browsers on demand.
  * @throws Problem `recipe_invalid`, `browser_missing`
  */
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {

@@ -14,13 +14,13 @@ import { Stopped, type Visit, walkOf } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { Recipe } from './recipes/index.ts';
 
-/** Looks at carriers' sites. The first caller begins a look; all who ask for the same, in any process, share it. */
+/** Looks at carriers' sites, shared by all callers with the same question in any process. */
 
 const ASK_AGAIN_MS = 500;
-/** Looks that begin in the same stretch of time are the same look. */
+/** Equal looks within this time are one. */
 const SHARED_MS = 2 * 60_000;
 const KEEP_LOOKS_MS = HOUR_MS;
-/** An intent may be paid long after its offer was shown. */
+/** Intents may be paid long after their offers were shown. */
 const KEEP_OFFERS_MS = DAY_MS;
 
 type Look<T> =
@@ -28,10 +28,7 @@ type Look<T> =
   | { readonly state: 'done'; readonly result: T; readonly endedAtMs: number }
   | { readonly state: 'failed'; readonly why: string };
 
-/**
- * The state of a look, which this call begins where there is none. It doesn't wait for the work.
- * @param asked names what is looked for
- */
+/** Returns a look's state at once, beginning it if needed. @param asked its question */
 async function lookAt<T>(shop: Shop, asked: readonly (string | number)[], work: () => Promise<T>): Promise<Look<T>> {
   const { store, clock } = shop;
   const lookId = createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 40);
@@ -73,7 +70,6 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
       (error: unknown) => ({ state: 'failed' as const, result: error instanceof Error ? error.message : 'unknown' }),
     );
     if (ended.state === 'failed') log('warn', 'browser_look_failed', { why: ended.result });
-    // The first result counts.
     await regained(store)
       .updateTable('browser_looks')
       .set({ ...ended, ended_at_ms: clock.now() })
@@ -81,7 +77,7 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
       .where('state', '=', 'under_way')
       .execute();
   } catch (error) {
-    // Its lease ends, and the next caller begins it again.
+    // The next caller after its lease repeats it.
     log('error', 'browser_look_lost', { error_name: nameOf(error) });
   }
 }
@@ -89,7 +85,7 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
 export const serves = ({ recipes }: Shop, query: OfferQuery): boolean =>
   recipes.some((recipe) => isServed(recipe, query));
 
-/** @throws Problem `provider_failed` where no carrier's site could be read */
+/** @throws Problem `provider_failed` if no site could be read */
 export async function quote(shop: Shop, query: OfferQuery, startedAtMs: number): Promise<QuoteOutcome> {
   const { origin, destination, departDate, returnDate = '', adults } = query;
   const moment = Math.floor(startedAtMs / SHARED_MS);
@@ -131,7 +127,7 @@ async function visitForOffers(shop: Shop, recipe: Recipe, query: OfferQuery): Pr
   return found.map(({ offer }) => offer);
 }
 
-/** A visit that looks, and keeps evidence where it fails. */
+/** Visits to look, keeping evidence of a failure. */
 const visitFor = <T>(shop: Shop, recipe: Recipe, subject: string, work: (visit: Visit) => Promise<T>): Promise<T> =>
   shop.visiting('looker', recipe, async (visit) => {
     try {
@@ -144,7 +140,7 @@ const visitFor = <T>(shop: Shop, recipe: Recipe, subject: string, work: (visit: 
 
 export type KeptOffer = NonNullable<Awaited<ReturnType<typeof keptOffer>>>;
 
-/** An offer as it was found, and the recipe that found it; null: it never was one, or its carrier is no longer sold. */
+/** Reads a found offer with its recipe; null for an unknown one, or a carrier that is no longer sold. */
 export async function keptOffer(shop: Pick<Shop, 'store' | 'recipes'>, offerId: string) {
   if (!offerId.startsWith(LOWCOST_PREFIX) || offerId.length > 120) return null;
   const row = await shop.store
@@ -165,7 +161,7 @@ export async function keptOffer(shop: Pick<Shop, 'store' | 'recipes'>, offerId: 
 
 export async function offer(shop: Shop, offerId: string): Promise<LiveOffer | null> {
   const kept = await keptOffer(shop, offerId);
-  // The price of a bag is an extra, which these sites sell after the passengers are named.
+  // These sites price bags only after naming the passengers.
   return (
     kept && {
       offer: kept.offer,

@@ -3,24 +3,23 @@ import { join } from 'node:path';
 import type { Email } from 'postal-mime';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { onFile } from '../../kernel/storage.ts';
+import type { BrowserSettings } from './ports.ts';
 import type { Confirmed } from './purchases.ts';
 import { installed, partOf, type Recipe, readMoneyText, Unreadable } from './recipes/index.ts';
-
-/** A carrier's confirmation by mail: believed only where its own domain has signed it, for this very purchase. */
-
-export type DnsTexts = (name: string, type: string) => Promise<string[][]>;
 
 const MOST_MAILS = 500;
 const MOST_BYTES = 2_000_000;
 
+type Resolver = BrowserSettings['dnsTexts'];
+
 /**
- * Looks for the mail that confirms a purchase.
+ * Looks for a purchase's confirmation, believed only if the carrier's own domain signed it.
  * @param mailbox a Maildir
- * @param address the one that the carrier was given for this purchase
- * @param tell says which mails were not believed, and why
+ * @param address the one given to the carrier for this purchase
+ * @param tell reports a disbelieved mail
  */
 export async function lookForMail(
-  mailbox: { readonly folder: string; readonly resolver: DnsTexts | undefined },
+  mailbox: { readonly folder: string; readonly resolver: Resolver },
   recipe: Recipe,
   address: string,
   tell: (why: string) => void,
@@ -81,16 +80,11 @@ function entriesOf(folder: string): Dirent[] {
 const domainOf = ({ from }: Email): string | null =>
   from?.address?.slice(from.address.lastIndexOf('@') + 1).toLowerCase() ?? null;
 
-/** Headers that the signature has to cover, because we rely on them. */
+/** Headers that we rely on, which the signature must cover. */
 const SIGNED = ['from', 'to', 'subject'];
 
-/** Why a mail is not believed; null: it is believed. */
-async function flawOf(
-  raw: Buffer,
-  { headers }: Email,
-  domain: string,
-  resolver: DnsTexts | undefined,
-): Promise<string | null> {
+/** The reason to disbelieve a mail; null: none. */
+async function flawOf(raw: Buffer, { headers }: Email, domain: string, resolver: Resolver): Promise<string | null> {
   const times = (name: string) => headers.filter(({ key }) => key.toLowerCase() === name).length;
   if (SIGNED.some((name) => times(name) !== 1)) return 'headers_repeated';
   const { dkimVerify } = installed('mailauth/lib/dkim/verify.js');
@@ -107,7 +101,7 @@ async function flawOf(
   return flaws.includes(null) ? null : (flaws[0] ?? 'unsigned');
 }
 
-/** The text of a mail without a plain part. */
+/** Reads the text of a mail without a plain part. */
 const textOf = (html: string): string =>
   html
     .replace(/<(style|script)[\s\S]*?<\/\1>/gi, ' ')

@@ -3,8 +3,6 @@ import { click, isSeen, runSteps, until, type Visit, walkOf } from './page/index
 import type { Confirmed, Contact, PurchaseRow } from './purchases.ts';
 import { missingIn, type Recipe, type Step, type Values } from './recipes/index.ts';
 
-/** The page of an existing booking: reads it, and gives the booking back. */
-
 export const manageValues = (row: PurchaseRow, contact: Contact, mailAddress: string | null): Values => ({
   reference: row.reference,
   booking_reference: row.booking_reference ?? undefined,
@@ -17,14 +15,11 @@ const textsOf = (steps: readonly Step[]): string[] =>
     return Object.values(step).filter((value): value is string => typeof value === 'string');
   });
 
-/** True where we know everything that the site asks for: most ask for the reference that a confirmation brings. */
+/** True if we know all that the site asks for, mostly the confirmation's reference. */
 export const canManage = ({ manage }: Recipe, values: Values): boolean =>
   manage !== undefined && textsOf(manage.steps).every((text) => missingIn(text, values).length === 0);
 
-/**
- * Opens a booking. `none`: the page shows no such booking, which may only mean that it is too early.
- * @throws Misfit, Stopped, BrowserGone
- */
+/** Opens a booking's page. `none`: there is no such booking, or not yet. @throws Misfit, Stopped, BrowserGone */
 async function opened(visit: Visit, manage: NonNullable<Recipe['manage']>, values: Values) {
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined && name.startsWith('contact.')) visit.personal.add(value);
@@ -45,7 +40,7 @@ export async function lookAtBooking(visit: Visit, values: Values): Promise<Confi
   return manage ? (await opened(visit, manage, values)).confirmed : null;
 }
 
-/** Gives a booking back, unless it is cancelled already. @returns whether the site says that it is cancelled now */
+/** Cancels a booking unless it is cancelled. @returns true if the site now shows it as cancelled */
 export async function cancelBooking(visit: Visit, values: Values): Promise<boolean> {
   const { manage } = visit.recipe;
   if (!manage?.cancel) return false;

@@ -1,33 +1,59 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { DnsTexts } from './mail.ts';
 import type { Visit } from './page/index.ts';
-import type { CardIssuer } from './purchases.ts';
 import { isPretend, type Recipe } from './recipes/index.ts';
 import type { Store } from './tables.ts';
 
-/** The operator's settings of carriers' web sites (docs/carriers.md). */
+/** A card as a till asks for it. It exists in memory alone: never write it down, log it, or show it. */
+export interface Card {
+  readonly number: string;
+  /** YYYY-MM. */
+  readonly expiry: string;
+  readonly cvc: string;
+  readonly holder: string;
+}
+
+/** Issues virtual cards, each for one purchase. */
+export interface CardIssuer {
+  /** Its invented cards pay only in a sandbox. */
+  readonly isSandbox: boolean;
+  /**
+   * Issues the same card for the same reference, good for one charge of exactly this amount.
+   * @param request `merchant` is the carrier's name, for issuers that tie cards to merchants
+   * @throws Problem `provider_failed` without a card: nothing was bought then
+   */
+  issue(request: {
+    readonly reference: string;
+    readonly amountDecimal: string;
+    readonly currency: string;
+    readonly merchant: string;
+  }): Promise<Card>;
+  /** Ends an unused card; does nothing to one that is gone, or was never issued. */
+  revoke(reference: string): Promise<void>;
+}
+
+/** The operator's settings of carriers' sites (docs/carriers.md). */
 export interface BrowserSettings {
   readonly recipes: readonly string[];
-  /** Other addresses of carriers' sites, by carrier code: of a sandbox, say. */
+  /** Other addresses of sites by carrier code, such as a sandbox's. */
   readonly sites?: Readonly<Record<string, string>> | undefined;
-  /** The browser; without it, the first of the usual names on this machine. */
+  /** The browser (default: the first of the usual names on this machine). */
   readonly chromium?: string | null | undefined;
-  /** Browsers at once (default 2). */
+  /** Concurrent browsers (default 2). */
   readonly mostBrowsers?: number | undefined;
-  /** How long a visit may take until it presses the button (default 90 seconds). */
+  /** A visit's time up to the press (default 90 seconds). */
   readonly visitMs?: number | undefined;
   readonly cards: CardIssuer;
-  /** A Maildir into which the carriers' mails are delivered. */
+  /** A Maildir for carriers' mails. */
   readonly mailFolder?: string | null | undefined;
-  /** The address that carriers are given, with `{reference}` in it: `bookings+{reference}@example.com`. */
+  /** The address for carriers: `bookings+{reference}@example.com`. */
   readonly mailAddress?: string | null | undefined;
-  /** Looks up the keys that mails are signed with; without it, DNS. */
-  readonly dnsTexts?: DnsTexts | undefined;
-  /** How long to wait for a confirmation that the page did not give and a mail may (default 15 minutes). */
+  /** Looks up mails' signing keys (default: DNS). */
+  readonly dnsTexts?: ((name: string, type: string) => Promise<string[][]>) | undefined;
+  /** The wait for a mail's confirmation where the page gave none (default 15 minutes). */
   readonly mailWaitMs?: number | undefined;
-  /** Least time between two looks at the page of a booking (default one minute). */
+  /** The least time between looks at a booking's page (default one minute). */
   readonly manageEveryMs?: number | undefined;
 }
 
@@ -42,11 +68,11 @@ export interface BrowserOptions {
 export interface Shop extends BrowserOptions {
   readonly recipes: readonly Recipe[];
   readonly visitMs: number;
-  /** Goes to a carrier's site when there is a place for one more browser, and ends the visit whatever happens. */
+  /** Visits a site once a browser is free, and always ends the visit. */
   visiting<T>(who: 'buyer' | 'looker', recipe: Recipe, work: (visit: Visit) => Promise<T>): Promise<T>;
 }
 
-/** A sandbox's card is good at a pretend till alone: at a real one it would be a made-up number. */
+/** A sandbox's card pays at pretend tills alone. */
 export const paysAt = ({ settings }: Pick<Shop, 'settings'>, recipe: Recipe): boolean =>
   !settings.cards.isSandbox || isPretend(recipe);
 

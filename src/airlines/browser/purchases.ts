@@ -1,28 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log.ts';
-import type { Secrets } from '../../kernel/secrets.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import { type BookOutcome, boughtNothing, type NothingBought, type Purchase } from '../fulfiller.ts';
 import { CARD_ENDS } from './call-off.ts';
+import type { BrowserSettings, Shop } from './ports.ts';
 import type { Money, Recipe } from './recipes/index.ts';
-import type { BrowserPurchaseTable, Store } from './tables.ts';
+import type { BrowserPurchaseTable } from './tables.ts';
 
-/** Our own record of purchases, and their cards. The carrier has a record too, which is asked where ours has no answer. */
+/** Our record of purchases and their cards; the carrier's answers where ours can't. */
 
 export type PurchaseRow = Selectable<BrowserPurchaseTable>;
 export type Contact = Pick<Passenger, 'given_name' | 'family_name' | 'email' | 'phone_number'>;
 
-interface Ports {
-  readonly store: Store;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-}
+type Ports = Pick<Shop, 'store' | 'secrets' | 'clock'>;
 
 export interface Confirmed {
   readonly bookingReference: string;
-  /** null: the carrier doesn't say, so it is the total of the till. */
+  /** null: the till's total, as the carrier gives none. */
   readonly paid: Money | null;
 }
 
@@ -39,18 +33,18 @@ export const contactOf = (
 const change = ({ store, clock }: Ports, reference: string) =>
   store.updateTable('browser_purchases').set({ updated_at_ms: clock.now() }).where('reference', '=', reference);
 
-/** While this visit is on its way to the till. */
+/** Changes a purchase on this visit's way to the till. */
 const changeBegun = (ports: Ports, reference: string, run: string) =>
   change(ports, reference).where('run', '=', run).where('state', '=', 'begun');
 
-/** While this visit has a card that may be charged, and has not pressed. */
+/** Changes a purchase while this visit has a chargeable card and has not pressed. */
 const changeArmed = (ports: Ports, reference: string, run: string) =>
   change(ports, reference).where('run', '=', run).where('state', '=', 'pressed').where('pressed_at_ms', 'is', null);
 
 const isChanged = async (update: ReturnType<typeof change>): Promise<boolean> =>
   (await update.executeTakeFirst()).numUpdatedRows > 0n;
 
-/** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
+/** Begins a visit, or takes over an unpressed one; null past the button. */
 export async function begin(
   { store, clock, secrets }: Ports,
   { reference, offerId, passengers }: Purchase,
@@ -87,7 +81,7 @@ export async function begin(
   return begun?.run ?? null;
 }
 
-/** Gives the visit up: nothing was bought. Its card is ended with it. */
+/** Ends a visit that bought nothing, with its card. */
 export async function end(ports: Ports, reference: string, run: string, outcome: NothingBought): Promise<void> {
   await changeBegun(ports, reference, run)
     .set({ state: 'ended', outcome: JSON.stringify(outcome), contact_sealed: '' })
@@ -95,7 +89,7 @@ export async function end(ports: Ports, reference: string, run: string, outcome:
     .execute();
 }
 
-/** Counts a visit whose recipe did not fit. @returns how many there were */
+/** Counts visits whose recipe did not fit. */
 export async function misfit(ports: Ports, reference: string, run: string): Promise<number> {
   await changeBegun(ports, reference, run)
     .set((row) => ({ misfits: row('misfits', '+', 1) }))
@@ -104,8 +98,8 @@ export async function misfit(ports: Ports, reference: string, run: string): Prom
 }
 
 /**
- * Puts on record that a card is issued and given to the till, and may be charged from now on. Only a caller that gets true
- * may do so; false: another visit has taken over, or came as far before. It is on the disk when this returns.
+ * Records on disk that a card is issued and may be charged from now on. Only a caller that gets true may issue it; false:
+ * another visit took over, or came as far before.
  */
 export const arm = (ports: Ports, reference: string, run: string, total: Money, pendingMs: number): Promise<boolean> =>
   isChanged(
@@ -115,8 +109,8 @@ export const arm = (ports: Ports, reference: string, run: string, total: Money, 
   );
 
 /**
- * Puts on record that the button is pressed next; a caller that gets true presses it, once. A visit that slept past its
- * time gets false: a person may have decided meanwhile. It is on the disk when this returns.
+ * Records on disk that the button is pressed next; a caller that gets true presses it once. A visit past its time gets
+ * false, as a person may have decided meanwhile.
  */
 export function press(ports: Ports, reference: string, run: string, pendingMs: number): Promise<boolean> {
   const nowMs = ports.clock.now();
@@ -128,12 +122,12 @@ export function press(ports: Ports, reference: string, run: string, pendingMs: n
   );
 }
 
-/** Takes back that the card may be charged: its till waits unpaid, and the visit ends there. */
+/** Withdraws `arm`: the till waits unpaid, and the visit ends. */
 export async function release(ports: Ports, reference: string, run: string): Promise<void> {
   await changeArmed(ports, reference, run).set({ state: 'begun', pending_until_ms: null }).execute();
 }
 
-/** Waits this much longer for a confirmation; 0: the outcome is unknown from now on. */
+/** Extends the wait for a confirmation; 0: the outcome is unknown from now on. */
 export async function waitFor(ports: Ports, reference: string, pendingMs: number): Promise<void> {
   await change(ports, reference)
     .set({ pending_until_ms: ports.clock.now() + pendingMs })
@@ -141,7 +135,7 @@ export async function waitFor(ports: Ports, reference: string, pendingMs: number
     .execute();
 }
 
-/** Takes the first confirmation. A price in another currency confirms nothing: only a person can judge it. */
+/** Takes the first confirmation; false for a price in another currency, which only a person can judge. */
 export async function confirm(
   ports: Ports,
   { reference, total_decimal: totalDecimal, total_currency: totalCurrency }: PurchaseRow,
@@ -158,7 +152,7 @@ export async function confirm(
   return true;
 }
 
-/** Takes the next look at the booking's page, unless there was one since `agoMs`. */
+/** Claims a look at the booking's page, at most one in `agoMs`. */
 export async function takeLook({ store, clock }: Ports, reference: string, agoMs: number): Promise<boolean> {
   const nowMs = clock.now();
   const taken = await store
@@ -178,7 +172,7 @@ export async function cancelled(ports: Ports, reference: string): Promise<void> 
     .execute();
 }
 
-/** The outcome of a purchase by our record; null: nothing was paid, and the next visit may pay. */
+/** Our record's outcome; null: nothing was paid, and the next visit may pay. */
 export function outcomeOf({ clock }: Pick<Ports, 'clock'>, row: PurchaseRow): BookOutcome | null {
   if (row.state === 'begun') return null;
   if (row.state === 'ended') return endedAs(row.outcome);
@@ -187,7 +181,7 @@ export function outcomeOf({ clock }: Pick<Ports, 'clock'>, row: PurchaseRow): Bo
     const mayCome = clock.now() < (row.pending_until_ms ?? 0);
     return { kind: mayCome ? 'pending' : 'payment_pressed_no_confirmation' };
   }
-  // Such carriers issue no ticket: they send a receipt by the booking's own reference.
+  // Such carriers issue receipts by booking reference instead of tickets.
   const receipt = { type: 'itinerary_receipt', number: bookingReference };
   return {
     kind: 'booked',
@@ -204,52 +198,15 @@ function endedAs(text: string | null): NothingBought {
   return boughtNothing(outcome) ? outcome : { kind: 'offer_gone' };
 }
 
-/** A card as a till asks for it. It exists in memory alone: never write it down, log it, or show it. */
-export interface Card {
-  readonly number: string;
-  /** YYYY-MM. */
-  readonly expiry: string;
-  readonly cvc: string;
-  readonly holder: string;
-}
-
-/** Issues virtual cards, each for one purchase. */
-export interface CardIssuer {
-  /** Its cards are invented: they buy nothing anywhere but in a sandbox. */
-  readonly isSandbox: boolean;
-  /**
-   * The same reference gets the same card. It can be charged once, exactly this amount.
-   * @param request `merchant` is the carrier's name, for an issuer that ties a card to who may charge it
-   * @throws Problem `provider_failed` where there is no card: nothing was bought then
-   */
-  issue(request: {
-    readonly reference: string;
-    readonly amountDecimal: string;
-    readonly currency: string;
-    readonly merchant: string;
-  }): Promise<Card>;
-  /** Ends a card that was not used. Does nothing to one that is gone, or was never issued. */
-  revoke(reference: string): Promise<void>;
-}
-
-/** The words of its index. */
+/** Spelled as in its index. */
 const TO_END = sql.raw<SqlBool>("card = 'ending'");
 const MOST_AT_ONCE = 20;
 const AGAIN_MS = 60_000;
 
-/**
- * Has the issuer end the cards of purchases that bought nothing: the decision is written first (`callOff`). A card that
- * the issuer does not end now is tried again in a minute.
- */
-export async function endCards({
-  store,
-  clock,
-  log,
-  settings,
-}: Pick<Ports, 'store' | 'clock'> & {
-  readonly log: Log;
-  readonly settings: { readonly cards: CardIssuer };
-}): Promise<void> {
+type EndingPorts = Pick<Shop, 'store' | 'clock' | 'log'> & { readonly settings: Pick<BrowserSettings, 'cards'> };
+
+/** Has the issuer end cards of purchases that bought nothing, as written by `callOff`; retries after a minute. */
+export async function endCards({ store, clock, log, settings }: EndingPorts): Promise<void> {
   const nowMs = clock.now();
   const due = await store
     .selectFrom('browser_purchases')

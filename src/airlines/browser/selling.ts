@@ -12,13 +12,13 @@ import type { PurchaseRow } from './purchases.ts';
 import * as purchases from './purchases.ts';
 import type { Recipe } from './recipes/index.ts';
 
-/** A visit that pressed writes what it saw within this time. */
+/** For recording the outcome of a press. */
 const WRITING_MS = 30_000;
 const MOST_MISFITS = 3;
 const DEFAULT_MAIL_WAIT_MS = 15 * 60_000;
 const DEFAULT_MANAGE_EVERY_MS = 60_000;
 
-/** An unguessable address of our own, for what one carrier says of one purchase. */
+/** Our unguessable address for one purchase's mails. */
 function mailAddressOf({ settings, secrets }: Shop, reference: string): string | null {
   const { mailAddress } = settings;
   if (!mailAddress) return null;
@@ -32,7 +32,7 @@ const readsMails = (shop: Shop, { mail }: Recipe): boolean =>
 const isConfirmedLater = (shop: Shop, recipe: Recipe, row: PurchaseRow): boolean =>
   readsMails(shop, recipe) || managing(shop, recipe, row) !== null;
 
-/** The values to open a booking's page with; null where it can't be opened. */
+/** Values to open a booking's page; null if that is impossible. */
 function managing(shop: Shop, recipe: Recipe, row: PurchaseRow) {
   const contact = purchases.contactOf(shop, row);
   const values = contact && manageValues(row, contact, mailAddressOf(shop, row.reference));
@@ -40,7 +40,7 @@ function managing(shop: Shop, recipe: Recipe, row: PurchaseRow) {
 }
 
 /**
- * Buys once under a reference; asked again, it answers with what became of the first.
+ * Buys once under a reference; repeats get the first outcome.
  * @throws Problem `offer_not_found`; `provider_failed`: the site could not be used, and nothing was pressed
  */
 export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
@@ -54,13 +54,12 @@ export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome>
   if (run !== null) {
     await shop.visiting('buyer', kept.recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));
   }
-  // Where another visit took this one over on its way, the outcome is not known here.
+  // Another visit may have taken over: its outcome is unknown here.
   const outcome = await recorded(shop, reference);
   if (!outcome) throw siteFailed('another visit has this purchase');
   return outcome;
 }
 
-/** The outcome by our own record; null: none yet. */
 async function recorded(shop: Shop, reference: string): Promise<BookOutcome | null> {
   const row = await purchases.rowOf(shop, reference);
   return row ? purchases.outcomeOf(shop, row) : null;
@@ -103,7 +102,7 @@ async function goShopping(
     await writeDown(shop, visit, { reference, run, bought, laterMs });
   } catch (error) {
     const step = await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
-    // Each visit gives the site the travellers' data again: a site that stays changed gets them no more.
+    // A site that stays changed gets the travellers' data no more.
     const isChanged = error instanceof Misfit && (await purchases.misfit(shop, reference, run)) >= MOST_MISFITS;
     if (!isChanged) throw siteFailed(step);
     await purchases.end(shop, reference, run, { kind: 'site_changed' });
@@ -140,7 +139,7 @@ async function writeDown(
   }
 }
 
-/** What became of a purchase: by our own record, else by the carrier's mail and its page. */
+/** Finds a purchase's outcome in our record, else the carrier's mail and page. */
 export async function find(shop: Shop, reference: string): Promise<BookOutcome | null> {
   const row = await purchases.rowOf(shop, reference);
   if (row?.state === 'pressed' && row.confirmed_at_ms === null) await askCarrier(shop, row);
@@ -166,7 +165,7 @@ async function askCarrier(shop: Shop, row: PurchaseRow): Promise<void> {
   if (confirmed) await purchases.confirm(shop, row, confirmed, 'manage');
 }
 
-/** A look at the booking's page; null where it could not be read. */
+/** Looks at a booking's page; null if it is unreadable. */
 async function managed<T>(
   shop: Shop,
   recipe: Recipe,
@@ -185,11 +184,7 @@ async function managed<T>(
   }
 }
 
-/**
- * Gives a booking back where the carrier's site allows it.
- * @returns the outcome as it is then
- * @throws Problem `provider_failed`: the site could not be used
- */
+/** Cancels a booking if the site allows it. @throws Problem `provider_failed`: the site could not be used */
 export async function cancel(shop: Shop, reference: string): Promise<BookOutcome | null> {
   const outcome = await find(shop, reference);
   if (outcome?.kind !== 'booked' || outcome.cancelledAtMs !== null) return outcome;

@@ -1,15 +1,15 @@
 import type { Generated, Kysely } from 'kysely';
 
-/** A look at a carrier's site for a search or a menu, shared by everybody who asks for the same at the same time. */
+/** A look at a carrier's site for a search or a menu, shared by concurrent callers. */
 interface BrowserLookTable {
-  /** A hash of what is looked for, and since when. */
+  /** A hash of the question and its time. */
   look_id: string;
   state: 'under_way' | 'done' | 'failed';
-  /** What was found, JSON; of a failed look, why. */
+  /** The result as JSON, or a failure's reason. */
   result: string | null;
   started_at_ms: number;
   ended_at_ms: number | null;
-  /** The process that began it has it until then; afterwards another may begin it again. */
+  /** Another process may repeat the look then. */
   lease_until_ms: number;
   expires_at_ms: number;
 }
@@ -17,54 +17,51 @@ interface BrowserLookTable {
 interface BrowserOfferTable {
   offer_id: string;
   carrier: string;
-  /** The query that found it, its flights, and the offer in wire form; all JSON. */
+  /** JSON, as are flights and offer (wire form). */
   query: string;
   flights: string;
   offer: string;
   expires_at_ms: number;
 }
 
-/**
- * One purchase. `begun`: on the way to the till; `pressed`: a card is issued, and may be charged; `ended`: given up before
- * that, or called off.
- */
+/** `begun`: on the way to the till; `pressed`: a card is issued and may be charged; `ended`: given up before, or called off. */
 export interface BrowserPurchaseTable {
   reference: string;
-  /** The latest visit for it: no other one can press the button. */
+  /** The latest visit, which alone can press. */
   run: string;
   state: 'begun' | 'pressed' | 'ended';
   carrier: string;
   recipe_version: number;
   offer_id: string;
   passenger_count: number;
-  /** The first passenger's names and addresses, sealed: bookings are looked up by them. Empty once purged. */
+  /** The first passenger's sealed names and addresses, for finding the booking. Empty once purged. */
   contact_sealed: string;
-  /** The total that the till asked for before it got the card. */
+  /** The till's total before it got the card. */
   total_decimal: string | null;
   total_currency: string | null;
-  /** When the button was pressed; null where the card may be charged without it. */
+  /** null: not pressed, though the card may be charged. */
   pressed_at_ms: number | null;
-  /** A confirmation may be on its way until then; afterwards the outcome is unknown. */
+  /** A confirmation may come until then; afterwards the outcome is unknown. */
   pending_until_ms: number | null;
   booking_reference: string | null;
   paid_amount_decimal: string | null;
-  /** The source of the confirmation: the page after the till, a mail, or the page of the booking. */
+  /** The confirmation's source: the page after the till, a mail, or the booking's page. */
   confirmed_by: 'page' | 'mail' | 'manage' | null;
   confirmed_at_ms: number | null;
   cancelled_at_ms: number | null;
   asked_at_ms: number | null;
-  /** Visits that ended because the site was not as the recipe says. */
+  /** Visits whose recipe did not fit the site. */
   misfits: Generated<number>;
-  /** Why it was given up, JSON. */
+  /** The reason for giving up, JSON. */
   outcome: string | null;
-  /** `ending`: nothing was bought, and the issuer has to end it. null: none was asked for. */
+  /** `ending`: nothing was bought, so the issuer must end it. null: none was issued. */
   card: 'issued' | 'ending' | 'ended' | null;
   card_due_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
 
-/** The page that a visit ended on: sealed, with personal data redacted. */
+/** A visit's last page, sealed, with personal data redacted. */
 interface BrowserEvidenceTable {
   evidence_id: string;
   subject: string;
@@ -87,7 +84,7 @@ export interface BrowserTables {
 
 export type Store = Kysely<BrowserTables>;
 
-/** Rows that the sweeper deletes once they have expired. */
+/** Expired rows for the sweeper. */
 export const OLD_LOOKS = { table: 'browser_looks', key: 'look_id', at: 'expires_at_ms' } as const;
 export const OLD_OFFERS = { table: 'browser_offers', key: 'offer_id', at: 'expires_at_ms' } as const;
 export const OLD_EVIDENCE = { table: 'browser_evidence', key: 'evidence_id', at: 'expires_at_ms' } as const;

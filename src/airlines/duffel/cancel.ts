@@ -6,14 +6,11 @@ import { type DuffelPorts, dataOf, failed, isOk, noAnswer } from './transport.ts
 
 type LiveOrder = Awaited<ReturnType<typeof readOrder>>;
 
-/** An order that has no quote to take: cancelled already, or not through Duffel. */
+/** Codes for orders that Duffel gives no quote for: cancelled already, or not cancellable through it. */
 const NO_QUOTE = ['already_cancelled', 'order_not_cancellable', 'unsupported_action', 'unavailable_feature'];
 const STALE = ['order_cancellation_stale', 'order_cancellation_expired', 'not_found'];
 
-/**
- * The airline's own quote. It changes nothing but that Duffel confirms only the latest one of an order.
- * @returns null where the order can't be cancelled through Duffel
- */
+/** Asks for the airline's quote; Duffel then confirms no earlier one. null: Duffel can't cancel the order. */
 export async function cancellationQuote(
   ports: DuffelPorts,
   providerOrderId: string,
@@ -34,7 +31,7 @@ async function newQuote({ transport }: DuffelPorts, orderId: string): Promise<Ca
   const quoteId = quoteIdOf(text(raw.id));
   if (quoteId === null || raw.order_id !== orderId) throw failed(answer);
   const [refund, of] = [amount(raw.refund_amount), currency(raw.refund_currency)];
-  // An amount without its currency is no amount.
+  // Half of an amount is useless.
   const isWhole = refund !== null && of !== null;
   return {
     quoteId,
@@ -46,10 +43,8 @@ async function newQuote({ transport }: DuffelPorts, orderId: string): Promise<Ca
 }
 
 /**
- * Cancels an order.
- * @param quoteId the only quote that may be taken
- * @returns the order as it is then; unchanged where Duffel can't cancel it
- * @throws Problem `plan_changed` where that quote is no longer valid; `provider_failed` where the outcome is unknown
+ * Cancels an order where Duffel can, by this quote alone if one is given.
+ * @throws Problem `plan_changed` for a quote that is no longer valid; `provider_failed` for an unknown outcome
  */
 export async function cancelOrder(
   ports: DuffelPorts,
@@ -68,7 +63,7 @@ export async function cancelOrder(
     try {
       return await confirm(ports, live, quote.quoteId);
     } catch (error) {
-      // Another quote was made in between. Any refund is taken here, so the next quote is as good.
+      // Another quote was made meanwhile. Any refund is fine here, so the next quote is, too.
       if (attempt === 2 || !isProblem(error, 'plan_changed')) throw error;
     }
   }
@@ -88,13 +83,13 @@ async function confirm(ports: DuffelPorts, live: LiveOrder, quoteId: string): Pr
   const answer = await ports.transport.send({ operation: 'cancel', method: 'POST', path });
   const isStale = answer.kind === 'answer' && answer.codes.some((code) => STALE.includes(code));
   const confirmedAtMs = answer.kind === 'answer' && isOk(answer) ? instantMs(object(answer.data)?.confirmed_at) : null;
-  // Whatever the answer, the order says what came of it.
+  // The order itself shows the outcome.
   const now = await readOrder(ports, providerOrderId).catch((error: unknown) => {
     if (confirmedAtMs === null) throw error;
     return { order: cancelledAt(live.order, confirmedAtMs) };
   });
   if (now.order.status === 'cancelled') return now.order;
-  // Duffel's word; the order may follow a moment later.
+  // The order may show the confirmation a moment later.
   if (confirmedAtMs !== null) return cancelledAt(now.order, confirmedAtMs);
   if (isStale) throw quoteGone();
   throw answer.kind === 'answer' ? failed(answer, 'The airline did not confirm the cancellation.') : noAnswer(answer);

@@ -13,9 +13,9 @@ export { type DuffelTables, duffelMigrations } from './tables.ts';
 export interface DuffelSettings {
   /** `https://api.duffel.com` */
   readonly url: string;
-  /** `duffel_test_...` or `duffel_live_...`: it chooses one of Duffel's two worlds. */
+  /** `duffel_test_...` or `duffel_live_...` */
   readonly token: string;
-  /** Signs Duffel's messages. Without it no message is believed. */
+  /** Signs Duffel's messages; without it all are refused. */
   readonly webhookSecret?: string | undefined;
 }
 
@@ -27,8 +27,8 @@ export interface DuffelOptions extends DuffelSettings {
 }
 
 /**
- * Sells the flights of Duffel's airlines (docs/duffel.md). Each call loads what it needs. Duffel has no call for the balance
- * that orders are paid from, so there is none here: an order that it doesn't cover is refused as `provider_balance_low`.
+ * Sells the flights of Duffel's airlines (docs/duffel.md). Duffel has no call for the balance that pays orders; an order
+ * above it is refused as `provider_balance_low`.
  */
 export function createDuffelProvider(options: DuffelOptions): Provider {
   const { url, token, store, clock, log } = options;
@@ -65,15 +65,12 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
 
 const KEPT_MS = 60_000;
 
-/** /ready is answered within two seconds. */
+/** /ready answers within two seconds. */
 const MOST_MS = 1_500;
 
-/**
- * Asks with the smallest call whether Duffel takes the token. Only Duffel's own refusal counts: silence, or the page of a
- * gateway, says nothing about a token.
- */
+/** Tests the token with the smallest call. Only Duffel's own refusal counts: silence or a gateway's page does not. */
 function createTrouble({ transport, clock }: { readonly transport: Transport; readonly clock: Clock }) {
-  let last: { readonly atMs: number; readonly told: Promise<string | null> } | null = null;
+  let last: { readonly atMs: number; readonly answer: Promise<string | null> } | null = null;
   const ask = async (): Promise<string | null> => {
     const answer = await transport.send({ operation: 'token', path: '/air/airports?limit=1', mostMs: MOST_MS });
     return answer.kind === 'answer' && answer.types.includes('authentication_error')
@@ -82,7 +79,7 @@ function createTrouble({ transport, clock }: { readonly transport: Transport; re
   };
   return (): Promise<string | null> => {
     const nowMs = clock.now();
-    if (!last || Math.abs(nowMs - last.atMs) >= KEPT_MS) last = { atMs: nowMs, told: ask() };
-    return last.told;
+    if (!last || Math.abs(nowMs - last.atMs) >= KEPT_MS) last = { atMs: nowMs, answer: ask() };
+    return last.answer;
   };
 }

@@ -23,16 +23,13 @@ import {
 } from './read.ts';
 import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
-/**
- * An offer of Duffel's as the wire shows it, with null where Duffel does not say; null as a whole where it lacks what can't
- * be null (`reading.missing` learns what).
- */
+/** Reads an offer into the wire's form, with null for undisclosed fields; null as a whole without a required one. */
 export function readOffer(value: unknown, reading: Reading): Offer | null {
   const { missing } = reading;
   const raw = object(value);
   const id = offerId(raw?.id);
   if (!raw || id === null) return missing('id');
-  // Of a multi-step search: it can't be ordered.
+  // Partial offers of a multi-step search can't be ordered.
   if (raw.partial === true) return missing('whole offer');
   const price = priceOf(raw);
   if (!price) return missing('total_amount');
@@ -77,7 +74,7 @@ function priceOf(raw: Fields) {
   if (total === null || totalCurrency === null) return null;
   const atomic = Number(parseUsdc(total));
   if (!Number.isSafeInteger(atomic)) return null;
-  // Our parts have no currency of their own: only parts in the total's currency are shown.
+  // The wire's parts share the total's currency; others are left out.
   const part = (value: unknown, of: unknown) => (of === totalCurrency ? amount(value) : null);
   return {
     total_amount: atomic,
@@ -98,7 +95,7 @@ function journeyOf(raw: Fields, reading: Reading) {
   return {
     outbound,
     slices: known.map(({ slice }) => slice),
-    // Duffel's own keys are of each slice, and say nothing across searches.
+    // Duffel's keys identify a slice within one search only.
     comparisonKey: known.map(({ flights }) => flights).join('~'),
   };
 }
@@ -111,12 +108,12 @@ function brandOf(slices: readonly Slice[]): string | null {
 /** Lowest first. */
 const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
-/** What every passenger has on every flight: the lowest cabin and the fewest bags; null where one is unknown. */
+/** The lowest cabin and fewest bags of any passenger on any flight; null where one is unknown. */
 function fareOf(raw: Fields) {
   const segments = objects(raw.slices).flatMap((slice) => list(slice.segments) ?? []);
   const seats = segments.flatMap((segment) => {
     const passengers = list(object(segment)?.passengers) ?? [];
-    // A flight without passengers: everything about it is unknown.
+    // Everything is unknown about a flight without passengers.
     return passengers.length === 0 ? [null] : passengers.map(object);
   });
   const known: readonly unknown[] = CABINS;
@@ -148,7 +145,7 @@ function leastBags(seats: readonly (Fields | null)[], type: string): number | nu
   return least;
 }
 
-/** The conditions of the whole offer: a slice's own are about that slice alone. */
+/** Reads the conditions of the whole offer, not those of a slice. */
 function conditionsOf(value: unknown): Conditions | null {
   const raw = object(value);
   const change = conditionOf(raw?.change_before_departure);
@@ -164,7 +161,7 @@ function conditionsOf(value: unknown): Conditions | null {
   };
 }
 
-/** `"0.00"` is free of charge; null is an unknown fee, and so is one without its currency. */
+/** A penalty of `"0.00"` is free of charge; null is unknown, as is a fee without its currency. */
 function conditionOf(value: unknown) {
   const raw = object(value);
   const allowed = flag(raw?.allowed);
@@ -175,12 +172,10 @@ function conditionOf(value: unknown) {
 }
 
 /**
- * Reads an offer with its price of this moment, which promises no seats.
- * @returns `raw`: the offer as Duffel gave it
+ * Reads an offer at its current price, which promises no seats.
  * @throws Problem `offer_not_found`, `offer_unavailable`, `offer_expired`, `upstream_rate_limited`, `provider_failed`
  */
 export async function freshOffer({ transport, zones }: DuffelPorts, id: string) {
-  // Not a Duffel id: no need to ask.
   if (offerId(id) === null) throw problem('offer_not_found');
   const path = `/air/offers/${id}?return_available_services=true`;
   const answer = await transport.ask({ operation: 'offer', path, isRefusable: true });
@@ -201,13 +196,12 @@ export async function freshOffer({ transport, zones }: DuffelPorts, id: string) 
   return { offer, passengerCount, availableServices: readServices(raw), saleKey: saleKeyOf(raw), raw };
 }
 
-/** Offers of one search, and the order of it, have the same travellers, by Duffel's ids. */
+/** The first traveller's id, which all offers of a search and their order share. */
 export const saleKeyOf = (raw: Fields): string => text(object(list(raw.passengers)?.[0])?.id) ?? String(raw.id);
 
 /**
- * Reads an offer for a reference without an order on its search.
- * @throws Problem `offer_unavailable` where an order was made, or may have been made, from one of its offers; those of
- *   `freshOffer`
+ * Reads an offer whose search has no order.
+ * @throws Problem `offer_unavailable` where an order was, or may have been, made from one of its offers; those of `freshOffer`
  */
 export async function unsoldOffer(ports: DuffelPorts, id: string): Promise<LiveOffer> {
   const { raw, ...live } = await freshOffer(ports, id);
@@ -217,7 +211,7 @@ export async function unsoldOffer(ports: DuffelPorts, id: string): Promise<LiveO
   return { ...live, isUnpayable: required && !supported };
 }
 
-/** The problem of an offer that can't be had any more; null for any other answer. */
+/** The problem of an offer that is gone; null for other answers. */
 export function goneProblem({ status, codes }: Answer) {
   if (codes.includes('offer_expired')) return problem('offer_expired');
   if (codes.includes('offer_no_longer_available')) return problem('offer_unavailable');
@@ -227,9 +221,8 @@ export function goneProblem({ status, codes }: Answer) {
 type Bag = NonNullable<ReturnType<typeof readBag>>;
 
 /**
- * Bags that can be bought with an offer. Duffel sells a bag to one passenger for the segments that it names; ours is one
- * bag for the whole journey. Where an airline sells each direction by itself, the directions are added up. A bag that is
- * not sold for the whole way is left out, because its price would be misread.
+ * Reads the bags sold with an offer. Duffel sells a bag to one passenger for named segments; ours is one bag for the whole
+ * journey. Directions sold separately are added up; a bag for part of the way is left out, as its price would mislead.
  */
 export function readServices(offer: Fields): AvailableService[] {
   const segments = objects(offer.slices).flatMap((slice) => objects(slice.segments));
@@ -253,13 +246,13 @@ export function readServices(offer: Fields): AvailableService[] {
   });
 }
 
-/** Bags of one passenger and one kind that together cover the whole journey. */
+/** Combines one passenger's bags of a kind into bags for the whole journey. */
 function wholeWay(alike: readonly Bag[], whole: ReadonlySet<string>): Bag[] {
   const covering = alike.filter(({ segments }) => covers(segments, whole));
   const partial = alike.filter(({ segments }) => !covers(segments, whole));
   const parts = partial.flatMap(({ segments }) => [...segments]);
   const [first] = partial;
-  // Each flight once: two bags for the same flight at two prices can't be added up.
+  // Sums need each flight exactly once.
   if (!first || parts.length !== whole.size || !covers(new Set(parts), whole)) return covering;
   const sum = partial.reduce((total, { price }) => total + parseUsdc(price), 0n);
   const most = Math.min(...partial.map((bag) => bag.most));

@@ -5,8 +5,8 @@ import { OrderRefused } from '../provider.ts';
 import { type Fields, flag, list, objects, texts } from './read.ts';
 
 /**
- * The body of POST /air/orders: paid at once from the seller's balance, exactly the offer's total.
- * @throws OrderRefused `form_rejected` where the passengers don't fit the offer: Duffel would refuse them
+ * Makes the body of POST /air/orders, which pays exactly the offer's total at once from the seller's balance.
+ * @throws OrderRefused `form_rejected` for passengers that Duffel would refuse
  */
 export function orderForm(raw: Fields, reference: string, passengers: readonly Passenger[]) {
   const ids = texts(objects(raw.passengers).map(({ id }) => id));
@@ -33,10 +33,10 @@ export function orderForm(raw: Fields, reference: string, passengers: readonly P
   };
 }
 
-/** Composed letters, and the plain apostrophe: the other spelling of the same name is refused. */
+/** Composes letters and uses the plain apostrophe, as Duffel refuses other spellings. */
 const airlineName = (name: string): string => name.normalize('NFC').replaceAll('’', "'");
 
-/** An empty list of supported documents says: send none. */
+/** An empty list of supported documents means none may be sent. */
 export function documentRule(raw: Fields): { required: boolean; supported: boolean } {
   const required = flag(raw.passenger_identity_documents_required) === true;
   const types = list(raw.supported_passenger_identity_document_types);
@@ -56,15 +56,14 @@ function identityDocuments(passenger: Passenger, rule: { required: boolean; supp
 
 const MOST_NAME = 20;
 
-/** Letters of ASCII, Latin-1 and Latin Extended-A; NO_LETTERS are those of them that airlines' systems don't have. */
+/** ASCII, Latin-1 and Latin Extended-A, without the letters that airlines' systems lack (NO_LETTERS). */
 const NAME = /^[A-Za-zÀ-ſ '-]+$/u;
 const NO_LETTERS = /[ÆæĲĳŒœÞð×÷]/u;
 export const ADULT_YEARS = 18;
 
 /**
- * What Duffel refuses of passengers that satisfy our own rules (domain/passengers.ts): said before anything is paid.
- * Names of more than 20 characters or with letters that it does not take, equal names, travellers who are no adults on
- * the last flight (a fare is searched for adults), and documents that the offer asks for.
+ * Finds, before payment, what Duffel refuses although it satisfies our own rules (domain/passengers.ts): names over 20
+ * characters or with other letters, equal names, travellers under 18 on the last flight, missing documents.
  */
 export function duffelIssues(passengers: readonly Passenger[], offer: Offer): PassengerIssue[] {
   const seen = new Map<string, number>();
@@ -100,7 +99,7 @@ const nameIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
     return NAME.test(name) && !NO_LETTERS.test(name) ? [] : [wrong(`${path}.${field}`, WRONG_LETTERS)];
   });
 
-/** Dates of this form compare as text. */
+/** YYYY-MM-DD compares as text. */
 const isAdult = (bornOn: string, day: string): boolean =>
   `${String(Number(bornOn.slice(0, 4)) + ADULT_YEARS).padStart(4, '0')}${bornOn.slice(4)}` <= day;
 

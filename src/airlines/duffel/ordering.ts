@@ -5,25 +5,25 @@ import { freshOffer, goneProblem, saleKeyOf } from './offers.ts';
 import { orderForm } from './order-form.ts';
 import { askOrder, type Found, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
 import { type Fields, object, offerId, orderId, sameAmount } from './read.ts';
-import { type Answer, type DuffelPorts, failed, isOk, type NoAnswer, noAnswer, told } from './transport.ts';
+import { type Answer, type DuffelPorts, failed, isOk, type NoAnswer, noAnswer, summaryOf } from './transport.ts';
 
 type Standing = ProviderOrder | null | 'unknown';
 
 /**
- * Orders at most once. The attempt is on record before the one POST, and its verdict after; an attempt without a verdict
- * is asked about, never sent again. The price is read again right before, and nothing is sent where it differs.
+ * Orders at most once. Records the attempt before its one POST, and its verdict after; looks for the order of an attempt
+ * without a verdict, and never sends it again. Rereads the price just before, and sends nothing where it differs.
  * @throws OrderRefused, Problem `offer_*`, `upstream_rate_limited`: nothing was ordered. Problem `provider_failed` with
  *   the airline's request id: the outcome is unknown
  */
 export async function createOrder(ports: DuffelPorts, request: OrderRequest): Promise<ProviderOrder> {
   const { reference, offerId } = request;
-  // Without an attempt on record Duffel itself refuses a second order: one that the database has forgotten is found then.
+  // On a first attempt Duffel itself refuses a second order; one that a restored database has forgotten is found then.
   const isFirst = (await ports.attempts.of(reference)).length === 0;
   const known = isFirst ? null : await asOpen(ports, reference, () => findOrder(ports, reference, offerId));
   const last = (await ports.attempts.of(reference)).at(-1);
   if (known === 'unknown') throw outcomeOpen(last);
   if (known) return known;
-  // A refusal that asking again can't change, and that a second POST would blur.
+  // A second POST would only blur this refusal.
   if (isConflict(last?.code ?? null)) throw problem('offer_unavailable');
   if (last?.code === CREATION_FAILED) throw new OrderRefused('provider_failed', false);
   const { raw, saleKey: searchKey } = await pricedOffer(ports, request);
@@ -31,7 +31,7 @@ export async function createOrder(ports: DuffelPorts, request: OrderRequest): Pr
   await checkUnsold(ports, reference, searchKey);
   const attempt = await ports.attempts.begin({ reference, attempt: (last?.attempt ?? 0) + 1, offerId, searchKey });
   if (!attempt) {
-    // Another process was first. Nothing was sent here.
+    // Another process was first; nothing was sent here.
     await checkUnsold(ports, reference, searchKey);
     throw outcomeOpen((await ports.attempts.of(reference)).at(-1));
   }
@@ -40,7 +40,7 @@ export async function createOrder(ports: DuffelPorts, request: OrderRequest): Pr
   return answer.kind === 'answer' ? concluded(ports, request, attempt, answer) : unanswered(ports, attempt, answer);
 }
 
-/** One search serves one order, so one reference at a time may ask for it. */
+/** Refuses a search in use by another reference: it serves one order. */
 async function checkUnsold(ports: DuffelPorts, reference: string, searchKey: string): Promise<void> {
   const others = await othersOn(ports, reference, searchKey);
   if (others.some(({ verdict }) => verdict === 'ordered')) throw problem('offer_unavailable');
@@ -75,7 +75,7 @@ async function unanswered(ports: DuffelPorts, attempt: Attempt, failure: NoAnswe
   throw failure.retryAfter === undefined ? new OrderRefused('provider_failed', true, why) : why;
 }
 
-/** The outcome is unknown: the attempt stays open. */
+/** Leaves an attempt of unknown outcome open. */
 async function leftOpen(
   { attempts, log }: DuffelPorts,
   attempt: Attempt,
@@ -106,7 +106,7 @@ async function concluded(
       throw word.error;
     case 'repriced':
       await ports.attempts.endInNone(attempt, written);
-      // The price of this moment, which may look unchanged; where it can't be read, its own problem says why.
+      // The current price may look unchanged; one that can't be read has a problem of its own.
       await pricedOffer(ports, request);
       throw repriced(request.expectedAmountDecimal, request.expectedAmountDecimal, 'USD');
     case 'conflict':
@@ -118,7 +118,7 @@ async function concluded(
   return leftOpen(ports, attempt, written);
 }
 
-/** Duffel says that there is an order: ours, somebody else's, or an invisible one. */
+/** Looks for the order that Duffel says exists: ours, another's, or an invisible one. */
 async function afterConflict(ports: DuffelPorts, attempt: Attempt): Promise<ProviderOrder> {
   const standing = await asOpen(ports, attempt.reference, () => look(ports, attempt));
   if (standing === null) throw problem('offer_unavailable');
@@ -127,7 +127,7 @@ async function afterConflict(ports: DuffelPorts, attempt: Attempt): Promise<Prov
   throw outcomeOpen(attempt);
 }
 
-/** Translates a rate limit on a question about an order that may exist: as it is, it would say that nothing was ordered. */
+/** Turns a rate limit on a look for a possible order into an unknown outcome: by itself it means nothing was ordered. */
 async function asOpen<T>(ports: DuffelPorts, reference: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -137,7 +137,7 @@ async function asOpen<T>(ports: DuffelPorts, reference: string, ask: () => Promi
   }
 }
 
-/** For the operator: what support asks for. */
+/** The problem of an unknown outcome, with what the airline's support needs. */
 const outcomeOpen = (attempt: Attempt | undefined): Problem =>
   problem('provider_failed', {
     message: 'Nobody can say yet what the airline made of the order.',
@@ -150,10 +150,9 @@ const outcomeOpen = (attempt: Attempt | undefined): Problem =>
   });
 
 /**
- * How a reference stands. null: an attempt is on record before it is sent, each one was refused, and Duffel lists no order
- * for it. Without any attempt the list is asked, too: a database that was put back has forgotten what it ordered. An order
- * is believed where Duffel shows it with our reference. After an attempt without a verdict, a list without the order proves
- * nothing, because the airline may know more than Duffel: `unknown`, until Duffel says something definite.
+ * Finds the order of a reference: one that Duffel shows with it. null: all recorded attempts were refused, and Duffel
+ * lists none; without attempts it is asked too, as a restored database may have forgotten an order. `unknown`: an attempt
+ * has no verdict, and its absence from the list proves nothing, as the airline may know more than Duffel.
  * @throws Problem `upstream_rate_limited`, `provider_failed`
  */
 export async function findOrder(ports: DuffelPorts, reference: string, offer: string): Promise<Standing> {
@@ -165,7 +164,7 @@ export async function findOrder(ports: DuffelPorts, reference: string, offer: st
   return last.verdict === 'none' ? refusedOrder(ports, past) : look(ports, last);
 }
 
-/** The order of an attempt that is no longer on record; it goes on record again. */
+/** Finds the order of a forgotten attempt, and records it again. */
 async function forgottenOrder(ports: DuffelPorts, reference: string, offer: string): Promise<ProviderOrder | null> {
   const found = offerId(offer) === null ? null : await seenOrder(ports, offer, reference);
   if (!found) return null;
@@ -175,7 +174,7 @@ async function forgottenOrder(ports: DuffelPorts, reference: string, offer: stri
   return foundOrder(ports, first, found);
 }
 
-/** The order of attempts that were refused. Their refusals decide what is sent and paid next, so its orders are listed. */
+/** Checks refused attempts for an order, because their refusals decide what is sent and paid next. */
 async function refusedOrder(ports: DuffelPorts, past: readonly Attempt[]): Promise<ProviderOrder | null> {
   const sent = past.filter(({ code }) => code !== NOT_SENT).at(-1);
   const found = sent && (await seenOrder(ports, sent.offer_id, sent.reference));
@@ -193,7 +192,7 @@ async function look(ports: DuffelPorts, attempt: Attempt): Promise<Standing> {
   return null;
 }
 
-/** The order that a webhook named for this attempt, once it is read and has our reference. */
+/** Reads the order that a webhook named for this attempt; null without our reference. */
 async function namedOrder(ports: DuffelPorts, attempt: Attempt): Promise<Found | null> {
   const id = orderId(attempt.order_id);
   if (id === null) return null;
@@ -202,7 +201,7 @@ async function namedOrder(ports: DuffelPorts, attempt: Attempt): Promise<Found |
   return isOk(answer) && raw && referenceOf(raw) === attempt.reference ? { raw, answer } : null;
 }
 
-/** Writes an order down that was found, before anything else is made of it. */
+/** Records a found order before it is used. */
 async function foundOrder(
   ports: DuffelPorts,
   attempt: Pick<Attempt, 'reference' | 'attempt'>,
@@ -216,8 +215,8 @@ async function foundOrder(
 }
 
 /**
- * Duffel answered the first POST of this reference that an order exists, and we know whose: another reference of ours has
- * one on the same search, and a search serves one order. So this attempt made none.
+ * True where a first attempt certainly made no order: Duffel refused it because one exists, and another reference of ours
+ * has the search's only order.
  */
 async function isSoldToAnother(ports: DuffelPorts, attempt: Attempt): Promise<boolean> {
   if (attempt.attempt !== 1 || !isConflict(attempt.code)) return false;
@@ -229,32 +228,30 @@ async function isSoldToAnother(ports: DuffelPorts, attempt: Attempt): Promise<bo
 const othersOn = async ({ attempts }: DuffelPorts, reference: string, searchKey: string): Promise<Attempt[]> =>
   (await attempts.bySearch(searchKey)).filter((one) => one.reference !== reference);
 
-/** The meaning of an answer to POST /air/orders. */
+/**
+ * Meanings of an answer to POST /air/orders. `none`, `repriced`: certainly nothing was ordered. `conflict`: an order
+ * exists, perhaps by this very attempt.
+ */
 type OrderWord =
   | { readonly kind: 'ordered'; readonly raw: Fields; readonly id: string }
-  /** Nothing was ordered, for certain. */
   | { readonly kind: 'none'; readonly error: Error }
-  /** The price is another one now, and nothing was ordered. */
-  | { readonly kind: 'repriced' }
-  /** An order was made before: perhaps by this very attempt. */
-  | { readonly kind: 'conflict' }
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'repriced' | 'conflict' | 'unknown' };
 
-/** Duffel's codes for an order that exists already. */
+/** Duffel's codes for an existing order. */
 const CONFLICTS = ['offer_request_already_booked', 'order_creation_already_attempted', 'duplicate_booking'];
 const REPRICED = ['price_changed', 'payment_amount_does_not_match_order_amount'];
 
-/** Passenger faults that only the traveller can mend, whatever error type Duffel gives them. */
+/** Passenger faults that only the traveller can correct, under any error type. */
 const FORM_CODES = ['duplicate_passenger_name', 'validation_required', 'invalid_loyalty_card'];
 
 const isConflict = (code: string | null): boolean => code !== null && CONFLICTS.includes(code);
 
 const codeOf = (answer: Answer): string =>
-  answer.codes.find(isConflict) ?? told(answer).code ?? `http_${answer.status}`;
+  answer.codes.find(isConflict) ?? summaryOf(answer).code ?? `http_${answer.status}`;
 
 /**
- * Reads an answer to an order (docs/duffel.md has the table). A refusal is believed where Duffel says in its own form that
- * nothing comes of it; everything else leaves the outcome open: a 429, any answer of a gateway, an undocumented code.
+ * Reads an answer to an order (docs/duffel.md has the table). Only a refusal in Duffel's own form counts; a 429, a
+ * gateway's answer and an undocumented code leave the outcome open.
  */
 function orderWord(answer: Answer): OrderWord {
   const { status, codes, types, isRefusal } = answer;

@@ -4,9 +4,9 @@ import { readSlice } from './itinerary.ts';
 import { amount, currency, type Fields, instantMs, list, object, objects, orderId, text } from './read.ts';
 import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
-/** Airlines that are known to issue no electronic tickets, by the code of the order's owner: easyJet, Vueling, Jetstar. */
+/** Owners' codes of airlines without electronic tickets: easyJet, Vueling, Jetstar. */
 const TICKETLESS = ['U2', 'VY', 'JQ'];
-/** How long a paid order of any other airline may wait for its tickets before it counts as ticketless. */
+/** The wait for any other airline's tickets before a paid order counts as ticketless. */
 const TICKET_GRACE_MS = 30 * 60_000;
 
 export interface Found {
@@ -15,7 +15,7 @@ export interface Found {
 }
 
 /**
- * An order, and whether it can be cancelled through Duffel.
+ * Reads an order, and whether Duffel can cancel it.
  * @throws Problem `order_not_found`, `upstream_rate_limited`, `provider_failed`
  */
 export async function readOrder(ports: DuffelPorts, id: string) {
@@ -24,7 +24,7 @@ export async function readOrder(ports: DuffelPorts, id: string) {
   const rows = await ports.attempts.byOrder(id);
   const ours = rows.find(({ verdict }) => verdict === 'ordered')?.reference;
   if (answer.status === 404 && answer.codes.includes('not_found')) {
-    // A new order may be readable only a little later, so its absence decides nothing.
+    // A new order may become readable later, so its absence proves nothing.
     throw ours === undefined ? problem('order_not_found') : failed(answer);
   }
   const raw = dataOf(answer);
@@ -41,7 +41,7 @@ export const askOrder = ({ transport }: DuffelPorts, id: string): Promise<Answer
 
 export const referenceOf = (raw: Fields): string | null => text(object(raw.metadata)?.reference);
 
-/** The order with this reference among those for an offer; null: none is seen, which proves nothing. */
+/** Finds an offer's order with this reference; null proves nothing. */
 export async function seenOrder({ transport }: DuffelPorts, offer: string, reference: string): Promise<Found | null> {
   let after: string | null = '';
   for (let pages = 0; after !== null && pages < 5; pages++) {
@@ -59,8 +59,8 @@ export async function seenOrder({ transport }: DuffelPorts, offer: string, refer
 }
 
 /**
- * An order as the service knows orders. Names, birth dates and contacts that Duffel repeats are left out.
- * @throws Problem `provider_failed` where it can't be read
+ * Reads an order into the service's form, without travellers' data.
+ * @throws Problem `provider_failed` for an unreadable one
  */
 export function orderOf(ports: DuffelPorts, { raw, answer }: Found, reference: string | null): ProviderOrder {
   const id = orderId(raw.id);
@@ -88,12 +88,12 @@ export function orderOf(ports: DuffelPorts, { raw, answer }: Found, reference: s
 }
 
 /**
- * `cancelled` comes first: a cancelled order keeps its tickets. `ticketed` is an electronic ticket for every passenger;
- * or, of an airline that issues none, a paid order with its booking reference. Whether an airline issues tickets is known
- * of a few, and of any other only by waiting: half an hour after the payment without any ticket at all.
+ * `cancelled` comes first, as a cancelled order keeps its tickets. `ticketed` needs an electronic ticket for every
+ * passenger or, of an airline without tickets, a payment and a booking reference. An unlisted airline counts as one
+ * without tickets half an hour after the payment if it has issued none at all.
  */
 function statusOf(raw: Fields, nowMs: number): ProviderOrder['status'] {
-  // Anything in this field but null: an instant that can't be read is not "not cancelled".
+  // An unreadable time counts, too.
   if (raw.cancelled_at !== null && raw.cancelled_at !== undefined) return 'cancelled';
   const tickets = documentsOf(raw).filter(({ type }) => type === 'electronic_ticket');
   const passengers = (list(raw.passengers) ?? []).map((one) => text(object(one)?.id));
@@ -105,7 +105,7 @@ function statusOf(raw: Fields, nowMs: number): ProviderOrder['status'] {
   return isTicketless || nowMs - paidAtMs >= TICKET_GRACE_MS ? 'ticketed' : 'confirmed';
 }
 
-/** Numbers may repeat: those of Duffel's test airline are all "1". */
+/** Counts holders, as numbers may repeat: Duffel's test airline gives every ticket "1". */
 function isTicketed(tickets: ReturnType<typeof documentsOf>, passengers: readonly (string | null)[]): boolean {
   if (tickets.some((ticket) => ticket.passengers === null)) return tickets.length >= passengers.length;
   const holders = new Set(tickets.flatMap((ticket) => ticket.passengers ?? []));
@@ -117,19 +117,19 @@ function documentsOf(raw: Fields) {
     const document = object(one);
     const [type, number] = [text(document?.type), text(document?.unique_identifier)];
     if (type === null || number === null) return [];
-    // null: it does not say whose it is.
+    // null: no holder is named.
     const passengers = list(document?.passenger_ids)?.flatMap((id) => text(id) ?? []) ?? null;
     return [{ type, number, passengers }];
   });
 }
 
-/** Six characters mostly, seven with easyJet, thirteen with LATAM. */
+/** Mostly six characters, seven at easyJet, thirteen at LATAM. */
 function bookingReferenceOf(raw: Fields): string | null {
   const given = text(raw.booking_reference);
   return given !== null && /^[A-Za-z0-9]{5,20}$/.test(given) ? given : null;
 }
 
-/** All slices, or none where one can't be read: an order is never lost over its itinerary. */
+/** Reads all slices, or none if one is unreadable, so that an order is not lost over its itinerary. */
 function slicesOf({ zones, log }: DuffelPorts, raw: Fields, id: string): ProviderOrder['slices'] {
   const missing = (field: string): null => {
     log('warn', 'duffel_order_itinerary_unread', { order_id: id, missing: field });
@@ -140,7 +140,7 @@ function slicesOf({ zones, log }: DuffelPorts, raw: Fields, id: string): Provide
   return read.length === given.length ? read : [];
 }
 
-/** An order whose cancellation was confirmed, where it can't be read again right now. */
+/** A confirmed cancellation's order that can't be reread now. */
 export const cancelledAt = (order: ProviderOrder, atMs: number): ProviderOrder => ({
   ...order,
   status: 'cancelled',

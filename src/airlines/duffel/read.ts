@@ -1,6 +1,6 @@
 import { parseUsdc } from '../../kernel/money.ts';
 
-/** Reads values of an answer without trusting its shape: null is "missing, or of another kind". */
+/** Readers of untrusted answers: null is missing or of another kind. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ export const object = (value: unknown): Fields | null =>
 
 export const list = (value: unknown): readonly unknown[] | null => (Array.isArray(value) ? value : null);
 
-/** The object that a JSON text is; null for text of a gateway, or an answer that was cut off. */
+/** Parses a JSON object; null for a gateway's text or a cut answer. */
 export function parsed(json: string): Fields | null {
   try {
     return object(JSON.parse(json));
@@ -37,7 +37,7 @@ const matching =
   (value: unknown): string | null =>
     typeof value === 'string' && form.test(value) ? value : null;
 
-/** Money as decimal text: never a number on its way. */
+/** Money stays decimal text. */
 export const amount = matching(/^\d{1,12}(\.\d{1,6})?$/);
 export const currency = matching(/^[A-Z]{3}$/);
 export const iata = matching(/^[A-Z]{3}$/);
@@ -51,13 +51,13 @@ export const flag = (value: unknown): boolean | null => (typeof value === 'boole
 export const count = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-/** A quantity without money in it, such as kilograms: Duffel writes some as text. */
+/** A quantity such as kilograms, never money; Duffel writes some as text. */
 export function quantity(value: unknown): number | null {
   const number = typeof value === 'string' && /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : null;
 }
 
-/** Milliseconds since 1970 of `2026-02-02T11:59:52.247340Z`. */
+/** Epoch ms of `2026-02-02T11:59:52.247340Z`. */
 export function instantMs(value: unknown): number | null {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(value)) return null;
   const ms = Date.parse(value);
@@ -74,10 +74,10 @@ export function localTime(value: unknown): string | null {
   return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== time ? null : time;
 }
 
-/** True where two amounts are equal to the last unit: `10.5` and `10.50`. */
+/** `10.5` equals `10.50`. */
 export const sameAmount = (a: string, b: string): boolean => parseUsdc(a) === parseUsdc(b);
 
-/** The value that all of them share; null where they differ, or one has none. */
+/** The common value; null where they differ. */
 export function shared<T>(values: readonly (T | null)[]): T | null {
   const [first] = values;
   return first !== undefined && values.every((value) => value === first) ? first : null;

@@ -6,13 +6,10 @@ import { list, offerRequestId } from './read.ts';
 import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
 const OFFERS_A_PAGE = 200;
-/** Ends a search of more offers than a person looks at. */
 const MOST_PAGES = 25;
-/**
- * How long Duffel waits for its airlines (its own default), and how long a search may take with all its pages: the
- * payment for it lives 60 seconds and is settled afterwards.
- */
+/** Duffel's own default patience with airlines. */
 const AIRLINES_MS = 20_000;
+/** Covers all pages: the search's payment lives 60 seconds and is settled afterwards. */
 const SEARCH_MS = 45_000;
 
 /**
@@ -37,13 +34,13 @@ export async function searchOffers(ports: DuffelPorts, query: OfferQuery): Promi
   return readPages(ports, requestId, untilMs);
 }
 
-/** @throws Problem `airport_unknown` where an origin or a destination is no place that Duffel knows */
+/** @throws Problem `airport_unknown` for a place that Duffel does not know */
 function checkPlaces({ status, pointers }: Answer): void {
   if (status !== 400 && status !== 422) return;
   const paths = pointers.flatMap((pointer) => {
     const [, slice, end] = /slices\/(\d)\/(origin|destination)$/.exec(pointer) ?? [];
     if (end === undefined) return [];
-    // The way back begins where the way out ends.
+    // The return swaps origin and destination.
     return [(slice === '0') === (end === 'origin') ? 'origin_iata' : 'destination_iata'];
   });
   if (paths.length === 0) return;
@@ -51,7 +48,7 @@ function checkPlaces({ status, pointers }: Answer): void {
   throw problem('airport_unknown', { detail: { issues } });
 }
 
-/** Leaves out pages that come too late, which have the most expensive offers: the payment would expire meanwhile. */
+/** Skips late pages, which have the highest prices: the payment would expire meanwhile. */
 async function readPages({ transport, zones, clock, log }: DuffelPorts, requestId: string, untilMs: number) {
   const offers = new Map<string, Offer>();
   const dropped = new Map<string, number>();
@@ -68,7 +65,10 @@ async function readPages({ transport, zones, clock, log }: DuffelPorts, requestI
       break;
     }
     cursors.add(after);
-    const path = `/air/offers?${pageQuery(requestId, after)}`;
+    const limit = String(OFFERS_A_PAGE);
+    const query = new URLSearchParams({ offer_request_id: requestId, limit, sort: 'total_amount' });
+    if (after !== '') query.set('after', after);
+    const path = `/air/offers?${query}`;
     const page = await transport.ask({ operation: 'offers', path, isRefusable: true, mostMs: leftMs });
     const given = list(page.data);
     if (!isOk(page) || !given) throw failed(page);
@@ -81,21 +81,11 @@ async function readPages({ transport, zones, clock, log }: DuffelPorts, requestI
   for (const [field, times] of dropped) {
     log('warn', 'duffel_offers_dropped', { offer_request_id: requestId, missing: field, offers: times });
   }
-  // An answer without a readable offer is a failure, and is not sold as an empty list.
+  // Unreadable offers are a failure, never sold as an empty list.
   if (offers.size === 0 && dropped.size > 0) {
     throw problem('provider_failed', { message: "None of the airline's offers can be read." });
   }
   return [...offers.values()];
-}
-
-function pageQuery(requestId: string, after: string): URLSearchParams {
-  const query = new URLSearchParams({
-    offer_request_id: requestId,
-    limit: String(OFFERS_A_PAGE),
-    sort: 'total_amount',
-  });
-  if (after !== '') query.set('after', after);
-  return query;
 }
 
 function offerRequest({ origin, destination, departDate, returnDate, adults, cabinClass }: OfferQuery) {

@@ -1,26 +1,24 @@
 import type { Kysely } from 'kysely';
 
-/** `open`: the order was asked for, and nobody knows yet; `none`: for certain nothing was ordered. */
-type DuffelVerdict = 'none' | 'ordered' | 'open';
-
 /**
- * One POST of an order, written before it is sent. A reference has at most one attempt that is not `none`: it is asked
- * for again only once it is certain that the last attempt ordered nothing.
+ * An order's POST, written before it is sent. A reference has at most one attempt whose verdict is not `none`: it is sent
+ * again only once the last attempt certainly ordered nothing.
  */
 export interface DuffelAttemptTable {
   reference: string;
   attempt: number;
   offer_id: string;
-  /** Duffel's id of the first passenger: offers of one search have the same, and one search serves one order. */
+  /** Duffel's id of the first passenger, the same in all offers of a search, which serves one order. */
   search_key: string;
-  /** The search key while the verdict is not `none`: a search is ordered from by one reference at a time. */
+  /** The search key until the verdict is `none`, unique: one reference at a time orders from a search. */
   live_key: string | null;
-  verdict: DuffelVerdict;
-  /** Duffel's id of the order; while the verdict is `open`, one that a webhook named and that was not read yet. */
+  /** `open`: unknown yet; `none`: certainly nothing was ordered. */
+  verdict: 'none' | 'ordered' | 'open';
+  /** Duffel's id of the order; while `open`, one from a webhook that was not read yet. */
   order_id: string | null;
-  /** `x-request-id` of the answer: what Duffel's support asks for. */
+  /** `x-request-id` of the answer, for Duffel's support. */
   request_id: string | null;
-  /** The last word about it: an error code of Duffel's, or one of ours (`no_answer`, `pending`, ...). */
+  /** The last error code, Duffel's or ours (`no_answer`, ...). */
   code: string | null;
   begun_at_ms: number;
   updated_at_ms: number;

@@ -7,7 +7,7 @@ import type { Attempts } from './attempts.ts';
 import type { Zones } from './itinerary.ts';
 import { type Fields, object, objects, parsed, text } from './read.ts';
 
-/** The means of every call to Duffel. */
+/** Ports of every call to Duffel. */
 export interface DuffelPorts {
   readonly transport: Transport;
   readonly attempts: Attempts;
@@ -16,26 +16,25 @@ export interface DuffelPorts {
   readonly log: Log;
 }
 
-/** Duffel may take 120 s for a call; a client that hangs up before loses answers. */
+/** Duffel may take 120 s; hanging up earlier would lose answers. */
 const TIMEOUT_MS = 130_000;
 
-/** Together with an order's own two calls it stays within the five minutes of a booking's step. */
+/** With an order's own two calls it fits in the five minutes of a booking's step. */
 const QUICK_MS = 30_000;
 const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
 
 interface Call {
-  /** For the log: the path has ids in it. */
+  /** The log's name: the path has ids in it. */
   readonly operation: string;
-  /** Default: GET. */
   readonly method?: 'POST';
   readonly path: string;
   readonly body?: unknown;
   readonly lane?: Lane;
-  /** The answer comes from Duffel's own records, without an airline. */
+  /** Answered from Duffel's own records, without an airline. */
   readonly isQuick?: boolean;
-  /** The caller has no use for an answer that takes longer. */
+  /** The caller's patience. */
   readonly mostMs?: number;
-  /** True for what may be refused for a while after failures: never a question about an order that may exist. */
+  /** May be refused for a while after failures; never set for a look for a possible order. */
   readonly isRefusable?: boolean;
 }
 
@@ -44,31 +43,29 @@ export interface Answer {
   readonly status: number;
   readonly data: unknown;
   readonly after: string | null;
-  /** True for a refusal in Duffel's own form, which alone has codes, types and pointers. */
+  /** A refusal in Duffel's own form, which alone has codes, types and pointers. */
   readonly isRefusal: boolean;
-  /** Codes and types of its errors, in lower case. */
+  /** In lower case, as are types. */
   readonly codes: readonly string[];
   readonly types: readonly string[];
-  /** Where in the request its errors are: JSON pointers, such as `/data/slices/0/origin`. */
+  /** JSON pointers to the request's errors: `/data/slices/0/origin`. */
   readonly pointers: readonly string[];
   readonly requestId: string | null;
 }
 
-/** `unsent`: the call never left. `lost`: it was sent, and no usable answer came back. */
+/** `lost`: sent without a usable answer. */
 export interface NoAnswer {
   readonly kind: 'unsent' | 'lost';
   readonly reason: string;
-  /** Seconds; where a limit kept the call back. */
+  /** Seconds, where a limit held the call back. */
   readonly retryAfter?: number;
 }
 
 export type Transport = ReturnType<typeof createTransport>;
 
-interface TransportOptions {
+interface TransportOptions extends Pick<DuffelPorts, 'clock' | 'log'> {
   readonly url: string;
   readonly token: string;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly timeoutMs?: number | undefined;
 }
 
@@ -103,9 +100,9 @@ export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS
       });
       limits.answered(lane, response);
       const answer = readAnswer(response);
-      // An airline that fails is one of many: Duffel itself is there.
+      // One failing airline does not mean that Duffel is down.
       if (answer.status >= 500 && !answer.types.includes('airline_error')) limits.failed();
-      if (answer.status >= 400) log('warn', 'duffel_refused', { operation, ...told(answer) });
+      if (answer.status >= 400) log('warn', 'duffel_refused', { operation, ...summaryOf(answer) });
       return answer;
     } catch (error) {
       limits.failed();
@@ -118,9 +115,9 @@ export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS
   }
 
   return {
-    /** Sends once, and never throws. */
+    /** Sends once; never throws. */
     send,
-    /** @throws Problem `upstream_rate_limited`, `provider_failed` where there is no usable answer */
+    /** @throws Problem `upstream_rate_limited`, `provider_failed` without a usable answer */
     async ask(call: Call): Promise<Answer> {
       const answer = await send(call);
       if (answer.kind !== 'answer') throw noAnswer(answer);
@@ -156,8 +153,8 @@ const TYPES = ['airline', 'api', 'authentication', 'invalid_request', 'invalid_s
 );
 
 /**
- * The errors of an answer in Duffel's own form: each with a type and a code of its own, and `meta` with the request's id
- * and the same status. Anything else that refuses a call (a gateway, a proxy) doesn't know what Duffel did with it.
+ * Reads errors in Duffel's own form: each with a type and a code, and `meta` with the request's id and the same status.
+ * Any other refusal (of a gateway, a proxy) says nothing about what Duffel did.
  */
 function refusals(raw: Fields | null, status: number): readonly Fields[] {
   const errors = objects(raw?.errors);
@@ -166,7 +163,7 @@ function refusals(raw: Fields | null, status: number): readonly Fields[] {
   return isWhole && meta?.status === status && requestIdOf(meta.request_id) !== null ? errors : [];
 }
 
-/** A code may come as the number 400. Only words are repeated. */
+/** Repeats single words only; a code may be the number 400. */
 function word(value: unknown): string | null {
   const given = typeof value === 'number' ? String(value) : value;
   return typeof given === 'string' && /^\w{1,64}$/.test(given) ? given.toLowerCase() : null;
@@ -175,15 +172,15 @@ function word(value: unknown): string | null {
 const requestIdOf = (value: unknown): string | null =>
   typeof value === 'string' && /^[\w.:=-]{1,120}$/.test(value) ? value : null;
 
-export const told = ({ status, codes, types, requestId }: Answer) => ({
+export const summaryOf = ({ status, codes, types, requestId }: Answer) => ({
   status,
   code: codes[0] ?? types[0] ?? null,
   request_id: requestId,
 });
 
-/** For the operator: what support asks for. Nothing of Duffel's own sentences, which may repeat a name. */
+/** A problem with what Duffel's support needs, without Duffel's sentences, which may repeat a name. */
 export const failed = (answer: Answer, message?: string): Problem => {
-  const { status, code, request_id } = told(answer);
+  const { status, code, request_id } = summaryOf(answer);
   return problem('provider_failed', {
     ...(message !== undefined && { message }),
     detail: { airline_status: status, airline_code: code, airline_request_id: request_id },
@@ -204,31 +201,31 @@ export function dataOf(answer: Answer): Fields {
   return data;
 }
 
-/** Searches have a limit of their own at Duffel: one that is reached must not keep questions about orders back. */
+/** Duffel limits searches separately; reaching that limit must not hold back looks for orders. */
 type Lane = 'search' | 'other';
 
-/** Failures in a row that open the breaker, and for how long: doubled with each failure after that. */
+/** Consecutive failures that open the breaker; its time then doubles with each failure. */
 const MOST_FAILURES = 5;
 const OPEN_MS = 15_000;
 const MOST_OPEN_MS = 120_000;
 
-/** A reset further away than this was written by another clock. */
+/** A later reset was written by another clock. */
 const MOST_WAIT_MS = 5 * 60_000;
 const USUAL_WAIT_MS = 10_000;
 
-/** The limits of what Duffel lets us send now. They are kept in this process: another one finds out by itself. */
+/** Tracks Duffel's rate limits and failures, for this process alone. */
 function createLimits(clock: Clock) {
   const untilMs: Record<Lane, number> = { search: 0, other: 0 };
   let failures = 0;
   let openUntilMs = 0;
   return {
-    /** Milliseconds until the lane may be used again; 0: now. */
+    /** Until the lane may be used again, ms. */
     waitMs(lane: Lane): number {
       const rest = untilMs[lane] - clock.now();
-      // Longer than any wait: the clock was set back.
+      // The clock was set back.
       return rest > MOST_WAIT_MS ? 0 : Math.max(0, rest);
     },
-    /** True while reads are refused, after failures in a row. Lets one caller at a time try. */
+    /** True while reads are refused after consecutive failures; lets one caller at a time try. */
     isResting(): boolean {
       if (failures < MOST_FAILURES) return false;
       const nowMs = clock.now();
@@ -253,7 +250,7 @@ function createLimits(clock: Clock) {
   };
 }
 
-/** The wait until `ratelimit-reset`, an HTTP date, by the clock that wrote it where the answer has its date. */
+/** The wait until `ratelimit-reset`, an HTTP date, measured by the answer's own date if it has one. */
 function waitOf(headers: HttpResponse['headers'], nowMs: number): number | null {
   const resetMs = Date.parse(headers['ratelimit-reset'] ?? '');
   if (Number.isNaN(resetMs)) return null;

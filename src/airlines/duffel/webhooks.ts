@@ -5,7 +5,7 @@ import { type Attempt, type Attempts, CREATION_FAILED } from './attempts.ts';
 import { type Fields, flag, object, offerId, orderId, parsed, text } from './read.ts';
 import type { DuffelPorts } from './transport.ts';
 
-/** How old a message may be, and how far apart the two clocks. */
+/** A message's greatest age, and difference of clocks. */
 const TOLERANCE_MS = 5 * 60_000;
 
 interface WebhookPorts extends Pick<DuffelPorts, 'attempts' | 'clock' | 'log'> {
@@ -15,9 +15,8 @@ interface WebhookPorts extends Pick<DuffelPorts, 'attempts' | 'clock' | 'log'> {
 }
 
 /**
- * Takes in a webhook of Duffel's. It is a reason to look; only two things in it are believed, because the signature is
- * Duffel's and the order can't say them by itself: that an order which was pending failed (`order.creation_failed`), and
- * which order to read. The same message twice changes nothing.
+ * Takes in a webhook, which is a reason to look. Two of its facts are believed, as it is signed and the order can't show
+ * them: that a pending order failed (`order.creation_failed`), and which order to read. Repeats change nothing.
  * @returns references to look at
  * @throws Problem `unauthorized`
  */
@@ -34,7 +33,7 @@ export async function receiveWebhook(ports: WebhookPorts, { body, headers }: Air
   return [...new Set(rows.map(({ reference }) => reference))];
 }
 
-/** `t=1616202842,v1=<hex>` over time, dot and body. Every v1 is tried: a secret may rotate. */
+/** Checks `t=1616202842,v1=<hex>` over time, dot and body. Tries every v1, as a secret may rotate. */
 function isSigned(secret: string, header: string | undefined, body: Uint8Array, nowMs: number): boolean {
   const parts = (header ?? '').split(',').map((part) => part.trim().split('='));
   const time = parts.find(([name]) => name === 't')?.[1];
@@ -49,7 +48,7 @@ function isSigned(secret: string, header: string | undefined, body: Uint8Array, 
 
 type Names = ReturnType<typeof namesOf>;
 
-/** The ids in an event: of an order itself, or of what belongs to one (a change, a cancellation, a payment). */
+/** Reads the ids in an event of an order, or of its change, cancellation or payment. */
 function namesOf(event: Fields) {
   const about = object(object(event.data)?.object);
   const order = object(about?.order);
@@ -71,8 +70,8 @@ async function rowsOf(attempts: Attempts, { order, offer, reference }: Names): P
 }
 
 /**
- * Believed where it can only mean one attempt of ours: the offer's only open one, with no order on that offer. After it
- * the reference is never sent again (`refuseAgain`), so that the same message, late and a second time, frees nothing.
+ * Ends an attempt if the message can only mean it: the offer's only open one, with no order on that offer. The reference is
+ * never sent again, so a late repeat of the message frees nothing.
  */
 async function creationFailed({ attempts, log }: WebhookPorts, about: Names, rows: readonly Attempt[]) {
   const onOffer = about.offer === null ? rows : await attempts.byOffer(about.offer);
@@ -87,7 +86,7 @@ async function creationFailed({ attempts, log }: WebhookPorts, about: Names, row
   log('info', 'duffel_order_failed', { reference: attempt.reference });
 }
 
-/** Notes which order to read for an open attempt; an order against our verdict is an error. */
+/** Notes the order to read for an open attempt; logs one that contradicts our verdict. */
 async function created({ attempts, log }: WebhookPorts, about: Names, rows: readonly Attempt[]) {
   if (about.order === null || rows.some(({ verdict }) => verdict === 'ordered')) return;
   const open = rows.find(({ verdict }) => verdict === 'open');
@@ -95,6 +94,6 @@ async function created({ attempts, log }: WebhookPorts, about: Names, rows: read
   const [last] = rows.slice(-1);
   if (!last) return;
   log('error', 'duffel_order_against_verdict', { reference: last.reference, order_id: about.order });
-  // With our reference in it the message is about this very attempt: the order is read by its id from now on.
+  // With our reference the message means this very attempt: its order is read by id from now on.
   if (about.reference === last.reference) await attempts.endInOrder(last, about.order, {});
 }

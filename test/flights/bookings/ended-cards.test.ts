@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callOff } from '../../../src/airlines/browser/call-off.ts';
-import type { CardIssuer } from '../../../src/airlines/browser/purchases.ts';
+import type { CardIssuer } from '../../../src/airlines/browser/ports.ts';
 import * as purchases from '../../../src/airlines/browser/purchases.ts';
 import { endCards } from '../../../src/airlines/browser/purchases.ts';
 import type { Fulfiller, Purchase } from '../../../src/airlines/fulfiller.ts';

@@ -5,7 +5,7 @@ import type { BrowserType } from 'playwright-core';
 import FLAGS from './chromium-flags.json' with { type: 'json' };
 import { resolverRules } from './fence.ts';
 
-/** The system's Chromium: a process of its own for each visit, so that what goes wrong in one touches no other. */
+/** The system's Chromium, a process of its own for each visit. */
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 const PLACES = [
@@ -24,7 +24,7 @@ const canRun = (path: string): boolean => {
   }
 };
 
-/** Finds the browser: the one that is named, else the first of the usual names. null: there is none. */
+/** Finds the named browser, else the first of the usual names. */
 export function findChromium(named: string | null | undefined): string | null {
   if (named) return canRun(named) ? named : null;
   const { PATH = '' } = process.env;
@@ -35,12 +35,12 @@ export function findChromium(named: string | null | undefined): string | null {
 
 const PREFIX = 'farelock-visit-';
 
-/** Memory that each process of a browser may write to, in KiB; it takes some 700 MB before any page. */
+/** A browser process's memory limit in KiB; it takes some 700 MB before any page. */
 const MOST_KIB = 2_000_000;
-/** Leaves no core file, and no process that grows without end. Not every system knows the second limit. */
+/** Prevents core files and unlimited growth; some systems lack the second limit. */
 const BOUNDED = `ulimit -c 0; ulimit -d ${MOST_KIB} 2>/dev/null; exec "$0" "$@"`;
 
-/** A folder in memory where the machine has a place for it; only for this user, and gone after the visit. */
+/** Makes a private folder for the visit, in memory where possible. */
 function makeProfile(): string {
   const memory = '/dev/shm';
   const parent = existsSync(memory) && canRun(memory) ? memory : tmpdir();
@@ -56,7 +56,7 @@ function sweep(parent: string): void {
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // It is another user's, in a folder that everybody writes into.
+      // Another user's.
     }
   }
 }
@@ -71,9 +71,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Starts a browser that can look up `hosts` alone, with flags that leave out what pages don't need: no traffic of its own,
- * no reports, nothing kept. It hangs on a pipe to this process, and ends with it. It writes no core file, which would
- * have a card in it.
+ * Starts a browser that resolves `hosts` alone, without traffic of its own, reports or kept data. A pipe ends it with this
+ * process. It writes no core file, which could contain a card.
  */
 export async function launch(playwright: BrowserType, chromium: string, hosts: readonly string[]) {
   const profile = makeProfile();
@@ -102,7 +101,7 @@ export async function launch(playwright: BrowserType, chromium: string, hosts: r
     });
     return {
       browser,
-      /** Ends it, whatever state it is in, and removes what it has kept. */
+      /** Ends it in any state and removes its files. */
       async close() {
         try {
           await browser.close();

@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import type { Recipe } from '../recipes/index.ts';
 
-/** A visit reaches the carrier's own addresses, as its recipe lists them, and nothing else. */
-
-/** `host:port` of everything that may be reached. */
+/** Lists the recipe's addresses, the only ones a visit may reach, as `host:port`. */
 export function hostsOf({ base, hosts = [] }: Recipe['site']): string[] {
   const { protocol, host } = new URL(base);
   const withPort = (one: string) => (/:\d+$/.test(one) ? one : `${one}:${protocol === 'https:' ? 443 : 80}`);
@@ -12,8 +10,8 @@ export function hostsOf({ base, hosts = [] }: Recipe['site']): string[] {
 }
 
 /**
- * For Chromium's own resolver, below every kind of request: redirects, frames, WebSockets, workers, prefetches. The
- * first rule that fits counts; the last one is for all other names and addresses.
+ * Rules for Chromium's own resolver, below every kind of request: redirects, frames, WebSockets, workers, prefetches. The
+ * first fitting rule counts.
  */
 export const resolverRules = (hosts: readonly string[]): string =>
   [...hosts.map((host) => `MAP ${host} ${host}`), 'MAP * ~NOTFOUND'].join(',');
@@ -27,7 +25,7 @@ export function isInside(address: string, hosts: readonly string[]): boolean {
   return port !== undefined && hosts.includes(`${url.hostname}:${port}`);
 }
 
-/** The first four connect to peers by address, without DNS. Requests of the last two are invisible to the fence. */
+/** Features beyond the fence: the first four connect by address, without DNS; the last two send invisibly. */
 const UNSEEN = [
   ...['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'],
   ...['SharedWorker', 'fetchLater'],
@@ -35,10 +33,7 @@ const UNSEEN = [
 
 const WITHOUT_UNSEEN = `for (const name of ${JSON.stringify(UNSEEN)}) Reflect.deleteProperty(globalThis, name);`;
 
-/**
- * Refuses the same at the page, which can tell what was refused, and removes what no rule about names can stop.
- * @param refused is called with the host of each request that is refused
- */
+/** Refuses other hosts at the page too, reporting them, and removes features that rules about names can't stop. */
 export async function putFence(context: BrowserContext, hosts: readonly string[], refused: (host: string) => void) {
   await context.route(
     (url) => !isInside(url.href, hosts),
@@ -57,13 +52,12 @@ export async function putFence(context: BrowserContext, hosts: readonly string[]
   await context.addInitScript({ content: WITHOUT_UNSEEN });
 }
 
-/** Methods that change nothing, by the rules of HTTP. */
+/** HTTP's methods that change nothing. */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Watches what a page sends from the moment that it has a card: any of it may be the payment. It goes between the page
- * and the network, so that a request is counted before it leaves. Put it up before the fence: the route that is put up
- * last is asked first, and refuses other hosts.
+ * Watches requests of a page that has a card, before they leave: any may be the payment. Set up before the fence, as the
+ * last route is asked first and refuses other hosts.
  */
 export async function watchPosts(context: BrowserContext, page: Page, base: string) {
   let state: 'off' | 'on' | 'stopped' = 'off';
@@ -88,7 +82,7 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
   };
   await context.route(
     () => state !== 'off',
-    // An aborted navigation leaves the page as it is. The page may be gone meanwhile.
+    // An aborted navigation keeps the page, which may also be gone.
     (route: Route) => (passes(route.request()) ? route.continue() : route.abort('aborted')).catch(() => undefined),
   );
   page.on('websocket', (socket) => {
@@ -100,18 +94,18 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
     get isOn() {
       return state !== 'off';
     },
-    /** Addresses that something was sent to since, other than those that the recipe calls harmless. */
+    /** Addresses sent to since, except the recipe's harmless ones. */
     sent: sent as ReadonlySet<string>,
-    /** Begins. From here on, no page is sent the same form twice: a reload of a payment's answer would pay again. */
+    /** Begins. No form is sent twice from now on: reloading a payment's answer would pay again. */
     begin(patterns: readonly string[]) {
       harmless = patterns.map((one) => new RegExp(`^(?:${one})$`, 'u'));
       state = 'on';
     },
-    /** Lets nothing more leave the page that could pay, but what a socket sends. */
+    /** Stops all further requests that could pay, except on sockets. */
     stop() {
       state = 'stopped';
     },
-    /** Cuts the page off, its open sockets too. */
+    /** Cuts off the page with its open sockets. */
     cut: () => context.setOffline(true),
   };
 }

@@ -3,7 +3,7 @@ import type { Money, ReadDate, ReadMoney, ReadNumber, ReadText, Target } from '.
 import { partOf, readDateText, readMoneyText, shortened, Unreadable } from '../recipes/index.ts';
 import { isSeen, Misfit, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
 
-/** Reads values off a page, each from the one place that the recipe names. */
+/** Reads values from the recipe's places on a page. */
 
 type From = Omit<ReadMoney, 'currency'>;
 
@@ -11,9 +11,9 @@ type Readings<N extends string, R> = { readonly [K in N]?: R | undefined };
 
 const READ_MS = 700;
 
-/** The text of a reading; null where it is optional and not there. */
+/** Reads a text; null for a missing optional one. */
 function textOf(walk: Walk, name: string, from: From, withinMs?: number): Promise<{ text: string | null }> {
-  // An item of a list is complete once it is there.
+  // List items appear complete.
   const patience = walk.item === null ? withinMs : (withinMs ?? 2_000);
   return until<{ text: string | null }>(walk, `${walk.part} (read ${name})`, patience, async () => {
     const found = from.at ? shown(walk, from.at) : (walk.item ?? walk.visit.page.locator('body'));
@@ -34,7 +34,7 @@ const raw = (found: Locator, attribute: string | undefined): Promise<string | nu
   return attribute === 'value' ? found.inputValue(given) : found.getAttribute(attribute, given);
 };
 
-/** null: the recipe doesn't read it, or it is not there. @throws Misfit where it can't be read */
+/** null: not read by the recipe, or not there. @throws Misfit if unreadable */
 async function parsed<N extends string, R extends From, T>(
   walk: Walk,
   readings: Readings<N, R>,
@@ -66,7 +66,7 @@ export const readsText = <N extends string>(walk: Walk, readings: Readings<N, Re
     return value === null ? null : String(value);
   });
 
-/** Yes, no, or unknown. */
+/** null: unknown. */
 export const readsFlag = <N extends string>(walk: Walk, readings: Readings<N, ReadText>, name: N) =>
   parsed(walk, readings, name, (text, { map }) => {
     const value = map ? mapped(map, text) : null;
@@ -97,10 +97,7 @@ export function must<T>(walk: Walk, name: string, value: T | null): T {
   return value;
 }
 
-/**
- * The items of a list, once it stops growing; none where the page says that there are none.
- * @throws Misfit where neither is seen
- */
+/** Finds a list's items once it stops growing, or none where the page says so. @throws Misfit if neither is seen */
 export async function itemsOf(
   walk: Walk,
   { list, none }: { readonly list: Target; readonly none?: Target | undefined },

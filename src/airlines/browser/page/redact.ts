@@ -1,15 +1,14 @@
 import type { Page } from 'playwright-core';
+import { escaped } from '../recipes/index.ts';
 
-/** Takes out of a page, and out of its text, what belongs to a person or to a card. */
+/** Removes data of people and cards from a page and its text. */
 
 const BLACK = '█████';
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-/** Letters that are also written as two. */
+/** Letters with a two-letter spelling. */
 const AS_TWO: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'oe?', å: 'aa?', þ: 'th', ð: 'd' };
 
-/** One letter as a page may write it, of a text that was taken apart into letters and marks. */
+/** Matches a letter's spellings in decomposed text (NFD). */
 function letterPattern(letter: string): string {
   const [base = '', ...marks] = letter.normalize('NFD');
   const two = AS_TWO[letter.toLowerCase()];
@@ -18,8 +17,8 @@ function letterPattern(letter: string): string {
 }
 
 /**
- * A pattern that finds a value as a page may write it: in any case, with or without accents, its letters and digits
- * grouped by spaces, dots or strokes. Finds short values only as words of their own.
+ * Matches a value as pages write it: in any case, with or without accents, grouped by spaces, dots or strokes. Short
+ * values match as whole words only.
  */
 function patternOf(value: string): string | null {
   const letters = [...value.normalize('NFC')].filter((letter) => /[\p{L}\p{N}@]/u.test(letter));
@@ -28,10 +27,10 @@ function patternOf(value: string): string | null {
   return letters.length < 4 ? `(?<![\\p{L}\\p{N}])${joined}(?![\\p{L}\\p{N}])` : joined;
 }
 
-/** Finds anything that looks like a card or a mail address, whether we put it in or not. */
+/** Matches anything like a card number or mail address, typed by us or not. */
 const ALWAYS = ['(?<!\\d)(?:\\d[ -]?){12,18}\\d(?!\\d)', '[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+'];
 
-/** One expression for all of them, the longest first. */
+/** One expression for all values, the longest first. */
 export function privateWords(values: Iterable<string>): string {
   const patterns = [...values].sort((a, b) => b.length - a.length).flatMap((value) => patternOf(value) ?? []);
   return [...ALWAYS, ...patterns].join('|');
@@ -40,12 +39,10 @@ export function privateWords(values: Iterable<string>): string {
 export const redacted = (text: string, words: string): string =>
   printable(text).normalize('NFD').replace(new RegExp(words, 'giu'), BLACK).normalize('NFC');
 
-/** Removes what a terminal obeys, and invisible letters. Lines stay. */
+/** Removes control and invisible characters, except line ends and tabs. */
 const printable = (text: string): string => text.replace(/\p{Cf}/gu, '').replace(/[^\P{Cc}\n\t]/gu, ' ');
 
-/**
- * Redacts texts, attributes that show, and everything that is or could be typed. It is a text because it runs in the page.
- */
+/** Runs in the page: redacts texts, visible attributes and all input. */
 const BLACK_OUT = `({ words, black }) => {
   const pattern = new RegExp(words, 'giu');
   const clean = (text) => {
@@ -69,7 +66,7 @@ const BLACK_OUT = `({ words, black }) => {
       if (/^(INPUT|TEXTAREA)$/.test(node.tagName) && !/^(checkbox|radio|submit|button|image|file)$/.test(node.type))
         node.value = '';
     }
-    // A value that is spread over several elements is gone as a whole.
+    // Values spread over several elements.
     for (const node of root.querySelectorAll('*')) {
       if (node.childElementCount > 0 && node.childElementCount <= 40 && !/^(HTML|BODY|SCRIPT|STYLE)$/.test(node.tagName)) {
         const text = node.textContent;
@@ -85,8 +82,8 @@ const MOST_TEXT = 20_000;
 const DRAW_MS = 5_000;
 
 /**
- * Draws a page (PNG) and reads its text, after what is private was blacked out in it. The page's own scripts are stopped
- * first, so that they put nothing back; it can't be used afterwards. Where any of it fails, nothing is drawn.
+ * Draws a page (PNG) and reads its text after redaction, or neither if anything fails. Stops the page's scripts first, so
+ * that they restore nothing; the page is unusable afterwards.
  */
 export async function showRedacted(
   page: Page,
@@ -111,7 +108,7 @@ export async function showRedacted(
     });
     return { screenshot, text };
   } catch {
-    // The page is gone or doesn't answer: its address is all that is left to say.
+    // The page is gone or hangs: only its address is left.
     return { screenshot: null, text: `${address}\nThe page could not be read.` };
   }
 }

@@ -5,8 +5,6 @@ import { filled, installed, namesIn, type RecipePart, type Step, type Target, ty
 import type { Visit } from './visit.ts';
 import { isSeen, locate, Misfit, pause, Stopped, seenText, single, until, type Walk, wordsOf } from './walk.ts';
 
-/** Carries out a recipe's steps. Each is done to the one thing that fits, visible and enabled, or not at all. */
-
 type Doing<D extends Step['do']> = Extract<Step, { do: D }>;
 
 const TRY_MS = 700;
@@ -23,13 +21,14 @@ async function clearWall(walk: Walk, index: number): Promise<void> {
   try {
     await runSteps(walk, wall.steps, [], `wall ${index + 1}`, 2_000);
   } catch (error) {
-    // It may have gone by itself while it was being cleared away.
+    // The wall may go by itself meanwhile.
     if (!(error instanceof Misfit) || (await isSeen(walk, wall.seen))) throw error;
   }
 }
 
 /**
- * @param passengers for steps that are repeated for each of them
+ * Carries out steps, each on the single visible and enabled target or not at all.
+ * @param passengers for steps repeated for each
  * @throws Misfit, Stopped, BrowserGone
  */
 export async function runSteps(
@@ -60,7 +59,7 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
       return choose(walk, step, name);
     case 'tick':
     case 'untick':
-      // It stays as it is set, so trying again is safe.
+      // Repeatable.
       await until(walk, name, step.within_ms, async () => {
         const { found: box, saw } = await single(walk, step.at);
         if (!box) return { saw };
@@ -95,7 +94,7 @@ function passengerValues(passenger: Passenger, index: number): Values {
   const fields = Object.entries(passenger).map(([field, value]) => [`passenger.${field}`, value ?? undefined]);
   return {
     ...Object.fromEntries(fields),
-    // Travellers may write either code; a recipe's selects are for one.
+    // Travellers may give either code; recipes use alpha-2.
     'passenger.nationality': alpha2Of(passenger.nationality?.toUpperCase() ?? '') ?? undefined,
     'passenger.number': String(index + 1),
     'passenger.index': String(index),
@@ -126,7 +125,7 @@ const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Pro
     return isOff ? { saw: `${wordsOf(target)} is disabled` } : looked;
   });
 
-/** Values that identify nobody. */
+/** Values that identify no one. */
 const PLAIN = new Set(['number', 'index', 'title', 'gender', 'nationality'].map((name) => `passenger.${name}`));
 const isPersonal = (name: string): boolean => /^(passenger|contact|card)\./.test(name) && !PLAIN.has(name);
 
@@ -204,16 +203,13 @@ async function when(
   await runSteps(walk, isThere ? steps : otherwise, passengers, name);
 }
 
-/** Playwright's log of its attempts says so where it goes on to click. */
+/** Playwright's log line before a click. */
 const BEGUN = 'performing click action';
-/** The versions whose log was read for that. Another version may leave it out: then a click that ended late may have happened. */
+/** Versions known to log it; with others, a click that timed out may have happened. */
 const READ = /^1\.65\./;
 const isRead = (): boolean => READ.test(installed('playwright-core/package.json').version);
 
-/**
- * Refuses to touch the button that pays once the page has a card: that is done by code, after it is on record.
- * @throws Misfit
- */
+/** Leaves the pay button of a page with a card to the code that records the press first. @throws Misfit */
 async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<void> {
   const { posts, recipe } = walk.visit;
   if (!posts.isOn) return;
@@ -235,10 +231,7 @@ export const free = (walk: Walk, target: Target, name: string): Promise<Locator>
     return isFree === false ? { saw: `${wordsOf(target)} is covered or disabled` } : looked;
   });
 
-/**
- * Clicks once, as soon as it can be clicked. Where something comes to lie above it between one look and the next, nothing
- * was clicked, and walls are cleared away first.
- */
+/** Clicks once when possible; a cover that appears meanwhile means no click, and walls are cleared first. */
 export async function click(
   walk: Walk,
   { at, leads_to: leadsTo, within_ms: withinMs }: Omit<Doing<'click'>, 'do'>,
@@ -265,8 +258,8 @@ const clearedIn = ({ cleared }: Walk): number => [...cleared.values()].reduce((s
 const isTimeout = (error: unknown): error is Error => error instanceof Error && error.name === 'TimeoutError';
 
 /**
- * For a button that may never be clicked twice: false only where no click was so much as begun. Never throws.
- * @param tells what Playwright's log leaves out did not happen
+ * Clicks a button that must not be clicked twice: false only if certainly no click was begun. Never throws.
+ * @param tells Playwright's log is complete about clicks
  */
 export const isPressed = (one: Pick<Locator, 'click'>, tells = isRead()): Promise<boolean> =>
   one.click({ timeout: CLICK_MS, noWaitAfter: true }).then(
@@ -274,7 +267,7 @@ export const isPressed = (one: Pick<Locator, 'click'>, tells = isRead()): Promis
     (error: unknown) => !isTimeout(error) || !tells || error.message.includes(BEGUN),
   );
 
-/** True unless it is certain that nothing was clicked: a second click of the same thing could undo the first. */
+/** True unless certainly nothing was clicked, as a second click could undo the first. */
 export async function isClicked(one: Locator): Promise<boolean> {
   try {
     await one.click({ timeout: CLICK_MS, noWaitAfter: true });
@@ -282,7 +275,6 @@ export async function isClicked(one: Locator): Promise<boolean> {
   } catch (error) {
     if (error instanceof Error && /strict mode violation/.test(error.message)) return false;
     if (!isTimeout(error)) throw error;
-    // Playwright's log of its attempts: each may be given up before the click.
     const last = error.message.split('retrying click action').at(-1) ?? '';
     return !isRead() || last.includes(BEGUN);
   }

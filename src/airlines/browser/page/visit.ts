@@ -5,14 +5,11 @@ import { hostsOf, putFence, watchPosts } from './fence.ts';
 
 export type Visit = Awaited<ReturnType<typeof openVisit>>;
 
-interface Visitor {
-  readonly playwright: BrowserType;
-  readonly chromium: string;
-  readonly visitMs: number;
-}
-
-/** Begins a visit to a carrier's site. It has a browser of its own, which ends with it. */
-export async function openVisit({ playwright, chromium, visitMs }: Visitor, recipe: Recipe) {
+/** Begins a visit to a carrier's site, in a browser of its own. */
+export async function openVisit(
+  { playwright, chromium, visitMs }: { playwright: BrowserType; chromium: string; visitMs: number },
+  recipe: Recipe,
+) {
   const hosts = hostsOf(recipe.site);
   const { browser, close } = await launch(playwright, chromium, hosts);
   const closed = { done: null as Promise<void> | null };
@@ -22,7 +19,7 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
     closed.done ??= close();
     return closed.done;
   };
-  // By the machine's clock: the time that a browser may take has nothing to do with that of bookings.
+  // By the machine's clock, unlike bookings.
   const endLater = (ms: number) => setTimeout(() => void end().catch(() => browser.close()), ms);
   let timer = endLater(visitMs);
   try {
@@ -41,7 +38,7 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
     const posts = await watchPosts(context, page, recipe.site.base);
     await putFence(context, hosts, (host) => refused.add(host));
     page.setDefaultTimeout(10_000);
-    // Closes the page's own windows, and answers its questions with no.
+    // Closes pop-up windows and dismisses dialogs.
     context.on('page', (other) => {
       if (other !== page) void other.close().catch(() => undefined);
     });
@@ -52,7 +49,7 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
     });
     return {
       ...{ page, recipe, posts },
-      /** By the clock of `performance`: then the browser is closed, whatever it does. */
+      /** By `performance`; the browser is then closed. */
       get endsAtMs() {
         return endsAtMs;
       },
@@ -62,12 +59,12 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
         timer = endLater(ms);
         endsAtMs = performance.now() + ms;
       },
-      /** Texts of a person or a card that were put into the page: nothing that is kept may show them. */
+      /** Typed texts of people and cards, which nothing kept may show. */
       personal: new Set<string>(),
-      /** Hosts that the page tried to reach and may not. */
+      /** Refused hosts. */
       refused,
       isGone: () => isCrashed || !browser.isConnected() || closed.done !== null,
-      /** Ends the browser now. Does nothing the second time. */
+      /** Ends the browser; repeatable. */
       close: end,
     };
   } catch (error) {

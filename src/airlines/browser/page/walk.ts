@@ -3,12 +3,12 @@ import type { OneTarget, RecipePart, Stop, Target, Values } from '../recipes/ind
 import { filled, shortened, Unreadable } from '../recipes/index.ts';
 import type { Visit } from './visit.ts';
 
-/** The recipe doesn't fit the page: nothing is guessed, the visit ends here. */
+/** Ends a visit whose recipe does not fit the page: nothing is guessed. */
 export class Misfit extends Error {
   override readonly name = 'Misfit';
   /**
-   * @param step its place, such as `search 3 (fill "From")`
-   * @param saw what there was instead; nothing personal
+   * @param step such as `search 3 (fill "From")`
+   * @param saw the page instead, without personal data
    */
   constructor(
     readonly part: RecipePart,
@@ -19,7 +19,7 @@ export class Misfit extends Error {
   }
 }
 
-/** The page ends the visit, for a reason that the recipe knows. */
+/** Ends a visit for a reason that the recipe knows. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
   constructor(readonly reason: Stop | { readonly rejected: readonly string[] }) {
@@ -31,26 +31,26 @@ export class BrowserGone extends Error {
   override readonly name = 'BrowserGone';
 }
 
-/** A place in a visit, where steps and readings are carried out. */
+/** A place in a visit, for steps and readings. */
 export interface Walk {
   readonly visit: Visit;
   readonly part: RecipePart;
   readonly values: Values;
-  /** The item of a list to look for targets in; null: the page. */
+  /** The list item to look in; null: the page. */
   readonly item: Locator | null;
   readonly cleared: Map<number, number>;
-  /** Clears a wall away; null while that is being done. */
+  /** Clears a wall away; null meanwhile. */
   readonly clear: ((walk: Walk, wall: number) => Promise<void>) | null;
 }
 
 const WITHIN_MS = 10_000;
 const PAUSE_MS = 60;
-/** A wall may come on every page of a purchase; one that comes back more often is no pop-up. */
+/** For a pop-up on every page of a purchase. */
 const MOST_CLEARED = 15;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The text as a person sees it. */
+/** The visible text. */
 export const seenText = (of: Locator, timeout: number): Promise<string> =>
   // biome-ignore lint/performance/useDomNodeTextContent: a hidden price is no price
   of.innerText({ timeout });
@@ -69,7 +69,7 @@ function inScope(scope: Scope, target: OneTarget, text: (of: string) => string):
   return scope.locator(text(target.css));
 }
 
-/** Everything on the page that fits, visible or not. @throws Unreadable */
+/** Finds all that fits, visible or not. @throws Unreadable */
 export function locate({ visit, item, values }: Walk, target: Target): Locator {
   const text = (of: string) => filled(of, values, visit.recipe.site);
   const outer = 'in' in target ? target.in : target;
@@ -81,7 +81,7 @@ export function locate({ visit, item, values }: Walk, target: Target): Locator {
 
 export const shown = (walk: Walk, target: Target): Locator => locate(walk, target).filter({ visible: true });
 
-/** A target in a report, in the recipe's words and without the values. */
+/** Names a target in reports, by the recipe and without values. */
 export function wordsOf(target: Target): string {
   if ('in' in target) return `${wordsOf(target.find)} in ${wordsOf(target.in)}`;
   if ('role' in target) return target.name === undefined ? target.role : `${target.role} "${target.name}"`;
@@ -91,7 +91,7 @@ export function wordsOf(target: Target): string {
   return 'test_id' in target ? `test id "${target.test_id}"` : target.css;
 }
 
-/** The page in a report: its heading says best which page it is. */
+/** Names the page in reports, best by its heading. */
 async function pageSeen({ visit: { page } }: Walk): Promise<string> {
   const heading = page.getByRole('heading').filter({ visible: true }).first();
   const title = await seenText(heading, 200).catch(() => page.title().catch(() => ''));
@@ -104,13 +104,13 @@ function stillThere({ visit }: Walk): void {
   if (performance.now() > visit.endsAtMs) throw new BrowserGone('the visit took too long');
 }
 
-/** An error that passes by itself: the page was moving on. */
+/** A passing error: the page was moving on. */
 const isMoving = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'TimeoutError' ||
     /context was destroyed|frame was detached|not attached|navigat|Cannot find context/i.test(error.message));
 
-/** Asks for all walls in one question, because every step begins with it. */
+/** Looks for all walls at once, as every step begins with it. */
 async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<boolean> {
   const [first, ...others] = walls.map(({ seen }) => locate(walk, seen));
   if (!first) return false;
@@ -118,11 +118,7 @@ async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<b
   return (await any.filter({ visible: true }).count()) > 0;
 }
 
-/**
- * Clears away walls, which lie above the page or end the visit.
- * @returns why one of them could not be cleared away; null: none is left
- * @throws Stopped, Misfit
- */
+/** Clears walls away. @returns a reason why one is left; null: none is. @throws Stopped, Misfit */
 async function throughWalls(walk: Walk): Promise<string | null> {
   const { visit, clear, cleared } = walk;
   if (!clear) return null;
@@ -140,7 +136,7 @@ async function throughWalls(walk: Walk): Promise<string | null> {
       stuck = null;
     } catch (error) {
       if (!(error instanceof Misfit)) throw error;
-      // Another wall may lie above it, and is cleared away first.
+      // Another wall may cover it.
       stuck = error.message;
     }
   }
@@ -149,7 +145,7 @@ async function throughWalls(walk: Walk): Promise<string | null> {
 
 const FORMS: ReadonlySet<string> = new Set(['passengers', 'extras', 'till']);
 
-/** @throws Stopped where the site complains about what was filled in */
+/** @throws Stopped where the site rejects the form */
 async function throughForm(walk: Walk): Promise<void> {
   const { rejected } = walk.visit.recipe;
   if (!rejected || !walk.clear || !FORMS.has(walk.part)) return;
@@ -164,28 +160,25 @@ async function throughForm(walk: Walk): Promise<void> {
       ? await said.getAttribute(field.attribute, { timeout: 500 })
       : await seenText(said, 500);
     const mapped = field.map?.[shortened(text ?? '')];
-    // Words of the page may have the traveller's in them: only names that the recipe knows are passed on.
+    // The page may repeat personal data: only the recipe's names are passed on.
     fields.add(typeof mapped === 'string' ? mapped : 'other');
   }
   throw new Stopped({ rejected: [...fields].sort() });
 }
 
-/** What was found, or what there was instead. */
+/** The found value, or a description of the page instead. */
 interface Looked<T> {
   readonly found?: T;
   readonly saw?: string | undefined;
 }
 
-/**
- * Repeats a look until it finds something or its time is over, past walls and complaints of forms.
- * @throws Misfit with what it saw last, Stopped, BrowserGone
- */
+/** Repeats a look until it finds something or time is over, past walls. @throws Misfit, Stopped, BrowserGone */
 export async function until<T>(walk: Walk, step: string, withinMs: number | undefined, look: () => Promise<Looked<T>>) {
   const endsAtMs = performance.now() + (withinMs ?? WITHIN_MS);
   let saw = 'nothing';
   for (;;) {
     stillThere(walk);
-    // Looks once more after the time, at what began within it.
+    // Looks once after the end of time.
     const isLast = performance.now() > endsAtMs;
     try {
       const stuck = await throughWalls(walk);
@@ -208,7 +201,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
   }
 }
 
-/** The only visible one, or what there was instead. */
+/** Finds the only visible target. */
 export async function single(walk: Walk, target: Target): Promise<Looked<Locator>> {
   const found = shown(walk, target);
   const count = await found.count();

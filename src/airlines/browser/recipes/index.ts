@@ -21,23 +21,13 @@ import {
 import { NUMBER_FORMATS } from './values.ts';
 
 export * from './packages.ts';
-export {
-  namesIn,
-  type OneTarget,
-  type ReadDate,
-  type ReadMoney,
-  type ReadNumber,
-  type ReadText,
-  type Step,
-  type Stop,
-  type Target,
-} from './steps.ts';
+export * from './steps.ts';
 export * from './values.ts';
 
 /**
- * How one carrier's web site is searched, bought from, and asked about: data, one file a carrier (docs/carriers.md).
- * What has to be exact is done by code, not by the recipe: flights are found by number and day, fares by content, the
- * total is compared with the only price that may be paid, and the pay button is pressed once.
+ * Recipes for searching, buying on and asking a carrier's site: data, a file for each carrier (docs/carriers.md). Code, not
+ * recipes, finds flights by number and day and fares by content, compares the total with the only price that may be paid,
+ * and presses the pay button once.
  */
 
 const flightList = z.strictObject({
@@ -47,9 +37,9 @@ const flightList = z.strictObject({
   read: z.strictObject({
     /** The marketing number, as `X91204`. */
     flight_number: readText,
-    /** Without a day it is the day of the query. */
+    /** Default day: the query's. */
     departs: readDate,
-    /** A time alone before the departure's is of the next day. */
+    /** A time without a day that is before the departure is on the next day. */
     arrives: readDate,
     price: readMoney,
     carrier_name: readText.optional(),
@@ -57,14 +47,14 @@ const flightList = z.strictObject({
     aircraft_name: readText.optional(),
     origin_terminal: readText.optional(),
     destination_terminal: readText.optional(),
-    /** Technical stops and connections alike. Left out, it flies straight. */
+    /** Technical stops and connections. Default: none. */
     stops: readNumber.optional(),
-    /** Of the cheapest fare, where the list says so. */
+    /** The cheapest fare's, as are the bags. */
     fare_brand_name: readText.optional(),
     checked_bags: readNumber.optional(),
     carry_on_bags: readNumber.optional(),
   }),
-  /** Takes the flight, within its item. Left out: the item itself is clicked. */
+  /** The button within the item that takes the flight. Default: the item itself. */
   choose: target.optional(),
 });
 
@@ -72,9 +62,9 @@ const search = z.strictObject({
   steps,
   price_for: z.enum(['one', 'all']),
   out: flightList,
-  /** For carriers that sell a return trip in one visit; its prices are added to those of the way out. */
+  /** For return trips sold in one visit, at the sum of both prices. */
   back: flightList.extend({ before: steps.optional() }).optional(),
-  /** How long an offer may be shown after it was read. */
+  /** An offer's life after it was read. */
   offer_life_minutes: z.int().min(5).max(240).optional(),
 });
 
@@ -90,7 +80,7 @@ const fares = z.strictObject({
     checked_bags: readNumber.optional(),
     carry_on_bags: readNumber.optional(),
     change_allowed: readText.optional(),
-    /** Of the whole booking. */
+    /** For the whole booking. */
     change_penalty: readMoney.optional(),
     refund_allowed: readText.optional(),
     refund_penalty: readMoney.optional(),
@@ -99,44 +89,44 @@ const fares = z.strictObject({
 });
 
 const extras = z.strictObject({
-  /** Every extra that can be ticked: all are unticked. */
+  /** All extras' checkboxes, to untick. */
   ticked: target.optional(),
   steps: steps.optional(),
 });
 
 const till = z.strictObject({
-  /** To the till, and on it up to the card. */
+  /** To the till, and there up to the card. */
   steps: steps.optional(),
   /** The whole charge, for all passengers. */
   total: readMoney,
-  /** Fills in the card; nothing here may pay. */
+  /** Fills in the card without paying. */
   card: steps,
   /**
-   * Addresses that the till sends to without paying, once the card is on it: a path on the site, or the whole address of
-   * another host, without the query. Anything else that it sends may be the payment.
+   * Addresses that a till with a card sends to without paying: a path on the site, or another host's whole address, without
+   * the query. Any other request may be the payment.
    */
   harmless_posts: z.array(pattern).max(30).optional(),
-  /** The one button that pays. It is pressed by code, once, after that is on record. */
+  /** The pay button, which code presses once, after recording it. */
   pay: target,
 });
 
 const confirmed = {
   booking_reference: readText,
-  /** Left out, it is the total of the till. */
+  /** Default: the till's total. */
   paid: readMoney.optional(),
 };
 
 const confirmation = z.strictObject({
   seen: target,
   read: z.strictObject(confirmed),
-  /** Seen where the carrier has taken the order and confirms it later. */
+  /** Seen where the carrier confirms later. */
   later: target.optional(),
   within_ms: z.int().min(1000).max(180_000).optional(),
 });
 
-/** The carrier's own mail, signed by its domain. */
+/** The carrier's own mail. */
 const mail = z.strictObject({
-  /** The domain of the From address; the DKIM signature has to be of it, or of a domain above it. */
+  /** The From address's domain; it or a domain above it must sign (DKIM). */
   domain: z.string().regex(/^[a-z0-9.-]+\.[a-z]{2,}$/),
   subject: pattern,
   booking_reference: pattern,
@@ -147,13 +137,13 @@ const manage = z.strictObject({
   steps,
   seen: target,
   read: z.strictObject(confirmed),
-  /** Seen where the site knows no such booking. It never means "nothing was bought". */
+  /** Seen for an unknown booking, which never means that nothing was bought. */
   none: target.optional(),
   cancelled: target.optional(),
-  /** The button is pressed once a call; `done` is seen when the booking is cancelled. */
+  /** `press` is clicked once a call; `done` is seen after the cancellation. */
   cancel: z
     .strictObject({
-      /** Seen where the booking can be given back; left out, it always can. */
+      /** Seen where cancellation is possible. Default: always. */
       offered: target.optional(),
       steps,
       press: target,
@@ -164,10 +154,7 @@ const manage = z.strictObject({
 
 const host = z.string().regex(/^[a-z0-9.-]+(:\d+)?$/);
 
-/**
- * Looked for before every step, and whenever a step finds nothing: cookie walls and pop-ups, which are cleared away, and
- * pages that end a visit.
- */
+/** Walls and pop-ups to clear away, and pages that end a visit; looked for before every step and when one finds nothing. */
 const wall = z.union([
   z.strictObject({ seen: target, stop: stops }),
   z.strictObject({ seen: target, steps: z.array(step).min(1).max(10) }),
@@ -175,27 +162,27 @@ const wall = z.union([
 
 export const recipeSchema = z.strictObject({
   format: z.literal(1),
-  /** Of the recipe: raised with every change, and written beside each act. */
+  /** Raised with every change, and recorded with each act. */
   version: z.int().min(1),
   carrier: z.strictObject({ code: z.string().regex(/^[A-Z0-9]{2}$/), name: z.string().min(1).max(80) }),
   site: z.strictObject({
-    /** https, or http to this machine. An operator may set another one (`sites`). */
+    /** https, or http to this machine; an operator may override it (`sites`). */
     base: z.url({ protocol: /^https?$/ }),
-    /** The only other hosts that can be reached. */
+    /** The only other reachable hosts. */
     hosts: z.array(host).max(30).optional(),
     locale: z.string().max(20).optional(),
     time_zone: z.string().max(60).optional(),
     currency,
-    /** The site's signs for currencies, such as `US$`. A code (`USD`) needs no line. */
+    /** The site's currency signs, such as `US$`; codes (`USD`) are known. */
     symbols: z.record(z.string().min(1).max(5), currency).optional(),
     numbers: z.enum(NUMBER_FORMATS),
-    /** For MMM and MMMM, January first. Default: English. */
+    /** For MMM and MMMM. Default: English. */
     months: z.array(z.string().min(1)).length(12).optional(),
-    /** The pause between steps. Default: 0. */
+    /** Between steps. Default: 0. */
     pause_ms: z.int().min(0).max(5000).optional(),
   }),
   serves: z.strictObject({
-    /** `LTN-LGW`, `LTN-*`, `*-*`; both ways have to be listed. */
+    /** `LTN-LGW`, `LTN-*`, `*-*`, for one direction each. */
     routes: z.array(z.string().regex(/^([A-Z]{3}|\*)-([A-Z]{3}|\*)$/)).min(1),
     most_passengers: z.int().min(1).max(9).optional(),
   }),
@@ -205,7 +192,7 @@ export const recipeSchema = z.strictObject({
   passengers: z.strictObject({ steps }),
   extras,
   till,
-  /** The site's complaints about what was filled in; any of them ends the purchase before it pays. */
+  /** Complaints about the form, which end the purchase before payment. */
   rejected: z.strictObject({ list: target, field: readText }).optional(),
   confirmation,
   mail: mail.optional(),
@@ -223,10 +210,7 @@ const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])$/;
 const refused = (file: string, why: string) =>
   problem('recipe_invalid', { message: `The recipe ${file} cannot be used: ${why}`, detail: { file } });
 
-/**
- * Reads the recipes of an operator, and refuses mistakes before anything is sold by them.
- * @throws Problem `recipe_invalid`
- */
+/** Reads an operator's recipes, and refuses mistakes before any sale. @throws Problem `recipe_invalid` */
 export function loadRecipes(paths: readonly string[], sites: Readonly<Record<string, string>> = {}): Recipe[] {
   const recipes = paths.flatMap(filesAt).map((file) => load(file, sites));
   const codes = recipes.map(({ carrier }) => carrier.code);
@@ -260,7 +244,7 @@ function load(file: string, sites: Readonly<Record<string, string>>): Recipe {
   return recipeOf(json, file, sites);
 }
 
-/** @throws Problem `recipe_invalid`, with the place of the first mistake */
+/** @throws Problem `recipe_invalid`, with the first mistake's place */
 export function recipeOf(json: unknown, file: string, sites: Readonly<Record<string, string>> = {}): Recipe {
   const read = recipeSchema.safeParse(json);
   if (!read.success) {
@@ -290,7 +274,7 @@ const everyStep = (steps: readonly Step[]): Step[] =>
     ...('otherwise' in step ? everyStep(step.otherwise ?? []) : []),
   ]);
 
-/** True where both targets have the same words. At the till they are compared by element, too. */
+/** Compares targets by their words; at the till elements are compared, too. */
 function isSame(at: Target, pay: Target): boolean {
   if ('in' in at) return 'in' in pay && isSame(at.in, pay.in) && isSame(at.find, pay.find);
   const { exact: _exact, ...named } = 'in' in pay ? pay.find : pay;
@@ -300,11 +284,10 @@ function isSame(at: Target, pay: Target): boolean {
   return [...keys].every((key) => text(one, key) === text(named, key));
 }
 
-/** Checks the rules that the schema can't express. */
+/** Checks rules beyond the schema. */
 function mistakeIn(recipe: Recipe): string | null {
   const { site, till, ...parts } = recipe;
   const { card, ...beforeCard } = till;
-  // Elsewhere there is no card yet, or nothing else may see it.
   if (uses(parts, 'card.') || uses(beforeCard, 'card.')) return 'the card is for till.card alone.';
   if (!uses(card, 'card.number')) return 'till.card fills in no card number.';
   const withCard = [...card, ...recipe.walls.flatMap((wall) => ('steps' in wall ? wall.steps : []))];
@@ -316,5 +299,5 @@ function mistakeIn(recipe: Recipe): string | null {
   return null;
 }
 
-/** A site on this machine: nothing real is sold there. */
+/** True for a site on this machine, which sells nothing real. */
 export const isPretend = ({ site }: Recipe): boolean => LOOPBACK.test(new URL(site.base).hostname);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { problem } from '../../../kernel/problems.ts';
 
-/** The part of mailauth that is used here; it brings no types. */
+/** The used part of mailauth, which has no types. */
 interface Dkim {
   dkimVerify(
     message: Buffer,
@@ -10,16 +10,16 @@ interface Dkim {
     readonly results: readonly {
       readonly signingDomain?: string;
       readonly algo?: string;
-      /** Names of the headers that are signed, `From: To: Subject`. */
+      /** Signed headers: `From: To: Subject`. */
       readonly signingHeaders?: { readonly keys: string };
-      /** True where the signature is of a part of the body alone. */
+      /** Only a part of the body is signed. */
       readonly canonBodyLengthLimited?: boolean;
       readonly status: { readonly result: string };
     }[];
   }>;
 }
 
-/** Packages that only carriers' web sites need. The operator installs them; they are not in the bundle. */
+/** Packages for carriers' sites, which the operator installs. */
 interface Packages {
   'playwright-core': typeof import('playwright-core');
   'playwright-core/package.json': { readonly version: string };
@@ -27,7 +27,7 @@ interface Packages {
   'mailauth/lib/dkim/verify.js': Dkim;
 }
 
-/** Required rather than imported: a chunk that is loaded with its compiled code (bin/load.js) can import nothing. */
+/** Precompiled chunks (bin/load.js) can't import. */
 const required = createRequire(import.meta.url);
 
 /** @throws Problem `browser_missing` where it is not installed */
@@ -40,7 +40,7 @@ export function installed<N extends keyof Packages>(name: N): Packages[N] {
   }
 }
 
-/** The first of them that is not installed, or null. Loads none. */
+/** Finds the first one that is not installed, loading none. */
 export function missingPackage(): string | null {
   const isThere = (name: string) => {
     try {

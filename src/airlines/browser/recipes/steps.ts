@@ -3,17 +3,14 @@ import * as z from 'zod';
 const template = z
   .string()
   .max(500)
-  // Typed, a line's end would be the Enter key, which sends a form.
+  // A typed line end would be the Enter key, which sends forms.
   .refine((text) => !/\p{Cc}/u.test(text), 'has a control character.')
   .refine((text) => !/[{}]/.test(text.replaceAll(PLACE, '')), 'has a brace that opens no {name}.')
   .refine((text) => namesIn(text).every((name) => NAMES.has(name)), {
     error: ({ input }) => `has an unknown name: ${namesIn(String(input)).find((name) => !NAMES.has(name))}.`,
   });
 
-/**
- * Parts of a recipe, as JSON: places on a page, readings of values, and steps. Nothing here is code, so that a recipe can be
- * read, compared and checked without being run.
- */
+/** Parts of a recipe: places on a page, readings of values, and steps; data that is checked without being run. */
 
 const ROLES = [
   ...['alert', 'article', 'button', 'cell', 'checkbox', 'combobox', 'dialog', 'form', 'group', 'heading', 'img'],
@@ -22,9 +19,9 @@ const ROLES = [
 ] as const;
 
 const place = {
-  /** A frame of one of the recipe's hosts, by its CSS selector: many tills ask for the card in one. */
+  /** A frame of the recipe's hosts, by CSS selector: many tills frame the card. */
   frame: template.optional(),
-  /** The whole text, letter by letter; else a part of it, in upper or lower case. */
+  /** Matches the whole text exactly. Default: a part of it, in any case. */
   exact: z.boolean().optional(),
 };
 
@@ -37,10 +34,7 @@ const oneTarget = z.union([
   z.strictObject({ css: template, ...place }),
 ]);
 
-/**
- * Something on a page. A step needs exactly one that is visible, and looks for it until its time is over. `in` narrows the
- * search to what is within another one, which has to be single, too.
- */
+/** A place on a page; a step waits for a single visible one. `in` searches within another single place. */
 export const target = z.union([
   oneTarget,
   z.strictObject({ in: oneTarget, find: oneTarget }).describe('`find` within `in`.'),
@@ -48,7 +42,7 @@ export const target = z.union([
 export type OneTarget = z.infer<typeof oneTarget>;
 export type Target = z.infer<typeof target>;
 
-/** A regular expression with one group, or none for the whole match. */
+/** A regular expression with one group, or without for the whole match. */
 export const pattern = z
   .string()
   .max(300)
@@ -61,25 +55,25 @@ export const pattern = z
   }, 'is not a regular expression.');
 
 const from = {
-  /** Left out: the item of the list, else the page. */
+  /** Default: the list item, else the page. */
   at: target.optional(),
-  /** The attribute instead of the text; `value` is what a field holds now. */
+  /** Read instead of the text; `value` is a field's current one. */
   attribute: z.string().max(60).optional(),
   pattern: pattern.optional(),
-  /** Reads null where nothing is there. Otherwise the step stops. */
+  /** Reads null where nothing is there, instead of failing. */
   optional: z.boolean().optional(),
 };
 
 export const readText = z.strictObject({
   ...from,
-  /** From the page's words to ours; a text that is not listed stops the step. */
+  /** From the page's words to ours; other words fail. */
   map: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
 });
 export const currency = z.string().regex(/^[A-Z]{3}$/);
 
-/** Exact: in the recipe's number format, with the currency beside it unless `currency` names it. */
+/** An amount in the recipe's number format, with its currency unless `currency` names it. */
 export const readMoney = z.strictObject({ ...from, currency: currency.optional() });
-/** Formats: YYYY, YY, MMMM, MMM, MM, M, DD, D, HH, H, hh, h, mm, A, dddd, ddd; anything else stands for itself. */
+/** Formats: YYYY, YY, MMMM, MMM, MM, M, DD, D, HH, H, hh, h, mm, A, dddd, ddd; all else is literal. */
 export const readDate = z.strictObject({ ...from, format: z.string().min(1).max(60) });
 export const readNumber = z.strictObject({
   ...from,
@@ -90,35 +84,32 @@ export type ReadMoney = z.infer<typeof readMoney>;
 export type ReadDate = z.infer<typeof readDate>;
 export type ReadNumber = z.infer<typeof readNumber>;
 
-/** Reasons for the end of a purchase, as in `fulfiller.ts`. */
+/** Ends of a purchase, as in `fulfiller.ts`. */
 export const stops = z.enum(['captcha', 'account_wall', 'offer_gone', 'no_fares']);
 export type Stop = z.infer<typeof stops>;
 
 const timed = {
-  /** Names the step in reports; else its place and what it does. */
+  /** The step's name in reports. Default: its place and action. */
   name: z.string().max(80).optional(),
-  /** How long it is looked for. Default: 10 seconds. */
+  /** Time to look for the target. Default: 10 seconds. */
   within_ms: z.int().min(0).max(60_000).optional(),
 };
 
 const flatSteps = [
-  /** Goes to an address of the site, beginning with `/`. */
+  /** Goes to an address of the site that begins with `/`. */
   z.strictObject({ do: z.literal('open'), path: template, ...timed }),
   z.strictObject({
     do: z.literal('click'),
     at: target,
-    /**
-     * Seen once the click has done what it is for. A pop-up of the same moment can swallow a click: where one
-     * was cleared away and this is not seen, it is clicked again. For what may be clicked twice.
-     */
+    /** Seen after the click, which is repeated if a pop-up may have swallowed it: only for repeatable clicks. */
     leads_to: target.optional(),
     ...timed,
   }),
-  /** Writes into a field, over what is there, and reads it back. */
+  /** Replaces a field's text and reads it back. */
   z.strictObject({ do: z.literal('fill'), at: target, value: template, ...timed }),
-  /** Writes letter by letter, for fields that offer a list as one types. */
+  /** Types letter by letter, for fields with suggestions. */
   z.strictObject({ do: z.literal('type'), at: target, value: template, ...timed }),
-  /** Takes an option of a select, by its value or by its words. `map` is from our value to the page's. */
+  /** Takes a select's option by value or label; `map` is from our value to the page's. */
   z.strictObject({
     do: z.literal('choose'),
     at: target,
@@ -129,24 +120,21 @@ const flatSteps = [
   }),
   z.strictObject({ do: z.literal('tick'), at: target, ...timed }),
   z.strictObject({ do: z.literal('untick'), at: target, ...timed }),
-  /** Unticks whatever is ticked among all that fit, and checks that none is left: there may be none at all. */
+  /** Unticks all that fit, if any, and checks that none is left ticked. */
   z.strictObject({ do: z.literal('untick_all'), at: target, ...timed }),
-  /** One that is visible, with the text in it if there is one. */
+  /** Waits for a visible target, containing `text` if given. */
   z.strictObject({ do: z.literal('expect'), at: target, text: template.optional(), ...timed }),
   z.strictObject({ do: z.literal('gone'), at: target, ...timed }),
   z.strictObject({ do: z.literal('stop'), with: stops, ...timed }),
 ] as const;
 
-interface Timed {
-  name?: string | undefined;
-  within_ms?: number | undefined;
-}
+type Timed = z.infer<z.ZodObject<typeof timed>>;
 
 export type Step =
   | z.infer<(typeof flatSteps)[number]>
-  /** Branches on the page as it is: waits for nothing unless `within_ms` says so. */
+  /** Branches on the page, waiting only for `within_ms`. */
   | ({ do: 'when'; seen: Target; steps: Step[]; otherwise?: Step[] | undefined } & Timed)
-  /** Repeats its steps for each passenger, in order: `{passenger.number}` counts from 1, `{passenger.index}` from 0. */
+  /** Repeats steps for each passenger: `{passenger.number}` counts from 1, `{passenger.index}` from 0. */
   | ({ do: 'passengers'; steps: Step[] } & Timed);
 
 export const step: z.ZodType<Step> = z.lazy(() =>
@@ -160,18 +148,16 @@ export const step: z.ZodType<Step> = z.lazy(() =>
 export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);
 
 /**
- * Names in texts of a recipe, such as `{origin}`, `{depart_date:DD/MM/YYYY}`, `{passenger.family_name}`. Their values depend
- * on the part; a name without a value stops the step, so that nothing half-filled is ever sent.
+ * Names in a recipe's texts, such as `{origin}`, `{depart_date:DD/MM/YYYY}`, `{passenger.family_name}`. A name without a
+ * value fails the step, so that nothing half-filled is sent.
  */
-
 const NAMES = new Set([
   ...['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date', 'adults'],
-  // Of the flights that were chosen.
   ...['flight_number', 'return_flight_number'],
   ...['number', 'index', 'given_name', 'family_name', 'born_on', 'title', 'gender', 'email', 'phone_number']
     .concat('nationality', 'passport_number', 'passport_expiry')
     .map((name) => `passenger.${name}`),
-  // `contact.email` is an address of our own with the reference in it, where one is set; else the first passenger's.
+  // The email is our own address with the reference, if set, else the first passenger's.
   ...['contact.email', 'contact.phone_number', 'contact.given_name', 'contact.family_name'],
   ...['card.number', 'card.expiry', 'card.cvc', 'card.holder'],
   ...['reference', 'booking_reference'],

@@ -1,6 +1,6 @@
 import { PLACE } from './steps.ts';
 
-/** A page says something that its recipe doesn't allow for. */
+/** A text that its recipe does not allow for. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }
@@ -21,15 +21,14 @@ const MONTHS = [
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** The longest first: `MM` is no two `M`. */
+/** Longest first, so that `MM` is not two `M`. */
 const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|H|hh|h|mm|A|dddd|ddd/g;
 
 const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
 
 /**
- * Puts values into a text of a recipe. A format is for dates (`YYYY-MM-DD` inside), and `upper`, `lower`, `digits` for
- * others.
- * @throws Unreadable where a name has no value
+ * Fills values into a recipe's text. Formats are for dates (`YYYY-MM-DD` inside), or `upper`, `lower`, `digits`.
+ * @throws Unreadable for a name without a value
  */
 export function filled(text: string, values: Values, { months = MONTHS }: Partial<Site> = {}): string {
   return text.replaceAll(PLACE, (_, name: string, format: string | undefined) => {
@@ -65,14 +64,14 @@ function formatted(value: string, format: string, months: readonly string[]): st
   return format.replace(TOKEN, (token) => parts[token] ?? token);
 }
 
-/** In one line, without invisible letters. */
+/** Joins lines, and drops invisible characters. */
 const clean = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
 
-/** The one group of a pattern, or its whole match. @throws Unreadable */
+/** A pattern's group, or its whole match. @throws Unreadable */
 export function partOf(text: string, pattern: string | undefined): string {
   if (pattern === undefined) return clean(text);
   const found = new RegExp(pattern, 'u').exec(text);
@@ -89,7 +88,7 @@ export interface Money {
   readonly currency: string;
 }
 
-/** How whole numbers are grouped, and where the fraction begins. */
+/** Thousands separators and decimal points. */
 const NUMBERS = {
   '1,234.50': { group: ',', point: '\\.' },
   '1.234,50': { group: '\\.', point: ',' },
@@ -102,9 +101,8 @@ type NumberFormat = keyof typeof NUMBERS;
 export const NUMBER_FORMATS = Object.keys(NUMBERS) as NumberFormat[];
 
 /**
- * Reads a price to the cent. Refuses two numbers, a number in another format (`1.234` where the point is for cents), a sign,
- * and an unknown currency.
- * @throws Unreadable
+ * Reads a price to the cent. Refuses two numbers, another format (`1.234` where the point is for cents), a sign, and an
+ * unknown currency. @throws Unreadable
  */
 export function readMoneyText(text: string, site: Site, fixed?: string): Money {
   const { group, point } = NUMBERS[site.numbers];
@@ -136,15 +134,16 @@ function currencyIn(around: string, { symbols = {}, currency }: Site): string | 
   for (const [code] of left.matchAll(/\b[A-Z]{3}\b/g)) found.add(code);
   const [only = null] = found;
   if (found.size > 1) return null;
-  // A sign that the recipe doesn't list may be another currency's.
+  // An unlisted sign may be another currency's.
   return only ?? (/\p{Sc}/u.test(left) ? null : currency);
 }
 
 type ReadDate = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute', number | null>>;
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** Escapes a text for a regular expression. */
+export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Reads a date, a time, or both, by the recipe's format. @throws Unreadable */
+/** Reads a date, a time, or both. @throws Unreadable */
 export function readDateText(text: string, format: string, { months = MONTHS }: Partial<Site> = {}): ReadDate {
   const names = (length?: number) => months.map((name) => escaped(name.slice(0, length))).join('|');
   const tokens: string[] = [];
@@ -190,12 +189,12 @@ export function readDateText(text: string, format: string, { months = MONTHS }: 
 function isReal({ year, month, day, hour, minute }: ReadDate): boolean {
   if ((hour ?? 0) > 23 || (minute ?? 0) > 59) return false;
   if (month === null || day === null) return month === null || (month >= 1 && month <= 12);
-  // A leap day without its year may be one.
+  // Allows a leap day without its year.
   const date = new Date(Date.UTC(year ?? 2024, month - 1, day));
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** A day as YYYY-MM-DD. Without a year, it is the one nearest to `near`; without a day, `near` itself. */
+/** Returns YYYY-MM-DD: without a year the day nearest to `near`, without a day `near` itself. */
 export function dayNear(read: ReadDate, near: string): string {
   if (read.month === null || read.day === null) return near;
   const about = Date.parse(`${near}T00:00:00Z`);
