@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { DuffelSettings, DuffelTables } from '../airlines/duffel/index.ts';
 import type { Provider } from '../airlines/index.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { PROVIDERS } from '../kernel/domain/providers.ts';
 import type { Log } from '../kernel/log.ts';
 
 export interface AirlineTables extends DuffelTables {}
@@ -18,18 +19,19 @@ interface Choice {
   open(ports: Ports): Promise<Provider>;
 }
 
-/** The real airlines that an operator can choose. A new one is a line here; its code is loaded when it is chosen. */
-const PROVIDERS = {
+/** Real airlines, loaded when chosen. A new one is a line here and a name in `PROVIDERS`. */
+const CHOICES = {
   duffel: (settings: DuffelSettings): Choice => ({
     isLive: settings.token.startsWith('duffel_live_'),
     open: async (ports) =>
       (await import('../airlines/duffel/index.ts')).createDuffelProvider({ ...ports, ...settings }),
   }),
-};
+} satisfies Record<Exclude<(typeof PROVIDERS)[number], 'sandbox'>, unknown>;
 
-type Providers = typeof PROVIDERS;
+type Providers = typeof CHOICES;
 export type ProviderSettings = {
   [Name in keyof Providers]: { readonly name: Name } & Parameters<Providers[Name]>[0];
 }[keyof Providers];
 
-export const providerOf = (settings: ProviderSettings): Choice => PROVIDERS[settings.name](settings);
+export const providerOf = (settings: ProviderSettings): Choice =>
+  (CHOICES[settings.name] as (settings: ProviderSettings) => Choice)(settings);

@@ -1,3 +1,4 @@
+import { PROVIDERS } from '../../kernel/domain/providers.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
 import type { ServiceOptions } from '../../service/index.ts';
@@ -274,13 +275,7 @@ export const SETTINGS = {
     outbound_ports: { read: ports, says: "more ports at which partners' platforms may be called" },
   }),
   ...of('airline', {
-    provider: {
-      env: null,
-      flag: true,
-      read: oneOf('sandbox', 'duffel'),
-      says: 'seller of the seats',
-      usual: 'sandbox',
-    },
+    provider: { env: null, flag: true, read: oneOf(...PROVIDERS), says: 'seller of the seats', usual: 'sandbox' },
     duffel_url: {
       env: null,
       flag: true,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { PROVIDERS } from '../../../kernel/domain/providers.ts';
 import { network, published } from '../../spec/published.ts';
 
 export const serve = published(
@@ -17,7 +18,7 @@ export const serve = published(
     operator_key_file: z.string().nullable(),
     airline: z
       .strictObject({
-        provider: z.enum(['sandbox', 'duffel']),
+        provider: z.enum(PROVIDERS),
         mode: z.enum(['test', 'live']).describe('live: seats of real airlines are paid for.'),
         lowcost: z.enum(['none', 'sandbox', 'browser']),
       })

@@ -1,3 +1,4 @@
+import { PROVIDERS } from '../../../kernel/domain/providers.ts';
 import { choiceOption, clusterOptions, collected, command, integerOption, option, text } from '../../spec/index.ts';
 
 export const serve = command({
@@ -20,7 +21,7 @@ export const serve = command({
     option(
       '--provider <name>',
       'whose seats are sold: sandbox (default), duffel (token: FARELOCK_DUFFEL_TOKEN)',
-      choiceOption('--provider', ['sandbox', 'duffel'] as const),
+      choiceOption('--provider', PROVIDERS),
     ),
     option('--duffel-url <url>', 'address of the Duffel API (default: https://api.duffel.com)'),
     option('--duffel-token-file <file>', 'a file with the token, instead of FARELOCK_DUFFEL_TOKEN'),

@@ -1,0 +1,2 @@
+/** Sellers of seats that an operator can choose. */
+export const PROVIDERS = ['sandbox', 'duffel'] as const;
