@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { CardIssuer } from '../../airlines/browser/index.ts';
 
-/**
- * The sandbox issuer's cards: 19 digits from 9999, which no bank has, with amount, serial and Luhn's digit; good for
- * exactly its amount, once.
- */
-interface SandboxCard {
-  readonly number: string;
-  readonly cvc: string;
-}
-
 const ISSUER = '9999';
 const MOST_CENTS = 99_999_999;
 
-/** A six-digit `serial` tells equal amounts apart. */
-export function sandboxCard(amountCents: number, serial: number): SandboxCard {
+/**
+ * A sandbox issuer's card: 19 digits from 9999, which no bank has, with amount, serial and Luhn's digit; good for exactly
+ * its amount, once. A six-digit `serial` tells equal amounts apart.
+ */
+export function sandboxCard(amountCents: number, serial: number) {
   if (amountCents < 1 || amountCents > MOST_CENTS) throw new RangeError('an amount that no sandbox card holds');
   const body = `${ISSUER}${String(amountCents).padStart(8, '0')}${String(serial % 1_000_000).padStart(6, '0')}`;
   const number = body + luhnDigit(body);
@@ -22,7 +16,7 @@ export function sandboxCard(amountCents: number, serial: number): SandboxCard {
 }
 
 /** Cents; null for another bank's card. */
-export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'>): number | null {
+export function amountOnCard({ number, cvc }: { number: string; cvc: string }): number | null {
   if (!/^\d{19}$/.test(number) || !number.startsWith(ISSUER)) return null;
   if (luhnDigit(number.slice(0, -1)) !== number.at(-1) || cvc !== cvcOf(number)) return null;
   return Number(number.slice(4, 12));

@@ -18,7 +18,8 @@ aria-busy="true" ${direction === 'back' && returnDate === null ? 'hidden' : ''}>
 <p role="status" class="busy">Looking for flights…</p>
 <ul class="flights" aria-label="${direction === 'out' ? 'Outbound flights' : 'Return flights'}"></ul>
 </section>`;
-    const main = html`<p>Prices are for one adult; you asked for ${adults}.</p>
+    return page(visit, 'Choose your flights', { hasNewsletter: session.number % 4 < 2 })`
+<p>Prices are for one adult; you asked for ${adults}.</p>
 ${section('out', html`${origin} to ${destination}, ${shownDay(Date.parse(departDate))}`)}
 ${
   returnDate === null &&
@@ -28,7 +29,6 @@ ${
 }
 ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${shownDay(Date.parse(returnDate))}`}`)}
 <form method="post" action="/flights"><p><button class="primary" id="to-fares" disabled>Continue to fares</button></p></form>`;
-    return page(visit, 'Choose your flights', main, { hasNewsletter: session.number % 4 < 2 });
   },
   'POST /flights/return': ({ session, form }) => {
     const { search } = session;
@@ -71,15 +71,15 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
     if (!search || legs.length === 0) return redirect('/');
     if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
     if (scenario === 'fare_check_failed')
-      return page(visit, 'Choose your fare', html`<p role="alert">Fares are not available at the moment.</p>`);
+      return page(visit, 'Choose your fare')`<p role="alert">Fares are not available at the moment.</p>`;
     const menu = fareMenu(ports.world, tripOf(ports, legs, search.adults));
     session.fares = shuffled(ports.world, menu, session.number);
-    const main = html`<p>Prices are for all ${search.adults} adults and every flight.</p>
+    return page(visit, 'Choose your fare', { hasBasket: true, hasNewsletter: session.number % 4 === 2 })`
+<p>Prices are for all ${search.adults} adults and every flight.</p>
 <form method="post" action="/fares">
 <div class="cards" role="radiogroup" aria-label="Fares">${session.fares.map(fareCard)}</div>
 <p><button class="primary">${scenario === 'layout_changed' ? 'Onwards' : 'Continue to passengers'}</button></p>
 </form>`;
-    return page(visit, 'Choose your fare', main, { hasBasket: true, hasNewsletter: session.number % 4 === 2 });
   },
   // Puts the site's own extras into the basket too.
   'POST /fares': ({ session, form }) => {

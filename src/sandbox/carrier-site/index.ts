@@ -6,9 +6,8 @@ import { openSiteBooks } from './books.ts';
 import { confirmationPages } from './confirmation.ts';
 import { flightsPages } from './flights.ts';
 import { deliverDue, sandboxDkimRecord } from './mail.ts';
-import { html, page } from './page.ts';
+import { page } from './page.ts';
 import { passengersPages } from './passengers.ts';
-import type { SiteScenario } from './scenarios.ts';
 import { searchPages } from './search.ts';
 import { tillPages } from './till.ts';
 import { cookieFor, createVisitors, type Pages, type SiteAnswer, type SitePorts } from './visit.ts';
@@ -17,20 +16,13 @@ export { createSandboxCards, sandboxCard } from './cards.ts';
 export { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimRecord } from './mail.ts';
 export { SITE_SCENARIO_NAMES, siteScenario } from './scenarios.ts';
 
-interface CarrierSiteOptions {
+type CarrierSiteOptions = { readonly [K in 'scenario' | 'mailMs' | 'slowMs' | 'lateMs']?: SitePorts[K] | undefined } & {
   readonly seed: string;
   readonly clock: Clock;
   readonly books: string;
-  readonly scenario?: SiteScenario | undefined;
   /** A Maildir; null: none. */
   readonly mailFolder: string | null;
-  /** From sale to mail, ms (default 300). */
-  readonly mailMs?: number | undefined;
-  /** Slow pages and confirmations, ms (default 3000). */
-  readonly slowMs?: number | undefined;
-  /** The till of `answers_late`, ms (default 100,000). */
-  readonly lateMs?: number | undefined;
-}
+};
 
 const PAGES: Pages = {
   ...searchPages,
@@ -88,7 +80,7 @@ export function openCarrierSite(options: CarrierSiteOptions) {
       const handler = PAGES[place];
       const answer = handler
         ? await handler(visit)
-        : page(visit, 'There is no such page', html`<p><a href="/">Back to the start</a></p>`, { status: 404 });
+        : page(visit, 'There is no such page', { status: 404 })`<p><a href="/">Back to the start</a></p>`;
       if (answer === null || !isNew) return answer;
       return new HttpResponse(answer.status, answer.body, {
         ...answer.headers,

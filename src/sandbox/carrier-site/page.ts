@@ -69,18 +69,15 @@ const ASSETS = html`<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/site.css">
 <script src="/assets/site.js" defer></script>`;
 
-interface PageOptions {
-  readonly status?: number;
-  /** Allows the newsletter to pop up. */
-  readonly hasNewsletter?: boolean;
-  readonly hasBasket?: boolean;
-  /** Covers the page. */
-  readonly overlay?: Markup | null;
-}
-
-export function page(visit: Visit, title: string, main: Markup, options: PageOptions = {}): HttpResponse {
-  const { hasNewsletter = false, hasBasket = false, overlay = null } = options;
-  const body = html`<!doctype html>
+/** A page's tag: `page(visit, title)` before the template of its main part. */
+export const page =
+  (
+    visit: Visit,
+    title: string,
+    { status = 200, hasNewsletter = false, hasBasket = false, overlay = null as Shown } = {},
+  ) =>
+  (...main: Parameters<typeof html>): HttpResponse => {
+    const body = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -95,7 +92,7 @@ ${ASSETS}
 <div class="columns">
 <main>
 <h1>${title}</h1>
-${main}
+${html(...main)}
 </main>
 ${hasBasket && basket(visit)}
 </div>
@@ -105,24 +102,26 @@ ${hasNewsletter && newsletter(visit)}
 ${overlay}
 </body>
 </html>`;
-  return new HttpResponse(options.status ?? 200, body.text, HEADERS);
-}
+    return new HttpResponse(status, body.text, HEADERS);
+  };
 
-/** Without header and walls. */
-export const framed = (title: string, main: Markup): HttpResponse =>
-  new HttpResponse(
-    200,
-    html`<!doctype html>
+/** The same without header and walls. */
+export const framed =
+  (title: string) =>
+  (...main: Parameters<typeof html>): HttpResponse =>
+    new HttpResponse(
+      200,
+      html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>${title}</title>
 ${ASSETS}
 </head>
-<body class="framed">${main}</body>
+<body class="framed">${html(...main)}</body>
 </html>`.text,
-    HEADERS,
-  );
+      HEADERS,
+    );
 
 function basket({ session }: Visit): Markup | null {
   const { fare } = session;

@@ -31,23 +31,14 @@ export const passengersPages: Pages = {
 
 type Options = readonly (readonly [value: string, label: string])[];
 
-interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly kind: 'text' | 'email' | 'tel' | 'date' | Options;
-  readonly isFine: (value: string, nowMs: number) => boolean;
-  readonly error: string;
-  readonly hint: string;
-}
-
-const field = (
+type Field = readonly [
   name: string,
   label: string,
-  kind: Field['kind'],
-  isFine: Field['isFine'],
+  kind: 'text' | 'email' | 'tel' | 'date' | Options,
+  isFine: (value: string, nowMs: number) => boolean,
   error: string,
-  hint = '',
-): Field => ({ name, label, kind, isFine, error, hint });
+  hint?: string,
+];
 
 const TITLES = [
   ['MR', 'Mr'],
@@ -75,38 +66,32 @@ function countryOptions(): readonly (readonly [string, string])[] {
 }
 
 const PERSON: readonly Field[] = [
-  field('title', 'Title', TITLES, isGiven, 'Choose a title.'),
-  field('first-name', 'First name', 'text', isName, 'Give the first name as in the passport.'),
-  field('last-name', 'Last name', 'text', isName, 'Give the last name as in the passport.'),
-  field('gender', 'Gender', GENDERS, isGiven, 'Choose one.'),
-  field('born', 'Date of birth', 'text', isBirthDate, 'Give the date of birth as DD/MM/YYYY.', 'DD/MM/YYYY'),
-  field('nationality', 'Nationality', [], (value) => /^[A-Z]{2}$/.test(value), 'Choose a country.'),
-  field(
+  ['title', 'Title', TITLES, isGiven, 'Choose a title.'],
+  ['first-name', 'First name', 'text', isName, 'Give the first name as in the passport.'],
+  ['last-name', 'Last name', 'text', isName, 'Give the last name as in the passport.'],
+  ['gender', 'Gender', GENDERS, isGiven, 'Choose one.'],
+  ['born', 'Date of birth', 'text', isBirthDate, 'Give the date of birth as DD/MM/YYYY.', 'DD/MM/YYYY'],
+  ['nationality', 'Nationality', [], (value) => /^[A-Z]{2}$/.test(value), 'Choose a country.'],
+  [
     'passport',
     'Passport number',
     'text',
     (value) => /^[A-Za-z0-9]{5,14}$/.test(value),
     'This is not a passport number.',
-  ),
-  field(
+  ],
+  [
     'passport-expiry',
     'Passport expires',
     'date',
     (value, nowMs) => Date.parse(value) > nowMs,
     'The passport has to be valid on the flight.',
-  ),
+  ],
 ];
 
 const CONTACT: readonly Field[] = [
-  field('email', 'E-mail', 'email', (value) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value), 'Give an e-mail address.'),
-  field(
-    'phone',
-    'Mobile phone',
-    'tel',
-    (value) => /^\+\d{7,15}$/.test(value),
-    'Give the number with + and the country.',
-  ),
-  field('reference', 'Your reference (optional)', 'text', (value) => value.length <= 64, 'At most 64 characters.'),
+  ['email', 'E-mail', 'email', (value) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value), 'Give an e-mail address.'],
+  ['phone', 'Mobile phone', 'tel', (value) => /^\+\d{7,15}$/.test(value), 'Give the number with + and the country.'],
+  ['reference', 'Your reference (optional)', 'text', (value) => value.length <= 64, 'At most 64 characters.'],
 ];
 
 function isBirthDate(value: string, nowMs: number): boolean {
@@ -120,7 +105,7 @@ const adultsOf = (count: number): number[] => Array.from({ length: count }, (_, 
 function errorsOf(typed: Record<string, string>, adults: number, nowMs: number): Record<string, string> {
   const errors: Record<string, string> = {};
   const look = (fields: readonly Field[], prefix: string) => {
-    for (const { name, isFine, error } of fields)
+    for (const [name, , , isFine, error] of fields)
       if (!isFine(typed[prefix + name] ?? '', nowMs)) errors[prefix + name] = error;
   };
   for (const n of adultsOf(adults)) look(PERSON, `adult-${n}-`);
@@ -132,8 +117,9 @@ function passengersPage(visit: Visit, errors: Readonly<Record<string, string>>) 
   const { session } = visit;
   const isWrong = Object.keys(errors).length > 0;
   const fieldsOf = (fields: readonly Field[], prefix: string) =>
-    html`<div class="row">${fields.map((one) => fieldShown(one, prefix + one.name, session.typed, errors))}</div>`;
-  const main = html`${isWrong && html`<p role="alert">Some details are not right yet. Look at the marked fields.</p>`}
+    html`<div class="row">${fields.map((one) => fieldShown(one, prefix + one[0], session.typed, errors))}</div>`;
+  return page(visit, 'Who is flying?', { status: isWrong ? 422 : 200, hasBasket: true })`
+${isWrong && html`<p role="alert">Some details are not right yet. Look at the marked fields.</p>`}
 <form method="post" action="/passengers" novalidate>
 ${adultsOf(session.search?.adults ?? 1).map(
   (n) => html`<fieldset><legend>Adult ${n}</legend>${fieldsOf(PERSON, `adult-${n}-`)}</fieldset>`,
@@ -141,11 +127,10 @@ ${adultsOf(session.search?.adults ?? 1).map(
 <fieldset><legend>Contact</legend>${fieldsOf(CONTACT, '')}</fieldset>
 <button class="primary">Continue to extras</button>
 </form>`;
-  return page(visit, 'Who is flying?', main, { status: isWrong ? 422 : 200, hasBasket: true });
 }
 
 function fieldShown(
-  { label, kind, hint, name }: Field,
+  [name, label, kind, , , hint = '']: Field,
   id: string,
   typed: Readonly<Record<string, string>>,
   errors: Readonly<Record<string, string>>,

@@ -67,7 +67,9 @@ function searchPage(visit: Visit, errors: Errors): HttpResponse {
 <label for="${name === 'return' ? 'return-date' : name}">${label}</label>${input}
 ${errors[name] !== undefined && html`<p class="error" id="${name}-error">${errors[name] ?? ''}</p>`}</div>`;
   const wrong = (name: string) => (errors[name] === undefined ? '' : 'aria-invalid=true');
-  const main = html`${Object.keys(errors).length > 0 && html`<p role="alert">Look at the marked fields again.</p>`}
+  const isInvalid = Object.keys(errors).length > 0;
+  return page(visit, 'Where to?', { status: isInvalid ? 422 : 200, hasNewsletter: session.number % 4 === 3 })`
+${isInvalid && html`<p role="alert">Look at the marked fields again.</p>`}
 <form method="post" action="/search" aria-label="Search flights" novalidate>
 <fieldset><legend>Trip</legend>
 <label><input type="radio" name="trip" value="oneway" ${isReturn ? '' : 'checked'}> One way</label>
@@ -88,6 +90,4 @@ ${field(
 </div>
 <button class="primary">Search flights</button>
 </form>`;
-  const isInvalid = Object.keys(errors).length > 0;
-  return page(visit, 'Where to?', main, { status: isInvalid ? 422 : 200, hasNewsletter: session.number % 4 === 3 });
 }

@@ -23,7 +23,7 @@ export const tillPages: Pages = {
     const { session } = visit;
     if (!session.fare || session.familyNames.length === 0) return redirect('/');
     const adults = session.search?.adults ?? 1;
-    const main = html`<form method="post" action="/extras">
+    return page(visit, 'Anything else?', { hasBasket: true })`<form method="post" action="/extras">
 <fieldset><legend>Extras</legend>
 ${EXTRAS.map(
   ({ id, name, what, cents }) => html`<div class="extra">
@@ -34,7 +34,6 @@ ${EXTRAS.map(
 </fieldset>
 <button class="primary">Continue to payment</button>
 </form>`;
-    return page(visit, 'Anything else?', main, { hasBasket: true });
   },
   'POST /extras/tick': ({ session, form }) => {
     const id = form.get('extra') ?? '';
@@ -60,7 +59,7 @@ ${EXTRAS.map(
       return new HttpResponse(500, 'Internal Server Error', { 'content-type': 'text/plain' });
     session.payToken = randomBytes(12).toString('hex');
     const lines = basketLines(session, true);
-    const main = html`<h2>Your order</h2>
+    return page(visit, 'Pay', { overlay: overTheButton(session) })`<h2>Your order</h2>
 <ul class="lines">
 ${legsOf(session).map((leg) => html`<li><span>Flight ${leg.carrier.code}${leg.number}</span> <span>${leg.from.iata} to ${leg.to.iata}</span></li>`)}
 ${lines.map(({ name, cents }) => html`<li><span>${name}</span> <span>${shownMoney(cents)}</span></li>`)}
@@ -74,22 +73,18 @@ ${lines.map(({ name, cents }) => html`<li><span>${name}</span> <span>${shownMone
 ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value="all">Pay now</button>`}
 <button class="primary" id="pay">Pay now</button>
 <span class="busy" id="paying" hidden>Paying…</span></form>`;
-    return page(visit, 'Pay', main, { overlay: overTheButton(session) });
   },
   'POST /pay/refresh': ({ session }) => {
     session.totalHasMoved = true;
     return json({ total: shownMoney(totalOf(basketLines(session, true))) });
   },
   'GET /card': () =>
-    framed(
-      'Card details',
-      html`<form id="card-form" autocomplete="off">
+    framed('Card details')`<form id="card-form" autocomplete="off">
 <div class="field"><label for="card-holder">Name on card</label><input id="card-holder" name="holder"></div>
 <div class="field"><label for="card-number">Card number</label><input id="card-number" name="number" inputmode="numeric"></div>
 <div class="row"><div class="field"><label for="card-expiry">Expiry date (MM/YY)</label><input id="card-expiry" name="expiry" placeholder="MM/YY"></div>
 <div class="field"><label for="card-cvc">Security code</label><input id="card-cvc" name="cvc" inputmode="numeric"></div></div>
 </form>`,
-    ),
   // Keeps the token, never the number.
   'POST /card': ({ session, form, ports }) => {
     const number = (form.get('number') ?? '').replaceAll(/\s/g, '');
@@ -111,14 +106,14 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
     const { session, form } = visit;
     const card = session.cards.get(form.get('card') ?? '');
     if (!session.fare || !card) return new HttpResponse(400, 'There is nothing to pay for.');
-    if (PAYS_EACH_TIME.has(session.scenario)) {
-      const once = randomBytes(12).toString('hex');
-      return placeOrder(visit, { once, card, total: totalOf(basketLines(session, true)) });
+    const paysEachTime = PAYS_EACH_TIME.has(session.scenario);
+    const once = paysEachTime ? randomBytes(12).toString('hex') : (form.get('once') ?? '');
+    if (!paysEachTime) {
+      if (session.payToken === '' || once !== session.payToken)
+        return page(visit, 'One moment', { status: 409 })`<p role="alert">This order is being paid already.</p>`;
+      session.payToken = '';
     }
-    if (session.payToken === '' || form.get('once') !== session.payToken)
-      return page(visit, 'One moment', html`<p role="alert">This order is being paid already.</p>`, { status: 409 });
-    session.payToken = '';
-    return placeOrder(visit, { once: form.get('once') ?? '', card, total: totalOf(basketLines(session, true)) });
+    return placeOrder(visit, once, card);
   },
 };
 
@@ -147,36 +142,30 @@ const WRONG_BY_CENTS = 900;
 
 const MOST_PAID_AGAIN = 3;
 
-interface Paying {
-  readonly once: string;
-  readonly card: { readonly digest: string; readonly holdsCents: number | null };
-  readonly total: number;
-}
-
 /** Records the press and charge, then sells and mails by the scenario. */
-async function placeOrder(visit: Visit, { once, card, total }: Paying): Promise<SiteAnswer> {
+async function placeOrder(
+  visit: Visit,
+  payToken: string,
+  { digest, holdsCents }: { readonly digest: string; readonly holdsCents: number | null },
+): Promise<SiteAnswer> {
   const { session, ports } = visit;
   const { books, clock } = ports;
   const { scenario, reference } = session;
+  const total = totalOf(basketLines(session, true));
   const nowMs = clock.now();
-  const holds = scenario === 'card_declined' ? null : card.holdsCents;
   const press = books.press(
-    { payToken: once, reference, scenario, amountCents: total, cardDigest: card.digest, atMs: nowMs },
-    holds,
+    { payToken, reference, scenario, amountCents: total, cardDigest: digest, atMs: nowMs },
+    scenario === 'card_declined' ? null : holdsCents,
   );
   if (press === null) return redirect('/confirmation');
-  const placed = (shows: Placed['shows'], busyUntilMs = nowMs): Placed => ({
-    pressId: press.pressId,
-    shows,
-    busyUntilMs,
-  });
-  const isFirst = session.placed === null;
-  if (isFirst) session.placed = placed('processing');
-  if (press.outcome === 'declined') {
-    if (scenario === 'pays_again' && !isFirst) return paidAgain(visit);
-    session.placed = placed('declined');
+  const leadTo = (shows: Placed['shows'], busyUntilMs = nowMs): SiteAnswer => {
+    session.placed = { pressId: press.pressId, shows, busyUntilMs };
     return redirect('/confirmation');
-  }
+  };
+  const isFirst = session.placed === null;
+  if (isFirst) leadTo('processing');
+  if (press.outcome === 'declined')
+    return scenario === 'pays_again' && !isFirst ? paidAgain(visit) : leadTo('declined');
   const sale = (confirmsAtMs: number | null) => sell(visit, press.pressId, total, confirmsAtMs);
   switch (scenario) {
     case 'pay_pressed_no_confirmation':
@@ -184,8 +173,7 @@ async function placeOrder(visit: Visit, { once, card, total }: Paying): Promise<
       return redirect('/confirmation');
     case 'forged_mail':
       forge(visit, total);
-      session.placed = placed('mail');
-      return redirect('/confirmation');
+      return leadTo('mail');
     case 'cut_without_sale':
       return null;
     case 'cut_with_sale':
@@ -193,30 +181,27 @@ async function placeOrder(visit: Visit, { once, card, total }: Paying): Promise<
       return null;
     case 'late_confirmation':
       sale(nowMs + Math.max(LATE_AT_LEAST_MS, LATE_BY * ports.mailMs));
-      session.placed = placed('mail');
-      return redirect('/confirmation');
+      return leadTo('mail');
     case 'pays_itself':
       sale(nowMs);
-      session.placed = placed('booking');
+      leadTo('booking');
       await clock.sleep(ports.slowMs);
+      return redirect('/confirmation');
+    case 'answers_late':
+      sale(nowMs + ports.lateMs);
+      leadTo('booking', nowMs + ports.lateMs);
+      await clock.sleep(ports.lateMs);
       return redirect('/confirmation');
     case 'pays_again':
       sale(nowMs);
-      session.placed = placed('booking');
+      leadTo('booking');
       return paidAgain(visit);
-    case 'answers_late':
-      sale(nowMs + ports.lateMs);
-      session.placed = placed('booking', nowMs + ports.lateMs);
-      await clock.sleep(ports.lateMs);
-      return redirect('/confirmation');
     case 'mail_only':
       sale(nowMs);
-      session.placed = placed('mail');
-      return redirect('/confirmation');
+      return leadTo('mail');
     default:
       sale(nowMs);
-      session.placed = placed('booking', scenario === 'slow_confirmation' ? nowMs + ports.slowMs : nowMs);
-      return redirect('/confirmation');
+      return leadTo('booking', scenario === 'slow_confirmation' ? nowMs + ports.slowMs : nowMs);
   }
 }
 
@@ -225,7 +210,7 @@ function paidAgain(visit: Visit): SiteAnswer {
   const { session } = visit;
   session.timesPaid += 1;
   if (session.timesPaid > MOST_PAID_AGAIN) return redirect('/confirmation');
-  return page(visit, 'One moment', html`<p class="busy" data-reloads>We are processing your payment…</p>`);
+  return page(visit, 'One moment')`<p class="busy" data-reloads>We are processing your payment…</p>`;
 }
 
 function sell({ session, ports }: Visit, pressId: number, total: number, confirmsAtMs: number | null): void {

@@ -11,11 +11,11 @@ export interface SitePorts {
   readonly clock: Clock;
   readonly books: SiteBooks;
   readonly scenario: SiteScenario;
-  /** From sale to mail, ms; late: ten times, at least 3 seconds. */
+  /** From sale to mail, ms (default 300); late: ten times, at least 3 seconds. */
   readonly mailMs: number;
-  /** Slow pages and confirmations, ms. */
+  /** Slow pages and confirmations, ms (default 3000). */
   readonly slowMs: number;
-  /** The till of `answers_late`, ms. */
+  /** The till of `answers_late`, ms (default 100,000). */
   readonly lateMs: number;
 }
 
@@ -125,17 +125,8 @@ const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   managed: null as string | null,
 });
 
-interface Extra {
-  readonly id: string;
-  readonly name: string;
-  readonly what: string;
-  /** Cents for each adult. */
-  readonly cents: number;
-  readonly isTicked: boolean;
-}
-
-/** Two are ticked in advance. */
-export const EXTRAS: readonly Extra[] = [
+/** Priced in cents for each adult; two are ticked in advance. */
+export const EXTRAS = [
   {
     id: 'insurance',
     name: 'Travel insurance',
@@ -151,13 +142,8 @@ export const EXTRAS: readonly Extra[] = [
 export const preselected = (): ReadonlySet<string> =>
   new Set(EXTRAS.filter(({ isTicked }) => isTicked).map(({ id }) => id));
 
-interface BasketLine {
-  readonly name: string;
-  readonly cents: number;
-}
-
 /** At the till some scenarios charge more. */
-export function basketLines(session: Session, isAtTill = false): BasketLine[] {
+export function basketLines(session: Session, isAtTill = false): { name: string; cents: number }[] {
   const { fare, extras, search, scenario } = session;
   if (!fare) return [];
   const adults = search?.adults ?? 1;
@@ -170,4 +156,5 @@ export function basketLines(session: Session, isAtTill = false): BasketLine[] {
   ];
 }
 
-export const totalOf = (lines: readonly BasketLine[]): number => lines.reduce((sum, { cents }) => sum + cents, 0);
+export const totalOf = (lines: ReturnType<typeof basketLines>): number =>
+  lines.reduce((sum, { cents }) => sum + cents, 0);
