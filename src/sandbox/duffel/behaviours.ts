@@ -90,14 +90,7 @@ interface TestRoute {
   readonly search?: BehaviourOf<'search'>;
   readonly offer?: BehaviourOf<'offer'>;
   readonly order?: OrderBehaviourName;
-  readonly trait?:
-    | 'holdable'
-    | 'connecting'
-    | 'technical_stop'
-    | 'no_bags'
-    | 'no_services'
-    | 'changes_per_read'
-    | 'airline_credits';
+  readonly trait?: string;
 }
 
 export const TEST_ROUTES: readonly TestRoute[] = [

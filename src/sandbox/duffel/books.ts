@@ -38,12 +38,6 @@ export interface WorldOffer {
   readonly baseCents: number | null;
 }
 
-/** An offer's later changes. */
-interface OfferState {
-  readonly reads: number;
-  readonly raisedCents: number;
-}
-
 export interface BookedService {
   readonly id: string;
   readonly type: 'checked' | 'carry_on' | 'seat';
@@ -61,7 +55,6 @@ export type OfferedService = BookedService & { readonly most: number };
 /** The airline's order; travellers are in memory alone. */
 export interface OrderRecord {
   readonly id: string;
-  readonly number: number;
   readonly offerId: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly services: readonly BookedService[];
@@ -96,7 +89,6 @@ export interface AttemptRecord {
 
 export interface CancellationRecord {
   readonly id: string;
-  readonly number: number;
   readonly orderId: string;
   readonly refundCents: number | null;
   readonly currency: string;
@@ -169,7 +161,8 @@ interface SwitchRecord {
 
 interface Kinds {
   request: OfferRequestRecord;
-  offer: OfferState;
+  /** An offer's later changes. */
+  offer: { readonly reads: number; readonly raisedCents: number };
   order: OrderRecord;
   attempt: AttemptRecord;
   cancellation: CancellationRecord;

@@ -137,7 +137,7 @@ export function moveFlights(sandbox: Sandbox, { id: orderId }: OrderRecord, move
   tell(sandbox, {
     type: 'order.airline_initiated_change_detected',
     idempotencyKey: id,
-    atMs: createdAtMs,
+    createdAtMs,
     object: { id, order_id: orderId, action_taken: null },
   });
   return change;
@@ -184,12 +184,7 @@ function dressedRequest(sandbox: Sandbox, record: ChangeRequestRecord): object {
   };
 }
 
-interface ChangeOffer {
-  readonly record: ChangeRequestRecord;
-  readonly offer: WorldOffer;
-}
-
-function changeOffer(sandbox: Sandbox, id: string): ChangeOffer {
+function changeOffer(sandbox: Sandbox, id: string) {
   const record = numbered(sandbox, sandbox.books.changeRequests, 'oco', id);
   const offer = candidates(sandbox, record).find(({ index }) => index === sandbox.ids.read('oco', id)?.index);
   if (!offer) throw refused('not_found');
@@ -200,7 +195,7 @@ const chosenIn = (sandbox: Sandbox, { changeRequest, index }: OrderChangeRecord)
   changeOffer(sandbox, sandbox.ids.numbered('oco', changeRequest, index));
 
 /** A change's price and swapped directions. */
-function dressedChangeOffer(sandbox: Sandbox, { record, offer }: ChangeOffer) {
+function dressedChangeOffer(sandbox: Sandbox, { record, offer }: ReturnType<typeof changeOffer>) {
   const order = listedOrder(sandbox, record.orderId);
   const { currency, totalCents } = order;
   const createdAt = microInstant(searchOf(sandbox, record).createdAtMs);

@@ -87,11 +87,9 @@ export const cancellationCalls: Calls = {
     if (!canCancel(order)) throw refused('order_not_cancellable');
     const behaviour = books.take('cancellation', OF_QUOTE);
     if (behaviour === 'quote_airline_unknown') throw refused('airline_unknown');
-    const number = books.count('cancellation');
-    const id = ids.numbered('ore', number);
+    const id = ids.numbered('ore', books.count('cancellation'));
     const cancellation = books.cancellations.put(id, {
       id,
-      number,
       orderId: order.id,
       ...refundOf(asked, order, behaviour),
       createdAtMs: clock.now(),
@@ -160,7 +158,7 @@ function confirm(sandbox: Sandbox, order: OrderRecord, cancellation: Cancellatio
   tell(sandbox, {
     type: 'order_cancellation.confirmed',
     idempotencyKey: id,
-    atMs: nowMs,
+    createdAtMs: nowMs,
     object: { id, order_id: order.id },
   });
   return confirmed;

@@ -160,14 +160,12 @@ const travelKey = ({ seed }: Sandbox, { offer, ownerName }: WorldOffer, people: 
 function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBehaviour): OrderRecord {
   const { books, clock, ids, passengers, stepMs } = sandbox;
   const nowMs = clock.now();
-  const number = books.count('order');
-  const id = ids.numbered('ord', number);
+  const id = ids.numbered('ord', books.count('order'));
   const listedAtMs = made === 'stray' ? null : made === 'later' ? nowMs + stepMs : nowMs;
   const isTicketless = tickets === 'never' || (tickets === undefined && oddityOf(wanted.offer) === 0);
   const issuedAtMs = (listedAtMs ?? nowMs) + (tickets === 'later' ? stepMs : 0);
   const order = books.orders.put(id, {
     id,
-    number,
     offerId: wanted.offerId,
     metadata: wanted.metadata,
     services: wanted.services,
@@ -187,7 +185,7 @@ function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBeh
     tell(sandbox, {
       type: 'order.created',
       idempotencyKey: id,
-      atMs: listedAtMs,
+      createdAtMs: listedAtMs,
       object: { id, offer_id: wanted.offerId, booking_reference: order.bookingReference, metadata: wanted.metadata },
     });
   return order;
@@ -199,7 +197,7 @@ function failLater(sandbox: Sandbox, { offerId, metadata }: WantedOrder): void {
   tell(sandbox, {
     type: 'order.creation_failed',
     idempotencyKey: Buffer.from(`failed-${pending}`).toString('base64'),
-    atMs: sandbox.clock.now() + sandbox.stepMs,
+    createdAtMs: sandbox.clock.now() + sandbox.stepMs,
     object: { id: pending, offer_id: offerId, metadata },
   });
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type Clock, HOUR_MS } from '../../kernel/clock.ts';
+import { HOUR_MS } from '../../kernel/clock.ts';
 import { type Fetch, HttpResponse } from '../../kernel/http.ts';
 import { sha256Hex } from '../../kernel/json.ts';
 import type { Books, EventRecord, WebhookRecord } from './books.ts';
@@ -70,7 +70,7 @@ export const webhookCalls: Calls = {
     const { books, clock, ids } = asked;
     books.webhooks.need(id);
     const idempotencyKey = ids.hashed('png', books.count('ping'));
-    tell(asked, { type: 'ping.triggered', idempotencyKey, atMs: clock.now(), object: {} });
+    tell(asked, { type: 'ping.triggered', idempotencyKey, createdAtMs: clock.now(), object: {} });
     return new HttpResponse(204, null);
   },
 };
@@ -116,24 +116,17 @@ const dressed = ({ id, url, events, createdAtMs, isOff }: WebhookRecord): object
 const LONGEST_MS = 72 * HOUR_MS;
 const PATIENCE_MS = 5_000;
 
-interface Told {
-  readonly type: string;
-  readonly idempotencyKey: string;
-  readonly object: object;
-  /** Later for future events. */
-  readonly atMs: number;
-}
+type News = Pick<EventRecord, 'type' | 'idempotencyKey' | 'object' | 'createdAtMs'>;
 
-/** Writes an event with its delivery times by the switch. */
-export function tell({ books, ids, stepMs }: Sandbox, { type, idempotencyKey, object, atMs }: Told): EventRecord {
+/** Writes an event, perhaps of the future, with its delivery times by the switch. */
+export function tell({ books, ids, stepMs }: Sandbox, news: News): EventRecord {
   const number = books.count('event');
   const hook = books.webhooks
     .all()
-    .find(({ events, isOff }) => isOff !== true && (events.length === 0 || events.includes(type)));
-  const due = hook ? dueBy(books.take('webhook') ?? 'normal', atMs, stepMs, number) : [];
+    .find(({ events, isOff }) => isOff !== true && (events.length === 0 || events.includes(news.type)));
+  const due = hook ? dueBy(books.take('webhook') ?? 'normal', news.createdAtMs, stepMs, number) : [];
   const id = ids.numbered('wev', number);
-  const event = { id, number, type, idempotencyKey, object, createdAtMs: atMs, due, failures: 0, deliveries: [] };
-  return books.events.put(id, event);
+  return books.events.put(id, { id, number, ...news, due, failures: 0, deliveries: [] });
 }
 
 function dueBy(behaviour: string, atMs: number, stepMs: number, number: number): number[] {
@@ -175,12 +168,7 @@ export const nextDelivery = (books: Books): number | null => {
   return due.length === 0 ? null : Math.min(...due);
 };
 
-interface Delivering {
-  readonly books: Books;
-  readonly clock: Clock;
-  readonly stepMs: number;
-  readonly fetch: Fetch;
-}
+type Delivering = Pick<Sandbox, 'books' | 'clock' | 'stepMs'> & { readonly fetch: Fetch };
 
 /** Delivers due events, retrying non-2xx ever later. @returns the number sent */
 export async function deliverDue(delivering: Delivering): Promise<number> {
@@ -213,7 +201,6 @@ async function deliver(
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).then(
     (answer) => answer.status,
-    // A missing answer is retried too.
     () => null,
   );
   const isTaken = status !== null && status >= 200 && status < 300;

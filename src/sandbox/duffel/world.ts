@@ -3,14 +3,10 @@ import { centsOf, conditionsOf, decimalOf, openAir, readAirports, searchOffers }
 import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord, WorldOffer } from './books.ts';
 import { diceOf } from './ids.ts';
+import OTHERS from './other-airports.json' with { type: 'json' };
 import { airportsOf, type Place } from './places.ts';
 
-export interface DuffelWorld {
-  /** Every searchable place. */
-  readonly airports: ReadonlyMap<string, Place>;
-  /** Deterministic offers of a search. */
-  offers(request: OfferRequestRecord): readonly WorldOffer[];
-}
+export type DuffelWorld = ReturnType<typeof createDuffelWorld>;
 
 /** The API's test airline. */
 export const ZZ = { code: 'ZZ', name: 'Duffel Airways' } as const;
@@ -21,7 +17,7 @@ const GBP_PER_USD = 0.79;
 /** Searches with cached offers. */
 const MOST_REMEMBERED = 60;
 
-export function createDuffelWorld(seed: string): DuffelWorld {
+export function createDuffelWorld(seed: string) {
   const air = openAir(seed);
   const remembered = new Map<number, readonly WorldOffer[]>();
 
@@ -48,10 +44,15 @@ export function createDuffelWorld(seed: string): DuffelWorld {
     );
     return offersOf(request, found);
   };
-  const airports = new Map<string, Place>([...readAirports().map((one) => [one.iata, one] as const), ...OTHERS]);
+  const airports = new Map<string, Place>([
+    ...readAirports().map((one) => [one.iata, one] as const),
+    ...Object.entries(OTHERS),
+  ]);
   return {
-    airports,
-    offers(request) {
+    /** Every searchable place. */
+    airports: airports as ReadonlyMap<string, Place>,
+    /** Deterministic offers of a search. */
+    offers(request: OfferRequestRecord): readonly WorldOffer[] {
       const known = remembered.get(request.number) ?? find(request);
       remembered.delete(request.number);
       remembered.set(request.number, known);
@@ -66,27 +67,6 @@ export function createDuffelWorld(seed: string): DuffelWorld {
 
 /** Substitutes for test airports that our world lacks. */
 const STAND_INS: Readonly<Record<string, string>> = { BTS: 'VIE', SEN: 'LCY' };
-
-const OTHERS: readonly (readonly [iata: string, place: Place])[] = [
-  place('BTS', 'M. R. Stefanik', 'Bratislava', 'SK', 48.1702, 17.2127, 'Europe/Bratislava'),
-  place('PVD', 'Rhode Island T. F. Green', 'Providence', 'US', 41.724, -71.4283, 'America/New_York'),
-  place('RAI', 'Nelson Mandela', 'Praia', 'CV', 14.9245, -23.4935, 'Atlantic/Cape_Verde'),
-  place('SEN', 'Southend', 'London', 'GB', 51.5714, 0.6956, 'Europe/London'),
-];
-
-function place(
-  ...[iata, name, city, country, latitude, longitude, timeZone]: [
-    string,
-    string,
-    string,
-    string,
-    number,
-    number,
-    string,
-  ]
-): readonly [iata: string, place: Place] {
-  return [iata, { name, city, country, latitude, longitude, timeZone }];
-}
 
 function standingIn(iata: string, offers: readonly Offer[]): readonly Offer[] {
   const standIn = STAND_INS[iata];
