@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Fetch } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
-import type { OfferDetailsResponse } from '../wire/flights/index.ts';
+import type * as wire from '../wire/flights/index.ts';
 import {
   type AnswerRules,
   affiliateCreditOf,
@@ -12,7 +12,6 @@ import {
   type Call,
   type CallOptions,
   createdIntentOf,
-  type FlightsClient,
   healthOf,
   intentOf,
   offerDetailsOf,
@@ -46,42 +45,69 @@ const get = (path: string) => ({ method: 'GET' as const, path });
 const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
 const withCode = (supportCode: string) => ({ 'X-Customer-Support-Code': supportCode });
 
-export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
+export type FlightsClient = ReturnType<typeof createFlightsClient>;
+
+/**
+ * The typed flight service. Raises the service's Problems (`code` and `detail` kept), the payer's (`challenge_refused`,
+ * `payment_above_cap`, `insufficient_funds`, `escrow_mismatch`, …), and the transport's (`network_unreachable`,
+ * `timed_out`, `unexpected_answer`).
+ */
+export function createFlightsClient(ports: FlightsClientPorts) {
   const free = (call: FreeCall, options: CallOptions) => askFree(ports, call, options);
   const paid = <T>(call: PaidCall, read: (body: unknown) => T, options: CallOptions) =>
     askPaid(ports, call, read, options);
 
   return {
-    health: async (options = {}) => healthOf(await free(get('/health'), options)),
-    search: (request, options = {}) =>
+    health: async (options: CallOptions = {}) => healthOf(await free(get('/health'), options)),
+    search: (request: wire.SearchRequestInput, options: CallOptions = {}) =>
       paid({ ...post('/air/search', request), freshForMs: FRESH_MS }, searchOf, options),
-    async searchUpdates(request, options = {}) {
+    /** Offers after `cursor`. Free. */
+    async searchUpdates(request: wire.SearchUpdatesRequest, options: CallOptions = {}) {
       const body = await free(post('/air/search-updates', request), options);
       return searchUpdatesOf(body, request.search_id, request.cursor ?? '');
     },
-    offerDetails: (offerId, options = {}) => offerDetails(ports, offerId, options),
-    createIntent: (request, options = {}) => paid(post('/air/intents', request), createdIntentOf, options),
-    async intent(intentId, { supportCode, ...options } = {}) {
+    offerDetails: (offerId: string, options: CallOptions = {}) => offerDetails(ports, offerId, options),
+    createIntent: (request: wire.CreateIntentRequest, options: CallOptions = {}) =>
+      paid(post('/air/intents', request), createdIntentOf, options),
+    /** With the support code, includes an operator's reason for a rejected refund. */
+    async intent(
+      intentId: string,
+      { supportCode, ...options }: CallOptions & { supportCode?: string | undefined } = {},
+    ) {
       const headers = supportCode ? withCode(supportCode) : {};
       return intentOf(await free({ ...get(`/air/intents/${segmentOf(intentId)}`), headers }, options));
     },
-    book(intent, passengers, { refundWallet, ...options } = {}) {
+    /**
+     * Checks the escrow on chain and against the agreed terms before paying it (DESIGN, section 5). `refundWallet`: named
+     * by the person for this booking.
+     */
+    book(
+      intent: wire.Intent,
+      passengers: readonly wire.Passenger[],
+      { refundWallet, ...options }: CallOptions & { refundWallet?: string | undefined } = {},
+    ) {
       const call = post('/air/book', { intent_id: intent.intent_id, passengers });
       return paid({ ...call, booking: intent, refundWallet }, (body) => bookOf(body, intent.intent_id), options);
     },
-    requestRefund(request, { supportCode, familyName }, options = {}) {
+    requestRefund(
+      request: wire.RefundRequest,
+      { supportCode, familyName }: { readonly supportCode: string; readonly familyName: string },
+      options: CallOptions = {},
+    ) {
       // Headers are bytes: names beyond ASCII travel as UTF-8.
       const name = Buffer.from(familyName, 'utf8').toString('latin1');
       const headers = { ...withCode(supportCode), 'X-Passenger-Family-Name': name };
       const call = { ...post('/air/refund-requests', request), headers };
       return paid(call, (body) => refundRequestOf(body, request.intent_id), options);
     },
-    order(orderId, supportCode, options = {}) {
+    order(orderId: string, supportCode: string, options: CallOptions = {}) {
       const call = { ...get(`/air/orders/${segmentOf(orderId)}`), headers: withCode(supportCode) };
       return paid({ ...call, freshForMs: FRESH_MS }, orderOf, options);
     },
-    createAffiliate: async (wallet, options = {}) => affiliateOf(await free(post('/affiliates', { wallet }), options)),
-    affiliate: async (code, options = {}) =>
+    /** Makes or finds a wallet's affiliate code. Free. */
+    createAffiliate: async (wallet: string, options: CallOptions = {}) =>
+      affiliateOf(await free(post('/affiliates', { wallet }), options)),
+    affiliate: async (code: string, options: CallOptions = {}) =>
       affiliateCreditOf(await free(get(`/affiliates/${segmentOf(code)}`), options)),
   };
 }
@@ -109,12 +135,15 @@ async function askPaid<T>(
   return { value: read(body), payment };
 }
 
-/** Polls the fare menu with one payment, which neither a pending nor a failed menu charges. */
+/**
+ * Polls a fare menu with one payment, which neither a pending nor a failed menu charges; at the timeout it returns the
+ * menu pending and unpaid.
+ */
 async function offerDetails(
   ports: FlightsClientPorts,
   offerId: string,
   options: CallOptions,
-): Promise<Paid<OfferDetailsResponse>> {
+): Promise<Paid<wire.OfferDetailsResponse>> {
   const { clock = systemClock } = ports;
   const call = { ...post('/air/offer-details', { offer_id: offerId }), freshForMs: FRESH_MS };
   const deadlineMs = clock.now() + timeoutOf(ports);

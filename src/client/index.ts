@@ -1,3 +1,4 @@
+export type { FlightsClient } from './flights.ts';
 export type { FileState, PostgresPlace, PostgresRefused, PostgresState } from './inspect.ts';
 export * from './operator.ts';
 export * from './partner.ts';

@@ -37,13 +37,6 @@ interface BoardOn {
   readonly signal: AbortSignal;
 }
 
-interface Pressed {
-  readonly name?: string;
-  readonly sequence?: string;
-  readonly ctrl?: boolean;
-  readonly meta?: boolean;
-}
-
 const ESCAPE = '\u001b[';
 const ENTER_SCREEN = `${ESCAPE}?1049h${ESCAPE}H`;
 const LEAVE_SCREEN = `${ESCAPE}?1049l`;
@@ -88,7 +81,7 @@ export async function showBoard(
       return () => void output.off('resize', resize);
     }, []);
     useKeypress((key, rl) => {
-      const { name, sequence, ctrl, meta }: Pressed = key;
+      const { name, sequence, ctrl, meta }: { name?: string; sequence?: string; ctrl?: boolean; meta?: boolean } = key;
       // Ctrl-C is no c: what is pressed with another key is for the line that is typed, or for nobody.
       if ((ctrl === true || meta === true) && !board.isTyping() && name !== 'escape') return rl.clearLine(0);
       if (!board.isTyping()) rl.clearLine(0);

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { Output, Streams } from './streams.ts';
+import type { Environment, Output, Streams } from './streams.ts';
 import type { Terminal } from './terminal.ts';
 import { textWidth } from './text.ts';
 
@@ -61,7 +61,7 @@ export function createLive(output: Output) {
 interface Drawn {
   readonly terminal: Terminal;
   readonly streams: Streams;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly clock: Clock;
 }
 

@@ -1,5 +1,6 @@
 // A file of its own: the built chunks (bin/load.js) can import a chunk later, but not what Node itself has.
 import { spawn } from 'node:child_process';
+import type { Environment } from './streams.ts';
 
 /**
  * Runs a pager on the process's own terminal. Quitting it early is how one says that it was enough; a pager that can't
@@ -8,7 +9,7 @@ import { spawn } from 'node:child_process';
 export async function runPager(
   command: string,
   text: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   write: (text: string) => void,
 ): Promise<void> {
   // F: text that fits after all is only printed; R: colours; X: what was read stays on the screen.
@@ -25,7 +26,7 @@ export async function runPager(
 }
 
 /** Keys and tokens may stand in the tool's own variables: a pager, and what it starts, needs none of them. */
-const withoutKeys = (environment: Readonly<Record<string, string | undefined>>) =>
+const withoutKeys = (environment: Environment) =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('FARELOCK_')));
 
 /** How a shell says that there is no such program. */

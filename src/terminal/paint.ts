@@ -1,4 +1,5 @@
 import { mainnetUsdc, plainUsdc, type Usdc } from '../kernel/usdc.ts';
+import type { Environment } from './streams.ts';
 
 /** Links that a terminal opens (OSC 8), where it is known to. */
 
@@ -16,11 +17,7 @@ export const linkText = (text: string, url: string): string =>
  * True when a stream shows links. Off a terminal, without colour, on CI and on a dumb terminal never, unless
  * FORCE_HYPERLINK says so; else by the names that terminals give themselves.
  */
-export function supportsLinks(
-  environment: Readonly<Record<string, string | undefined>>,
-  isTerminal: boolean,
-  wanted: boolean,
-): boolean {
+export function supportsLinks(environment: Environment, isTerminal: boolean, wanted: boolean): boolean {
   if (!wanted || environment.NO_COLOR) return false;
   const forced = environment.FORCE_HYPERLINK;
   if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
@@ -116,11 +113,7 @@ export async function openPaint(
  * How much colour a stream gets: none where NO_COLOR or --no-color says so, FORCE_COLOR's level where it is set,
  * else none off a terminal.
  */
-export function colourLevel(
-  environment: Readonly<Record<string, string | undefined>>,
-  isTerminal: boolean,
-  wanted: boolean,
-): ColourLevel {
+export function colourLevel(environment: Environment, isTerminal: boolean, wanted: boolean): ColourLevel {
   if (!wanted || environment.NO_COLOR) return 0;
   const forced = environment.FORCE_COLOR;
   if (forced !== undefined && forced !== '') {

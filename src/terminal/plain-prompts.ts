@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepLine } from './streams.ts';
+import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepChoice } from './streams.ts';
 import { spokenLine } from './text.ts';
 
 /** Questions as lines, for a screen reader and for a terminal that can't move its cursor: nothing is redrawn. */
@@ -81,17 +81,7 @@ export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
         });
         return isBack(given) ? BACK : { kind: 'answer', value: given || (preset ?? '') };
       },
-      async choose<T>({
-        message,
-        heading = [],
-        lines,
-        preset,
-      }: {
-        readonly message: string;
-        readonly heading?: readonly string[] | undefined;
-        readonly lines: readonly StepLine<T>[];
-        readonly preset?: T | undefined;
-      }): Promise<StepAnswer<T>> {
+      async choose<T>({ message, heading = [], lines, preset }: StepChoice<T>): Promise<StepAnswer<T>> {
         for (const line of heading) say(spokenLine(line));
         const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
         for (const line of lines) if (!('value' in line)) say(spokenLine(line.name));

@@ -1,5 +1,4 @@
-import type { Asks } from './step-prompts.ts';
-import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepPrompts } from './streams.ts';
+import type { Prompts, StepAnswer, StepPrompts } from './streams.ts';
 
 /**
  * Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked.
@@ -10,20 +9,8 @@ export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts 
   if (isPlain) {
     return latePrompts(async () => (await import('./plain-prompts.ts')).plainPrompts(context));
   }
-  const asked: Asks = async (ask) => {
-    try {
-      return await ask();
-    } catch (error) {
-      if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
-        throw interruptedAtQuestion(error);
-      }
-      throw error;
-    }
-  };
-  const steps = async (canGoBack: boolean): Promise<StepPrompts> => {
-    const { stepPrompts } = await import('./step-prompts.ts');
-    return stepPrompts({ input: process.stdin, output: process.stderr, signal, canGoBack }, asked);
-  };
+  const steps = async (canGoBack: boolean): Promise<StepPrompts> =>
+    (await import('./step-prompts.ts')).stepPrompts({ ...context, canGoBack });
   const single = () => steps(false);
   return {
     async confirm(message, preset) {

@@ -10,11 +10,18 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
-import type { StepAnswer, StepChoice, StepLine, StepPrompts, StepText } from './streams.ts';
+import {
+  interruptedAtQuestion,
+  type StepAnswer,
+  type StepChoice,
+  type StepLine,
+  type StepPrompts,
+  type StepText,
+} from './streams.ts';
 import { cut, textWidth } from './text.ts';
 
 /** The keys that a question names last, in the same words everywhere. */
-export const keysText = (own: string, canGoBack: boolean): string =>
+const keysText = (own: string, canGoBack: boolean): string =>
   [own, ...(canGoBack ? ['Esc back'] : []), 'Ctrl-C quit'].join(' · ');
 
 /**
@@ -23,7 +30,7 @@ export const keysText = (own: string, canGoBack: boolean): string =>
  * that is gone), the question does.
  * @param ended called when no more can be typed
  */
-export function useInput(ended: () => void): void {
+function useInput(ended: () => void): void {
   const [, setDrawn] = useState({});
   useEffect((readline) => {
     // Readline pauses in a listener of its own, which may come after this one.
@@ -42,7 +49,7 @@ export function useInput(ended: () => void): void {
 }
 
 /** A line to type. Its keys stand under it, and in their place what is wrong with the answer. */
-export const stepText = createPrompt<
+const stepText = createPrompt<
   StepAnswer<string>,
   StepText & { readonly canGoBack: boolean; readonly ended: () => void }
 >((question, done) => {
@@ -92,7 +99,7 @@ export const stepText = createPrompt<
 });
 
 /** A choice as it stands: it outlives a change of the terminal's size. */
-export interface ListState {
+interface ListState {
   /** The line that is marked. */
   at: number;
   /** The first line that is shown. */
@@ -124,10 +131,10 @@ const HIDE_CURSOR = '\u001b[?25l';
 /** `❯ ` */
 const MARK_WIDTH = 2;
 
-export const isChoice = <T>(line: StepLine<T> | undefined): line is Extract<StepLine<T>, { value: T }> =>
+const isChoice = <T>(line: StepLine<T> | undefined): line is Extract<StepLine<T>, { value: T }> =>
   line !== undefined && 'value' in line;
 
-export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number): ListState {
+function newListState<T>({ lines, preset }: StepChoice<T>, rows: number): ListState {
   const wanted = preset === undefined ? -1 : lines.findIndex((line) => isChoice(line) && line.value === preset);
   const at = wanted < 0 ? lines.findIndex(isChoice) : wanted;
   return { at, top: 0, isDetailed: rows >= DETAILED_ROWS, isTyping: false, digits: '' };
@@ -137,7 +144,7 @@ export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number):
  * Lines to choose from, in a window that moves with the mark. Under them: which of them are shown, the details of the
  * marked one, and the keys.
  */
-export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
+const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
   const { choice, state, size } = question;
   const theme = makeTheme({});
   useInput(question.ended);
@@ -314,7 +321,14 @@ function wrapped(parts: readonly string[], columns: number): string[] {
 }
 
 /** Asks one question; an interruption of it is a problem. */
-export type Asks = <T>(ask: () => Promise<T>) => Promise<T>;
+async function asked<T>(ask: Promise<T>): Promise<T> {
+  try {
+    return await ask;
+  } catch (error) {
+    if (!(error instanceof Error) || !/^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) throw error;
+    throw interruptedAtQuestion(error);
+  }
+}
 
 interface PromptContext {
   readonly input: NodeJS.ReadStream;
@@ -329,7 +343,7 @@ const NO_CYAN = '\u001b[39m';
 const CLEAR_SCREEN = '\u001b[H\u001b[2J';
 
 /** Questions on a terminal. Where one may go back, Esc does, and ← too where there is nothing to type. */
-export function stepPrompts({ input, output, signal, canGoBack }: PromptContext, asked: Asks): StepPrompts {
+export function stepPrompts({ input, output, signal, canGoBack }: PromptContext): StepPrompts {
   const context = { input, output, clearPromptOnDone: canGoBack };
   const highlight = (text: string) =>
     output.hasColors?.() === true ? `${CYAN}${text.replaceAll(NO_CYAN, CYAN)}${NO_CYAN}` : text;
@@ -364,13 +378,13 @@ export function stepPrompts({ input, output, signal, canGoBack }: PromptContext,
   return {
     text(question) {
       const ended = new AbortController();
-      return asked(() =>
+      return asked(
         stepText(
           { ...question, canGoBack, ended: () => ended.abort() },
           { ...context, signal: AbortSignal.any([signal, ended.signal]) },
         ),
       );
     },
-    choose: (question) => asked(() => choose(question)),
+    choose: (question) => asked(choose(question)),
   };
 }

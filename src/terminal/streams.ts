@@ -1,6 +1,8 @@
 import { isatty } from 'node:tty';
 import { type Problem, problem } from '../kernel/problems.ts';
 
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Where the tool writes and reads: the process's own streams, or memory with settable terminal flags in tests. */
 export interface Output {
   readonly isTTY: boolean;

@@ -3,7 +3,7 @@ import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import type { Usdc } from '../kernel/usdc.ts';
 import { colourLevel, isSpoken, openPaint, type Paint, supportsLinks } from './paint.ts';
 import { latePrompts } from './prompts.ts';
-import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
+import { type Environment, type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
 import { tsvLines } from './table.ts';
 import {
   brokenLine,
@@ -48,54 +48,19 @@ export interface View<T> {
   readonly list?: keyof T & string;
 }
 
-/** The result goes to stdout; everything else to stderr (CONTRACT, section 15). */
-export interface Terminal {
-  readonly settings: TerminalSettings;
-  /** Where results are drawn. */
-  readonly screen: Screen;
-  /** True when there is a person to ask. */
-  readonly canAsk: boolean;
-  /** The command's one result. */
-  result<T>(document: T, view: View<T>): void;
-  /** One of several results over time: NDJSON under --json. */
-  event<T>(document: T, view: View<T>): void;
-  /** A part of a result that is told step by step; nothing under --json, which gets one document at the end. */
-  tell(lines: readonly string[]): void;
-  /** A line about what happened, on stderr, unless --quiet. */
-  note(text: string): void;
-  /** Shows what a person has to see before the question that follows: on stderr, under --quiet too. */
-  review(lines: readonly string[]): void;
-  /** A finished step: `✓ text`. */
-  done(text: string): void;
-  /** Lines that only a person reads after a result: its cost, the next command. Not under --json. */
-  aside(lines: readonly string[]): void;
-  /** A step that takes time: a spinner on a terminal, a line off one. `settle` ends it. */
-  phase(text: string): void;
-  settle(): void;
-  /** A long wait is over: the terminal's bell, and its notification where it knows one. */
-  ended(text: string): void;
-  /** Only under --verbose. */
-  trace(text: string): void;
-  /** The drawing of lines that go to stderr, for reviews before a question. */
-  readonly asideScreen: Screen;
-  /** @throws Problem `input_required` where nobody can be asked; `option` says how to give the answer then. */
-  ask(option: string): Prompts;
-  /** Writes an amount for a person. */
-  readonly usdc: Usdc;
-  /** From now on every amount that a person reads is marked MAINNET. */
-  realMoney(): void;
-  /** Once everything is written, and a pager is closed. */
-  written(): Promise<void>;
-}
+export type Terminal = Readonly<Awaited<ReturnType<typeof openTerminal>>>;
 
+/**
+ * Opens the terminal of a command: its result goes to stdout, everything else to stderr (CONTRACT, section 15).
+ * @param pager absent: long output is printed as it is
+ */
 export async function openTerminal(
   streams: Streams,
   settings: TerminalSettings,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   prompts: () => Prompts,
-  /** Absent: long output is printed as it is. */
   pager?: Pager | undefined,
-): Promise<Terminal> {
+) {
   let isRealMoney = false;
   const drawnOn = (stream: Output) => screenOf(stream, settings, environment, () => isRealMoney);
   const screen = await drawnOn(streams.stdout);
@@ -115,10 +80,14 @@ export async function openTerminal(
 
   return {
     settings,
+    /** Draws results. */
     screen,
+    /** True when there is a person to ask. */
     canAsk,
+    /** Draws lines that go to stderr, such as reviews before a question. */
     asideScreen,
-    result(document, view) {
+    /** Shows the command's one result. */
+    result<T>(document: T, view: View<T>): void {
       progress.settle();
       turns.take(() =>
         settings.json
@@ -129,7 +98,8 @@ export async function openTerminal(
           : show(document, view, true),
       );
     },
-    event(document, view) {
+    /** Shows one of several results over time: NDJSON under --json. */
+    event<T>(document: T, view: View<T>): void {
       progress.settle();
       turns.take(() =>
         settings.json
@@ -137,30 +107,39 @@ export async function openTerminal(
           : show(document, view, false),
       );
     },
-    tell(lines) {
+    /** Shows a part of a result, step by step; nothing under --json, which gets one document at the end. */
+    tell(lines: readonly string[]): void {
       progress.settle();
       if (!settings.json) turns.take(() => print(printed(lines), false));
     },
-    note: (text) => {
+    /** Says what happened, on stderr, unless --quiet. */
+    note: (text: string): void => {
       if (!settings.quiet) say(text);
     },
-    review(lines) {
+    /** Shows what a person has to see before the question that follows: on stderr, under --quiet too. */
+    review(lines: readonly string[]): void {
       for (const line of lines) say(line);
     },
-    done: (text) => {
+    /** Says that a step is finished: `✓ text`. */
+    done: (text: string): void => {
       progress.settle();
       if (!settings.quiet) say(`${asideScreen.paint.good('✓')} ${harmless(text)}`);
     },
-    aside(lines) {
+    /** Shows lines that only a person reads after a result: its cost, the next command. Not under --json. */
+    aside(lines: readonly string[]): void {
       if (!settings.quiet && !settings.json) for (const line of lines) say(line);
     },
-    phase: (text) => progress.phase(harmless(text)),
+    /** Names a step that takes time: a spinner on a terminal, a line off one. `settle` ends it. */
+    phase: (text: string) => progress.phase(harmless(text)),
     settle: () => progress.settle(),
-    ended: (text) => progress.ended(harmless(text)),
-    trace: (text) => {
+    /** Ends a long wait: with the terminal's bell, and its notification where it knows one. */
+    ended: (text: string) => progress.ended(harmless(text)),
+    /** Says it only under --verbose. */
+    trace: (text: string): void => {
       if (settings.verbose) say(asideScreen.paint.dim(withoutAddressKeys(text)));
     },
-    ask(option) {
+    /** @throws Problem `input_required` where nobody can be asked; `option` says how to give the answer then. */
+    ask(option: string): Prompts {
       if (!canAsk) {
         throw problem('input_required', {
           message: `${option} is required, because nobody can be asked.`,
@@ -172,11 +151,14 @@ export async function openTerminal(
       // Questions come after what is still being written.
       return turns.isBusy ? latePrompts(() => turns.settled().then(() => asked)) : asked;
     },
-    usdc: (amount) => asideScreen.paint.usdc(amount),
-    realMoney() {
+    /** Writes an amount for a person. */
+    usdc: (amount: Parameters<Usdc>[0]): string => asideScreen.paint.usdc(amount),
+    /** From now on every amount that a person reads is marked MAINNET. */
+    realMoney(): void {
       isRealMoney = true;
     },
-    async written() {
+    /** Waits until everything is written, and a pager is closed. */
+    async written(): Promise<void> {
       await turns.settled();
       await streams.stdout.flushed?.();
     },
@@ -192,7 +174,7 @@ const isDressed = (on: Screen): boolean => on.paint.dim('x') !== 'x';
 async function screenOf(
   stream: Output,
   settings: TerminalSettings,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   isRealMoney: () => boolean,
 ): Promise<Screen> {
   const { isTTY } = stream;
@@ -269,8 +251,6 @@ export function createTurns() {
     },
   };
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A person looks away during a longer wait. */
 const LONG_WAIT_MS = 5_000;
@@ -400,7 +380,7 @@ export type Pager = (text: string) => Promise<void>;
  * The command line of the pager: FARELOCK_PAGER, then PAGER, then less. null: none is wanted (empty or `cat`, a
  * terminal that can't move its cursor).
  */
-export function pagerCommand(environment: Readonly<Record<string, string | undefined>>): string | null {
+export function pagerCommand(environment: Environment): string | null {
   if (environment.TERM === 'dumb') return null;
   const command = (environment.FARELOCK_PAGER ?? environment.PAGER ?? 'less').trim();
   return command === '' || command === 'cat' ? null : command;

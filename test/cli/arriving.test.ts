@@ -5,7 +5,7 @@ import { search } from '../../src/cli/commands/search/run.ts';
 import type { Session } from '../../src/cli/session/session.ts';
 import { EMBEDDED } from '../../src/cli/settings/profile.ts';
 import type { CommandContext } from '../../src/cli/spec/command.ts';
-import type { FlightsClient } from '../../src/client/base/types.ts';
+import type { FlightsClient } from '../../src/client/flights.ts';
 import { type Problem, problem } from '../../src/kernel/problems.ts';
 import { openTerminal } from '../../src/terminal/terminal.ts';
 import { unpainted } from '../../src/terminal/text.ts';

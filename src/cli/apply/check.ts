@@ -11,10 +11,8 @@ import { DECIMAL_FORM } from '../../kernel/money.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
 import type { UpdateOrderRequest } from '../../wire/partner/index.ts';
-import type { RawRow, RowIssue } from './read.ts';
-import { type FieldPath, GROUPS } from './read.ts';
+import { type FieldPath, GROUPS, onlyOne, type RawRow, type RowIssue } from './read.ts';
 
-/** UpdateOrder as it is sent. */
 export type OrderUpdate = UpdateOrderRequest;
 
 export interface CheckedRow {
@@ -31,7 +29,7 @@ const LONGEST: readonly (readonly [RegExp, number])[] = [
   [/./, MOST.words],
 ];
 
-/** Every row as an UpdateOrder, and everything that is wrong with any of them. */
+/** Every correct row as an UpdateOrder, and the mistakes of all others. */
 export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; issues: RowIssue[] } {
   const checked: CheckedRow[] = [];
   const issues: RowIssue[] = [];
@@ -62,12 +60,8 @@ export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; iss
   return { checked, issues };
 }
 
-/** A value that is told with its mistake, and what was meant where only one thing can have been. */
-interface Fix {
-  readonly meant: string | null;
-}
-
-type Tell = (field: string | null, message: string, fix?: Fix) => void;
+/** Notes a mistake; with `fix`, its value is shown, and `meant` where only one value can have been meant. */
+type Tell = (field: string | null, message: string, fix?: { readonly meant: string | null }) => void;
 
 function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
   const text = (field: string): string | undefined => textOf(raw.values.get(field), field, tell);
@@ -108,9 +102,8 @@ const present = <K extends string, V>(name: K, value: V | undefined): { [name in
 function textOf(value: unknown, field: string, tell: Tell): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string') {
-    // A JSON number has lost the digits that were meant before anybody could look at it.
-    if (typeof value === 'number') tell(field, 'is a number: write it in quotes');
-    else tell(field, 'must be text');
+    // A JSON number has already lost digits.
+    tell(field, typeof value === 'number' ? 'is a number: write it in quotes' : 'must be text');
     return undefined;
   }
   const text = value.trim();
@@ -132,13 +125,11 @@ function statusOf(text: string | undefined, tell: Tell): OrderStatus | undefined
   if (isOrderStatus(status)) return status;
   const near = nearest(status, ORDER_STATUSES);
   const words = near.length > 0 ? `. ${didYouMeanOneOf(near)}` : ` of ${ORDER_STATUSES.join(', ')}`;
-  tell('status', `is not one${near.length > 0 ? ' of the statuses' : ''}${words}`, { meant: only(near) });
+  tell('status', `is not one${near.length > 0 ? ' of the statuses' : ''}${words}`, { meant: onlyOne(near) });
   return undefined;
 }
 
-const only = (near: readonly string[]): string | null => (near.length === 1 ? (near[0] ?? null) : null);
-
-/** The instructions, whose three synonyms do not stand beside the fields that they name. */
+/** The deposit instructions; a synonym and the field that it names exclude each other. */
 function depositOf(text: (field: string) => string | undefined, tell: Tell) {
   const given = groupOf('depositInstructions', text);
   for (const [synonym, name] of Object.entries(DEPOSIT_SYNONYMS)) {
@@ -146,7 +137,7 @@ function depositOf(text: (field: string) => string | undefined, tell: Tell) {
       tell(`depositInstructions.${synonym}`, `is another name for ${name}: give only one of them`);
   }
   for (const { field, message, near } of codeIssues(given))
-    tell(`depositInstructions.${field}`, message, { meant: only(near) });
+    tell(`depositInstructions.${field}`, message, { meant: onlyOne(near) });
   return given;
 }
 
@@ -161,7 +152,7 @@ function groupOf(
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Currencies and networks of deposit instructions that cannot be meant as they are written. */
+/** Impossible currencies and networks of deposit instructions. */
 export function codeIssues(
   given: Readonly<Record<string, string>> | undefined,
 ): { field: string; message: string; near: readonly string[] }[] {

@@ -10,7 +10,7 @@ export interface RowResult {
   readonly row: number;
   readonly line: number;
   readonly orderId: string;
-  /** `held`: not sent, for a row of the same order before it was refused. */
+  /** `held`: not sent, because an earlier row of the same order was refused. */
   readonly outcome: 'applied' | 'refused' | 'held';
   readonly from: string | null;
   readonly to: string | null;
@@ -19,11 +19,11 @@ export interface RowResult {
   readonly attempt: number;
   readonly idempotencyKey: string | null;
   readonly at: string;
-  /** SHA-256 of the file that the row stands in. */
+  /** SHA-256 of the row's file. */
   readonly file: string;
 }
 
-/** A row that was about to be sent; without a result its answer is not known. */
+/** A row that was about to be sent; without a result its answer is unknown. */
 export interface SentRow {
   readonly row: number;
   readonly attempt: number;
@@ -31,29 +31,25 @@ export interface SentRow {
 }
 
 export interface JournalPlace {
-  /** A line of NDJSON for each row that has ended. */
+  /** NDJSON, a line for each ended row. */
   readonly resultsFile: string;
   /** SHA-256 of the file that is applied. */
   readonly digest: string;
-  /** `demo`, `live` or another name of where the rows are sent. */
+  /** `demo`, `live` or another name of the rows' service. */
   readonly environment: string;
-}
-
-/** The results of earlier runs. */
-export interface Progress {
-  /** The latest result of each row that has one. */
-  readonly results: ReadonlyMap<number, RowResult>;
-  /** Rows that were about to be sent when a run ended, and have no result of that attempt. */
-  readonly sent: ReadonlyMap<number, SentRow>;
 }
 
 export const journalPath = (resultsFile: string): string => `${resultsFile}.journal`;
 
+export type Progress = ReturnType<typeof readProgress>;
+
 /**
- * Reads what earlier runs have left, without touching it. A line that a crash has torn counts as not written.
+ * Reads the results of earlier runs, without touching them. A line that a crash has torn counts as not written.
+ * @returns the latest result of each row that has one, and the rows that were about to be sent when a run ended, without
+ *   a result of that attempt
  * @throws Problem `apply_conflict` when the result file belongs to something else
  */
-export function readProgress(place: JournalPlace): Progress {
+export function readProgress(place: JournalPlace) {
   const results = new Map<number, RowResult>();
   for (const line of wholeLines(place.resultsFile)) {
     if (!isResult(line)) throw foreign(place.resultsFile, 'has lines that are not results');
@@ -81,7 +77,7 @@ function readSent({ resultsFile, digest, environment }: JournalPlace): SentRow[]
 }
 
 /** @throws Problem for a file that no run has written */
-export function linesOf(path: string): Buffer {
+function linesOf(path: string): Buffer {
   const bytes = readBounded(path, { mostBytes: MOST_BYTES, isRegular: true });
   if (!bytes) throw foreign(path, 'is too large, or no regular file');
   return bytes;
@@ -89,7 +85,7 @@ export function linesOf(path: string): Buffer {
 
 const MOST_BYTES = 256 * 1_048_576;
 
-/** The lines that were written to their end. */
+/** The complete lines of a file. */
 function wholeLines(path: string): unknown[] {
   if (!existsSync(path)) return [];
   const text = linesOf(path).toString('utf8');
@@ -125,17 +121,11 @@ const foreign = (path: string, why: string) =>
     fix: 'Move it away, or name another result file with --results.',
   });
 
-/** A file that only grows. What `write` has resolved for survives a power cut. */
-interface DurableLog {
-  write(line: object): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
- * Lines that arrive while the disk is busy go out together with the next one: ten rows at once cost one wait, not ten.
- * The file is private, for it tells of a partner's orders.
+ * A file that only grows; a line whose `write` has resolved survives a power cut. Lines that arrive while the disk is busy
+ * go out together with the next one: ten rows at once cost one wait, not ten. It is private: a partner's orders are in it.
  */
-async function openDurableLog(path: string): Promise<DurableLog> {
+async function openDurableLog(path: string) {
   const file = await open(path, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY, 0o600);
   await syncFolder(dirname(path));
   let waiting: { text: string; done: () => void; failed: (error: unknown) => void }[] = [];
@@ -157,8 +147,8 @@ async function openDurableLog(path: string): Promise<DurableLog> {
   }
 
   return {
-    write: (line) =>
-      new Promise((done, failed) => {
+    write: (line: object) =>
+      new Promise<void>((done, failed) => {
         waiting.push({ text: `${JSON.stringify(line)}\n`, done, failed });
         writing ??= flush();
       }),
@@ -177,18 +167,15 @@ async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } catch (error) {
     // Some systems can't open a folder; there the name is written with the file.
-    if (!isRefusedFolder(error)) throw error;
+    if (!['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(codeOf(error) ?? '')) throw error;
   } finally {
     await handle?.close();
   }
 }
 
-const isRefusedFolder = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && ['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(String(error.code));
-
 /**
- * Lets one process at a time work on a result file. A lock whose process has died is taken over. Rows would not be
- * applied twice without it, for each has its key; their results would only be told twice.
+ * Lets one process at a time work on a result file; the lock of a dead process is taken over. Without it rows would still
+ * be applied once, by their keys, but their results written twice.
  * @throws Problem `apply_conflict`, `file_unreadable` where nothing can be written
  */
 export async function lockFile(resultsFile: string): Promise<() => Promise<void>> {
@@ -207,7 +194,7 @@ export async function lockFile(resultsFile: string): Promise<() => Promise<void>
     for (let tries = 0; ; tries++) {
       if (await linked(mine, path)) return () => unlink(path).catch(ignoreMissing);
       const owner = ownerOf(path);
-      // In a container every process may have the same number: a lock in ours is one that was left behind.
+      // In a container every process may have the same number: a lock with ours was left behind.
       if (tries > 2 || (owner !== null && owner !== process.pid && isAlive(owner))) {
         throw problem('apply_conflict', {
           message: `Another process (${owner ?? 'unknown'}) is applying this file.`,
@@ -221,7 +208,7 @@ export async function lockFile(resultsFile: string): Promise<() => Promise<void>
   }
 }
 
-/** The lock appears with the number of its process in it, or not at all. */
+/** Makes the lock with the number of its process in it, or not at all. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -242,7 +229,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it runs, as somebody else.
+    // EPERM: it runs as another user.
     return codeOf(error) === 'EPERM';
   }
 }
@@ -255,16 +242,7 @@ function ignoreMissing(error: unknown): void {
 }
 
 /** The journal that keeps a run from repeating a row. */
-export interface Journal extends Progress {
-  /** To be awaited before a row is sent. */
-  sending(row: SentRow): Promise<void>;
-  /** To be awaited before the next row of the same order. */
-  ended(result: RowResult): Promise<void>;
-  /** Every row has ended: the results stand in the order of the rows, one line each, and the journal goes. */
-  finish(): Promise<void>;
-  /** Leaves everything as it is, for the next run. */
-  close(): Promise<void>;
-}
+export type Journal = Readonly<Awaited<ReturnType<typeof openLocked>>>;
 
 /**
  * Opens the result file of a run, new or interrupted. A line that a crash has torn is dropped: its row is settled
@@ -281,7 +259,7 @@ export async function openJournal(place: JournalPlace): Promise<Journal> {
   }
 }
 
-async function openLocked(place: JournalPlace, unlock: () => Promise<void>): Promise<Journal> {
+async function openLocked(place: JournalPlace, unlock: () => Promise<void>) {
   const { resultsFile, digest, environment } = place;
   const path = journalPath(resultsFile);
   const progress = readProgress(place);
@@ -299,11 +277,14 @@ async function openLocked(place: JournalPlace, unlock: () => Promise<void>): Pro
   };
   return {
     ...progress,
-    sending: (row) => journal.write(row),
-    async ended(result) {
+    /** To be awaited before a row is sent. */
+    sending: (row: SentRow) => journal.write(row),
+    /** To be awaited before the next row of the same order. */
+    async ended(result: RowResult) {
       await ended.write(result);
       latest.set(result.row, result);
     },
+    /** Puts the results of all rows in their order, one line each, and removes the journal. */
     async finish() {
       shutting ??= shut();
       await shutting;
@@ -311,6 +292,7 @@ async function openLocked(place: JournalPlace, unlock: () => Promise<void>): Pro
       await unlink(path);
       await unlock();
     },
+    /** Leaves everything as it is, for the next run. */
     async close() {
       if (shutting) return;
       shutting = shut();
@@ -320,7 +302,7 @@ async function openLocked(place: JournalPlace, unlock: () => Promise<void>): Pro
   };
 }
 
-/** Either the old file stands there or the whole new one. */
+/** Replaces the file whole or not at all. */
 async function rewrite(path: string, results: readonly RowResult[]): Promise<void> {
   const sorted = [...results].sort((a, b) => a.row - b.row);
   const fresh = `${path}.new`;

@@ -10,43 +10,38 @@ import {
 import type { GetOrderDetailsResponse } from '../../wire/partner/index.ts';
 import type { CheckedRow } from './check.ts';
 
-/** The effect of a row, as far as it can be known before it is sent; the service has the last word. */
+/** The expected effect of a row; the service has the last word. */
 export interface PlannedRow {
   readonly row: number;
   readonly line: number;
   readonly orderId: string;
-  /** Where the order will stand when the row's turn comes; null for an order that is not known. */
+  /** The order's status at the row's turn; null for an unknown order. */
   readonly from: OrderStatus | null;
-  /** Where it will stand then; null when the row will be refused. */
+  /** Its status after the row; null when the row will be refused. */
   readonly to: OrderStatus | null;
   /**
-   * `move` changes the status, `patch` only other fields, `repeat` asks for the status that it has, `settle` was sent
-   * before and only its answer is missing, `refuse` is not allowed, `hold` follows a refused row of the same order.
+   * `move` changes the status, `patch` only other fields, `repeat` asks for its present status, `settle` was sent before
+   * and lacks only its answer, `refuse` is not allowed, `hold` follows a refused row of the same order.
    */
   readonly kind: 'move' | 'patch' | 'repeat' | 'settle' | 'refuse' | 'hold';
   /** Why it will be refused or held. */
   readonly why: string | null;
 }
 
-/** The results of earlier runs for the planned rows. */
-interface EarlierRuns {
-  /** Rows whose answer was lost. */
-  readonly sent?: ReadonlySet<number>;
-  /** Orders of which a row was refused that is not tried again, and its number. */
-  readonly refused?: ReadonlyMap<string, number>;
-}
-
 /**
- * The effects of the rows, one after the other, on the orders as they are, by the very rules of the service.
- * `orders` lacks those that the service does not know.
+ * The effects of the rows, one after the other, on the orders as they are, by the rules of the service.
+ * @param orders lacks those that the service does not know
+ * @param earlier the rows whose answer was lost; the orders of which a row was refused that is not tried again, with its
+ *   number
  */
 export function planRows(
   rows: readonly CheckedRow[],
   orders: ReadonlyMap<string, OrderStanding>,
-  { sent = new Set(), refused: before = new Map() }: EarlierRuns = {},
+  earlier: { readonly sent?: ReadonlySet<number>; readonly refused?: ReadonlyMap<string, number> } = {},
 ): PlannedRow[] {
-  const states = new Map<string, OrderStanding>(orders);
-  const refused = new Map<string, number>(before);
+  const states = new Map(orders);
+  const refused = new Map<string, number>(earlier.refused);
+  const { sent = new Set() } = earlier;
   return rows.map(({ row, line, update }) => {
     const { orderId } = update;
     const order = states.get(orderId);
@@ -90,34 +85,28 @@ function refusalWords(refusal: MoveRefusal): string {
   return `${from} cannot go to ${to}${because}${only}`;
 }
 
-/** The statuses that may follow one, as far as the table alone says. */
+/** The statuses that may follow one, by the table alone. */
 export const statusesAfter = (status: OrderStatus): OrderStatus[] => allowedFrom({ status, funds: null });
 
-/** How many rows make which move, most first: the plan on a few lines. */
-export function planSummary(
-  plan: readonly PlannedRow[],
-): { from: OrderStatus | null; to: OrderStatus | null; kind: PlannedRow['kind']; rows: number }[] {
-  const counted = new Map<string, { plan: PlannedRow; rows: number }>();
-  for (const one of plan) {
-    const key = `${one.kind} ${one.from} ${one.to}`;
-    const seen = counted.get(key);
-    counted.set(key, { plan: one, rows: (seen?.rows ?? 0) + 1 });
+/** The number of rows of each move, most first: the plan on a few lines. */
+export function planSummary(plan: readonly PlannedRow[]) {
+  const counted = new Map<string, Pick<PlannedRow, 'from' | 'to' | 'kind'> & { readonly rows: number }>();
+  for (const { from, to, kind } of plan) {
+    const key = `${kind} ${from} ${to}`;
+    counted.set(key, { from, to, kind, rows: (counted.get(key)?.rows ?? 0) + 1 });
   }
-  return [...counted.values()]
-    .map(({ plan: { from, to, kind }, rows }) => ({ from, to, kind, rows }))
-    .sort((a, b) => b.rows - a.rows);
+  return [...counted.values()].sort((a, b) => b.rows - a.rows);
 }
 
 /**
- * An order as the rules of UpdateOrder see it, read from GetOrderDetails with its history. Another deployment tells
- * neither its history nor where an order may go: whether the funds were seen is then not known, where the status alone
- * does not say it.
+ * An order as the rules of UpdateOrder see it, read from GetOrderDetails with its history. Another deployment gives neither
+ * history nor allowed statuses: then the status alone may not say whether the funds were seen.
  */
 export function standingOf({ order, allowedStatuses, history }: GetOrderDetailsResponse): OrderStanding {
   const { status } = order;
   const reached = new Set([status, ...(history ?? []).map(({ toStatus }) => toStatus)]);
   const seen = order.sourceTransactionId !== undefined || [...reached].some((one) => FUNDED.has(one));
-  // From these two the way depends on the funds, and so the ways that are told show whether they were seen.
+  // From these two the moves depend on the funds, so the allowed ones show whether they were seen.
   const tells = history !== undefined || (status !== 'IN_REVIEW' && status !== 'ERROR');
   const unseen = tells ? false : (allowedStatuses?.includes('REFUNDING') ?? null);
   return {

@@ -4,8 +4,6 @@ import { repeatedName } from '../../kernel/domain/repeated-names.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isRecord } from '../../terminal/index.ts';
 
-/** The fields of UpdateOrder that a row can give, and the names that a file may call them by. */
-
 const PLAIN_FIELDS = [
   'orderId',
   'status',
@@ -33,7 +31,7 @@ const FIELD_PATHS: readonly FieldPath[] = [
 const squashed = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
 const BY_NAME: ReadonlyMap<string, FieldPath> = new Map(FIELD_PATHS.map((path) => [squashed(path), path]));
 
-/** The field that a name stands for, in camelCase, snake_case or kebab-case; null for one that is not known. */
+/** The field of a name in camelCase, snake_case or kebab-case; null for an unknown one. */
 export const fieldNamed = (name: string): FieldPath | null => BY_NAME.get(squashed(name)) ?? null;
 
 const GROUP_NAMES = new Map(Object.keys(GROUPS).map((name) => [squashed(name), name]));
@@ -41,18 +39,12 @@ const GROUP_NAMES = new Map(Object.keys(GROUPS).map((name) => [squashed(name), n
 /** `depositInstructions` or `returnDetails`, by any of their names. */
 export const groupNamed = (name: string): string | null => GROUP_NAMES.get(squashed(name)) ?? null;
 
-/** Fields that a name may be a mistake for, whichever way they are written; of a group also without the group. */
+/** Fields that a name may be a mistake for, however it is written; those of a group also without the group. */
 export function fieldsNear(name: string): FieldPath[] {
-  const forms = new Map(
-    FIELD_PATHS.flatMap(
-      (path) =>
-        [
-          [squashed(path), path],
-          [leafOf(path), path],
-        ] as const,
-    ),
-  );
   if (OTHER_IDS.test(squashed(name))) return ['orderId'];
+  const forms = new Map(
+    FIELD_PATHS.flatMap((path): [string, FieldPath][] => [squashed(path), leafOf(path)].map((form) => [form, path])),
+  );
   return [...new Set(nearest(squashed(name), [...forms.keys()]).flatMap((form) => forms.get(form) ?? []))];
 }
 
@@ -61,7 +53,7 @@ const OTHER_IDS = /^(ramp)?(id|order|order(no|nr|number|ref|reference|uuid))$/;
 
 const leafOf = (path: FieldPath): string => squashed(path.split('.').at(-1) ?? path);
 
-/** A row as it stands in the file: values by field, not yet checked. */
+/** A row of the file: values by field, not yet checked. */
 export interface RawRow {
   /** From 1, without the header. */
   readonly row: number;
@@ -69,15 +61,15 @@ export interface RawRow {
   readonly line: number;
   readonly values: ReadonlyMap<FieldPath, unknown>;
   readonly written?: WrittenRow;
-  /** It also has a field that is not known, which is told by itself. */
+  /** It also has an unknown field, which is an issue of its own. */
   readonly hasUnknown: boolean;
 }
 
-/** How a row stands in its file: where a mistake is, and what the row is without it. */
+/** A row in the form of its file: the place of a mistake, and the row without it. */
 export interface WrittenRow {
-  /** From 1: the column of CSV, or the character at which a field of NDJSON begins; null for one that is not there. */
+  /** From 1: the column of CSV, or the character at which a field of NDJSON begins; null for a missing one. */
   columnOf(field: FieldPath): number | null;
-  /** The field as the header of CSV names it; null where each row has names of its own. */
+  /** The field as the header of CSV names it; null for NDJSON, whose rows have their own names. */
   nameOf(field: FieldPath): string | null;
   /** The row with other values. */
   corrected(values: ReadonlyMap<FieldPath, string>): string;
@@ -91,18 +83,18 @@ export interface RowIssue {
   readonly message: string;
   /** From 1: the column of CSV, the character of NDJSON; null where it is the row as a whole. */
   readonly column?: number | null;
-  /** The text that stands there. */
+  /** The text there. */
   readonly value?: string | null;
-  /** The line as it should be, where that can be known: of a row the whole row, without any of its mistakes. */
+  /** The line as it should be, where that is certain: of a row the whole row, without any of its mistakes. */
   readonly corrected?: string | null;
 }
 
-export interface ReadRows {
+interface ReadRows {
   readonly rows: readonly RawRow[];
   readonly issues: readonly RowIssue[];
 }
 
-/** Words of an issue about a field that is none. */
+/** Words of an issue about an unknown field. */
 export function unknownField(name: string): string {
   const near = didYouMeanOneOf(fieldsNear(name));
   return `is not a known field${near && `. ${near}`}`;
@@ -110,11 +102,11 @@ export function unknownField(name: string): string {
 
 /** The rows of a CSV file, by the columns that its header names. */
 export async function readCsv(given: string): Promise<ReadRows> {
-  // Excel's own first line, which names the delimiter; its line stays, so that lines are counted as editors do.
+  // Excel's first line names the delimiter; its line break stays, so that lines are counted as editors do.
   const named = /^\s*"?sep=(.)"?[^\n]*/i.exec(given);
   const text = named ? given.slice(named[0].length) : given;
   const { parse } = await import('csv-parse/sync');
-  const records: { readonly record: string[]; readonly line: number }[] = [];
+  const records: CsvRecord[] = [];
   const broken: RowIssue[] = [];
   const delimiter = named?.[1] ?? delimiterOf(text);
   try {
@@ -132,13 +124,12 @@ export async function readCsv(given: string): Promise<ReadRows> {
   } catch (error) {
     if (!isCsvError(error)) throw error;
     broken.push(brokenCsv(text, error, records.at(-1)?.line ?? 0, delimiter));
-    // The rows before it are checked all the same.
     if (records.length === 0) return { rows: [], issues: broken };
   }
   const [header, ...body] = records;
   const columns = columnsOf(withoutEmptyEnd(header?.record ?? [], body));
   const issues = [...headerIssues(columns, body, delimiter), ...broken];
-  // Without the column of ids every row would be said to lack one; what else is wrong is told with the rows.
+  // Without the column of ids every row would lack one; other mistakes wait for the rows.
   if (!columns.some(({ path }) => path === 'orderId')) return { rows: [], issues };
   const rows: RawRow[] = [];
   for (const [index, { record, line }] of body.entries()) {
@@ -156,9 +147,9 @@ export async function readCsv(given: string): Promise<ReadRows> {
 
 interface Column {
   readonly name: string;
-  /** The field that its cells are checked as; null for a column that is not known. */
+  /** The field of its cells; null for an unknown column. */
   readonly path: FieldPath | null;
-  /** Its name is wrong, and can only have meant that field. */
+  /** Its name is wrong, and can only mean that field. */
   readonly isMeant: boolean;
 }
 
@@ -167,7 +158,7 @@ interface CsvRecord {
   readonly line: number;
 }
 
-/** Columns at the end that have neither a name nor a value: spreadsheets write them. */
+/** The columns without those at the end that have neither name nor value: spreadsheets write them. */
 function withoutEmptyEnd(names: readonly string[], body: readonly CsvRecord[]): readonly string[] {
   let end = names.length;
   while (end > 0 && (names[end - 1] ?? '').trim() === '' && !body.some(({ record }) => isFilled(record, end - 1)))
@@ -175,7 +166,7 @@ function withoutEmptyEnd(names: readonly string[], body: readonly CsvRecord[]): 
   return names.slice(0, end);
 }
 
-/** The columns by their names; the rows below a misspelt one are checked as well. */
+/** The columns by their names; those below a misspelt one are checked too. */
 function columnsOf(names: readonly string[]): Column[] {
   const taken = new Set(names.map(fieldNamed));
   return names.map((given) => {
@@ -189,7 +180,7 @@ function columnsOf(names: readonly string[]): Column[] {
 
 const isFilled = (record: readonly string[], column: number): boolean => (record[column] ?? '').trim() !== '';
 
-/** The quote that breaks a file: on its first line, for one that is not closed swallows all that follow. */
+/** The quote that breaks a file, on its first line: an open quote swallows all lines after it. */
 function brokenCsv(text: string, error: CsvError, lastLine: number, delimiter: string): RowIssue {
   const lines = text.split('\n');
   const index = lines.findIndex((line, at) => at >= lastLine && line.trim() !== '');
@@ -224,7 +215,7 @@ const writtenCsv = (record: readonly string[], columns: readonly Column[], delim
     ),
 });
 
-/** An empty cell is a value that is not given. */
+/** An empty cell is no value. */
 function cellsOf(record: readonly string[], columns: readonly Column[]): Map<FieldPath, string> {
   const values = new Map<FieldPath, string>();
   for (const [index, { path }] of columns.entries()) {
@@ -264,10 +255,10 @@ function headerIssues(columns: readonly Column[], body: readonly CsvRecord[], de
   return issues;
 }
 
-/** More than these say nothing that the column itself does not. */
+/** More of them say no more than the column itself. */
 const MOST_STRAY_CELLS = 20;
 
-/** The values below a column that is not known: of a few, each is a mistake of its row. */
+/** The values below an unknown column: of a few, each is a mistake of its row. */
 function strayCells(field: string, index: number, body: readonly CsvRecord[]): RowIssue[] {
   const stray = body.flatMap(({ record, line }, at) =>
     isFilled(record, index) ? [{ row: at + 1, line, value: record[index]?.trim() ?? '' }] : [],
@@ -276,7 +267,7 @@ function strayCells(field: string, index: number, body: readonly CsvRecord[]): R
   return stray.map((one) => ({ ...one, field, column: index + 1, message: 'is in a column that is not known' }));
 }
 
-const onlyOne = (names: readonly string[]): string | null => (names.length === 1 ? (names[0] ?? null) : null);
+export const onlyOne = (names: readonly string[]): string | null => (names.length === 1 ? (names[0] ?? null) : null);
 
 /** Spreadsheets of some countries write semicolons; a copied range has tabs. */
 function delimiterOf(text: string): string {
@@ -295,10 +286,7 @@ const CSV_FAULTS: Readonly<Record<string, string>> = {
 const isCsvError = (error: unknown): error is CsvError =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /CSV|QUOTE/.test(error.code);
 
-/**
- * The rows of a CSV file (with a header) or of NDJSON (an UpdateOrder a line), whichever the text is; everything that
- * is wrong with its form is told at once.
- */
+/** The rows of a CSV file (with a header) or of NDJSON (an UpdateOrder a line), and all mistakes of their form at once. */
 export async function readRows(text: string): Promise<ReadRows> {
   // One kind of line break, so that lines are counted as editors count them.
   const plain = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
@@ -312,8 +300,6 @@ const failed = (message: string, line: number | null = null): ReadRows => ({
   rows: [],
   issues: [{ row: null, line, field: null, message }],
 });
-
-/* NDJSON */
 
 function readNdjson(text: string): ReadRows {
   const rows: RawRow[] = [];
@@ -329,7 +315,7 @@ function readNdjson(text: string): ReadRows {
     }
     const read = rowOf(at, parsed, writtenJson(source, parsed));
     rows.push(...read.rows);
-    // JSON.parse keeps the last of two and says nothing: another reader of the line would see the first.
+    // JSON.parse silently keeps the last of two; another reader of the line might take the first.
     const repeated = repeatedName(source);
     if (repeated !== null) issues.push({ ...at, field: repeated, message: 'is given twice' });
     issues.push(...read.issues);
@@ -350,7 +336,7 @@ export function rowOf(
   };
 }
 
-/** Where a line stops being JSON, and the line with a comma or quotes put right, if that is all. */
+/** The place where a line stops being JSON, and the line with its comma or quotes corrected, if that is all. */
 function brokenJson(source: string): Pick<RowIssue, 'column' | 'corrected'> {
   const repairs = [source.replace(/,(\s*[}\]])/g, '$1'), `${source}}`, source.replaceAll("'", '"')];
   return { column: brokenAt(source), corrected: repairs.find((one) => parsedLine(one) !== null)?.trim() ?? null };
@@ -370,9 +356,8 @@ function brokenAt(source: string): number | null {
 /** A field of a group is found by its own name: a row has each name once, or has that mistake. */
 const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRow => ({
   columnOf(field) {
-    const leaf = /[^.]*$/.exec(field)?.[0] ?? field;
     const named = [...source.matchAll(/"([^"\\]*)"\s*:/g)].find(
-      ([, name = '']) => name === leaf || fieldNamed(name) === field || sameName(name, leaf),
+      ([, name = '']) => fieldNamed(name) === field || squashed(name) === leafOf(field),
     );
     return named ? named.index + 1 : null;
   },
@@ -390,9 +375,6 @@ const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRo
   },
 });
 
-const sameName = (name: string, leaf: string): boolean =>
-  name.replace(/[_-]/g, '').toLowerCase() === leaf.toLowerCase();
-
 function parsedLine(source: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(source);
@@ -403,13 +385,11 @@ function parsedLine(source: string): Record<string, unknown> | null {
   }
 }
 
-interface Fields {
-  readonly values: Map<FieldPath, unknown>;
-  readonly unknown: { field: string; message: string }[];
-}
-
-function fieldsOf(given: Record<string, unknown>, group = '', into?: Fields): Fields {
-  const fields: Fields = into ?? { values: new Map(), unknown: [] };
+function fieldsOf(
+  given: Record<string, unknown>,
+  group = '',
+  fields = { values: new Map<FieldPath, unknown>(), unknown: [] as { field: string; message: string }[] },
+) {
   const groups = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
     // As in ProtoJSON, null is unset.

@@ -10,7 +10,7 @@ export interface RunPorts {
   readonly clock: Clock;
   /** Ctrl-C and --timeout: nothing new is sent, what is under way is waited for a moment. */
   readonly signal: AbortSignal;
-  /** Told after each row. */
+  /** Called after each row. */
   readonly onRow?: ((result: RowResult) => void) | undefined;
 }
 
@@ -21,7 +21,7 @@ interface RunTask {
   readonly concurrency: number;
   /** The status of each order before the run. */
   readonly statuses: ReadonlyMap<string, string>;
-  /** Also the rows that were refused or held before. */
+  /** Sends rows again that were refused or held before. */
   readonly retryFailed: boolean;
 }
 
@@ -30,16 +30,16 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const GRACE_MS = 3000;
 
-/** Equal for every run of the same file, so that the service tells a repeated row from a new one. */
+/** The same for every run of the same file, so that the service recognises a repeated row. */
 const rowKey = (digest: string, row: number, attempt: number): string =>
   `apply-${digest.slice(0, 40)}-${row}${attempt > 1 ? `-${attempt}` : ''}`;
 
-/** A row that is still to be sent, and which attempt at it that is. */
+/** A row to send, with the number of the attempt. */
 interface OpenRow extends CheckedRow {
   readonly attempt: number;
 }
 
-/** The rows that have no result yet; with `retryFailed` also those that had no success. */
+/** The rows without a result; with `retryFailed` also those without success. */
 export function openRows(
   rows: readonly CheckedRow[],
   { results, sent }: Pick<Journal, 'results' | 'sent'>,
@@ -54,7 +54,7 @@ export function openRows(
   });
 }
 
-/** Orders of which an earlier run was refused a row that is not tried again: the rows behind it are held back. */
+/** Orders with a row that an earlier run saw refused and that is not tried again: later rows are held back. */
 export function refusedEarlier(
   rows: readonly CheckedRow[],
   { results }: Pick<Journal, 'results'>,
@@ -111,7 +111,7 @@ export async function runRows(task: RunTask, ports: RunPorts): Promise<{ readonl
         statuses.set(orderId, answer.status);
         await end({ outcome: 'applied', to: answer.status, error: null, idempotencyKey: key });
       } else if (answer.stops) {
-        // Whether it arrived is not known: it stays open, and the next run settles it under the same key.
+        // It may have arrived: it stays open, and the next run settles it under the same key.
         if (!isStopped()) stopped = answer.problem;
         stop.abort();
         return;
@@ -176,6 +176,5 @@ function lanesOf(rows: readonly OpenRow[]): OpenRow[][] {
 /** Full jitter, so that eight lanes do not come back at once. */
 function pauseMs(tries: number, retryAfterSeconds: number | undefined): number {
   const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1));
-  const jittered = Math.random() * most;
-  return Math.max(jittered, Math.min(60, retryAfterSeconds ?? 0) * 1000);
+  return Math.max(Math.random() * most, Math.min(60, retryAfterSeconds ?? 0) * 1000);
 }

@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../client/base/index.ts';
+import type { FlightsClient } from '../../client/index.ts';
 import type { PaymentRecord } from '../../client/journal/index.ts';
 import { isProblem, type Problem, problem, type Text, textOf } from '../../kernel/problems.ts';
 import { farelock, lineOf, type NextStep, quoted } from '../../kernel/shell-word.ts';

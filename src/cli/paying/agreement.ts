@@ -4,21 +4,14 @@ import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { Session } from '../session/index.ts';
 
-/** This home's knowledge of an intent: did it create it, and would it agree to pay it? */
-interface Standing extends Agreement {
-  readonly isFromHere: boolean;
-  /** How it differs from what was agreed to here, a sentence each. */
-  readonly disagreements: readonly string[];
-}
+type Standing = Awaited<ReturnType<typeof standingOf>>;
 
-/** @param named the refund wallet that the person has named; null: none */
-export async function standingOf(
-  session: Session,
-  intent: Intent,
-  named: string | null = null,
-  /** True when this command pays, so that a key on standard input is read. */
-  pays = false,
-): Promise<Standing> {
+/**
+ * This home's knowledge of an intent: whether it created it, and a sentence for each difference from what was agreed here.
+ * @param named the refund wallet that the person has named; null: none
+ * @param pays true when this command pays, so that a key on standard input is read
+ */
+export async function standingOf(session: Session, intent: Intent, named: string | null = null, pays = false) {
   const { baseUrl, ...agreement } = await agreementOf(session, intent.intent_id, named, pays);
   return { ...agreement, isFromHere: baseUrl === session.baseUrl, disagreements: disagreements(intent, agreement) };
 }
@@ -39,7 +32,7 @@ export async function agreementOf(
   };
 }
 
-/** True when this home created an intent and would pay it as it is: only such a one is offered as the person's own. */
+/** True when this home created an intent and would pay it as it is: only then it is offered as the person's own. */
 export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean => isFromHere && differs.length === 0;
 
 /** The address of the wallet that would pay; null where there is none, or it can't be read just to look. */
@@ -53,5 +46,5 @@ async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promis
   }
 }
 
-/** About an intent of somebody else, or of another home of the same person. */
+/** Words for an intent of someone else, or of another home of the same person. */
 export const NOT_FROM_HERE = 'It was not created on this machine: whoever created it has its support code';

@@ -12,35 +12,26 @@ import { agreementOf } from './agreement.ts';
 /** A booking that a person has agreed to pay. */
 export type BookingAgreed = Extract<Agreed, { kind: 'booking' }>;
 
-/** The way a person agrees to a booking. */
-interface Agreement {
-  /** Atomic USDC. */
-  readonly amount: bigint;
-  /** `--yes` has agreed to it already. */
-  readonly isAgreed: boolean;
-  readonly mustType: boolean;
-  /** Said where the amount is above their own limit. */
-  readonly overLimit: string | null;
-}
-
 /**
- * Whether a booking may be agreed to at all, and how.
+ * Decides how a person may agree to a booking.
  * @throws Problem `payment_above_cap`, `input_required`
  */
-export async function agreementTo(context: CommandContext, intent: Intent): Promise<Agreement> {
+export async function agreementTo(context: CommandContext, intent: Intent) {
   const { terminal, session } = context;
   const { network } = await session.cluster();
   const spending = { kind: 'booking', amount: BigInt(intent.escrow.amount), network } as const;
   const spender = spenderOf(context, session.profile);
   const verdict = mayBePaid(spending, spender);
   if (verdict.act === 'refuse') {
-    // Whoever is not there to be asked learns how to answer.
+    // Without a person to ask, the refusal names the option.
     if (verdict.why === 'nobody') terminal.ask('--yes');
     throw refusal(spending, spender, verdict.why);
   }
   const isOver = isOverLimit(spending.amount, spender);
   return {
+    /** Atomic USDC. */
     amount: spending.amount,
+    /** `--yes` has agreed to it already. */
     isAgreed: verdict.act === 'pay',
     mustType: verdict.act === 'ask' && verdict.mustType,
     overLimit: isOver ? `Your limit for a booking is ${terminal.usdc(spender.limits.booking ?? 0n)}.` : null,
@@ -48,8 +39,8 @@ export async function agreementTo(context: CommandContext, intent: Intent): Prom
 }
 
 /**
- * The review before a booking is paid, and the question. On mainnet, and above the person's own limit, the amount is to
- * be typed.
+ * Shows the review before a booking is paid, and asks. On mainnet, and above the person's own limit, the amount has to be
+ * typed.
  * @throws Problem `payment_declined`, `payment_above_cap`, `input_required`
  */
 export async function confirmBooking(
@@ -75,7 +66,7 @@ export async function confirmBooking(
   return agreed;
 }
 
-/** What a person has to see before they agree, as far as this home knows it. */
+/** The review for a person to agree to, as far as this home knows the booking. */
 export async function reviewOf(
   { session, globals }: CommandContext,
   intent: Intent,
@@ -87,7 +78,7 @@ export async function reviewOf(
   return { intent, passengers, fare: notes.fare ?? null, wallet, warnings };
 }
 
-/** The question for an amount that is to be typed, and its check. */
+/** The question for an amount to type, and its check. */
 export function typedAmount(amount: bigint): [message: string, check: (typed: string) => Promise<string | null>] {
   const said = formatUsdc(amount);
   return [`Type ${said} to pay it`, async (typed) => (typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`)];

@@ -3,7 +3,7 @@ import { intentOf } from '../../client/base/index.ts';
 import { loadAddress, loadClaim } from '../../escrow/index.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { Usdc } from '../../kernel/usdc.ts';
-import { type Screen, utcTime, type View, wrap } from '../../terminal/index.ts';
+import { type Screen, utcTime, wrap } from '../../terminal/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { Session } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
@@ -13,15 +13,15 @@ import { nextLines } from '../view/index.ts';
 export const knowsCluster = (session: Session): boolean => session.isEmbedded || session.profile.rpcUrls.length > 0;
 
 /**
- * True when the service said nothing of the intent: it is away, it fails, or it does not know the intent (any more).
- * The chain is then all that is left to ask, and it is enough to get the money back.
+ * True when the service is away, fails, or does not know the intent (any more). Then the chain is the only source, and it
+ * is enough to get the money back.
  */
 const isSilent = (error: unknown): error is Problem =>
   isProblem(error) &&
   error.code !== 'cluster_failed' &&
   (error.kind.exit === 7 || isProblem(error, 'internal_error', 'intent_not_found'));
 
-/** Where the escrow of an intent may be: as it was created from here, as the settings say, and the embedded one's. */
+/** Programs that may have the escrow of an intent: of its creation from here, of the settings, and the embedded one. */
 export async function programsOf(session: Session, intentId: string): Promise<Address[]> {
   const { ESCROW_PROGRAM_ID } = await loadAddress();
   const created = (await (await session.store()).intent(intentId))?.terms?.escrow?.program;
@@ -30,7 +30,7 @@ export async function programsOf(session: Session, intentId: string): Promise<Ad
 }
 
 /** null when there is no escrow for this intent on the cluster. */
-async function statusFromChain(session: Session, intentId: string): Promise<ChainStatus | null> {
+async function statusFromChain(session: Session, intentId: string) {
   const { escrowOnChain } = await loadClaim();
   const programs = await programsOf(session, intentId);
   const found = await escrowOnChain(await session.cluster(), intentId, programs);
@@ -38,16 +38,18 @@ async function statusFromChain(session: Session, intentId: string): Promise<Chai
   const { escrow, held } = found;
   return {
     intent_id: intentId,
-    source: 'chain',
+    source: 'chain' as const,
     escrow: {
       state: escrow.state,
       address: escrow.address,
       vault_address: escrow.vault,
       mint: escrow.mint,
       program_id: escrow.programId,
+      /** Atomic units: the price of the escrow, and the present contents of its vault. */
       amount: Number(escrow.amount),
       held: Number(held),
       refund_wallet: escrow.refundOwner,
+      /** RFC 3339, UTC: from then on anyone can refund. */
       refund_after: instantOf(escrow.refundAfter),
       ended_at: escrow.endedAt === 0n ? null : instantOf(escrow.endedAt),
     },
@@ -67,7 +69,7 @@ export async function intentOrChain(
   } catch (error) {
     if (!isSilent(error) || !knowsCluster(session)) throw error;
     const chain = await statusFromChain(session, intentId).catch((failed: unknown) => {
-      // A cluster that is away too leaves the service's own error to be said.
+      // Without a cluster the service's own error counts.
       if (isProblem(failed)) return null;
       throw failed;
     });
@@ -77,10 +79,7 @@ export async function intentOrChain(
   }
 }
 
-/**
- * The chain's own record of an intent, to be compared with what was agreed to here. What only the service could say
- * stays unsaid.
- */
+/** The chain's record of an intent, to compare with what was agreed to here; fields of the service alone stay unsaid. */
 export const recordFromChain = ({ intent_id, escrow }: ChainStatus): Intent =>
   intentOf({
     intent_id,
@@ -92,11 +91,9 @@ export const recordFromChain = ({ intent_id, escrow }: ChainStatus): Intent =>
 export const isFromChain = (found: Intent | ChainStatus): found is ChainStatus =>
   'source' in found && found.source === 'chain';
 
-const chainView: View<ChainStatus> = { lines: (shown, screen) => fromChainLines(shown, screen) };
-
-/** Shows what the chain says, and how the money comes back once that needs nobody any more. */
+/** Shows the chain's record, and the command that brings the money back once no one has to agree. */
 export function showFromChain({ terminal, clock }: CommandContext, chain: ChainStatus): 0 {
-  terminal.result(chain, chainView);
+  terminal.result(chain, { lines: fromChainLines });
   const { state, held, refund_after } = chain.escrow;
   const isDue = state !== 'open' || Date.parse(refund_after) <= clock.now();
   if (held > 0 && isDue) terminal.aside(['', ...nextLines(`farelock refund claim ${chain.intent_id}`)]);
@@ -104,26 +101,8 @@ export function showFromChain({ terminal, clock }: CommandContext, chain: ChainS
 }
 
 /** The escrow of an intent by the cluster alone, in the form that --json prints. */
-interface ChainStatus {
-  readonly intent_id: string;
-  readonly source: 'chain';
-  readonly escrow: {
-    readonly state: 'open' | 'captured' | 'refunded';
-    readonly address: string;
-    readonly vault_address: string;
-    readonly mint: string;
-    readonly program_id: string;
-    /** Atomic units: what the escrow is for, and what its vault holds now. */
-    readonly amount: number;
-    readonly held: number;
-    readonly refund_wallet: string;
-    /** RFC 3339, UTC: from then on anyone can refund. */
-    readonly refund_after: string;
-    readonly ended_at: string | null;
-  };
-}
+type ChainStatus = Readonly<NonNullable<Awaited<ReturnType<typeof statusFromChain>>>>;
 
-/** Where the money of an intent is, by its escrow alone. */
 function fromChainLines({ intent_id, escrow }: ChainStatus, { paint, width }: Screen): string[] {
   return [
     `${paint.bold(intent_id)}  ${paint.accent(`escrow ${escrow.state}`)}`,

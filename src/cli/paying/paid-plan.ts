@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../client/base/index.ts';
+import type { FlightsClient } from '../../client/index.ts';
 import { type PaymentPlan, PaymentPlanned } from '../../client/payer/index.ts';
 import { type Text, textOf } from '../../kernel/problems.ts';
 import { fieldLines, harmless, momentText, type Screen } from '../../terminal/index.ts';

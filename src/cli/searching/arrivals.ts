@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../client/base/index.ts';
+import type { FlightsClient } from '../../client/index.ts';
 import { withArrivals } from '../../kernel/domain/offers.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import { canDrawLive, harmlessDocument, openLiveSign, screenWidth } from '../../terminal/index.ts';

@@ -1,12 +1,12 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { dayName, harmless } from '../../terminal/index.ts';
+import { capital, dayName, harmless } from '../../terminal/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 
-/** A text read as a day. Days are YYYY-MM-DD. */
+/** The reading of a text as a day, YYYY-MM-DD. */
 type ReadDate =
   | { readonly kind: 'day'; readonly day: string }
   /** `03/04`: the first with the day in front, the second with the month in front. */
@@ -15,15 +15,15 @@ type ReadDate =
 
 interface DateRules {
   readonly nowMs: number;
-  /** A day without a year, and a weekday, is the first one from here on; today where it is left out. */
+  /** The first day that a weekday, or a day without a year, can be; default: today. */
   readonly from?: string | undefined;
-  /** True for a birthday or the end of a passport: a day without its year says too little. */
+  /** True for a birthday or the end of a passport, where the year can't be guessed. */
   readonly needsYear?: boolean;
 }
 
 /**
  * Reads a date as people type it, and as the tool itself prints it: `2026-12-22`, `Tue 22 Dec 2026`, `Dec 22`, `22/12`,
- * `22.12.2026`, `today`, `tomorrow`, `+30d`, `in 3 weeks`, `fri`, `next friday`. Counted from the day that it is here.
+ * `22.12.2026`, `today`, `tomorrow`, `+30d`, `in 3 weeks`, `fri`, `next friday`. Counts from the local date.
  */
 export function readDate(text: string, rules: DateRules): ReadDate {
   const wanted = text
@@ -88,7 +88,7 @@ function dayRead(text: string, read: ReadDate): string {
   });
 }
 
-/** Days that are counted, from now or to a weekday; null for any other text. */
+/** A day counted from now, or the next weekday; null for any other text. */
 function dayAhead(wanted: string, { nowMs, from }: DateRules): string | null {
   if (wanted === 'today') return dayFrom(nowMs, 0);
   if (wanted === 'tomorrow') return dayFrom(nowMs, 1);
@@ -118,7 +118,7 @@ const WORD_DAY = /^(\d{1,2})(?:st|nd|rd|th)?\.?[ -]?([a-z]{3,9})\.?(?:[ -](\d{4}
 const WORD_MONTH = /^([a-z]{3,9})\.?[ -]?(\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/;
 const NUMBERS = /^(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{4}|\d{2})|\.)?$/;
 
-/** Every reading of a text as a day of the calendar, the likelier first, and the weekday that it names. */
+/** All readings of a text as a day of the calendar, the likelier first, and its weekday. */
 function datesIn(
   wanted: string,
   needsYear: boolean,
@@ -149,7 +149,7 @@ function partsOf(text: string, needsYear: boolean): DateParts[] {
 const swapped = (found: RegExpExecArray | null): readonly (string | undefined)[] | null =>
   found && [found[0], found[2], found[1], found[3]];
 
-/** Two digits are a year to come; of what lies in the past they leave the century open. */
+/** Two digits mean a year to come; of a past one they leave the century open. */
 function yearOf(text: string | undefined, needsYear: boolean): number | null {
   if (text === undefined || (text.length === 2 && needsYear)) return null;
   return Number(text.length === 2 ? `20${text}` : text);
@@ -180,7 +180,7 @@ const isoOf = ({ year, month, day }: DateParts & { readonly year: number }): str
 
 const weekdayOf = (word: string): number | null => indexOf(WEEKDAYS, word);
 
-/** The place of a name that the word is, or begins with three letters or more of. */
+/** The place of the name that the word is, or that begins with it, from three letters on. */
 function indexOf(names: readonly string[], word: string): number | null {
   const at = word.length < 3 ? -1 : names.findIndex((name) => name.startsWith(word));
   return at < 0 ? null : at;
@@ -192,8 +192,6 @@ const daysOn = (weekday: number, days: readonly string[]): string[] =>
 const nameOf = (names: readonly string[], which: string | number): string =>
   capital(names[typeof which === 'number' ? which : (indexOf(names, which.toLowerCase()) ?? 0)] ?? '');
 
-const capital = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
-
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
@@ -204,7 +202,7 @@ function dayFrom(nowMs: number, days: number): string {
   return isoDay(Date.UTC(here.getFullYear(), here.getMonth(), here.getDate() + days, 12));
 }
 
-/** The same day of a later month, or the last one of a month that is too short for it. */
+/** The same day of a later month, or the last one of a shorter month. */
 function monthsFrom(nowMs: number, months: number): string {
   const here = new Date(nowMs);
   const [year, month] = [here.getFullYear(), here.getMonth() + months];

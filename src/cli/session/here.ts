@@ -26,8 +26,6 @@ interface HereGiven {
 /** The composition root. */
 type Rooms = typeof import('../../service/index.ts');
 
-export type Doors = ReturnType<typeof openHere>['doors'];
-
 /** What this process can run itself, each loaded when it is first asked for. */
 export function openHere(given: HereGiven, home: string, profile: Profile, rooms: () => Promise<Rooms>) {
   const { environment, clock } = given;

@@ -24,11 +24,9 @@ export const fareOf = (offer: Offer): KnownFare =>
 
 /** Another fare of the same flights; what a list does not say of it is undisclosed. */
 export const fareOfOption = (offer: Offer, option: FareOption): KnownFare => ({
-  ...fareOf(offer),
+  ...otherFare(offer, option),
   owner_name: option.owner_name,
-  fare_brand_name: option.fare_brand_name,
   cabin_class_marketing_name: null,
-  checked_bags_included: option.checked_bags_included,
   carry_on_bags_included: null,
   conditions: {
     refund_allowed: option.refundable,
@@ -38,19 +36,19 @@ export const fareOfOption = (offer: Offer, option: FareOption): KnownFare => ({
     change_penalty_amount: option.change_penalty_amount,
     change_penalty_currency: option.change_penalty_currency,
   },
-  total_amount_decimal: option.total_amount_decimal,
-  total_currency: option.total_currency,
-  base_amount_decimal: null,
-  tax_amount_decimal: null,
 });
 
 /** A fare of a lowcost carrier's menu. */
 export const fareOfMenu = (offer: Offer, fare: MenuFare): KnownFare => ({
+  ...otherFare(offer, fare),
+  carry_on_bags_included: fare.carry_on_bags_included,
+  conditions: fare.conditions,
+});
+
+const otherFare = (offer: Offer, fare: FareOption | MenuFare): KnownFare => ({
   ...fareOf(offer),
   fare_brand_name: fare.fare_brand_name,
   checked_bags_included: fare.checked_bags_included,
-  carry_on_bags_included: fare.carry_on_bags_included,
-  conditions: fare.conditions,
   total_amount_decimal: fare.total_amount_decimal,
   total_currency: fare.total_currency,
   base_amount_decimal: null,

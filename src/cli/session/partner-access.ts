@@ -5,17 +5,17 @@ import {
   createPartnerDesk,
   loadPartner,
   type OperatorClient,
-  type PartnerClient,
   type PartnerDesk,
 } from '../../client/index.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
+import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Environment, type Profile, settingsIn } from '../settings/index.ts';
 import { readKeyFile, readOwnKeyFile } from './key-file.ts';
 import { encrypted } from './profile-in-use.ts';
 
-/** Whose key and whose token a command uses; unnamed: what the environment, the profile or the sandbox has. */
+/** The owners of the key and the token in use; unnamed: those of the environment, the profile or the sandbox. */
 export interface PartnerIdentity {
   /** `--partner`: the key file of this partner under FARELOCK_HOME. */
   readonly partner?: string | undefined;
@@ -23,14 +23,7 @@ export interface PartnerIdentity {
   readonly customer?: string | undefined;
 }
 
-/** The environment that the key in use is for; a key that does not name one is treated as live. */
-type PartnerEnvironment = 'demo' | 'live';
-
-export interface PartnerAccess {
-  readonly client: PartnerClient;
-  /** From the prefix of the key. */
-  environment(): Promise<PartnerEnvironment>;
-}
+export type PartnerAccess = Readonly<Awaited<ReturnType<typeof openPartner>>>;
 
 interface PartnerAccessGiven {
   readonly environment: Environment;
@@ -45,15 +38,13 @@ const EMBEDDED_URL = 'http://farelock.local';
 const SANDBOX_PARTNER = 'par_sandbox_bank';
 const SANDBOX_CUSTOMER = 'cus_demo_ana';
 
-interface Place {
-  readonly baseUrl: string;
-  readonly fetch: Fetch;
-  /** null: the service is a remote one. */
-  readonly operatorKeyFile: (() => Promise<string>) | null;
-}
+type Place = Awaited<ReturnType<typeof placeOf>>;
 
-/** @throws Problem `usage` for a profile without a partner service, `address_unencrypted` */
-async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place> {
+/**
+ * The partner service; `operatorKeyFile` is null for a remote one.
+ * @throws Problem `usage` for a profile without a partner service, `address_unencrypted`
+ */
+async function placeOf({ profile, embedded }: PartnerAccessGiven) {
   if (profile.partnerUrl !== null) {
     const baseUrl = encrypted(profile.partnerUrl, 'partner_url', profile);
     return { baseUrl, fetch: overNetwork(), operatorKeyFile: null };
@@ -70,15 +61,10 @@ async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place
 }
 
 /** The partner service as one partner, and where needed for one customer. No key is ever in argv. */
-export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentity): Promise<PartnerAccess> {
+export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentity) {
   const { environment, timeoutMs } = given;
   const [place, { createPartnerClient }] = await Promise.all([placeOf(given), loadPartner()]);
-  let key: string | null = null;
-  let token: Promise<string> | null = null;
-  const apiKey = async () => {
-    key ??= await apiKeyOf(given, place, who.partner);
-    return key;
-  };
+  const apiKey = once(() => apiKeyOf(given, place, who.partner));
   return {
     client: createPartnerClient({
       baseUrl: place.baseUrl,
@@ -86,11 +72,9 @@ export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentit
       serviceName: settingsIn(environment)('service_name') ?? 'farelock',
       timeoutMs,
       apiKey,
-      customerToken: () => {
-        token ??= customerTokenOf(given, place, who.customer);
-        return token;
-      },
+      customerToken: once(() => customerTokenOf(given, place, who.customer)),
     }),
+    /** By the prefix of the key in use; a key without one is treated as live. */
     environment: async () => ((await apiKey()).startsWith('flk_demo_') ? 'demo' : 'live'),
   };
 }
@@ -133,7 +117,8 @@ async function apiKeyOf(given: PartnerAccessGiven, place: Place, partner: string
     });
   }
   const path = join(home, 'keys', `partner-${partner ?? SANDBOX_PARTNER}.key`);
-  if (!existsSync(path) && place.operatorKeyFile !== null) await makeSandbox(given, place);
+  // The embedded service makes the demo partners and their key files when it is first asked for them.
+  if (!existsSync(path) && place.operatorKeyFile !== null) await (await deskAt(given, place)).partners();
   if (!existsSync(path)) {
     throw problem('no_api_key', {
       message: `There is no key for ${partner ?? SANDBOX_PARTNER} here.`,
@@ -141,11 +126,6 @@ async function apiKeyOf(given: PartnerAccessGiven, place: Place, partner: string
     });
   }
   return readKeyFile(path);
-}
-
-/** The demo partners and their key files are made when the embedded service is first asked for anything of theirs. */
-async function makeSandbox(given: PartnerAccessGiven, place: Place): Promise<void> {
-  await (await deskAt(given, place)).partners();
 }
 
 async function customerTokenOf(given: PartnerAccessGiven, place: Place, customer: string | undefined): Promise<string> {

@@ -1,14 +1,12 @@
 import type { PaymentRequest, ProgramTrust, Spender, SpendingPolicy } from '../../client/base/index.ts';
 import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/index.ts';
-import { loadPayer, loadPayerPlan, type Payer } from '../../client/payer/index.ts';
+import { loadPayer, loadPayerPlan, type Payer, type PayerPorts } from '../../client/payer/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { farelock, shell } from '../../kernel/shell-word.ts';
-import { type Cluster, type Signer, SOLANA_NETWORKS } from '../../solana/index.ts';
+import { SOLANA_NETWORKS } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type GlobalOptions, loadWrite, type Profile } from '../settings/index.ts';
-
-export type PaidHere = ReturnType<typeof openPaidHere>;
 
 /** The payments that this run has signed or sent again, or whose answers it has: an interruption lists them. */
 export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 'shown'>>) {
@@ -36,50 +34,36 @@ export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 
  * A payer that is loaded, with its wallet, cluster and journal, by the first paid call: reads pay for nothing. Under
  * --dry-run it is one that has no key.
  */
-export function openPayer(ports: {
-  readonly wallet: () => Promise<Signer>;
-  /** True when there is a wallet already: none is made for a plan. */
-  readonly hasWallet: () => boolean;
-  readonly cluster: () => Promise<Cluster>;
-  readonly store: () => Promise<ClientStore>;
-  readonly policy: SpendingPolicy;
-  readonly trust: ProgramTrust;
+export function openPayer({
+  profile,
+  store,
+  noted,
+  hasWallet,
+  isDryRun,
+  ...ports
+}: Omit<PayerPorts, 'journal' | 'network' | 'usdcMint'> & {
   readonly profile: Pick<Profile, 'name' | 'isProjectsChoice'>;
-  readonly isDryRun: boolean;
-  readonly clock: Clock;
+  readonly store: () => Promise<ClientStore>;
   /** Called for every payment that is signed or sent again, before it leaves. */
   readonly noted: (paymentId: string) => void;
-  readonly neverLanded: (paymentId: string) => Promise<boolean>;
-  /** Shows notes for the person beside the answer. */
-  readonly say: (text: string) => void;
+  /** True when there is a wallet already: none is made for a plan. */
+  readonly hasWallet: () => boolean;
+  readonly isDryRun: boolean;
 }): Payer {
   return {
     async send(exchange, patience, options) {
       const { network, usdcMint } = await ports.cluster();
-      checkChoice(ports.profile, network);
-      const common = {
-        cluster: ports.cluster,
-        journal: async () => notedBy(await ports.store(), ports.noted),
-        policy: ports.policy,
-        trust: ports.trust,
-        network,
-        usdcMint,
-        clock: ports.clock,
-        neverLanded: ports.neverLanded,
-        warn: ports.say,
-      };
-      if (ports.isDryRun) {
+      checkChoice(profile, network);
+      const common = { ...ports, network, usdcMint, journal: async () => notedBy(await store(), noted) };
+      if (isDryRun) {
         const { createPlanner } = await loadPayerPlan();
-        const wallet = async () => (ports.hasWallet() ? (await ports.wallet()).address : null);
-        return createPlanner({ ...common, trust: { ...ports.trust, accept: null }, wallet }).send(
-          exchange,
-          patience,
-          options,
-        );
+        const wallet = async () => (hasWallet() ? (await ports.signer()).address : null);
+        const planner = createPlanner({ ...common, trust: { ...ports.trust, accept: null }, wallet });
+        return planner.send(exchange, patience, options);
       }
       const { createPayer } = await loadPayer();
-      const answer = await createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
-      if (answer.isKept) ports.say('Already paid but not shown until now: nothing more was charged.');
+      const answer = await createPayer(common).send(exchange, patience, options);
+      if (answer.isKept) ports.warn?.('Already paid but not shown until now: nothing more was charged.');
       return answer;
     },
   };

@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../client/base/index.ts';
+import type { FlightsClient } from '../../client/index.ts';
 import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/index.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
@@ -8,12 +8,6 @@ import { settingsIn } from '../settings/index.ts';
 import { type KnownFare, keptFare } from './known-fare.ts';
 import type { KnownJourney } from './recent.ts';
 import type { Surroundings } from './surroundings.ts';
-
-interface Funding {
-  readonly transaction: string;
-  /** CAIP-2. */
-  readonly network: string;
-}
 
 /** Notes that the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
 export interface IntentNotes {
@@ -35,7 +29,7 @@ export function notesOf(remembered: Pick<NotedIntent, 'summary'> | undefined): I
   return { ...Object.fromEntries(said), ...(fare && { fare }) };
 }
 
-/** Brings the notes of a remembered intent up to date; of one that was made elsewhere nothing is kept. */
+/** Updates the notes of a remembered intent; one made elsewhere has none. */
 export async function noteIntent(
   store: ClientStore,
   intent: Intent,
@@ -79,8 +73,8 @@ export async function supportCodeOf(store: ClientStore, id: string): Promise<str
 }
 
 /**
- * The intent, with the operator's reason once a refund was rejected: the support code goes along only then, and once,
- * for a wrong one counts against whoever sends it.
+ * The intent, with the operator's reason once a refund was rejected: the support code is sent only then, and once, because
+ * a wrong one counts against its sender.
  */
 export async function withReason(
   { session, environment, signal, terminal }: Surroundings,
@@ -94,7 +88,6 @@ export async function withReason(
   try {
     return await flights.intent(intent.intent_id, { signal, supportCode });
   } catch (error) {
-    // How the intent stands is known all the same.
     if (!isProblem(error, 'support_code_mismatch', 'too_many_attempts')) throw error;
     terminal.note(`The operator's reason isn't shown: ${error.message}`);
     return intent;
@@ -102,14 +95,14 @@ export async function withReason(
 }
 
 /** The payment that funded an escrow from here, by the journal; null where another wallet paid it. */
-export async function fundingPayment(store: ClientStore, intent: Intent): Promise<Funding | null> {
+export async function fundingPayment(store: ClientStore, intent: Intent) {
   for (const { transaction, network } of await store.paymentsTo(intent.escrow.address)) {
     if (transaction) return { transaction, network };
   }
   return null;
 }
 
-/** The payment into the escrow that was signed here and may be carried out, or was: an open one before the others. */
+/** The payment into the escrow that was signed here and was, or may be, carried out; an open one first. */
 export async function signedBooking(store: ClientStore, intent: Intent): Promise<PaymentRecord | null> {
   const signed = (await store.paymentsTo(intent.escrow.address)).filter(({ state }) =>
     ['signed', 'sent', 'refused', 'answered'].includes(state),

@@ -1,22 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Agreed, Allowance, FlightsClient, ProgramTrust } from '../../client/base/index.ts';
-import { loadFlights, type OperatorClient, type PartnerDesk } from '../../client/index.ts';
+import type { Agreed, Allowance } from '../../client/base/index.ts';
+import { loadFlights } from '../../client/index.ts';
 import { type ClientStore, loadStore } from '../../client/journal/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
-import { type Problem, problem } from '../../kernel/problems.ts';
-import type { Cluster, Signer } from '../../solana/index.ts';
+import { problem } from '../../kernel/problems.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type Environment, type GlobalOptions, homeOf, type Profile } from '../settings/index.ts';
-import { type Doors, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
+import { openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
 import { openNotebook } from './notebook.ts';
-import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
-import { openPaidHere, openPayer, type PaidHere, spendingPolicy, trustOf } from './paying.ts';
+import type { PartnerIdentity } from './partner-access.ts';
+import { openPaidHere, openPayer, spendingPolicy, trustOf } from './paying.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
-import { openRecentOffers, type RecentOffers } from './recent.ts';
+import { openRecentOffers } from './recent.ts';
 import { openWallet } from './wallet.ts';
 
 interface FlightsOptions {
@@ -24,44 +23,6 @@ interface FlightsOptions {
   readonly agreed?: Agreed;
   /** A client without a key, whose paid calls end with what would be signed. */
   readonly plan?: true;
-}
-
-/** The ground that commands stand on. Everything is opened when it is first asked for, and at most once. */
-export interface Session extends Doors {
-  readonly home: string;
-  readonly profile: Profile;
-  readonly isEmbedded: boolean;
-  /** Of the flight service. */
-  readonly baseUrl: string;
-  readonly keypairFile: string;
-  readonly recentOffers: RecentOffers;
-  readonly recentCases: ReturnType<typeof openRecentCases>;
-  /** The escrow programs that this profile pays into. */
-  readonly trust: ProgramTrust;
-  flights(options?: FlightsOptions): Promise<FlightsClient>;
-  /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
-   * @throws Problem `no_operator_key` */
-  operator(): Promise<OperatorClient>;
-  /** The partner service, as one partner and for one customer (partner-access.ts). */
-  partner(who?: PartnerIdentity): Promise<PartnerAccess>;
-  /** The operator's desk of the partner service. @throws Problem `no_operator_key` */
-  partnerDesk(): Promise<PartnerDesk>;
-  store(): Promise<ClientStore>;
-  readonly paidHere: PaidHere;
-  /** @throws Problem `no_wallet`, `keypair_unreadable` */
-  wallet(): Promise<Signer>;
-  cluster(): Promise<Cluster>;
-  /** How the flight service of this profile is reached. @throws Problem `usage` for a profile without one */
-  transport(): Promise<Fetch>;
-  /** The cluster's JSON-RPC, for web3.js. */
-  rpc(): Promise<{ url: string; fetch: Fetch }>;
-  /** True when the chain shows that a payment of the journal did not land and never will. */
-  neverLanded(paymentId: string): Promise<boolean>;
-  /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
-  work(part?: 'partner'): Promise<number | null>;
-  /** The last trouble with the files of the services of this process, in the words for this machine. */
-  trouble(): Promise<Problem | null>;
-  close(): Promise<void>;
 }
 
 interface SessionGiven {
@@ -79,8 +40,13 @@ interface SessionGiven {
 
 const EMBEDDED_URL = 'http://farelock.local';
 
-/** @throws Problem `usage` for a profile that is not known */
-export async function openSession(given: SessionGiven): Promise<Session> {
+export type Session = Readonly<Awaited<ReturnType<typeof openSession>>>;
+
+/**
+ * Opens what commands stand on, each part when it is first asked for, and at most once.
+ * @throws Problem `usage` for a profile that is not known
+ */
+export async function openSession(given: SessionGiven) {
   const { environment, globals, terminal, clock } = given;
   const home = resolve(homeOf(environment));
   const profile = given.profile ?? (await profileOf(environment, globals, home, given.folder));
@@ -93,6 +59,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const cluster = once(async () =>
     isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock, terminal),
   );
+  /** @throws Problem `no_wallet`, `keypair_unreadable` */
   const wallet = once(async () =>
     openWallet({
       keypairFile,
@@ -129,39 +96,48 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     home,
     profile,
     isEmbedded,
+    /** Of the flight service. */
     baseUrl,
     keypairFile,
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
+    /** The escrow programs that this profile pays into. */
     trust,
     ...local.doors,
     cluster,
     wallet,
     store,
     paidHere,
+    /** How the flight service of this profile is reached. @throws Problem `usage` for a profile without one */
     transport,
-    flights: async (options = {}) => {
+    flights: async (options: FlightsOptions = {}) => {
       const { createFlightsClient } = await loadFlights();
       const payer = openPayer({
-        ...{ wallet, cluster, store, clock, profile, neverLanded, trust },
+        ...{ signer: wallet, cluster, store, clock, profile, neverLanded, trust, warn: terminal.note },
         policy: spendingPolicy({ ...given, agreed: options.agreed }, profile),
         noted: paidHere.note,
-        say: terminal.note,
         isDryRun: globals.dryRun === true || options.plan === true,
         hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
       });
       return createFlightsClient({ ...reach, fetch: await transport(), payer, clock });
     },
+    /** The operator API. @throws Problem `no_operator_key` */
     operator: async () =>
       (await import('./partner-access.ts')).openOperator(partnerGiven, { baseUrl, fetch: await transport() }),
-    partner: async (who = {}) => (await import('./partner-access.ts')).openPartner(partnerGiven, who),
+    /** The partner service, as one partner and for one customer. */
+    partner: async (who: PartnerIdentity = {}) => (await import('./partner-access.ts')).openPartner(partnerGiven, who),
+    /** The operator's desk of the partner service. @throws Problem `no_operator_key` */
     partnerDesk: async () => (await import('./partner-access.ts')).openPartnerDesk(partnerGiven),
+    /** The cluster's JSON-RPC, for web3.js. */
     rpc,
+    /** True when the chain shows that a payment of the journal did not land and never will. */
     neverLanded,
-    async work(part) {
+    /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
+    async work(part?: 'partner') {
       if (!isEmbedded) return null;
       return (await (await openLocal()).worker.runDue(part)).nextDueAtMs;
     },
+    /** The last trouble with the files of the services of this process, in the words for this machine. */
     trouble: async () => (await openLocal.opened())?.trouble() ?? null,
     async close() {
       await store.opened()?.then((opened) => opened.shut());

@@ -1,27 +1,21 @@
 import { STATUS_CODES } from 'node:http';
-import type { Connection, PublicKey } from '@solana/web3.js';
 import { type Fetch, type HttpHeaders, lowerCase } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Profile } from '../settings/index.ts';
 
-/** How the cluster of a session is asked. */
+/** The cluster of a session as web3.js needs it. */
 export interface ClusterDoor {
   rpc(): Promise<{ readonly url: string; readonly fetch: Fetch }>;
   readonly profile: Pick<Profile, 'commitment' | 'webSocketUrl'>;
 }
 
+export type WalletConnection = Awaited<ReturnType<typeof connectWallet>>;
+
 /**
  * The wallet's own view of a cluster: web3.js over any fetch, so that the embedded cluster and an RPC provider are
  * asked by the same code. The only place that loads it.
  */
-export interface WalletConnection {
-  readonly connection: Connection;
-  key(address: string): PublicKey;
-  /** One JSON-RPC call that web3.js does not know. */
-  call(method: string, parameters: readonly unknown[]): Promise<unknown>;
-}
-
-export async function connectWallet(session: ClusterDoor): Promise<WalletConnection> {
+export async function connectWallet(session: ClusterDoor) {
   const { url, fetch } = await session.rpc();
   const web3 = await import('@solana/web3.js');
   const connection = new web3.Connection(url, {
@@ -32,8 +26,9 @@ export async function connectWallet(session: ClusterDoor): Promise<WalletConnect
   });
   return {
     connection,
-    key: (address) => new web3.PublicKey(address),
-    call: (method, parameters) => rpcCall(url, fetch, method, parameters),
+    key: (address: string) => new web3.PublicKey(address),
+    /** One JSON-RPC call that web3.js does not know. */
+    call: (method: string, parameters: readonly unknown[]) => rpcCall(url, fetch, method, parameters),
   };
 }
 

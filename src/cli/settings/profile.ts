@@ -3,6 +3,9 @@ import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type Limits, NO_LIMITS } from '../../client/base/index.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../solana/index.ts';
+import type { Environment } from '../../terminal/index.ts';
+
+export type { Environment };
 
 /** Options that every command takes (CONTRACT, section 14). */
 export interface GlobalOptions {
@@ -28,8 +31,6 @@ export interface GlobalOptions {
 
 /** 0 done, 8 ended and not as asked, 130 interrupted with a result; every other code comes from a problem. */
 export type ExitCode = 0 | 8 | 130;
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Where a command runs: on the embedded stack, or against a service by address, with the settings of the cluster that

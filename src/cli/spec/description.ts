@@ -1,12 +1,12 @@
 import type { Argument, Option } from 'commander';
-import { type CommandSpec, commandsOf, type Effect, type ToolSpec } from './command.ts';
+import { type CommandSpec, commandsOf, type ToolSpec } from './command.ts';
 import { isRepeated, shapeOf, type ValueShape } from './options.ts';
 import { argumentOf, GLOBAL_OPTIONS, optionOf } from './tree.ts';
 
 /** The commands as data: for `help --json`, `mcp` and the pages. Read from the specs that the tool parses by. */
 
 export interface ParameterDescription {
-  /** As it is written: `from`, or `--max-stops`. */
+  /** `from`, or `--max-stops`. */
   readonly name: string;
   /** `-y`, where there is one. */
   readonly short?: string;
@@ -21,27 +21,11 @@ export interface ParameterDescription {
   readonly default?: string | number | boolean;
 }
 
-export interface CommandDescription {
-  /** `intent create` */
-  readonly name: string;
-  readonly description: string;
-  /** `reads`, `pays`, `changes` what a service keeps, or `local`: only this machine. */
-  readonly effect: Effect;
-  readonly arguments: readonly ParameterDescription[];
-  readonly options: readonly ParameterDescription[];
-  readonly examples: readonly string[];
-}
-
-export interface ToolDescription {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly global_options: readonly ParameterDescription[];
-  readonly commands: readonly CommandDescription[];
-}
+export type CommandDescription = Readonly<ReturnType<typeof describeCommand>>;
+export type ToolDescription = Readonly<ReturnType<typeof describeTool>>;
 
 /** Every command that can be run, in the order of the help. */
-export const describeTool = (tool: ToolSpec, version: string): ToolDescription => ({
+export const describeTool = (tool: ToolSpec, version: string) => ({
   name: 'farelock',
   version,
   description: tool.summary,
@@ -59,7 +43,7 @@ const VERSION: ParameterDescription = {
   value: null,
 };
 
-const describeCommand = (spec: CommandSpec): CommandDescription => ({
+const describeCommand = (spec: CommandSpec) => ({
   name: spec.name,
   description: spec.summary,
   effect: spec.effect,
@@ -68,15 +52,13 @@ const describeCommand = (spec: CommandSpec): CommandDescription => ({
   examples: spec.examples,
 });
 
-function describeArgument(argument: Argument): ParameterDescription {
-  return {
-    name: argument.name(),
-    description: argument.description,
-    required: argument.required,
-    repeated: argument.variadic,
-    value: shapeOf(argument.parseArg) ?? { type: 'string' },
-  };
-}
+const describeArgument = (argument: Argument): ParameterDescription => ({
+  name: argument.name(),
+  description: argument.description,
+  required: argument.required,
+  repeated: argument.variadic,
+  value: shapeOf(argument.parseArg) ?? { type: 'string' },
+});
 
 function describeOption(option: Option): ParameterDescription {
   const takesValue = option.required || option.optional;

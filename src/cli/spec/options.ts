@@ -37,14 +37,25 @@ export const shapeOf = (parse: unknown): ValueShape | undefined =>
 const wrong = (flag: string, value: string, want: string) =>
   problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
 
-/** A choice that there is not: names the likely one, or all. */
-const notAmong = (flag: string, value: string, wanted: string, choices: readonly string[]) => {
-  const hint = didYouMean(wanted, choices);
-  return problem('usage', {
-    message: `${flag} ${value}: that is not one of the choices.${hint && ` ${hint}`}`,
-    fix: `Give ${flag} one of ${choices.join(', ')}.`,
+const matching = (flag: string, pattern: string, want: string) =>
+  shaped({ type: 'string', pattern }, (value): string => {
+    if (!new RegExp(pattern).test(value)) throw wrong(flag, value, want);
+    return value;
   });
-};
+
+/** One of the choices, in full or by a beginning that only it has; a refusal names the likely one, or all. */
+const among = <T extends string>(flag: string, choices: readonly T[], written: (value: string) => string) =>
+  shaped({ type: 'string', enum: choices }, (value): T => {
+    const wanted = written(value);
+    const started = choices.filter((choice) => choice.startsWith(wanted));
+    const found = choices.find((choice) => choice === wanted) ?? (started.length === 1 ? started[0] : undefined);
+    if (found) return found;
+    const hint = didYouMean(wanted, choices);
+    throw problem('usage', {
+      message: `${flag} ${value}: that is not one of the choices.${hint && ` ${hint}`}`,
+      fix: `Give ${flag} one of ${choices.join(', ')}.`,
+    });
+  });
 
 export const integerOption = (flag: string, least: number, most: number) =>
   shaped({ type: 'integer', minimum: least, maximum: most }, (value) => {
@@ -65,17 +76,13 @@ export const usdcOption = (flag: string) =>
     }
   });
 
-export const solOption = (flag: string) =>
-  shaped({ type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9})?$' }, (value): bigint => {
-    if (!/^\d{1,9}(\.\d{1,9})?$/.test(value)) throw wrong(flag, value, 'an amount of SOL such as 1.5');
-    return unitsOf(value, 9);
-  });
+export const solOption = (flag: string) => {
+  const amount = matching(flag, '^[0-9]{1,9}([.][0-9]{1,9})?$', 'an amount of SOL such as 1.5');
+  return shaped(amount.shape, (value) => unitsOf(amount(value), 9));
+};
 
 export const addressOption = (flag: string) =>
-  shaped({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' }, (value): string => {
-    if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value)) throw wrong(flag, value, 'an address of a Solana wallet');
-    return value;
-  });
+  matching(flag, '^[1-9A-HJ-NP-Za-km-z]{32,44}$', 'an address of a Solana wallet');
 
 export const clockTimeOption = (flag: string) =>
   shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value): string => {
@@ -91,34 +98,16 @@ export const airportOption = (value: string): string =>
   /^[A-Za-z]{3}$/.test(value) ? value.toUpperCase() : value.trim();
 
 export const choiceOption = <T extends string>(flag: string, choices: readonly T[]) =>
-  shaped({ type: 'string', enum: choices }, (value): T => {
-    const wanted = value.trim().toLowerCase().replace(/[- ]/g, '_');
-    const exact = choices.find((choice) => choice === wanted);
-    const started = choices.filter((choice) => choice.startsWith(wanted));
-    const found = exact ?? (started.length === 1 ? started[0] : undefined);
-    if (!found) throw notAmong(flag, value, wanted, choices);
-    return found;
-  });
+  among(flag, choices, (value) => named(value).toLowerCase());
 
 export const durationOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, parseDuration);
 
 /** One of the names that the partner service writes in capitals: `funds-received` is FUNDS_RECEIVED. */
-export const namedOption = <T extends string>(flag: string, names: readonly T[]) =>
-  shaped({ type: 'string', enum: names }, (value): T => {
-    const wanted = value.trim().toUpperCase().replace(/[- ]/g, '_');
-    const exact = names.find((name) => name === wanted);
-    const started = names.filter((name) => name.startsWith(wanted));
-    const found = exact ?? (started.length === 1 ? started[0] : undefined);
-    if (!found) throw notAmong(flag, value, wanted, names);
-    return found;
-  });
+export const namedOption = <T extends string>(flag: string, names: readonly T[]) => among(flag, names, named);
 
 /** A decimal as it is written; it never becomes a number. */
 export const decimalOption = (flag: string) =>
-  shaped({ type: 'string', pattern: '^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$' }, (value): string => {
-    if (!/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/.test(value)) throw wrong(flag, value, 'an amount such as 12.50');
-    return value;
-  });
+  matching(flag, '^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$', 'an amount such as 12.50');
 
 /** A time span that may be nothing at all. */
 export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, (value): number =>
@@ -149,7 +138,7 @@ export const FOR_CUSTOMER = option(
   'act for this customer, with a new token (or FARELOCK_CUSTOMER_TOKEN)',
 );
 
-/** A person's word for what is done with a live key. */
+/** A person's consent to changes with a live key. */
 export const IN_LIVE = option('--live', 'confirm that you mean the live environment');
 
 /** The options that name a cluster; each has a variable, and a key in the file of a cluster. */

@@ -17,7 +17,7 @@ export type TypedField =
   | { readonly kind: 'value'; readonly value: string }
   /** A date with two readings, both as YYYY-MM-DD. */
   | { readonly kind: 'either'; readonly days: readonly [string, string] }
-  /** A date or a country that is none; a sentence that says so. */
+  /** No date or no country; a sentence that says so. */
   | { readonly kind: 'wrong'; readonly message: string };
 
 /**
@@ -49,11 +49,11 @@ export function typedField(field: PassengerField, text: string, nowMs: number): 
 
 const SEPARATORS = /[\s./\p{Pd}]/gu;
 
-/** Without what makes it readable: `00351 912-345-678` and `+44 (0)20 7946 0958` are +351912345678 and +442079460958. */
+/** A number without separators: `00351 912-345-678` and `+44 (0)20 7946 0958` are +351912345678 and +442079460958. */
 const phoneNumber = (text: string): string =>
   text.normalize('NFKC').replaceAll('(0)', '').replace(SEPARATORS, '').replace(/[()]/g, '').replace(/^00/, '+');
 
-/** The passengers of a file with every field in the form that is booked; what cannot be read stays as it is. */
+/** The passengers of a file with every field in the form that is booked; unreadable ones stay. */
 export const plainPassengers = (list: readonly unknown[], nowMs: number): unknown[] =>
   list.map((passenger) =>
     typeof passenger === 'object' && passenger !== null && !Array.isArray(passenger)
@@ -67,7 +67,7 @@ function plainField(field: string, value: unknown, nowMs: number): unknown {
   return read.kind === 'value' ? read.value : value;
 }
 
-/** The passengers that a person types for a lock: kept sealed until it ends, so that an interruption loses none. */
+/** The passengers that a person types for a lock, kept sealed until it ends, so that an interruption loses none. */
 export async function openTyped(
   { session, terminal }: Pick<CommandContext, 'session' | 'terminal'>,
   { intent_id: id, expires_at }: Pick<Intent, 'intent_id' | 'expires_at'>,
@@ -104,8 +104,8 @@ export function typedText(typed: readonly TravellerFields[]): string {
 const { languages, also }: { languages: string; also: Readonly<Record<string, string>> } = names;
 
 /**
- * The code of a country: from its alpha-2 or alpha-3 code in any case, which stays the one that was given, or from its
- * name, in English or another language, as alpha-2; null where no country or more than one is called so.
+ * The code of a country: its alpha-2 or alpha-3 code as given, in capitals, or the alpha-2 code of its name in English or
+ * another language; null where no country, or more than one, has that name.
  */
 export function countryNamed(text: string): string | null {
   const code = text.trim().toUpperCase();
@@ -154,9 +154,9 @@ const GENDER_CHOICES = [
 type FieldRules = Pick<PassengerRules, 'departureDate' | 'today'>;
 
 interface Asked {
-  /** Said before each question. */
+  /** Precedes each question. */
   readonly who?: string;
-  /** Answers from before an interruption: only what comes after them is asked for. */
+  /** Answers from before an interruption: only the fields after them are asked for. */
   readonly known?: TravellerFields | undefined;
   /** Called after each answer, with all of them. */
   readonly onAnswer?: (answers: TravellerFields) => Promise<void>;
@@ -189,7 +189,7 @@ export async function askFields(
   }
 }
 
-/** The same with ordinary questions, which have no way back. */
+/** Asks the same with ordinary questions, which have no way back. */
 export async function askAllFields(
   prompts: Prompts,
   wanted: readonly PassengerField[],
@@ -220,42 +220,22 @@ async function askField(
     return ask.choose<string>({ message, lines: TITLES.map((title) => ({ name: title, value: title })), preset });
   }
   if (field === 'gender') return ask.choose<string>({ message, lines: GENDER_CHOICES, preset });
-  const answer = await ask.text({ message, preset, check: (text) => wrongField(field, text, rules, nowMs) });
+  const check = async (text: string) => (await checkedValues(field, text, rules, nowMs)).wrong;
+  const answer = await ask.text({ message, preset, check });
   if (answer.kind === 'back') return answer;
-  const [value = answer.value, ...others] = await bookableValues(field, answer.value, rules, nowMs);
+  const { bookable } = await checkedValues(field, answer.value, rules, nowMs);
+  const [value = answer.value, ...others] = bookable;
   if (others.length === 0) return { kind: 'answer', value };
   const chosen = await ask.choose({ message: whichDay(answer.value), lines: dayChoices([value, ...others]) });
   return chosen.kind === 'answer' ? chosen : askField(ask, field, message, rules, nowMs, preset);
 }
 
-/** A sentence that says what is wrong with an answer; null when it can be booked. */
-async function wrongField(
-  field: PassengerField,
-  text: string,
-  rules: FieldRules,
-  nowMs: number,
-): Promise<string | null> {
+/** The values of an answer that can be booked: two days are a choice for the person. Without any, a sentence why. */
+async function checkedValues(field: PassengerField, text: string, rules: FieldRules, nowMs: number) {
   const read = typedField(field, text, nowMs);
-  if (read.kind === 'wrong') return read.message;
-  const [first = null, ...rest] = await Promise.all(
-    valuesOf(read).map((value) => checkPassengerField(field, value, rules)),
-  );
-  return first === null || rest.includes(null) ? null : `It ${first}`;
+  if (read.kind === 'wrong') return { bookable: [], wrong: read.message };
+  const values = read.kind === 'value' ? [read.value] : read.days;
+  const faults = await Promise.all(values.map((value) => checkPassengerField(field, value, rules)));
+  const bookable = values.filter((_, index) => faults[index] === null);
+  return { bookable, wrong: bookable.length > 0 ? null : `It ${faults[0]}` };
 }
-
-/** The values of a valid answer: one, or two days of which a person has to choose one. */
-async function bookableValues(
-  field: PassengerField,
-  text: string,
-  rules: FieldRules,
-  nowMs: number,
-): Promise<string[]> {
-  const bookable: string[] = [];
-  for (const value of valuesOf(typedField(field, text, nowMs))) {
-    if ((await checkPassengerField(field, value, rules)) === null) bookable.push(value);
-  }
-  return bookable;
-}
-
-const valuesOf = (read: TypedField): readonly string[] =>
-  read.kind === 'value' ? [read.value] : read.kind === 'either' ? read.days : [];

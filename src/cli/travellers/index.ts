@@ -14,7 +14,7 @@ import {
 import { problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
-import { type IntentNotes, notesOf } from '../session/index.ts';
+import { type IntentNotes, notesOf, sourceName } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { askAllFields, openTyped, plainPassengers, typedText } from './fields.ts';
 
@@ -28,13 +28,13 @@ export async function rulesFor({ session, clock }: CommandContext, intent: Inten
   };
 }
 
-/** Where the passengers of a booking come from; neither: they are asked for. */
+/** The source of a booking's passengers; without one they are asked for. */
 interface PassengersFrom {
   /** A JSON file, or `-`. */
   readonly passengers?: string | undefined;
-  /** Names of saved travellers, the one who receives all e-mails first. */
+  /** Names of saved travellers; the first receives all e-mails. */
   readonly traveller?: readonly string[] | undefined;
-  /** The lock, until whose end what was typed is kept. */
+  /** The lock; typed passengers are kept until its end. */
   readonly intent: Pick<Intent, 'intent_id' | 'expires_at'>;
 }
 
@@ -78,8 +78,8 @@ export async function readPassengers(
 }
 
 /**
- * Whose passport expires before the journey ends, as far as this home knows the journey: said before anything is paid.
- * The service takes such a passport: it may be renewed in time.
+ * Passports that expire before the journey ends, as far as this home knows the journey; shown before anything is paid. The
+ * service takes them, since they may be renewed in time.
  */
 export function passportWarnings(
   passengers: readonly Passenger[],
@@ -120,8 +120,6 @@ async function askPassengers(
 }
 
 const MOST_BYTES = 1_048_576;
-
-const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
 
 /**
  * The passengers in a JSON file, or on standard input (`-`): an array, `{ "passengers": […] }`, or one passenger
@@ -173,7 +171,7 @@ const unreadable = (
   cause?: unknown,
 ) => problem('file_unreadable', { message, fix, cause });
 
-/** The rules that a traveller is saved by: those of a passenger of a flight that is not known yet. */
+/** The rules for a saved traveller: those of a passenger of an unknown flight. */
 const rulesOf = (nowMs: number): PassengerRules => ({
   count: 1,
   departureDate: null,
@@ -199,7 +197,7 @@ export async function travellerFromFile(context: CommandContext, source: string)
   return fieldsOf(list[0]);
 }
 
-/** The known fields of what was checked before; an empty one is one that is not known. */
+/** The fields of a checked passenger, without empty ones. */
 function fieldsOf(passenger: unknown): TravellerFields {
   const given = passenger as Readonly<Record<string, unknown>>;
   const fields: Partial<Record<PassengerField, string>> = {};
@@ -223,7 +221,7 @@ export async function askTraveller(context: CommandContext): Promise<TravellerFi
 /** Details of a saved traveller that a booking may still need. */
 export interface TravellerState {
   readonly passport: 'none' | 'valid' | 'expired';
-  /** Fields that a lowcost booking needs and that are not known. */
+  /** Unknown fields that a lowcost booking needs. */
   readonly missing: readonly PassengerField[];
 }
 
@@ -234,10 +232,7 @@ export function travellerState({ fields }: SavedTraveller, today: string): Trave
   return { passport: missing.length === 0 ? 'valid' : 'none', missing };
 }
 
-/**
- * A name for a traveller as a person gave it.
- * @throws Problem `usage`
- */
+/** Checks a person's name for a traveller. @throws Problem `usage` */
 export function travellerName(given: string): string {
   const name = given.normalize('NFC').trim();
   if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._'’-]{0,39}$/u.test(name)) return name;
@@ -265,8 +260,8 @@ export const passengerFrom = (fields: TravellerFields, rules: PassengerRules): R
 
 /**
  * Saved travellers as the passengers of a booking, in the order of their names.
- * @throws Problem `traveller_not_found`, `passengers_invalid`: a passport that is missing or has expired is said here,
- *   before anything is paid
+ * @throws Problem `traveller_not_found`, `passengers_invalid`, such as for a missing or expired passport, before anything
+ *   is paid
  */
 async function savedPassengers(
   context: CommandContext,

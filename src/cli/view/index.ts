@@ -3,7 +3,7 @@ import { type Text, textOf } from '../../kernel/problems.ts';
 import { farelock, lineOf, type NextStep } from '../../kernel/shell-word.ts';
 import { mainnetUsdc, plainUsdc } from '../../kernel/usdc.ts';
 import { SOLANA_NETWORKS } from '../../solana/index.ts';
-import { harmless, type Terminal, wrap } from '../../terminal/index.ts';
+import { harmless, type Terminal, wrapBehind } from '../../terminal/index.ts';
 
 export { quoted } from '../../kernel/shell-word.ts';
 
@@ -12,7 +12,7 @@ export type Linked = (text: string, transaction: string, network: string) => str
 
 const unlinked: Linked = (text) => text;
 
-/** The payment, with the transaction to recognise it by (in full: `payments`); nothing where no money moved. */
+/** The payment and its short transaction (in full: `payments`); nothing where no money moved. */
 export function costLines(payment: PaymentReceipt | null, linked: Linked = unlinked): string[] {
   if (!payment) return [];
   const { transaction: id, network } = payment;
@@ -31,10 +31,10 @@ export const withPayment = <T extends object>(
   payment: PaymentReceipt | null,
 ): T & { payment?: PaymentReceipt } => (payment ? { ...value, payment } : { ...value });
 
-/** A signature or an address, as short as it can still be recognised. */
+/** A signature or an address, short but recognisable. */
 export const shortened = (text: string): string => (text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text);
 
-/** How to go on with an offer: one of the lowcost tier has a fare menu to choose from first. */
+/** The next command for an offer: one of the lowcost tier has a fare menu to choose from first. */
 export const offerCommand = (
   offerId: string,
   /** Its id, or its number. */
@@ -45,24 +45,20 @@ export const offerCommand = (
 export const isLockable = ({ total_currency }: { readonly total_currency: string }): boolean =>
   total_currency === 'USD';
 
-/** How to go on with a list: with its first offer that can be locked, which is one in US dollars. */
+/** The next step for a list: its first offer in US dollars, which can be locked. */
 export function firstOfferLines(
   offers: readonly { readonly offer_id: string; readonly total_currency: string }[],
   shortOf: (offerId: string) => string,
 ): string[] {
   const first = offers.find(isLockable);
   if (first) return nextLines(offerCommand(first.offer_id, shortOf(first.offer_id)));
-  return [
-    offers.length > 0
-      ? 'Next: try another day: only offers in USD can be locked'
-      : 'Next: try another day, or fewer filters',
-  ];
+  return [`Next: try another day${offers.length > 0 ? ': only offers in USD can be locked' : ', or fewer filters'}`];
 }
 
 /** A lowcost offer whose fare is still to be chosen. */
 export const isMenuOffer = (offerId: string): boolean => offerId.startsWith('lowcost:') && !offerId.includes('##');
 
-/** How to book an intent: on a terminal the passengers are asked for. */
+/** The command that books an intent: on a terminal it asks for the passengers. */
 export const bookCommand = (intentId: string, canAsk: boolean) =>
   farelock`book ${intentId} ${canAsk ? [] : ['--passengers', 'passengers.json']}`;
 
@@ -72,16 +68,9 @@ export function money(decimal: string): string {
   return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-const INDENT = 5;
-
-const numbered = (number: number, [first = '', ...more]: readonly string[]): string[] => [
-  `  ${number}. ${first}`,
-  ...more.map((line) => `${' '.repeat(INDENT)}${line}`),
-];
-
 /** The steps of a plan, numbered, in lines that fit. */
 export const stepLines = (steps: readonly string[], width: number): string[] =>
-  steps.flatMap((step, index) => numbered(index + 1, wrap(step, width - INDENT)));
+  steps.flatMap((step, index) => wrapBehind(`  ${index + 1}. `, step, width));
 
 /** The view of --dry-run: the steps that the real run would take, with nothing done. */
 export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Record<string, unknown> = {}): 0 {

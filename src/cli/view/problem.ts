@@ -1,7 +1,7 @@
 import type { Problem } from '../../kernel/problems.ts';
 import { lineOf, type NextStep } from '../../kernel/shell-word.ts';
 import type { Usdc } from '../../kernel/usdc.ts';
-import { harmless, type Screen, utcTime, wrap } from '../../terminal/index.ts';
+import { capital, harmless, type Screen, utcTime, wrap } from '../../terminal/index.ts';
 
 /** `{ error: … }` for --json (CONTRACT, section 15). */
 export const problemDocument = (error: Problem, next: readonly NextStep[] = error.next) => ({
@@ -15,7 +15,7 @@ export const problemDocument = (error: Problem, next: readonly NextStep[] = erro
   },
 });
 
-/** A field of a service in the words of the command line, with the value it was given; null for one that it has not. */
+/** A field of a service in the words of the command line, with the given value; null for one without such words. */
 export type TypedNames = (field: string) => { readonly name: string; readonly value: string | null } | null;
 
 /**
@@ -54,10 +54,9 @@ export function problemLines(
 }
 
 /** A name that begins small, such as `toCurrency`, stays as it is written. */
-const sentence = (text: string): string =>
-  /^[a-z]+[A-Z]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+const sentence = (text: string): string => (/^[a-z]+[A-Z]/.test(text) ? text : capital(text));
 
-/** The mistakes, each in a sentence; after the last one of a line, the line as it should be, never broken. */
+/** The mistakes, each in a sentence; after the last one of a line, the corrected line, never broken. */
 function issuesOf(error: Problem, typed: TypedNames): (string | { readonly corrected: string })[] {
   const issues = error.detail?.issues;
   if (!Array.isArray(issues)) return [];
@@ -89,7 +88,7 @@ function sayPath(path: unknown, typed: TypedNames): string {
   return said ? `${said} ` : '';
 }
 
-/** The plain values of a detail on one line: the expected and the current price, an existing id. */
+/** The plain values of a detail on one line, such as the expected and the current price. */
 function factsOf(error: Problem, message: string, usdc: Usdc): string[] {
   const facts = Object.entries(error.detail ?? {}).flatMap(([name, value]): [string, string][] =>
     (typeof value === 'number' || (typeof value === 'string' && value.length <= 60)) &&
@@ -101,8 +100,9 @@ function factsOf(error: Problem, message: string, usdc: Usdc): string[] {
   const unsaid = facts.filter(
     ([, value]) => !message.includes(value) && !error.next.some((step) => lineOf(step).includes(value)),
   );
-  if (unsaid.length === 0) return [];
-  return [unsaid.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join(', ')];
+  return unsaid.length === 0
+    ? []
+    : [unsaid.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join(', ')];
 }
 
 /** The services write amounts as atomic units, and moments for programs. */

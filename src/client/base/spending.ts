@@ -15,7 +15,7 @@ export interface Limits {
   /** The most in 24 hours, calls and bookings together; no answer lifts it. */
   readonly perDay: bigint | null;
   readonly booking: bigint | null;
-  /** Payable hosts as in a URL, with an unusual port. */
+  /** Hosts that may be paid, as in a URL, with the port where it is not the usual one. */
   readonly hosts: readonly string[] | null;
 }
 
@@ -69,14 +69,14 @@ export interface SpendingPolicy extends Spender {
 export interface Allowance {
   /** The rest for all payments. */
   left(): bigint;
-  /** The reason this amount would be refused now. */
+  /** The reason this amount would be refused now; null: it would be paid. */
   refusal(amount: bigint): Problem | null;
   /**
    * Takes an amount out before signing, at once, so that concurrent calls cannot share it. @throws Problem
    * `payment_above_cap`
    */
   reserve(amount: bigint): Reservation;
-  /** Counts a resent payment of an earlier program once. @throws Problem `payment_above_cap` */
+  /** Counts a resent payment unless this allowance has, such as an earlier program's. @throws Problem `payment_above_cap` */
   resend(paymentId: string, amount: bigint): void;
 }
 

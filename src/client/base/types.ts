@@ -25,50 +25,10 @@ export type KnownOrder = Omit<
   readonly total_currency: string | null;
 };
 
-type Phase = 'asking' | 'paying' | 'waiting';
-
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called at each phase of a paid call, for a spinner. */
-  readonly onPhase?: ((phase: Phase) => void) | undefined;
-}
-
-/**
- * The typed flight service. Raises the service's Problems (`code` and `detail` kept), the payer's (`challenge_refused`,
- * `payment_above_cap`, `insufficient_funds`, `escrow_mismatch`, …), and the transport's (`network_unreachable`,
- * `timed_out`, `unexpected_answer`).
- */
-export interface FlightsClient {
-  health(options?: CallOptions): Promise<flights.Health>;
-  search(request: flights.SearchRequestInput, options?: CallOptions): Promise<Paid<flights.SearchResponse>>;
-  /** Offers after `cursor`. Free. */
-  searchUpdates(request: flights.SearchUpdatesRequest, options?: CallOptions): Promise<flights.SearchUpdatesResponse>;
-  /** Polls a fare menu until it is there, or returns it pending and unpaid at the timeout. */
-  offerDetails(offerId: string, options?: CallOptions): Promise<Paid<flights.OfferDetailsResponse>>;
-  createIntent(request: flights.CreateIntentRequest, options?: CallOptions): Promise<Paid<flights.CreatedIntent>>;
-  /** With the support code, includes an operator's reason for a rejected refund. */
-  intent(
-    intentId: string,
-    options?: CallOptions & { readonly supportCode?: string | undefined },
-  ): Promise<flights.Intent>;
-  /**
-   * Checks the escrow on chain and against the agreed terms before paying it (DESIGN, section 5). `refundWallet`: named
-   * by the person for this booking.
-   */
-  book(
-    intent: flights.Intent,
-    passengers: readonly flights.Passenger[],
-    options?: CallOptions & { readonly refundWallet?: string | undefined },
-  ): Promise<Paid<flights.BookResponse>>;
-  order(orderId: string, supportCode: string, options?: CallOptions): Promise<Paid<KnownOrder>>;
-  requestRefund(
-    request: flights.RefundRequest,
-    identity: { readonly supportCode: string; readonly familyName: string },
-    options?: CallOptions,
-  ): Promise<Paid<flights.RefundRequestResponse>>;
-  /** Makes or finds a wallet's affiliate code. Free. */
-  createAffiliate(wallet: string, options?: CallOptions): Promise<flights.Affiliate>;
-  affiliate(code: string, options?: CallOptions): Promise<flights.AffiliateCredit>;
+  readonly onPhase?: ((phase: 'asking' | 'paying' | 'waiting') => void) | undefined;
 }
 
 export interface AnswerRules {

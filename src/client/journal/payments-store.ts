@@ -1,13 +1,12 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type InferResult, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { type Clock, DAY_MS, instant } from '../../kernel/clock.ts';
-import type { Ids } from '../../kernel/ids.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { asInteger, formatUsdc } from '../../kernel/money.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { regained } from '../../store/base/index.ts';
 import { type IntentToRemember, overBudget } from '../base/index.ts';
-import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
+import type { ClientPaymentTable, ClientTables, StorePorts } from './store-schema.ts';
 
 /** Equal identities are one payment. */
 export interface RequestIdentity {
@@ -57,11 +56,7 @@ const KEPT_MS = 7 * DAY_MS;
 /** Far above the payments ever signed into one escrow. */
 const MOST_TO_ONE = 500;
 
-interface PaymentsPorts {
-  readonly db: Kysely<ClientTables>;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly ids: Ids;
+interface PaymentsPorts extends StorePorts {
   readonly keepIntent: (on: Database, intent: IntentToRemember) => Promise<unknown>;
 }
 
@@ -314,6 +309,7 @@ const recordFrom = (row: ShownRow) => ({
   host: row.host,
   resource: row.resource,
   wallet: row.wallet,
+  /** Decimal USDC. */
   amount: formatUsdc(BigInt(row.amount)),
   asset: row.asset,
   pay_to: row.pay_to,

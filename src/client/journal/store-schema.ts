@@ -1,4 +1,8 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../kernel/clock.ts';
 import type { PassengerField } from '../../kernel/domain/passengers.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
 import type { Migration } from '../../store/base/index.ts';
 
 /**
@@ -6,6 +10,13 @@ import type { Migration } from '../../store/base/index.ts';
  * `answered`: charged; the answer is kept while `live_key` is set. `abandoned`: unanswered and can't land.
  */
 export type PaymentState = 'signed' | 'sent' | 'refused' | 'answered' | 'abandoned';
+
+export interface StorePorts {
+  readonly db: Kysely<ClientTables>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
 
 export interface ClientTables {
   payments: ClientPaymentTable;

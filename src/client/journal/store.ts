@@ -1,7 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
-import { type Clock, instant } from '../../kernel/clock.ts';
+import { instant } from '../../kernel/clock.ts';
 import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
-import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { farelock } from '../../kernel/shell-word.ts';
@@ -9,17 +8,10 @@ import { regained } from '../../store/base/index.ts';
 import { markOnce, openDatabase, RING_PURPOSE } from '../../store/index.ts';
 import type { IntentTerms, IntentToRemember, RememberedIntent } from '../base/index.ts';
 import { createPaymentsStore } from './payments-store.ts';
-import { type ClientTables, clientMigrations } from './store-schema.ts';
+import { type ClientTables, clientMigrations, type StorePorts } from './store-schema.ts';
 import type { TravellerFields } from './travellers.ts';
 
 const KEY_RING = 'key_ring';
-
-interface Ports {
-  readonly db: Kysely<ClientTables>;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
 
 export type ClientStore = Awaited<ReturnType<typeof openClientStore>>;
 
@@ -27,10 +19,10 @@ export type ClientStore = Awaited<ReturnType<typeof openClientStore>>;
  * Opens the private database under FARELOCK_HOME. @throws Problem `database_of_another_home` (sealed with another key
  * ring), `database_newer`; of storage
  */
-export async function openClientStore({ path, ...rest }: Omit<Ports, 'db'> & { readonly path: string }) {
+export async function openClientStore({ path, ...rest }: Omit<StorePorts, 'db'> & { readonly path: string }) {
   const { secrets, clock } = rest;
   const db: Kysely<ClientTables> = await openDatabase(path, clientMigrations);
-  const ports: Ports = { db, ...rest };
+  const ports: StorePorts = { db, ...rest };
   const ring = secrets.hmac(RING_PURPOSE, '');
   if ((await markOnce(db, KEY_RING, ring)) !== ring) {
     await db.destroy();
@@ -85,7 +77,7 @@ const place = (column: Sealed, intentId: string) => `intents.${column}.${intentI
 const updateIntent = (db: Kysely<ClientTables>, intentId: string) =>
   db.updateTable('intents').where('intent_id', '=', intentId);
 
-async function openedOf({ db, secrets }: Ports, intentId: string, column: Sealed): Promise<string | null> {
+async function openedOf({ db, secrets }: StorePorts, intentId: string, column: Sealed): Promise<string | null> {
   const row = await db.selectFrom('intents').select(column).where('intent_id', '=', intentId).executeTakeFirst();
   const sealed = row?.[column] ?? null;
   return sealed === null ? null : secrets.decrypt(place(column, intentId), sealed);
@@ -119,7 +111,7 @@ const termsIn = (
   sealed === null ? null : (JSON.parse(secrets.decrypt(place('terms_sealed', id), sealed)) as IntentTerms);
 
 /** Forgets typed passengers of ended locks. */
-const forgetEnded = ({ db, clock }: Ports) =>
+const forgetEnded = ({ db, clock }: StorePorts) =>
   db
     .updateTable('intents')
     .set({ typed_sealed: null, typed_until_ms: null })
@@ -127,7 +119,7 @@ const forgetEnded = ({ db, clock }: Ports) =>
     .execute();
 
 /** Typed passengers, sealed, until their lock ends. */
-const typedPassengers = (ports: Ports) => ({
+const typedPassengers = (ports: StorePorts) => ({
   /** An empty list forgets them; intents made elsewhere keep none. */
   async keepTyped(intentId: string, typed: readonly TravellerFields[], untilMs: number): Promise<void> {
     await forgetEnded(ports);
@@ -159,7 +151,7 @@ const COLUMNS = {
 const IS_OPEN = sql<SqlBool>`coalesce(json_extract(summary, '$.status'), '') not in ('booked', 'refunded')`;
 
 /** Finds intents by clear fields, without opening sealed ones. */
-function notedIntents({ db, secrets }: Ports) {
+function notedIntents({ db, secrets }: StorePorts) {
   const all = () => db.selectFrom('intents').select(['intent_id', 'base_url', 'summary', 'created_at_ms']);
 
   /** Copies the escrow out of older intents' sealed terms, once. */

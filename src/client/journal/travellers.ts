@@ -1,11 +1,10 @@
 import type { Kysely, Selectable } from 'kysely';
-import { type Clock, instant } from '../../kernel/clock.ts';
+import { instant } from '../../kernel/clock.ts';
 import { BASE_FIELDS, DOCUMENT_FIELDS, foldName, type PassengerField } from '../../kernel/domain/passengers.ts';
-import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { erasing } from '../../store/index.ts';
-import type { ClientTables, SavedTravellerTable, SealedField, SealedFields } from './store-schema.ts';
+import type { ClientTables, SavedTravellerTable, SealedField, SealedFields, StorePorts } from './store-schema.ts';
 
 /** A saved traveller's fields, checked as passengers. */
 export type TravellerFields = Readonly<Partial<Record<PassengerField, string>>>;
@@ -19,15 +18,8 @@ export interface SavedTraveller {
 
 const FIELDS: readonly PassengerField[] = [...BASE_FIELDS, ...DOCUMENT_FIELDS];
 
-interface Ports {
-  readonly db: Kysely<ClientTables>;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /** Saved travellers, each field sealed and bound to its row and column. */
-export function createTravellers(ports: Ports) {
+export function createTravellers(ports: StorePorts) {
   const { db, secrets } = ports;
   return {
     /** Sorted by name. @throws Problem `traveller_unreadable` */
@@ -63,7 +55,7 @@ async function deleted(db: Kysely<ClientTables>, key: string): Promise<boolean> 
   return gone.length > 0;
 }
 
-const write = ({ db, secrets, clock, ids }: Ports, name: string, fields: TravellerFields, replaces: boolean) =>
+const write = ({ db, secrets, clock, ids }: StorePorts, name: string, fields: TravellerFields, replaces: boolean) =>
   db.transaction().execute(async (tx) => {
     const id = ids.next('trv');
     // Thrown inside the transaction, to undo the deletion.

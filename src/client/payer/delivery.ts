@@ -62,12 +62,14 @@ const PENDING_PAUSE_MS = 2_000;
 const LANDS_WITHIN_MS = 90_000;
 
 /**
- * Sends a journalled payment until its call is answered. The fee payer completes the signature, so its final name on
- * chain is unknown here; but past `lastValidBlockHeight` it has landed or never will. It is given up only when refused
- * after that height and the wallet's history proves that nothing landed; without a chain, when the service then asks
- * for another payment. Earlier words of gateways or login pages end nothing, nor does a refusal of a resend: the first
- * copy may have settled. For a booking the escrow's vault is read before a second payment (checkEscrow), and a funded
- * one is never paid again. @returns null when given up, or its answer was too old to be useful
+ * Sends a journalled payment until its call is answered, or it is given up, so that a second one may be signed. Only the
+ * fee payer can complete the signed message, so its final signature, its one name on chain, is unknown here; but past
+ * `lastValidBlockHeight` it has landed or never will. It is given up only when refused after that height and the
+ * wallet's history proves that nothing landed; without a chain, when the service then asks for another payment. Earlier
+ * words of gateways or login pages end nothing, nor does a refusal of a resend: the first copy may have settled, and a
+ * later check may be what refuses the second. For a booking no word is taken: the escrow's vault is read before a second
+ * payment (checkEscrow), and a funded one is never paid again.
+ * @returns null when given up, or its answer was too old to be useful
  */
 export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise<PaidAnswer | null> {
   const { journal } = ports;
@@ -155,7 +157,7 @@ export const answerUnreadable = (paymentId: string, cause: Error): Problem =>
     cause,
   });
 
-/** Without a chain, an expired payment that is not accepted is over. */
+/** Asks the chain; where it can't be asked, an expired payment that is not accepted is over. */
 async function isOver({ neverLanded }: DeliveryPorts, { id }: OpenPayment, isNotAccepted: boolean): Promise<boolean> {
   if (neverLanded === undefined) return isNotAccepted;
   try {
@@ -249,7 +251,8 @@ async function blocksLeft(ports: DeliveryPorts, open: OpenPayment): Promise<bigi
 
 /**
  * Finds a refusal's source: a proxy, gateway or login page decides nothing, as the payment may just have settled.
- * @returns `refused`: the service refused the call; `not_accepted`: it asks for another payment; null: unknown
+ * @returns `refused`: the service refused the call; `not_accepted`: it asks for another payment; null: it is unknown
+ *   whether the service has seen the payment
  */
 function refusalIn(answer: HttpAnswer): 'refused' | 'not_accepted' | null {
   if (answer.status === 402) return isChallenge(answer) && !isUnseen(answer) ? 'not_accepted' : null;

@@ -1,6 +1,6 @@
 export type { readChallenge } from './challenge.ts';
 export { type PaidAnswer, receiptOf, unreadableIn } from './delivery.ts';
-export type { PaidExchange, Payer } from './payer.ts';
+export type { PaidExchange, Payer, PayerPorts } from './payer.ts';
 export * from './plan.ts';
 export type { PaymentVerification, Verdict } from './verify.ts';
 

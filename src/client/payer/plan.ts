@@ -10,21 +10,9 @@ import { identityOf, judge } from './checks.ts';
 import type { PaidExchange, Payer } from './payer.ts';
 
 /** A planned payment and its decision. */
-export interface PaymentPlan {
-  readonly resource: string;
-  readonly host: string;
-  /** Decimal USDC, and atomic units. */
-  readonly amount: string;
-  readonly amount_atomic: number;
-  readonly asset: string;
-  readonly pay_to: string;
-  readonly network: string;
-  /** null: a random one would be written. */
-  readonly memo: string | null;
-  readonly fee_payer: string;
-  /** By the challenge; null: no end. */
-  readonly expires_at: string | null;
-  readonly wallet: string | null;
+export type PaymentPlan = Readonly<Awaited<ReturnType<typeof planOf>>>;
+
+interface Decision {
   /** `resend`: signed, unanswered, and resent. `kept`: paid, answered and unseen; only shown. */
   readonly decision: 'sign' | 'ask' | 'refuse' | 'resend' | 'kept';
   /** The refusal, or the question. */
@@ -67,24 +55,22 @@ export function createPlanner(ports: PlannerPorts): Payer {
   };
 }
 
-async function planOf(
-  ports: PlannerPorts,
-  exchange: PaidExchange,
-  challenge: Challenge,
-  wallet: Address | null,
-): Promise<PaymentPlan> {
+async function planOf(ports: PlannerPorts, exchange: PaidExchange, challenge: Challenge, wallet: Address | null) {
   const seconds = challenge.accepted.maxTimeoutSeconds;
   const lives = typeof seconds === 'number' && seconds > 0 && seconds < 1e7;
   return {
     resource: `${exchange.method} ${exchange.path}`,
     host: new URL(exchange.baseUrl).host,
+    /** Decimal USDC, and atomic units. */
     amount: formatUsdc(challenge.amount),
     amount_atomic: Number(challenge.amount),
     asset: challenge.asset,
     pay_to: challenge.payTo,
     network: challenge.network,
+    /** null: a random one would be written. */
     memo: challenge.memo,
     fee_payer: challenge.feePayer,
+    /** By the challenge; null: no end. */
     expires_at: lives ? new Date(ports.clock.now() + seconds * 1000).toISOString() : null,
     wallet,
     ...(await decisionOf(ports, exchange, challenge, wallet)),
@@ -96,7 +82,7 @@ async function decisionOf(
   exchange: PaidExchange,
   challenge: Challenge,
   wallet: Address | null,
-): Promise<Pick<PaymentPlan, 'decision' | 'reason'>> {
+): Promise<Decision> {
   try {
     const live = wallet === null ? undefined : await livePayment(ports, exchange, wallet);
     if (live) return { decision: live.answer ? 'kept' : 'resend', reason: null };

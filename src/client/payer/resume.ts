@@ -1,25 +1,19 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import type { Cluster } from '../../solana/index.ts';
 import { answerRules, type CallOptions, type Patience } from '../base/index.ts';
-import type { PaymentJournal, SignedPayment } from '../journal/index.ts';
+import type { SignedPayment } from '../journal/index.ts';
 import { type DeliveryPorts, deliver, type PaidAnswer, receiptOf } from './delivery.ts';
 
 /**
- * Resends an unanswered payment with its own request, without any signing; a kept answer is returned. @returns null
- * when given up: it can't land, and the service did not take it @throws Problem `usage` for one that was answered or is
- * another service's; those of a paid call
+ * Resends an unanswered payment with its own request to its own service, or returns a kept answer. Nothing here signs: at
+ * worst the payment comes to its end.
+ * @returns null when given up: it can't land, and the service did not take it
+ * @throws Problem `usage` for one that was answered or is another service's; those of a paid call
  */
 export async function resumePayment(
-  ports: {
-    readonly journal: PaymentJournal;
-    readonly cluster: () => Promise<Cluster>;
-    readonly clock: Clock;
-    readonly neverLanded?: DeliveryPorts['neverLanded'];
-    readonly warn?: DeliveryPorts['warn'];
+  ports: DeliveryPorts & {
     readonly fetch: Fetch;
     /** The profile's service, the only place it is sent to. */
     readonly baseUrl: string;

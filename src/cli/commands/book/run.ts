@@ -1,4 +1,5 @@
-import { type FlightsClient, notAgreed, type PaymentReceipt } from '../../../client/base/index.ts';
+import { notAgreed, type PaymentReceipt } from '../../../client/base/index.ts';
+import type { FlightsClient } from '../../../client/index.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock, type NextStep } from '../../../kernel/shell-word.ts';
 import type { Intent, Passenger } from '../../../wire/flights/index.ts';

@@ -2,7 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import type { FlightsClient, KnownOrder } from '../../../client/base/index.ts';
+import type { KnownOrder } from '../../../client/base/index.ts';
+import type { FlightsClient } from '../../../client/index.ts';
 import { type EscrowAccount, loadAccount } from '../../../escrow/index.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
@@ -261,10 +262,10 @@ async function readOrder(
 function cheapest(offers: readonly Offer[]): string {
   const fares = offers.flatMap((offer) => fareFamilies(offer).fares);
   const [first] = fares
-    .filter((fare) => fare.currency === 'USD' && Number(fare.price) >= 10)
-    .toSorted((a, b) => Number(a.price) - Number(b.price));
+    .filter((fare) => fare.total_currency === 'USD' && Number(fare.total_amount_decimal) >= 10)
+    .toSorted((a, b) => Number(a.total_amount_decimal) - Number(b.total_amount_decimal));
   if (!first) throw problem('offer_unsupported', { message: 'The search found no fare in USD.' });
-  return first.offerId;
+  return first.offer_id;
 }
 
 async function escrowOf(session: Session, intent: Intent) {

@@ -160,7 +160,7 @@ export const chooseItinerary: Step = async (walk) => {
     return {
       heading: rows.length > 0 ? [...above, '', ...headings] : [...above, ''],
       lines: rows.flatMap(({ fares: [fare] }, index) =>
-        fare ? [{ name: (itineraries[index] ?? []).join('\n'), value: fare.offerId, number: fare.number }] : [],
+        fare ? [{ name: (itineraries[index] ?? []).join('\n'), value: fare.offer_id, number: fare.number }] : [],
       ),
     };
   };
@@ -204,17 +204,17 @@ export function listLeft(walk: Walk): { readonly lines: readonly string[]; reado
   const { above, headings, itineraries, all, rows } = arrangedList(walk, walk.context.terminal.asideScreen);
   const left = rows.slice(0, LEFT).flatMap(({ fares }) => fares);
   const fare =
-    all.flatMap(({ fares }) => fares).find(({ offerId }) => offerId === walk.trip.marked) ??
-    left.find(({ offerId }) => !isMenuOffer(offerId)) ??
+    all.flatMap(({ fares }) => fares).find(({ offer_id }) => offer_id === walk.trip.marked) ??
+    left.find(({ offer_id }) => !isMenuOffer(offer_id)) ??
     left[0];
   return {
     lines: [...above, ...headings, ...itineraries.slice(0, LEFT).flat()],
-    next: fare ? offerCommand(fare.offerId, fare.number) : null,
+    next: fare ? offerCommand(fare.offer_id, fare.number) : null,
   };
 }
 
 const rowOf = (rows: readonly ListRow[], offerId: string): ListRow | undefined =>
-  rows.find(({ fares }) => fares.some((fare) => fare.offerId === offerId));
+  rows.find(({ fares }) => fares.some((fare) => fare.offer_id === offerId));
 
 const detailsIn =
   (walk: Walk, rows: readonly ListRow[]) =>
@@ -248,7 +248,7 @@ export const chooseFare: Step = async (walk) => {
       // How many sell the same for more is only shown.
       lines: lines.slice(journeys.length).map((name, index): StepLine<string> => {
         const fare = fares[index];
-        return fare ? { name, value: fare.offerId, number: fare.number } : { name };
+        return fare ? { name, value: fare.offer_id, number: fare.number } : { name };
       }),
     };
   };
@@ -260,8 +260,10 @@ export const chooseFare: Step = async (walk) => {
     details: detailsIn(walk, rows),
   });
   if (answer.kind === 'back') return 'back';
-  const fare = fares.find(({ offerId }) => offerId === answer.value);
-  const price = fare ? `${fare.brand ?? 'fare'}  ${money(fare.price)} ${fare.currency}  ${fare.seller}` : '';
+  const fare = fares.find(({ offer_id }) => offer_id === answer.value);
+  const price = fare
+    ? `${fare.fare_brand_name ?? 'fare'}  ${money(fare.total_amount_decimal)} ${fare.total_currency}  ${fare.owner_name}`
+    : '';
   if (isMenuOffer(answer.value)) {
     const chosen = await chooseFromMenu(walk, answer.value, price);
     if (chosen === null) return 'fare';
@@ -337,14 +339,14 @@ function arranged(rows: readonly ListRow[], arrangement: Arrangement): ListRow[]
 
 function suits({ offer }: ListRow, fare: NumberedFare, asked: Arrangement): boolean {
   if (asked.isDirect && offer.slices.some((slice) => slice.stops > 0)) return false;
-  if (asked.hasBag && !fare.bags) return false;
+  if (asked.hasBag && !fare.checked_bags_included) return false;
   if (asked.isRefundable && fare.refundable !== true) return false;
   const flights = offer.slices.flatMap((slice) => [
     airlineText(slice),
     stopsText(slice),
     ...slice.segments.flatMap((one) => [one.marketing_carrier_name, one.carrier_name, one.flight_number]),
   ]);
-  const text = plain([...flights, fare.brand, fare.seller].join(' '));
+  const text = plain([...flights, fare.fare_brand_name, fare.owner_name].join(' '));
   return plain(asked.text)
     .split(/\s+/)
     .every((word) => text.includes(word));
@@ -354,11 +356,11 @@ const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu,
 
 /** The sort keys of the fare that is shown, which may not be the cheapest. */
 const orderOf = ({ offer }: ListRow, fare: NumberedFare) => ({
-  offer_id: fare.offerId,
+  offer_id: fare.offer_id,
   departing_at: offer.departing_at,
   slices: offer.slices,
-  total_amount: Number(fare.price),
-  total_currency: fare.currency,
+  total_amount: Number(fare.total_amount_decimal),
+  total_currency: fare.total_currency,
   total_emissions_kg: offer.total_emissions_kg,
 });
 

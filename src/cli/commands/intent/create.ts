@@ -1,4 +1,4 @@
-import type { FlightsClient } from '../../../client/base/index.ts';
+import type { FlightsClient } from '../../../client/index.ts';
 import { isProblem, type Problem, problem, reworded } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import type { Intent } from '../../../wire/flights/index.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FlightsClient } from '../../../client/base/index.ts';
+import type { FlightsClient } from '../../../client/index.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { canonicalJson, sha256Hex } from '../../../kernel/json.ts';
 import { formatUsdc } from '../../../kernel/money.ts';

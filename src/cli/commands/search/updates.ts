@@ -1,11 +1,12 @@
-import type { FlightsClient, PaymentReceipt } from '../../../client/base/index.ts';
+import type { PaymentReceipt } from '../../../client/base/index.ts';
+import type { FlightsClient } from '../../../client/index.ts';
 import { groupByItinerary, sortOffers } from '../../../kernel/domain/offers.ts';
 import { tableLines, type View } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse, SearchUpdatesResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { fareOfOffer, yesNo } from '../../view/flights/index.ts';
+import { yesNo } from '../../view/flights/index.ts';
 import { withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
@@ -61,14 +62,13 @@ const view: View<SearchUpdatesResponse> = {
 };
 
 function cellsOf(offer: Offer): string[] {
-  const fare = fareOfOffer(offer);
   return [
     offer.departing_at.slice(0, 16).replace('T', ' '),
     offer.arriving_at.slice(0, 16).replace('T', ' '),
-    fare.brand ?? yesNo(null),
-    fare.bags === null ? yesNo(null) : String(fare.bags),
-    `${fare.price} ${fare.currency}`,
-    fare.seller,
+    offer.fare_brand_name ?? yesNo(null),
+    String(offer.checked_bags_included ?? yesNo(null)),
+    `${offer.total_amount_decimal} ${offer.total_currency}`,
+    offer.owner_name,
     offer.offer_id,
   ];
 }

@@ -1,40 +1,15 @@
 import type { FareOption, Offer } from '../../../wire/flights/index.ts';
 
 /** A fare as a line of the screen needs it: from an ungrouped offer, or from an option of a grouped one. */
-export interface Fare {
-  readonly offerId: string;
-  readonly brand: string | null;
-  readonly bags: number | null;
-  readonly refundable: boolean | null;
-  readonly changeable: boolean | null;
-  readonly price: string;
-  readonly currency: string;
-  readonly seller: string;
+export interface Fare extends Omit<FareOption, `${string}_penalty_${string}`> {
   /** True when an airline that flies it sells it. */
   readonly isAirlines: boolean;
 }
 
-const fareOfOption = (offer: Offer, option: FareOption): Fare => ({
-  offerId: option.offer_id,
-  brand: option.fare_brand_name,
-  bags: option.checked_bags_included,
-  refundable: option.refundable,
-  changeable: option.changeable,
-  price: option.total_amount_decimal,
-  currency: option.total_currency,
-  seller: option.owner_name,
-  isAirlines: flies(offer, option.owner_name),
-});
-
 export const fareOfOffer = (offer: Offer): Fare => ({
-  offerId: offer.offer_id,
-  brand: offer.fare_brand_name,
-  bags: offer.checked_bags_included,
+  ...offer,
   refundable: offer.conditions?.refund_allowed ?? null,
   changeable: offer.conditions?.change_allowed ?? null,
-  price: offer.total_amount_decimal,
-  currency: offer.total_currency,
-  seller: offer.owner_name,
   isAirlines: flies(offer, offer.owner_name),
 });
 
@@ -47,16 +22,18 @@ const flies = ({ slices }: Offer, name: string): boolean =>
  * only counted, for it gives nothing more. Prices are compared within one currency alone.
  */
 export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number } {
-  const all = (offer.fare_options ?? []).map((option) => fareOfOption(offer, option));
-  const first = all.find((fare) => fare.offerId === offer.offer_id);
+  const options = offer.fare_options ?? [];
+  const all = options.map((option): Fare => ({ ...option, isAirlines: flies(offer, option.owner_name) }));
+  const first = all.find((fare) => fare.offer_id === offer.offer_id);
   if (!first) return { fares: [fareOfOffer(offer)], sameForMore: 0 };
-  const foreign = (fare: Fare) => (fare.currency === first.currency ? 0 : 1);
+  const foreign = (fare: Fare) => (fare.total_currency === first.total_currency ? 0 : 1);
   const sorted = all
     .filter((fare) => fare !== first)
-    .toSorted((a, b) => foreign(a) - foreign(b) || Number(a.price) - Number(b.price));
+    .toSorted((a, b) => foreign(a) - foreign(b) || Number(a.total_amount_decimal) - Number(b.total_amount_decimal));
   const families = new Map<string, Fare>();
   for (const fare of [first, ...sorted]) {
-    const family = JSON.stringify([fare.currency, fare.brand, fare.bags, fare.refundable, fare.changeable]);
+    const { total_currency, fare_brand_name, checked_bags_included, refundable, changeable } = fare;
+    const family = JSON.stringify([total_currency, fare_brand_name, checked_bags_included, refundable, changeable]);
     if (!families.has(family)) families.set(family, fare);
   }
   return { fares: [...families.values()], sameForMore: all.length - families.size };

@@ -1,6 +1,7 @@
 import type { KnownOrder } from '../../../client/base/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import {
+  capital,
   counted,
   dayName,
   durationMinutes,
@@ -71,9 +72,9 @@ export function offerLines(
   screen: Screen,
 ): string[] {
   const { paint } = screen;
-  const amount = (decimal: string | null | undefined) => (decimal == null ? '–' : money(decimal));
   // Other deployments leave out what they don't know.
-  const unknown = (value: string | number | null | undefined) => (value == null ? '–' : String(value));
+  const unknown = (value: string | number | null | undefined) => String(value ?? '–');
+  const amount = (decimal: string | null | undefined) => (decimal == null ? '–' : money(decimal));
   const price = `${money(offer.total_amount_decimal)} ${offer.total_currency}`;
   const lines = [
     ...offer.slices.flatMap((slice) => [...sliceLines(slice, screen), '']),
@@ -217,15 +218,14 @@ export function fareMenuParts(
     return none(paint.bad('could not be looked up'), [`       ${paint.dim(said)}`]);
   }
   if (menu.fares.length === 0) return none('none are sold on this flight now');
-  const count = (value: number | null) => (value === null ? '–' : String(value));
   // At 80 columns a penalty in words would push the price off the line.
   const form = screen.width >= 100 ? 'whole' : 'no currency';
   const price = (fare: MenuFare) => paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`);
   const [heading = '', ...fares] = listLines(screen, menu.fares, [
     { title: '#', align: 'right', cell: (fare) => paint.bold(numbers[fare.offer_id] ?? String(fare.fare_index)) },
     { title: 'Fare', cuts: true, cell: (fare) => fare.fare_brand_name ?? '–' },
-    { title: 'Bags', align: 'right', cell: (fare) => count(fare.checked_bags_included) },
-    { title: 'Cabin', align: 'right', cell: (fare) => count(fare.carry_on_bags_included) },
+    { title: 'Bags', align: 'right', cell: (fare) => String(fare.checked_bags_included ?? '–') },
+    { title: 'Cabin', align: 'right', cell: (fare) => String(fare.carry_on_bags_included ?? '–') },
     { title: 'Refund', cell: ({ conditions }) => conditionText(conditions, 'refund', form) },
     { title: 'Change', cell: ({ conditions }) => conditionText(conditions, 'change', form) },
     { title: 'Price', align: 'right', cell: price },
@@ -240,18 +240,15 @@ export function fareMenuParts(
 /** The airline order, with the booking reference first. */
 export function orderLines(order: KnownOrder, screen: Screen): string[] {
   const { paint } = screen;
+  const isTicketless = order.documents.length === 0 && order.status === 'ticketed';
   return [
     `${paint.bold(order.booking_reference ?? '–')}  ${order.status === 'unknown' ? paint.dim('status unknown') : paint.good(order.status)}`,
     ...fieldLines(paint.dim, [
       ['Order', order.order_id],
-      ['Passengers', order.passenger_count === null ? '–' : String(order.passenger_count)],
+      ['Passengers', String(order.passenger_count ?? '–')],
       ['Total', totalOf(order)],
-      ...(order.airline_changed_at == null
-        ? []
-        : [['Changed', `by the airline, ${utcTime(order.airline_changed_at)}`] as const]),
-      ...(order.documents.length === 0 && order.status === 'ticketed'
-        ? [['Tickets', 'none: the carrier checks you in by the booking reference'] as const]
-        : []),
+      ['Changed', order.airline_changed_at == null ? null : `by the airline, ${utcTime(order.airline_changed_at)}`],
+      ['Tickets', isTicketless ? 'none: the carrier checks you in by the booking reference' : null],
       ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
     ]),
     ...order.slices.flatMap((slice) => ['', ...sliceLines(slice, screen)]),
@@ -262,10 +259,7 @@ const totalOf = ({ total_amount_decimal: amount, total_currency: currency }: Kno
   amount === null ? '–' : `${money(amount)} ${currency ?? ''}`.trimEnd();
 
 /** `electronic_ticket` reads `Electronic ticket`. */
-const label = (type: string): string => {
-  const words = type.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
+const label = (type: string): string => capital(type.replaceAll('_', ' '));
 
 /** A booking before it is paid. */
 export interface Review {
@@ -309,9 +303,7 @@ export function reviewLines(
 
 /** `Ms Ana Silva, born 4 Mar 1990` */
 const passengerText = ({ title, given_name, family_name, born_on }: Passenger): string =>
-  harmless(
-    `${title.charAt(0).toUpperCase()}${title.slice(1)} ${given_name} ${family_name}, born ${dayName(born_on).slice(4)}`,
-  );
+  harmless(`${capital(title)} ${given_name} ${family_name}, born ${dayName(born_on).slice(4)}`);
 
 /** The parts of the price, where it is the one that was shown. */
 function partsText(intent: Intent, fare: KnownFare | null): string {

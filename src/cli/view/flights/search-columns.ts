@@ -102,7 +102,7 @@ function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cel
     flights: widest(slices, flightsText, 'Flights'),
     co2: widest(offers, co2Text, 'CO2'),
     number: Math.max(...fares.map((fare) => fare.number.length)),
-    brand: widest(fares, (fare) => fare.brand ?? '–', 'Fare'),
+    brand: widest(fares, (fare) => fare.fare_brand_name ?? '–', 'Fare'),
     price: widest(fares, (fare) => priceText(fare, currency), 'Price '),
     seller: isSold ? widest(fares, sellerText, 'Seller ') : 0,
   };
@@ -136,7 +136,9 @@ export function mainCurrency(offers: readonly Offer[]): string {
 }
 
 export const priceText = (fare: Fare, main: string): string =>
-  fare.currency === main ? money(fare.price) : `${SYMBOLS[fare.currency] ?? `${fare.currency} `}${money(fare.price)}`;
+  fare.total_currency === main
+    ? money(fare.total_amount_decimal)
+    : `${SYMBOLS[fare.total_currency] ?? `${fare.total_currency} `}${money(fare.total_amount_decimal)}`;
 
 const SYMBOLS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥' };
 
@@ -163,6 +165,6 @@ export const co2Text = (offer: Offer): string =>
   offer.total_emissions_kg === null ? '–' : `${Math.round(offer.total_emissions_kg)} kg`;
 
 /** The seller of the fare, where that is not an airline that flies it. */
-export const sellerText = (fare: Fare): string => (fare.isAirlines ? '' : `via ${fare.seller}`);
+export const sellerText = (fare: Fare): string => (fare.isAirlines ? '' : `via ${fare.owner_name}`);
 
 export const flightsText = (slice: Slice): string => slice.segments.map((segment) => segment.flight_number).join(' ');

@@ -87,8 +87,8 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
 /** The most that a search can be asked for (CONTRACT, section 3). */
 const MOST_OFFERS = 500;
 
-const isUnknown = ({ brand, bags, refundable, changeable }: Fare): boolean =>
-  !brand || bags === null || refundable === null || changeable === null;
+const isUnknown = ({ fare_brand_name, checked_bags_included, refundable, changeable }: Fare): boolean =>
+  !fare_brand_name || checked_bags_included === null || refundable === null || changeable === null;
 
 const NOTHING_FOUND = 'No offers match.';
 
@@ -251,8 +251,8 @@ function fareText(fare: Fare, { widths, currency, paint }: Drawing, isFirst: boo
   };
   const price = padStart(priceText(fare, currency), widths.price);
   return columns(
-    padEnd(cut(fare.brand ?? '–', widths.brand), widths.brand),
-    padStart(fare.bags === null ? '–' : String(fare.bags), 4),
+    padEnd(cut(fare.fare_brand_name ?? '–', widths.brand), widths.brand),
+    padStart(String(fare.checked_bags_included ?? '–'), 4),
     condition(fare.refundable),
     condition(fare.changeable),
     isFirst ? paint.bold(price) : price,
@@ -271,13 +271,13 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
     offer.arriving_at,
     offer.duration,
     offer.stops,
-    fare.brand,
-    fare.bags,
+    fare.fare_brand_name,
+    fare.checked_bags_included,
     yesNo(fare.refundable),
     yesNo(fare.changeable),
-    fare.price,
-    fare.currency,
-    fare.seller,
+    fare.total_amount_decimal,
+    fare.total_currency,
+    fare.owner_name,
   ];
 };
 
@@ -311,12 +311,12 @@ const known = (text: string): string => (text === '–' ? 'not given' : text);
 
 const fareLine = (fare: Fare, number: string): string =>
   [
-    `Fare ${number}: ${fare.brand ?? 'no name'}`,
-    `price: ${fare.price} ${fare.currency}`,
-    `checked bags: ${fare.bags ?? 'unknown'}`,
+    `Fare ${number}: ${fare.fare_brand_name ?? 'no name'}`,
+    `price: ${fare.total_amount_decimal} ${fare.total_currency}`,
+    `checked bags: ${fare.checked_bags_included ?? 'unknown'}`,
     `refund: ${known(yesNo(fare.refundable))}`,
     `change: ${known(yesNo(fare.changeable))}`,
-    `seller: ${fare.seller}`,
+    `seller: ${fare.owner_name}`,
   ].join('; ');
 
 /**
@@ -400,5 +400,5 @@ export function axisText(scale: Scale, cells: number): string {
 /** The offers of `1` and `1.2` on the screen, to be typed in place of an id. */
 export const numberedOffers = (response: SearchResponse, grouped: boolean): Record<string, string> =>
   Object.fromEntries(
-    rowsOf(response.offers, grouped).flatMap(({ fares }) => fares.map(({ number, offerId }) => [number, offerId])),
+    rowsOf(response.offers, grouped).flatMap(({ fares }) => fares.map(({ number, offer_id }) => [number, offer_id])),
   );

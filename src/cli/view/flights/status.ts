@@ -13,6 +13,7 @@ import {
   utcTime,
   type View,
   wrap,
+  wrapBehind,
 } from '../../../terminal/index.ts';
 import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
 import { type Linked, shortened } from '../index.ts';
@@ -23,7 +24,7 @@ const STAGES = {
   expired: ['warn', 'expired'],
   ticketing: ['accent', 'funded, ticketing'],
   capturing: ['accent', 'ticketed, capturing'],
-  /** Paid, and a person at the operator decides how it goes on. */
+  /** Paid; a person at the operator decides. */
   review: ['warn', 'funded, in review by the operator'],
   refunding: ['warn', 'refunding'],
   captured: ['good', 'booked'],
@@ -54,7 +55,7 @@ export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
 export const isRefundOpen = ({ refund_request: request }: Intent): boolean =>
   request != null && request.state !== 'rejected' && request.state !== 'paid';
 
-/** The way of the money, a line a step: done, under way, or still to come, with amounts, times and transactions. */
+/** The way of the money, a line for each step: done, under way or to come, with amounts, times and transactions. */
 export function statusLines(
   intent: Intent,
   nowMs: number,
@@ -74,8 +75,9 @@ export function statusLines(
   const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
   const isCancelled = intent.cancelled_by === 'airline' && stage === 'captured';
   const said = isCancelled ? paint.bad('cancelled by the airline') : stageText(stage, paint);
+  const head = [paint.bold(intent.intent_id), `${said}${asked}`];
   return [
-    ...headLines(paint.bold(intent.intent_id), `${said}${asked}`, screen.width),
+    ...(textWidth(head.join('  ')) <= screen.width ? [head.join('  ')] : head),
     ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
     ...(stage === 'review'
       ? ['', ...wrap(reviewText(intent, nowMs, usdc), screen.width).map(paint.warn)]
@@ -95,7 +97,7 @@ export const statusView = (
     ),
 });
 
-/** The airline changed, or cancelled, what it had sold. */
+/** The airline changed or cancelled the order. */
 function changedSteps(intent: Intent): Step[] {
   const { order_changed_at: at, order_id: order } = intent;
   if (intent.cancelled_by === 'airline') {
@@ -107,9 +109,6 @@ function changedSteps(intent: Intent): Step[] {
   return at == null ? [] : [{ mark: 'done', name: 'changed', text, at }];
 }
 
-const headLines = (id: string, said: string, width: number): string[] =>
-  textWidth(`${id}  ${said}`) <= width ? [`${id}  ${said}`] : [id, said];
-
 /** The phase of a wait for the airline, with what is usual. */
 const TICKETING = 'Ticketing, usually within a minute';
 
@@ -120,7 +119,7 @@ export function bookingPhase({ booking_held_up_by: heldUpBy }: Intent, stage: Mo
   return `${name ?? 'Ticketing'}, held up by ${heldUpBy} and tried again`;
 }
 
-/** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
+/** A slower booking waits for a late confirmation or a person's decision. */
 export const USUAL_BOOKING_MS = 10 * 60_000;
 
 /** Explains that a person decides, and that the traveller has nothing to do. */
@@ -132,7 +131,7 @@ export function reviewText(intent: Intent, nowMs: number, usdc: Usdc): string {
   return `The operator was told ${fromNow(since, nowMs)} and decides how the booking continues. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can stop watching and check again at any time.`;
 }
 
-/** A booking whose last step failed, and what it failed with. */
+/** The failure of a booking's last step. */
 const heldUpLines = (intent: Intent, stage: MoneyStage, { paint, width }: Screen): string[] =>
   intent.booking_held_up_by !== null && UNDER_WAY.includes(stage)
     ? ['', ...wrap(`${bookingPhase(intent, stage)}.`, width).map(paint.warn)]
@@ -140,7 +139,7 @@ const heldUpLines = (intent: Intent, stage: MoneyStage, { paint, width }: Screen
 
 const UNDER_WAY: readonly MoneyStage[] = ['ticketing', 'capturing', 'refunding'];
 
-/** A booking that takes too long: the operator is paged, and the chain limits how long the money can be held. */
+/** A booking that takes too long: the operator is paged, and the chain limits how long the money is held. */
 function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint, width }: Screen): string[] {
   if (!UNDER_WAY.includes(stage)) return [];
   const sinceMs = Date.parse(intent.booking_requested_at ?? intent.updated_at);
@@ -161,12 +160,9 @@ interface Step {
   readonly transaction?: string | null;
 }
 
-/** When the last step before this one that has a time was done. */
+/** The time of the last earlier step that has one. */
 const timeBefore = (steps: readonly Step[], index: number): string | null =>
-  steps
-    .slice(0, index)
-    .reverse()
-    .find((step) => step.at)?.at ?? null;
+  steps.slice(0, index).findLast((step) => step.at)?.at ?? null;
 
 function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: string | null, usdc: Usdc): Step[] {
   const amount = usdc(intent.escrow.amount);
@@ -220,7 +216,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
         at: intent.refunded_at,
         transaction: intent.refund_tx_hash,
       } as const;
-      // It was booked, and given up later: what comes back is what the fare's rule leaves, not what was paid.
+      // Booked and given up later: the fare's rule decides what comes back, not the price.
       if (intent.captured_at !== null) {
         if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
         return [funded, ticketed, captured, { ...back, text: `${ruleText(intent)}, to ${intent.refund_wallet}` }];
@@ -240,7 +236,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
   }
 }
 
-/** A refund that the traveller asked for after the booking: who has it, what was decided, what was paid. */
+/** The refund of a booked intent: its reviewer, decision and pay-out. */
 function refundSteps(intent: Intent, stage: MoneyStage, usdc: Usdc): Step[] {
   const { refund_request: request, refund_wallet, refund_rejection_reason: reason } = intent;
   // Other deployments leave it out. A pay-out ends the intent, whose own line says it then.
@@ -264,7 +260,7 @@ const ruleText = (intent: Intent): string =>
 
 const NAME_WIDTH = 10;
 
-/** `, 41 s later`; nothing within a second, or where two services' clocks disagree about what came first. */
+/** `, 41 s later`; nothing within a second, or where two services' clocks disagree about the order. */
 function laterText(before: string | null, at: string): string {
   const apart = before === null || at < before ? '' : fromNow(at, Date.parse(before));
   return apart.startsWith('in ') ? `, ${apart.slice('in '.length)} later` : '';
@@ -283,16 +279,14 @@ function stepLines(
   // A signature is 88 characters: whole where it fits, else short enough to be recognised.
   const signature = (text: string) => (indent.length + text.length <= width ? text : shortened(text));
   const name = step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
-  const [first = '', ...more] = wrap(step.text, width - indent.length);
   return [
-    `${mark} ${name}  ${first}`,
-    ...more.map((line) => indent + line),
+    ...wrapBehind(`${mark} ${name}  `, step.text, width),
     ...(step.at ? [`${indent}${paint.dim(utcTime(step.at) + laterText(before, step.at))}`] : []),
     ...(step.transaction ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`] : []),
   ];
 }
 
-/** A new intent: its escrow, what is to be paid and until when, and the code that is shown once. */
+/** A new intent: its escrow, price, deadline, and the support code, which is shown once. */
 export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint }: Screen): string[] {
   return [
     `${paint.bold(intent.intent_id)}  ${counted(intent.passenger_count, 'passenger')}`,

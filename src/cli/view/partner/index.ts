@@ -1,5 +1,6 @@
 import type { OrderStatus } from '../../../kernel/domain/order-moves.ts';
 import {
+  capital,
   fieldLines,
   listLines,
   type Paint,
@@ -9,10 +10,11 @@ import {
   utcTime,
   type View,
   wrap,
+  wrapBehind,
 } from '../../../terminal/index.ts';
 import type { Order, OrderChange } from '../../../wire/partner/index.ts';
 
-/** An order with what is ours beside it. Another deployment lacks the additions. */
+/** An order with our additions, which another deployment lacks. */
 export type ShownOrder = Order & {
   readonly allowedStatuses?: readonly OrderStatus[] | undefined;
   readonly history?: readonly OrderChange[] | undefined;
@@ -24,7 +26,7 @@ export interface OrderPage {
   readonly nextPageToken?: string;
 }
 
-/** Statuses after which `watch` has nothing more to tell; whether it ended as asked. */
+/** Statuses that end `watch`: `done` where the order ended as intended. */
 export const ENDS: Readonly<Partial<Record<OrderStatus, 'done' | 'failed'>>> = {
   PAYMENT_PROCESSED: 'done',
   REFUNDED: 'failed',
@@ -33,10 +35,7 @@ export const ENDS: Readonly<Partial<Record<OrderStatus, 'done' | 'failed'>>> = {
 };
 
 /** `AWAITING_FUNDS` reads as `Awaiting funds`. */
-export const statusWords = (status: string): string => {
-  const words = status.toLowerCase().replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
+export const statusWords = (status: string): string => capital(status.toLowerCase().replaceAll('_', ' '));
 
 function statusText(status: string, paint: Paint): string {
   const words = statusWords(status);
@@ -46,7 +45,7 @@ function statusText(status: string, paint: Paint): string {
   return paint.warn(words);
 }
 
-/** Decimals as they are, padded behind so that their points stand under each other. */
+/** Decimals padded at their end, so that their points align. */
 export function alignedAmounts(amounts: readonly (string | undefined)[]): string[] {
   const behind = (amount: string) => amount.length - (amount.includes('.') ? amount.indexOf('.') : amount.length);
   const most = Math.max(0, ...amounts.map((amount) => (amount === undefined ? 0 : behind(amount))));
@@ -130,29 +129,21 @@ export function orderLines(order: ShownOrder, { paint, width }: Screen): string[
 function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }: Screen): string[] {
   if (allowedStatuses === undefined) return [];
   if (allowedStatuses.length === 0) return ['', paint.dim(`${status} is final.`)];
-  const [first = '', ...more] = wrap(allowedStatuses.join(', '), width - MAY_GO_TO.length - 2);
-  const indent = ' '.repeat(MAY_GO_TO.length + 2);
-  return ['', `${paint.dim(MAY_GO_TO)}  ${first}`, ...more.map((line) => indent + line)];
+  return ['', ...wrapBehind(`${paint.dim('Can go to')}  `, allowedStatuses.join(', '), width)];
 }
 
-const MAY_GO_TO = 'Can go to';
-
-/** Puts a change under its time where a line has no room for both. */
 function historyLines({ at, fromStatus, toStatus, fields, actor }: OrderChange, width: number): string[] {
   const moved = fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;
-  const time = `${utcTime(at)}  `;
   const by = actor?.startsWith('key:') ? ` by ${actor.slice(4)}` : '';
   const whole = (fields.length > 0 ? `${moved} (${fields.join(', ')})` : moved) + by;
-  const [first = '', ...more] = wrap(whole, width - time.length);
-  return [`${time}${first}`, ...more.map((line) => ' '.repeat(time.length) + line)];
+  return wrapBehind(`${utcTime(at)}  `, whole, width);
 }
 
-/** `bankRoutingNumber` reads as `Bank routing number`; what is an abbreviation stays one. */
-const fieldWords = (name: string): string => {
-  if (/^(iban|bic|clabe)$/.test(name)) return name.toUpperCase();
-  const words = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
+/** `bankRoutingNumber` reads as `Bank routing number`; abbreviations stay. */
+const fieldWords = (name: string): string =>
+  /^(iban|bic|clabe)$/.test(name)
+    ? name.toUpperCase()
+    : capital(name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`));
 
 /** An entry of `watch`: every field that has changed since the order was last seen; null: seen for the first time. */
 export function changeLines(order: ShownOrder, before: ShownOrder | null, { paint, width }: Screen): string[] {
@@ -164,11 +155,10 @@ export function changeLines(order: ShownOrder, before: ShownOrder | null, { pain
   const facts = before === null ? [] : changedFields(before, order);
   const whole = [time + moved, ...facts].join('  ');
   if (textWidth(whole) <= width) return [whole];
-  const indent = ' '.repeat(4);
-  return [time + moved, ...facts.flatMap((fact) => wrap(fact, width - 4).map((line) => indent + line))];
+  return [time + moved, ...facts.flatMap((fact) => wrap(fact, width - 4).map((line) => `    ${line}`))];
 }
 
-/** Fields that a change always touches, or that stand in its line already. */
+/** Fields that every change touches, or that its line shows already. */
 const SAID = new Set(['status', 'version', 'updatedAt', 'allowedStatuses', 'history']);
 const SHORT: Readonly<Record<string, string>> = {
   sourceTransactionId: 'source tx',
