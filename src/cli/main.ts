@@ -11,13 +11,13 @@ import { isNoticeWanted, loadLatest } from './upgrade/index.ts';
 /** The process: its streams, signals and exit. Nothing else exits. */
 
 const interruption = new AbortController();
-/** Nobody can be asked any more where things stand; the journal knows what was signed. */
+/** The command can't report its state any more; the journal has the signed payments. */
 const FORCED = '✗ Stopped immediately. Signed payments are on record: farelock payments list';
 /** A pager takes Ctrl-C for itself. */
 let isPaging = false;
 const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
   if (isPaging && signal === 'SIGINT') return;
-  // The first one lets the command say where things stand; the second one doesn't wait for it.
+  // The first one lets the command report its state; the second one does not wait.
   if (interruption.signal.aborted) {
     process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}${FORCED}\n`);
     process.exit(130);
@@ -26,24 +26,20 @@ const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
 };
 process.on('SIGINT', () => interrupt('SIGINT'));
 process.on('SIGTERM', () => interrupt('SIGTERM'));
-/** The terminal is gone. It is told more than once, so it never forces. */
-const hangUp = () => {
-  if (!interruption.signal.aborted) {
-    interruption.abort(problem('interrupted', { detail: { signal: 'SIGHUP' } }));
-  }
-};
+/** Interrupts without a terminal. SIGHUP may repeat, so it never forces. A later abort has no effect. */
+const hangUp = () => interruption.abort(problem('interrupted', { detail: { signal: 'SIGHUP' } }));
 process.on('SIGHUP', hangUp);
 
 /**
- * Nothing is left to wait for, and the command has not ended: a question whose input is gone, or a mistake of ours. It is
- * interrupted, so that it can say where things are; 0 would be taken for done.
+ * Interrupts a command that has not ended although nothing is left to wait for: a question without input, or a mistake of
+ * ours. The command can then report its state; exit code 0 would mean success.
  */
 const unsettled = () => {
   if (!interruption.signal.aborted) {
     interruption.abort(
       problem('interrupted', { message: 'Interrupted: nothing more can be typed.', isAtQuestion: true }),
     );
-    // Whatever was waiting hears of it before the process looks again for something to do.
+    // Keeps the process until the waiting parts have reacted.
     setImmediate(() => undefined);
     return;
   }
@@ -51,7 +47,7 @@ const unsettled = () => {
   process.exit(130);
 };
 
-/** A result that goes to a file on a full disk, say. */
+/** Reports a failed write, such as to a file on a full disk. */
 const cannotWrite = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
   const trouble = storageTrouble(storageProblem(error, stream === process.stdout ? 'standard output' : undefined));
   if (!trouble) throw error;
@@ -61,20 +57,20 @@ const cannotWrite = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): 
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // What a terminal that is gone would have shown, nobody reads; where money moves is finished or left resumable.
+    // Without a terminal, movements of money are finished or left resumable.
     if (error.code === 'EIO') return hangUp();
     if (error.code !== 'EPIPE') return cannotWrite(stream, error);
-    // `farelock … | head`: whoever read the result has seen enough. Without its remarks a result is still wanted.
+    // `farelock … | head` has read enough; a result without its remarks is still wanted.
     if (stream === process.stdout) process.exit(0);
   });
 }
 
-/** The libraries that colour by themselves go by the environment alone. */
+/** Libraries with their own colours read only the environment. */
 if (process.argv.includes('--no-color')) process.env.NO_COLOR ||= '1';
 
 /**
- * Runs the command line of this process, and leaves with its exit code; `leaving` is called right before, with the name of
- * the command that has ended well.
+ * Runs the command line of this process and exits with its code; `leaving` is called right before, with the name of the
+ * command if it succeeded.
  */
 export async function main({ leaving }: { readonly leaving: (command: string | null) => void }): Promise<void> {
   const argv = process.argv.slice(2);
@@ -100,7 +96,7 @@ export async function main({ leaving }: { readonly leaving: (command: string | n
   process.exit(code);
 }
 
-/** After everything else, and never in its way: a home that can't be written is doctor's to tell of. */
+/** Comes after everything else and never fails for storage: `doctor` reports an unwritable home. */
 async function tellOfUpdate(): Promise<void> {
   const { lookInBackground, updateNotice } = await loadLatest();
   const { homeOf } = await loadProfile();

@@ -1,20 +1,20 @@
 import type { Argument, Command as Commander, Option } from 'commander';
 import type { Environment } from '../settings/index.ts';
 
-/** Something that may stand at the cursor. */
+/** A completion of the word at the cursor. */
 export interface Candidate {
   readonly value: string;
-  /** A description, for shells that show one; may be empty. */
+  /** A description, for shells that show one, or empty. */
   readonly words: string;
 }
 
-/** Stands for the names of files. */
+/** Lets the shell complete names of files. */
 export const FILES: Candidate = { value: ':files', words: '' };
 
-/** Where the command line would run. */
+/** The surroundings of the completed command. */
 export interface Place {
   readonly environment: Environment;
-  /** Where the search for a project file begins; the working folder unless it is named. */
+  /** The start of the search for a project file; default: the working folder. */
   readonly folder?: string | undefined;
 }
 
@@ -28,16 +28,16 @@ export interface Position {
   readonly path: string;
   /** The word being typed; empty after a space. */
   readonly word: string;
-  /** The option whose value is being typed, else null. */
+  /** The option whose value is being typed. */
   readonly option: Option | null;
   /** The part of the word before the value: `--cabin=`, else empty. */
   readonly prefix: string;
-  /** The argument that is being typed, else null. */
+  /** The argument being typed. */
   readonly argument: Argument | null;
-  /** The arguments before the one that is being typed. */
+  /** The arguments before it. */
   readonly arguments: readonly string[];
   /** Values of the options before the cursor, by their long name: `--profile`. */
   readonly values: ReadonlyMap<string, string>;
-  /** Only arguments can follow: `--` came before. */
+  /** True after `--`: only arguments follow. */
   readonly isAfterDashes: boolean;
 }

@@ -4,16 +4,14 @@ import { buildTree, type CommandSpec, loadSchemaFiles, shapeOf, specNamed, type 
 import { type Candidate, FILES, type Place, type Position } from './candidate.ts';
 import { valuesNamed } from './values.ts';
 
-interface CompletedIn extends Place {
-  readonly tool: ToolSpec;
-  readonly streams: Streams;
-}
-
 /**
- * `farelock complete <shell> -- <words…>`, which the scripts of `completion` call: a candidate on a line, the last word
- * being typed. It prints nothing rather than a problem: there is a person in the middle of a line.
+ * `farelock complete <shell> -- <words…>`, which the scripts of `completion` call: a line for each candidate of the last
+ * word. It prints no problems, since a person is typing.
  */
-export async function complete(argv: readonly string[], world: CompletedIn): Promise<0> {
+export async function complete(
+  argv: readonly string[],
+  world: Place & { readonly tool: ToolSpec; readonly streams: Streams },
+): Promise<0> {
   const [shell = '', ...rest] = argv;
   const given = rest[0] === '--' ? rest.slice(1) : rest;
   const words = shell === 'bash' ? rejoined(given) : given;
@@ -38,7 +36,7 @@ function lineOf(shell: string, candidate: Candidate): string {
   return shell === 'zsh' ? `${value.replaceAll(':', '\\:')}:${words}` : `${value}\t${words}`;
 }
 
-/** bash takes `--cabin=eco` and `lowcost:x` apart, at `=` and `:`, and completes what stands behind them. */
+/** Rejoins words: bash splits `--cabin=eco` and `lowcost:x` at `=` and `:`, and completes the part behind them. */
 function rejoined(words: readonly string[]): string[] {
   const whole: string[] = [];
   let joins = false;
@@ -52,7 +50,7 @@ function rejoined(words: readonly string[]): string[] {
   return whole;
 }
 
-/** Commands, options and values that may stand where the cursor is. The last of the words is being typed. */
+/** Commands, options and values for the last word, which is being typed. */
 async function candidatesFor(words: readonly string[], tool: ToolSpec, place: Place): Promise<readonly Candidate[]> {
   const program = buildTree(tool, '', { write: () => undefined, width: 80 }, () => undefined);
   const at = positionOf(program, words);
@@ -90,7 +88,7 @@ async function valuesOfOption(at: Position, tool: ToolSpec, place: Place): Promi
   return valuesNamed(placeholder, at, place);
 }
 
-/** The default command of a group is its list, or what it shows. */
+/** The command of a path, or the default command of a group, `list` or `show`. */
 const specAt = (tool: ToolSpec, path: string): CommandSpec | undefined =>
   [path, `${path} list`, `${path} show`].flatMap((name) => specNamed(tool, name) ?? [])[0];
 
@@ -109,7 +107,7 @@ const starting = (word: string, candidates: readonly Candidate[]): Candidate[] =
 const prefixed = (at: Position, candidates: readonly Candidate[]): Candidate[] =>
   starting(at.word, candidates).map((one) => (one === FILES ? one : { ...one, value: `${at.prefix}${one.value}` }));
 
-/** @param words those after the name of the tool; the last one is being typed */
+/** @param words after the name of the tool; the last one is being typed */
 function positionOf(program: Commander, words: readonly string[]): Position {
   const before = [...words];
   const word = before.pop() ?? '';
@@ -130,7 +128,7 @@ function positionOf(program: Commander, words: readonly string[]): Position {
     else if (one.startsWith('-') && one !== '-') {
       const option = optionNamed(program, command, one);
       if (option?.long && one.includes('=')) values.set(option.long, one.slice(one.indexOf('=') + 1));
-      // A value that may be left out is only taken for one where it is being typed.
+      // An optional value counts only while it is being typed.
       const isLast = index === before.length - 1;
       if (option && !one.includes('=') && (option.required || (option.optional && isLast))) open = option;
     } else {
@@ -164,7 +162,7 @@ const optionNamed = (program: Commander, command: Commander, word: string): Opti
   return known.find(({ long, short }) => long === name || short === name) ?? null;
 };
 
-/** The command that a group stands for by itself, as `stuck` for `stuck list`. */
+/** The default command of a group: `stuck list` of `stuck`. */
 function defaultOf(group: Commander): Commander | null {
   const name: unknown = Reflect.get(group, '_defaultCommandName');
   return group.commands.find((one) => one.name() === name) ?? null;

@@ -2,11 +2,11 @@ import type { GlancedRails } from '../../partner/look.ts';
 import type { Glanced } from '../../store/glance.ts';
 import { profileOf } from '../session/index.ts';
 import { givenTo } from '../settings/index.ts';
-import type { Candidate, Place, Position, Source } from './candidate.ts';
+import type { Place, Position, Source } from './candidate.ts';
 
 /**
- * Values from this home's embedded services: ramp orders, refund requests, keys, … Their database is read as it lies
- * there. Of a service elsewhere nothing is known without asking it, and a shell asks with every press of a key.
+ * Values from this home's embedded services, such as ramp orders, refund requests and keys, read from their database. A
+ * remote service is not asked: a shell completes with every press of a key.
  */
 
 const SANDBOX_PARTNER = 'par_sandbox_bank';
@@ -17,8 +17,7 @@ async function glance(at: Position, { environment, folder }: Place, home: string
   const profile = at.values.get('--profile');
   const globals = { input: false, color: false, ...(profile !== undefined && { profile }) };
   const used = await profileOf(environment, globals, home, folder);
-  const isOurs = used.isEmbedded && used.partnerUrl === null;
-  if (!isOurs) return null;
+  if (!used.isEmbedded || used.partnerUrl !== null) return null;
   const [flights, partner] = await Promise.all([import('../../flights/look.ts'), import('../../partner/look.ts')]);
   return { profile: used, ...flights, ...partner };
 }
@@ -29,12 +28,10 @@ const glanced =
   (look: (services: Look, home: string, at: Position, place: Place) => readonly Glanced[]): Source =>
   async (at, home, place) => {
     const services = await glance(at, place, home);
-    return services === null ? [] : look(services, home, at, place).map(candidate);
+    return services === null ? [] : look(services, home, at, place).map(({ id, words }) => ({ value: id, words }));
   };
 
-const candidate = ({ id, words }: Glanced): Candidate => ({ value: id, words });
-
-/** Those of the partner whose key the command would use; of all, where the key does not say whose it is. */
+/** Orders of the partner whose key the command would use, or of all for a key without a known owner. */
 const orders = glanced((services, home, at, { environment }) => {
   const isOwnKey = givenTo('api_key', environment) !== undefined || services.profile.apiKeyFile !== null;
   return services.glanceAtOrders(home, at.values.get('--partner') ?? (isOwnKey ? null : SANDBOX_PARTNER));
@@ -53,7 +50,7 @@ const keys = glanced((services, home, { path }) =>
   path.startsWith('keys partner') ? services.glanceAtPartnerKeys(home) : services.glanceAtOperatorKeys(home),
 );
 
-/** By the name of an argument, or of the value of an option, in the help. */
+/** By the name of an argument, or of an option's value, in the help. */
 const SOURCES: Readonly<Record<string, Source>> = {
   'order-id': orders,
   'partner-id': partners,
@@ -62,7 +59,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   'key-id': keys,
 };
 
-/** By option, where the name of its value stands for something else elsewhere. */
+/** By option, where the name of its value has other meanings elsewhere. */
 const OPTIONS: Readonly<Record<string, Source>> = {
   '--partner': partners,
   '--customer': customers,
@@ -73,7 +70,7 @@ const OPTIONS: Readonly<Record<string, Source>> = {
   '--referrer': affiliates,
 };
 
-/** The values that the services of this home have for a place of the command line; null where they have none. */
+/** The source of a place of the command line in this home's services, if any. */
 export function serviceSource(place: string, at: Position): Source | null {
   if (at.option) return OPTIONS[at.option.long ?? ''] ?? null;
   if (place === 'id') {

@@ -2,8 +2,7 @@ import { join, resolve } from 'node:path';
 import { loadRecent } from '../session/index.ts';
 import { homeOf, loadTable, loadWrite, type Setting } from '../settings/index.ts';
 import { loadSchemaFiles } from '../spec/index.ts';
-import type { Place, Position, Source } from './candidate.ts';
-import { type Candidate, FILES } from './candidate.ts';
+import { type Candidate, FILES, type Place, type Position, type Source } from './candidate.ts';
 
 const words = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, words: '' }));
 
@@ -20,7 +19,7 @@ const orders: Source = async (_at, home) => {
   ]);
 };
 
-/** The numbers on the screen of the last search; the ids that they stand for once an id is begun. */
+/** The numbers of the last search; also their ids once an id is begun. */
 const offers: Source = async ({ word }, home) => {
   const { openRecentOffers } = await loadRecent();
   return openRecentOffers(join(home, 'recent-offers.json'), () => undefined)
@@ -47,7 +46,7 @@ const profiles: Source = async (_at, home) => {
   return words(['local', ...Object.keys(readOwnSettings(home).profiles)]);
 };
 
-/** The values of a setting, as far as they can be named. */
+/** The values of a setting, if it has a list of them. */
 const valuesOf =
   (name: string): Source =>
   async () => {
@@ -58,7 +57,7 @@ const valuesOf =
 
 const noLimit: Source = async () => words(['none']);
 
-/** Of the setting that was named before. */
+/** The values of the setting before the cursor. */
 const settingValues: Source = async (at, home, place) => {
   const [name = ''] = at.arguments;
   return (name === 'profile' ? profiles : valuesOf(name))(at, home, place);
@@ -72,7 +71,7 @@ const settings: Source = async () => {
   ];
 };
 
-/** Codes while a code may be typed, of cities too, and one word for each airport. */
+/** Codes of airports and cities, and a word for each airport. */
 const airports: Source = async ({ word }) => {
   const [{ airportWords, namedAirports }, { METROPOLITAN_CODES, metropolitanArea }] = await Promise.all([
     import('../../kernel/domain/airports.ts'),
@@ -94,7 +93,7 @@ const problems: Source = async () => {
   return words(explainedCodes());
 };
 
-/** Of `help`: the commands, and those of the group that was named before. */
+/** The commands of `help`, or of its named group; the schemas of `schema`. */
 const commands: Source = async ({ command, path, arguments: named }) => {
   if (path === 'schema') {
     const { schemaNames } = await loadSchemaFiles();
@@ -112,7 +111,7 @@ const commands: Source = async ({ command, path, arguments: named }) => {
 const files: Source = async () => [FILES];
 const nothing: Source = async () => [];
 
-/** Words of one command alone, where the name of its argument stands for something else elsewhere. */
+/** A source of one command, where the name of its argument has other meanings elsewhere. */
 const under =
   (path: string, source: Source): Source =>
   async (at, home, place) =>
@@ -148,7 +147,7 @@ const OPTIONS: Readonly<Record<string, Source>> = {
   '--hosts': noLimit,
 };
 
-/** The values of an argument, or of an option, by what its place is called. What a shell would take apart is left out. */
+/** The values of an argument or an option, by the name of its place, without those that a shell would split. */
 export async function valuesNamed(name: string, at: Position, place: Place): Promise<readonly Candidate[]> {
   const found = await (await sourceOf(name, at))(at, resolve(homeOf(place.environment)), place);
   return found.filter((one) => one === FILES || /^[\p{L}\p{N}_@%+=:,./-][\p{L}\p{N}_@%+=:,./#-]*$/u.test(one.value));

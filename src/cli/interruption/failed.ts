@@ -11,15 +11,15 @@ import { type Known, paymentsOf, storyOf, told } from './story.ts';
 /** A command line that failed. */
 export interface Failed {
   readonly argv: readonly string[];
-  /** null: it was not understood. */
+  /** null: not understood. */
   readonly invocation:
     | (Pick<Invocation, 'name' | 'options'> & { readonly globals: Pick<GlobalOptions, 'keypair'> })
     | null;
-  /** null: it was not opened. */
+  /** null: not opened. */
   readonly session: Session | null;
 }
 
-/** A command with the option that it names in braces, `refund show {id}`; null where that was not given. */
+/** A command with the value of the option in its braces, `refund show {id}`; null without that option. */
 function lookOf(look: string, { invocation }: Pick<Failed, 'invocation'>): NextStep | null {
   const options = (invocation?.options ?? {}) as Readonly<Record<string, unknown>>;
   const words = look.split(' ').map((word) => {
@@ -30,10 +30,10 @@ function lookOf(look: string, { invocation }: Pick<Failed, 'invocation'>): NextS
   return words.includes(null) ? null : { argv: words.filter((word) => word !== null) };
 }
 
-/** The same again: what is retryable resumes. */
+/** The same command again, which resumes. */
 const again = ({ argv, invocation }: Failed): NextStep[] => (invocation ? [{ argv }] : []);
 
-/** The same search, as far as it is remembered what the offer or the intent was for. */
+/** The search of the offer or the intent, if it is remembered. */
 async function searchAgain({ session, invocation }: Failed): Promise<NextStep> {
   const { offerId, intentId } = (invocation?.options ?? {}) as { offerId?: unknown; intentId?: unknown };
   const { glanceAtIntents } = await import('../../client/glance.ts');
@@ -54,7 +54,7 @@ const STEPS: Readonly<Record<string, (failed: Failed) => NextStep | NextStep[] |
   '<orders>': ({ invocation }) =>
     invocation?.name.startsWith('partner') ? farelock`partner orders list` : farelock`intent list`,
   '<airdrop>': ({ session }) => (session?.isEmbedded ? farelock`wallet airdrop` : []),
-  // Where the keypair was named, the wallet is made there.
+  // A named keypair is the place of the new wallet.
   '<wallet>': ({ invocation }) => {
     const { keypair } = invocation?.globals ?? {};
     return farelock`wallet new ${keypair === undefined ? [] : ['--keypair', keypair]}`;
@@ -66,7 +66,7 @@ const stepsOf = async (error: Problem, failed: Failed): Promise<NextStep[]> =>
     await Promise.all((error.kind.next ?? []).map((step) => STEPS[step]?.(failed) ?? lookOf(step, failed) ?? []))
   ).flat();
 
-/** The same command for each of what a word of it may have meant: `detail.given` and `detail.meant` of the problem. */
+/** The same command with each meaning of a wrong word: `detail.given` and `detail.meant` of the problem. */
 function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
   const { given, meant } = detail ?? {};
   if (typeof given !== 'string' || !Array.isArray(meant)) return null;
@@ -77,13 +77,13 @@ function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
   }));
 }
 
-/** At least one command that helps now, for a problem that names none itself. */
+/** At least one command that helps, for a problem that names none. */
 export async function nextStepsOf(error: Problem, failed: Failed): Promise<readonly NextStep[]> {
   const steps = asMeant(error, failed) ?? (await stepsOf(error, failed));
   return steps.length > 0 ? steps : [farelock`explain ${error.code}`];
 }
 
-/** Ends a command that was cut off: says what it has done to money and records, and how to go on. */
+/** The end of a command that was cut off, with its effect on money and records, and the way on. */
 export async function commandCutOff(
   cutOff: Problem,
   spec: Pick<CommandSpec, 'effect' | 'cutOff'>,
@@ -106,8 +106,7 @@ function changeOf(
 }
 
 /**
- * The problem of a call that cost nothing, for a command that has paid for something before it: nothing more was charged,
- * and what was paid is named.
+ * The problem of a call that cost nothing, with the sum that the command paid before it.
  */
 export async function asCharged(error: Problem, session: Pick<Session, 'paidHere'> | null): Promise<Problem> {
   if (error.charged !== 'nothing') return error;
@@ -116,17 +115,14 @@ export async function asCharged(error: Problem, session: Pick<Session, 'paidHere
   return reworded(error, { charged: { before: paid.reduce((sum, { amount }) => sum + parseUsdc(amount), 0n) } });
 }
 
-/**
- * A problem that does not end the command, such as one between two questions: the lines that the command would have
- * ended with, what was charged before and the next step included.
- */
+/** The lines of a problem that does not end the command, such as one between two questions. */
 export async function toldLines(error: Problem, failed: Failed): Promise<(screen: Screen) => string[]> {
   const told = await asCharged(error, failed.session);
   const next = await nextStepsOf(told, failed);
   return (screen) => problemLines(told, screen, next);
 }
 
-/** Fields of a service whose argument or option has another name. */
+/** Arguments and options with other names than their fields of the service. */
 const SAID_AS: Readonly<Record<string, string>> = {
   origin_iata: 'from',
   destination_iata: 'to',

@@ -11,28 +11,28 @@ import { hasEnded, type MoneyStage, moneyStage } from '../view/flights/index.ts'
 import { bookingCutOffBy } from './cut-off.ts';
 
 /**
- * Money and records, as far as they are known when something is cut off (Ctrl-C, --timeout, a lost connection). Only the
- * first part with something in it is reported, and nothing that is not known: a signed payment may have been taken.
+ * The known state of money and records when something is cut off (Ctrl-C, --timeout, a lost connection). Only the first
+ * part with content is reported, and nothing unknown: a signed payment may have been taken.
  */
 export interface Known {
-  /** Commands that do the same again. */
+  /** Commands that do the same. */
   readonly again: readonly NextStep[];
-  /** The same again takes the same answers, not the same command; and what is paid buys a list, an offer, a lock. */
+  /** A walk: the same answers do the same, and its payments buy a list, an offer, a lock. */
   readonly isGuided?: true;
-  /** The command with the answers of a walk that has paid nothing yet. */
+  /** The command with the answers of a walk that has paid nothing. */
   readonly typed?: NextStep | undefined;
-  /** Payments that may have been taken, and whose answers are not known. */
+  /** Payments that may have been taken; their answers are unknown. */
   readonly signed: readonly PaymentRecord[];
   readonly booking?: { readonly intent: Intent; readonly stage: Stage };
   /** Payments that were answered. */
   readonly paid: readonly PaymentRecord[];
-  /** How to go on with what was paid for, in a walk that has locked nothing yet. */
+  /** The way on after payments, in a walk that has locked nothing. */
   readonly found?: Pick<Story, 'fix' | 'next'>;
-  /** The state of the records; absent where only money counts. `look`: the command that shows whether it was changed. */
+  /** The state of the records; absent where only money counts. `look`: the command that shows it. */
   readonly change?: { readonly said: string; readonly look: NextStep | null };
 }
 
-/** `locked`, `unlocked`: not paid. `paused`: queued, and it goes on when a command runs. */
+/** `locked`, `unlocked`: not paid. `paused`: queued until a command runs. */
 export type Stage = 'locked' | 'unlocked' | 'paid' | 'queued' | 'paused' | 'captured' | 'refunded';
 
 export interface Story {
@@ -44,7 +44,7 @@ export interface Story {
   readonly intentId?: string | undefined;
 }
 
-/** The problem to end with; its code and first words come from the interruption. */
+/** The problem to end with, with the code and the first words of the interruption. */
 export const told = (cutOff: Problem, { said, money, intentId, ...how }: Story, cause: unknown): Problem =>
   problem(cutOff.code === 'timed_out' && money === 'booking' ? 'still_booking' : cutOff.code, {
     ...how,
@@ -55,7 +55,7 @@ export const told = (cutOff: Problem, { said, money, intentId, ...how }: Story, 
 
 const SAME = 'Run the same command again';
 
-/** Where the money and the records are, and how to go on. */
+/** The state of the money and the records, and the way on. */
 export function storyOf(known: Known): Story {
   const { signed, booking, paid } = known;
   if (booking) {
@@ -93,7 +93,7 @@ function signedStory({ again, isGuided, signed }: Known, { open, payment_id, res
   const resume = farelock`payments resume ${payment_id}`;
   const sumOf = (one: PaymentRecord, usdc: Usdc) =>
     `${usdc(one.amount)} ${one.resource === BOOK ? 'into' : 'for'} ${purposeOf(one)}`;
-  // What is found and looked up goes stale: a payment for it is taken up again for 10 minutes (client/flights.ts).
+  // Searches and look-ups go stale: their payments are resumed for 10 minutes (client/flights.ts).
   const sends = /search|offer-details|orders/.test(resource)
     ? ' within 10 minutes: it sends that payment rather than a second one.'
     : ': it sends that payment, never a second one.';
@@ -106,7 +106,7 @@ function signedStory({ again, isGuided, signed }: Known, { open, payment_id, res
   };
 }
 
-/** The same command, whatever else it says. */
+/** True for a step that begins with these words. */
 const begins = (step: NextStep, argv: readonly string[]): boolean =>
   'argv' in step && argv.every((word, index) => step.argv[index] === word);
 
@@ -177,19 +177,19 @@ const PURPOSES: readonly (readonly [resource: string, purpose: string])[] = [
 const purposeOf = ({ resource }: PaymentRecord): string =>
   PURPOSES.find(([start]) => resource.startsWith(start))?.[1] ?? resource;
 
-/** The end of a command on a booking that was cut off. Other failures are given back as they are. */
+/** The end of a command on a booking that was cut off; other failures stay. */
 export async function bookingCutOff(
   context: CommandContext,
   intent: Intent,
   error: unknown,
-  /** The command to go on with while nothing is paid. */
+  /** The next command while nothing is paid. */
   again: NextStep,
 ): Promise<unknown> {
   const cutOff = bookingCutOffBy(error, context.signal);
   return cutOff ? told(cutOff, storyOf(await knownOfBooking(context, intent, [again])), error) : error;
 }
 
-/** A booking as the service has it; without a payment on its record, as the tool's journal has it. */
+/** The state of a booking by the service or, without a payment on its record, by the tool's journal. */
 export async function knownOfBooking(
   context: CommandContext,
   intent: Intent,
@@ -205,7 +205,7 @@ export async function knownOfBooking(
   return { ...known(isLocked ? 'locked' : 'unlocked'), signed: signed ? [signed] : [] };
 }
 
-/** Null while the service has no payment on its record, or does not answer. */
+/** null while the service has no payment on its record, or does not answer. */
 async function stageAtService({ session, clock }: CommandContext, intent: Intent): Promise<Stage | null> {
   try {
     const flights = await session.flights();
@@ -222,10 +222,9 @@ async function stageAtService({ session, clock }: CommandContext, intent: Intent
 const LONGEST_WAIT_MS = 1000;
 
 /**
- * Waits until the money of an intent has moved on, or is held up by something else, and returns the intent as it then is. On an embedded stack the
- * waiting is also what does the work. A service that is briefly away is asked again. At `untilMs` it is over, and the
- * intent may be as it was.
- * @throws Problem `interrupted`, `timed_out` when aborted, and what the service refuses for good
+ * Waits until the money of an intent moves or is held up by something else, and returns the new intent; at `untilMs` the
+ * present one. On an embedded stack the waiting also does the work. A service that is briefly away is asked again.
+ * @throws Problem `interrupted`, `timed_out` when aborted, and the service's final refusals
  */
 export async function waitForChange(
   context: CommandContext,
@@ -254,15 +253,15 @@ export async function waitForChange(
   }
 }
 
-/** The payments that were signed or sent again by this run. */
+/** The payments that this run has signed or sent again. */
 export async function paymentsOf(session: Pick<Session, 'paidHere'> | null) {
   const payments = (await session?.paidHere.records()) ?? [];
   return { signed: payments.filter((one) => one.open), paid: payments.filter(({ state }) => state === 'answered') };
 }
 
 /**
- * The end of a demo that was cut off: where its play money is, and the commands that look at it. `home` is the folder
- * that was made for it; null where the person has named one.
+ * The end of a demo that was cut off: the state of its play money, and the commands that show it.
+ * @param home the folder that was made for it; null where the person named one
  */
 export async function demoCutOff(
   context: CommandContext,

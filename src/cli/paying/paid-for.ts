@@ -2,8 +2,6 @@ import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journ
 import { dayAndMonth, isRecord } from '../../terminal/index.ts';
 import { notesOf } from '../session/index.ts';
 
-/** Payments and movements in words: what was bought, for which journey. */
-
 /** `LIS → BER 22 Dec` of an intent that this home remembers; its id where nothing is noted of it. */
 export function journeyWords(intent: NotedIntent): string {
   const { route, departure_date: date } = notesOf(intent);
@@ -18,7 +16,6 @@ export async function paidForWords(store: ClientStore, payment: PaymentRecord): 
   const said = (name: string): string | null => (typeof body[name] === 'string' ? body[name] : null);
   const about = (found: NotedIntent | undefined, otherwise: string | null): string =>
     found ? ` ${journeyWords(found)}` : otherwise === null ? '' : ` ${otherwise}`;
-  const byId = async (id: string | null) => (id === null ? undefined : store.intent(id));
   const by = async (what: 'offer' | 'order', id: string | null) =>
     id === null ? undefined : store.notedOf({ by: what, is: [id] });
   const path = payment.resource.replace(/^\w+ /, '').split('?')[0] ?? '';
@@ -29,13 +26,14 @@ export async function paidForWords(store: ClientStore, payment: PaymentRecord): 
       return from && to ? `search ${from} → ${to}${day ? ` ${dayAndMonth(day)}` : ''}` : 'search';
     }
     case '/air/offer-details':
-      return `fresh price${about(await by('offer', said('offer_id')), null)}`;
     case '/air/intents':
-      return `lock${about(await by('offer', said('offer_id')), null)}`;
+      return `${path === '/air/intents' ? 'lock' : 'fresh price'}${about(await by('offer', said('offer_id')), null)}`;
     case '/air/book':
-      return `booking${about(await byId(said('intent_id')), said('intent_id'))}`;
-    case '/air/refund-requests':
-      return `refund request${about(await byId(said('intent_id')), said('intent_id'))}`;
+    case '/air/refund-requests': {
+      const intentId = said('intent_id');
+      const intent = intentId === null ? undefined : await store.intent(intentId);
+      return `${path === '/air/book' ? 'booking' : 'refund request'}${about(intent, intentId)}`;
+    }
     default: {
       const order = /^\/air\/orders\/([^/]+)$/.exec(path)?.[1];
       return order === undefined ? payment.resource : `order details${about(await by('order', order), order)}`;

@@ -33,16 +33,18 @@ export function readDate(text: string, rules: DateRules): ReadDate {
     .replace(/[\s,]+/g, ' ');
   const ahead = dayAhead(wanted, rules);
   if (ahead !== null) return { kind: 'day', day: ahead };
-  const { parts, weekday } = datesIn(wanted, rules.needsYear === true);
+  const [word = '', ...words] = wanted.split(' ');
+  const weekday = words.length > 0 ? weekdayOf(word.replace(/\.$/, '')) : null;
+  const parts = partsOf(weekday === null ? wanted : words.join(' '), rules.needsYear === true);
   const read = parts.map((one) => dayOfParts(one, rules));
   const days = [...new Set(read.flatMap((one) => (typeof one === 'string' ? [one] : [])))];
-  const [first, second] = weekday === null ? days : daysOn(weekday, days);
+  const [first, second] = weekday === null ? days : days.filter((day) => weekdayOn(day) === weekday);
   if (first !== undefined && second !== undefined) return { kind: 'either', days: [first, second] };
   if (first !== undefined) return { kind: 'day', day: first };
   const [other] = days;
   if (other !== undefined && weekday !== null) {
-    const [is = '', ...rest] = dayName(other).split(' ');
-    const message = `${rest.join(' ')} is a ${nameOf(WEEKDAYS, is)}, not a ${nameOf(WEEKDAYS, weekday)}.`;
+    const nameOf = (day: number) => capital(WEEKDAYS[day] ?? '');
+    const message = `${dayName(other).slice(4)} is a ${nameOf(weekdayOn(other))}, not a ${nameOf(weekday)}.`;
     return { kind: 'wrong', message, fix: 'Correct the day, or leave the weekday out.' };
   }
   const why = read.find((one) => typeof one !== 'string');
@@ -118,16 +120,7 @@ const WORD_DAY = /^(\d{1,2})(?:st|nd|rd|th)?\.?[ -]?([a-z]{3,9})\.?(?:[ -](\d{4}
 const WORD_MONTH = /^([a-z]{3,9})\.?[ -]?(\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/;
 const NUMBERS = /^(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{4}|\d{2})|\.)?$/;
 
-/** All readings of a text as a day of the calendar, the likelier first, and its weekday. */
-function datesIn(
-  wanted: string,
-  needsYear: boolean,
-): { readonly parts: readonly DateParts[]; readonly weekday: number | null } {
-  const [first = '', ...rest] = wanted.split(' ');
-  const named = rest.length > 0 ? weekdayOf(first.replace(/\.$/, '')) : null;
-  return { weekday: named, parts: partsOf(named === null ? wanted : rest.join(' '), needsYear) };
-}
-
+/** All readings of a text as a day of the calendar, the likelier first. */
 function partsOf(text: string, needsYear: boolean): DateParts[] {
   const iso = /^(\d{4})([-/.])(\d\d)\2(\d\d)$/.exec(text);
   if (iso) return [{ year: Number(iso[1]), month: Number(iso[3]), day: Number(iso[4]) }];
@@ -186,11 +179,7 @@ function indexOf(names: readonly string[], word: string): number | null {
   return at < 0 ? null : at;
 }
 
-const daysOn = (weekday: number, days: readonly string[]): string[] =>
-  days.filter((day) => new Date(`${day}T00:00:00Z`).getUTCDay() === weekday);
-
-const nameOf = (names: readonly string[], which: string | number): string =>
-  capital(names[typeof which === 'number' ? which : (indexOf(names, which.toLowerCase()) ?? 0)] ?? '');
+const weekdayOn = (day: string): number => new Date(`${day}T00:00:00Z`).getUTCDay();
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 

@@ -37,16 +37,14 @@ export type RecentOffers = ReturnType<typeof openRecentOffers>;
  */
 export function openRecentOffers(path: string, warn: (text: string) => void) {
   const file = openNotebook<RecentFile>(path, warn);
-  const read = (): RecentFile | null => {
-    const kept = file.read();
-    return (
-      kept && { numbered: kept.numbered ?? {}, journeys: kept.journeys ?? {}, itineraries: kept.itineraries ?? {} }
-    );
+  const read = (): RecentFile => {
+    const { numbered, journeys, itineraries } = file.read() ?? {};
+    return { numbered: numbered ?? {}, journeys: journeys ?? {}, itineraries: itineraries ?? {} };
   };
   const { write } = file;
   const resolve = (idOrNumber: string): string => {
     if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;
-    const offerId = read()?.numbered[idOrNumber];
+    const offerId = read().numbered[idOrNumber];
     if (offerId === undefined) {
       throw problem('offer_not_found', {
         message: `The last search showed no offer ${idOrNumber}.`,
@@ -76,7 +74,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
      * @returns the number of each fare by its offer id; none for an offer that no search showed
      */
     async rememberMenu(offer: Offer, fares: readonly MenuFare[]): Promise<Readonly<Record<string, string>>> {
-      const { numbered, journeys, itineraries } = read() ?? EMPTY;
+      const { numbered, journeys, itineraries } = read();
       const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);
       const isOther = (id: string | undefined) => id !== undefined && !id.startsWith(`${offer.offer_id}##`);
       const taken = Object.keys(numbered).some((one) => one.startsWith(`${number}.`) && isOther(numbered[one]));
@@ -98,10 +96,10 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
     /** The offers of an itinerary in the last list with their numbers; of one that was not listed, the offer alone. */
     fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[] {
       const offerId = resolve(idOrNumber);
-      const numbered = Object.entries(read()?.numbered ?? {});
+      const numbered = Object.entries(read().numbered);
       const itinerary = numbered.find(([, id]) => id === offerId)?.[0].split('.')[0];
       const family = numbered
-        // A fare of a lowcost menu is not an offer beside the others: its menu is.
+        // The fares of a lowcost menu are no offers of their own.
         .filter(([number, id]) => number.split('.')[0] === itinerary && !id.includes('##'))
         .map(([number, id]) => ({ offerId: id, number }));
       if (offerId.startsWith('lowcost:') || family.length === 0) {
@@ -112,7 +110,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
     },
     /** The numbers of the last list, in its order, with their offers. */
     listed(): { readonly number: string; readonly offerId: string; readonly journey: RecentJourney | null }[] {
-      const { numbered, journeys } = read() ?? EMPTY;
+      const { numbered, journeys } = read();
       return Object.entries(numbered).map(([number, offerId]) => ({
         number,
         offerId,
@@ -121,7 +119,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
     },
     /** null for an offer that the last search did not show. */
     journey(offerId: string): KnownJourney | null {
-      const { journeys, itineraries } = read() ?? EMPTY;
+      const { journeys, itineraries } = read();
       const kept = journeys[offerId];
       if (!kept) return null;
       const { fare, itinerary, ...journey } = kept;
@@ -136,8 +134,6 @@ export const shortOf = (
   offerId: string,
 ): string =>
   (streams.stdout.isTTY && session.recentOffers.listed().find((one) => one.offerId === offerId)?.number) || offerId;
-
-const EMPTY: RecentFile = { numbered: {}, journeys: {}, itineraries: {} };
 
 const itinerariesOf = (offers: readonly Offer[]): RecentFile['itineraries'] =>
   Object.fromEntries(offers.map((offer) => [offer.comparison_key, offer.slices]));

@@ -1,14 +1,6 @@
 import * as z from 'zod';
 import type { Published } from './published.ts';
 
-/** The published JSON Schemas: what each command prints under --json. */
-
-interface PublishedCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly published: Published;
-}
-
 /** `{ error }`: what any command prints under --json when it fails. */
 const ERROR_DOCUMENT = z.strictObject({
   error: z.strictObject({
@@ -27,7 +19,9 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const slugOf = (command: string): string => command.replaceAll(' ', '-');
 
 /** Every schema by the name of its file, without the folder. */
-export function publishedSchemas(commands: readonly PublishedCommand[]): Record<string, object> {
+export function publishedSchemas(
+  commands: readonly { readonly name: string; readonly summary: string; readonly published: Published }[],
+): Record<string, object> {
   const files: Record<string, object> = {
     'error.schema.json': whole('error', {
       title: 'Any command --json, when it fails',

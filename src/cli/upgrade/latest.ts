@@ -20,20 +20,20 @@ const PUBLIC = 'https://registry.npmjs.org/';
 const LONGEST_MS = 5_000;
 const noteOf = (home: string): string => join(home, 'update.json');
 
-/** null where nobody has looked yet. */
+/** null before the first look. */
 function lastLook(home: string): Looked | null {
   try {
     const { looked_at, latest } = JSON.parse(smallText(noteOf(home)) ?? '') as Partial<Looked>;
     return typeof looked_at === 'number' ? { looked_at, latest: isVersion(latest) ? latest : null } : null;
   } catch {
-    // None, or one that was damaged: the next look writes it anew.
+    // Missing or damaged: the next look writes it again.
     return null;
   }
 }
 
 export const noteLook = (home: string, look: Looked): void => writeWhole(noteOf(home), JSON.stringify(look));
 
-/** Asks the registry of npm's settings. @returns null when it does not say, in time or at all */
+/** Asks the registry of npm's settings. @returns null without an answer in time */
 export async function latestVersion(environment: Environment, signal: AbortSignal): Promise<string | null> {
   const url = `${registryOf(environment).replace(/\/*$/, '/')}-/package/farelock/dist-tags`;
   try {
@@ -77,7 +77,7 @@ interface NoticeGiven {
   readonly home: string;
   readonly version: string;
   readonly nowMs: number;
-  /** Starts a look that nobody waits for. */
+  /** Starts a look without waiting for it. */
   readonly look: () => void;
 }
 
@@ -96,7 +96,7 @@ export function updateNotice({ home, version, nowMs, look }: NoticeGiven): strin
   return `farelock ${last.latest} is out; this is ${version}. Next: farelock upgrade`;
 }
 
-/** `farelock upgrade` as a process of its own, which notes what it finds. */
+/** Runs `farelock upgrade` as a process of its own, which notes its finding. */
 export function lookInBackground(script: string, environment: Environment): void {
   const child = spawn(process.execPath, [script, 'upgrade', '--json', '--quiet'], {
     detached: true,
@@ -104,7 +104,7 @@ export function lookInBackground(script: string, environment: Environment): void
     windowsHide: true,
     env: { ...environment },
   });
-  // There is nothing to say when no process can be started: tomorrow is another day.
+  // Without a process the next look is tomorrow's.
   child.once('error', () => undefined);
   child.unref();
 }

@@ -12,7 +12,7 @@ import {
   searchOf,
   supportCodeIn,
 } from './normalise.ts';
-import { type HttpAnswer, isRecord } from './transport.ts';
+import { isRecord } from './transport.ts';
 import type { AnswerRules, IntentTerms, IntentToRemember } from './types.ts';
 
 /** Decides which escrows this home has agreed to pay. */
@@ -103,17 +103,6 @@ function escrowIn(body: unknown): IntentTerms['escrow'] {
   }
 }
 
-/** POST /air/offer-details answers that cost nothing. */
-const menuAnswers = {
-  /** The payment waits for the real answer. */
-  isPending: (answer: HttpAnswer): boolean => answer.status === 202,
-  /** The payment was not taken, and ends. */
-  isFree(answer: HttpAnswer): boolean {
-    const menu = isRecord(answer.body) ? answer.body.fare_menu : undefined;
-    return answer.status === 200 && isRecord(menu) && menu.status === 'failed';
-  },
-} as const;
-
 /** Rules for a paid call's answer, now and when it is resent later. */
 export function answerRules(
   { resource, body: request }: { readonly resource: string; readonly body: unknown },
@@ -123,7 +112,14 @@ export function answerRules(
     case 'POST /air/search':
       return { read: searchOf };
     case 'POST /air/offer-details':
-      return { read: offerDetailsOf, ...menuAnswers };
+      return {
+        read: offerDetailsOf,
+        isPending: ({ status }) => status === 202,
+        isFree({ status, body }) {
+          const menu = isRecord(body) ? body.fare_menu : undefined;
+          return status === 200 && isRecord(menu) && menu.status === 'failed';
+        },
+      };
     case 'POST /air/intents':
       // Holds the only copy of the support code.
       return { read: createdIntentOf, remember: (body) => intentToRemember(body, request, baseUrl) };

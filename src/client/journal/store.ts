@@ -1,4 +1,4 @@
-import { type Insertable, type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -33,10 +33,19 @@ export async function openClientStore({ path, ...rest }: Omit<StorePorts, 'db'> 
     });
   }
   const keepIntent = async (on: Kysely<ClientTables> | Transaction<ClientTables>, intent: IntentToRemember) => {
-    const row = rowOf(secrets, intent, clock.now());
+    const { intentId, terms } = intent;
     await on
       .insertInto('intents')
-      .values(row)
+      .values({
+        intent_id: intentId,
+        base_url: intent.baseUrl,
+        support_code_sealed: secrets.encrypt(place('support_code_sealed', intentId), intent.supportCode),
+        lead_family_name_sealed: null,
+        summary: null,
+        terms_sealed: terms === null ? null : secrets.encrypt(place('terms_sealed', intentId), JSON.stringify(terms)),
+        escrow_address: terms?.escrow?.address ?? '',
+        created_at_ms: clock.now(),
+      })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   };
@@ -63,7 +72,9 @@ export async function openClientStore({ path, ...rest }: Omit<StorePorts, 'db'> 
     },
     async intent(intentId: string): Promise<RememberedIntent | undefined> {
       const row = await db.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
-      return row && rememberedFrom(secrets, row);
+      if (!row) return undefined;
+      const supportCode = secrets.decrypt(place('support_code_sealed', intentId), row.support_code_sealed);
+      return { ...notedFrom(row), supportCode, terms: termsIn(secrets, row) };
     },
     travellers: async () => (await import('./travellers.ts')).createTravellers(ports),
     shut: () => db.destroy(),
@@ -82,27 +93,6 @@ async function openedOf({ db, secrets }: StorePorts, intentId: string, column: S
   const sealed = row?.[column] ?? null;
   return sealed === null ? null : secrets.decrypt(place(column, intentId), sealed);
 }
-
-const rowOf = (
-  secrets: Secrets,
-  { intentId, baseUrl, supportCode, terms }: IntentToRemember,
-  nowMs: number,
-): Insertable<ClientTables['intents']> => ({
-  intent_id: intentId,
-  base_url: baseUrl,
-  support_code_sealed: secrets.encrypt(place('support_code_sealed', intentId), supportCode),
-  lead_family_name_sealed: null,
-  summary: null,
-  terms_sealed: terms === null ? null : secrets.encrypt(place('terms_sealed', intentId), JSON.stringify(terms)),
-  escrow_address: terms?.escrow?.address ?? '',
-  created_at_ms: nowMs,
-});
-
-const rememberedFrom = (secrets: Secrets, row: Selectable<ClientTables['intents']>): RememberedIntent => ({
-  ...notedFrom(row),
-  supportCode: secrets.decrypt(place('support_code_sealed', row.intent_id), row.support_code_sealed),
-  terms: termsIn(secrets, row),
-});
 
 const termsIn = (
   secrets: Secrets,

@@ -4,22 +4,7 @@ import { problem } from '../../kernel/problems.ts';
 import { type HttpAnswer, isRecord } from '../base/index.ts';
 
 /** A challenge whose fields were all checked. */
-export interface Challenge {
-  readonly amount: bigint;
-  readonly asset: Address;
-  readonly payTo: Address;
-  readonly feePayer: Address;
-  readonly network: string;
-  /** null: a random memo is written. */
-  readonly memo: string | null;
-  /** The original fields, repeated in the payload. */
-  readonly accepted: Record<string, unknown>;
-  readonly resource: unknown;
-  /** The program of the service's new escrows, if named. */
-  readonly escrowProgram: string | null;
-  /** The service's reason. */
-  readonly error: string | null;
-}
+export type Challenge = Readonly<ReturnType<typeof readChallenge>>;
 
 export interface Acceptable {
   readonly network: string;
@@ -33,10 +18,10 @@ const MOST_MEMO_BYTES = 256;
 const ESCROW_PROGRAM = 'FARELOCK-ESCROW-PROGRAM';
 
 /**
- * Reads an untrusted 402, which could name another coin, another network or the wallet itself. @throws Problem
- * `challenge_refused`
+ * Reads an untrusted 402, which could name another coin, another network or the wallet itself.
+ * @throws Problem `challenge_refused`
  */
-export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Challenge {
+export function readChallenge(answer: HttpAnswer, acceptable: Acceptable) {
   const required = challengeOf(answer);
   if (!required) throw refused('it cannot be read');
   if (required.x402Version !== 2) throw refused('it is not x402 version 2');
@@ -56,10 +41,14 @@ export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Chall
     payTo: addressOf(accepted.payTo, 'payTo', acceptable.wallet),
     feePayer: addressOf(extra.feePayer, 'feePayer', acceptable.wallet),
     network: acceptable.network,
+    /** null: a random memo is written. */
     memo: memoOf(extra.memo),
+    /** The original fields, repeated in the payload. */
     accepted,
     resource: required.resource,
+    /** The program of the service's new escrows, if named. */
     escrowProgram: headerOf(answer, ESCROW_PROGRAM),
+    /** The service's reason. */
     error: typeof required.error === 'string' ? required.error : null,
   };
 }

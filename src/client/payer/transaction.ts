@@ -23,16 +23,10 @@ interface PaymentOrder {
   readonly accounts?: TokenAccounts | null;
 }
 
-export interface TokenAccounts {
-  readonly source: Address;
-  readonly destination: Address;
-}
+export type TokenAccounts = Awaited<ReturnType<typeof tokenAccountsOf>>;
 
 /** The associated token accounts of a payment. */
-export async function tokenAccountsOf(
-  payer: Address,
-  order: Pick<PaymentOrder, 'payTo' | 'asset'>,
-): Promise<TokenAccounts> {
+export async function tokenAccountsOf(payer: Address, order: Pick<PaymentOrder, 'payTo' | 'asset'>) {
   const [source, destination] = await Promise.all([
     associatedTokenAddress(payer, order.asset),
     associatedTokenAddress(order.payTo, order.asset),

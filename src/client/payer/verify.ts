@@ -58,25 +58,28 @@ function contentOfWire(wire: Uint8Array) {
   return { message: messageBytes, memo: memo ?? null, feePayer: key(0), transfers };
 }
 
-interface VerifyPorts {
-  readonly cluster: Cluster;
-  /** Finds a transaction by memo in a token account's history. */
-  readonly findByMemo: (tokenAccount: Address, memo: string) => Promise<string | null>;
-}
-
 /**
  * Compares amount, destination and memo of a payment with the cluster. The service's named transaction comes first, and
- * other bytes are a mismatch; else its memo is searched. @throws Problem `cluster_failed`
+ * other bytes than those signed here are a mismatch; else its memo is searched.
+ * @param findByMemo finds a transaction by memo in a token account's history
+ * @throws Problem `cluster_failed`
  */
-export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): Promise<PaymentVerification> {
-  const { cluster } = ports;
-  const { record, payment } = signed;
+export async function verifyPayment(
+  {
+    cluster,
+    findByMemo,
+  }: {
+    readonly cluster: Cluster;
+    readonly findByMemo: (tokenAccount: Address, memo: string) => Promise<string | null>;
+  },
+  { record, payment }: SignedPayment,
+): Promise<PaymentVerification> {
   const content = contentOfPayload(payment.payload);
   const source = await associatedTokenAddress(record.wallet as Address, record.asset as Address);
-  // Read before the search: later absence is final.
+  // Read before the search: a transaction that is absent after that height never lands.
   const expired = (await cluster.blockHeight()) > payment.lastValidBlockHeight;
   const told = isSignatureText(record.transaction) ? record.transaction : null;
-  const transaction = told ?? (content.memo && (await ports.findByMemo(source, content.memo)));
+  const transaction = told ?? (content.memo && (await findByMemo(source, content.memo)));
   const about = { payment_id: record.payment_id, transaction: transaction || null, memo: content.memo };
   const landed = transaction ? await cluster.transaction(transaction as Signature) : null;
   if (!landed) {
@@ -88,6 +91,7 @@ export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): 
   const onChain = contentOfWire(landed.transaction);
   const destination = await associatedTokenAddress(record.pay_to as Address, record.asset as Address);
   const [transfer] = onChain.transfers;
+  const isSame = Buffer.compare(content.message, onChain.message) === 0;
   const expected = formatUsdc(parseUsdc(record.amount));
   const found = onChain.transfers.reduce((sum, one) => sum + one.amount, 0n);
   const checks = [
@@ -97,14 +101,9 @@ export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): 
     check('destination', destination, transfer?.destination ?? 'none', transfer?.destination === destination),
     check('memo', content.memo ?? '', onChain.memo ?? 'none', onChain.memo === content.memo),
     check('payer', record.wallet, transfer?.authority ?? 'none', transfer?.authority === record.wallet),
-    signedHere(content, onChain),
+    check('signed_here', 'the signed bytes', isSame ? 'the signed bytes' : 'other bytes', isSame),
   ];
   return { ...about, verdict: checks.every((one) => one.ok) ? 'landed' : 'mismatch', checks };
-}
-
-function signedHere(content: SignedContent, onChain: SignedContent): PaymentCheck {
-  const same = Buffer.compare(content.message, onChain.message) === 0;
-  return check('signed_here', 'the signed bytes', same ? 'the signed bytes' : 'other bytes', same);
 }
 
 const check = (name: PaymentCheck['check'], expected: string, found: string, ok: boolean): PaymentCheck => ({

@@ -66,7 +66,7 @@ export function sliceLines(slice: Slice, { paint }: Screen): string[] {
 /** One offer in full: its flights, its fare and conditions, what its price is made of, and what can be added. */
 export function offerLines(
   { offer, available_services: services, fare_menu: menu }: OfferDetailsResponse,
-  /** What a person may type for a fare of its menu, by offer id. */
+  /** The number that a person may type for a fare of its menu, by offer id. */
   numbers: Readonly<Record<string, string>>,
   nowMs: number,
   screen: Screen,
@@ -120,7 +120,7 @@ export function offerLines(
   return lines;
 }
 
-/** True where the airline has left out something that is shown. */
+/** True where the airline did not disclose something that is shown. */
 function isUndisclosed(
   offer: OfferDetailsResponse['offer'],
   services: OfferDetailsResponse['available_services'],
@@ -136,20 +136,12 @@ function isUndisclosed(
   return shown.some((value) => value == null);
 }
 
-/** May a fare be refunded or changed, and for how much; null and undefined: not disclosed. */
-export function conditionOf(conditions: Conditions | null, kind: 'refund' | 'change') {
-  return kind === 'refund'
-    ? {
-        allowed: conditions?.refund_allowed,
-        penalty: conditions?.refund_penalty_amount,
-        currency: conditions?.refund_penalty_currency,
-      }
-    : {
-        allowed: conditions?.change_allowed,
-        penalty: conditions?.change_penalty_amount,
-        currency: conditions?.change_penalty_currency,
-      };
-}
+/** The refund or change of a fare, and its penalty; null and undefined: not disclosed. */
+export const conditionOf = (conditions: Conditions | null, kind: 'refund' | 'change') => ({
+  allowed: conditions?.[`${kind}_allowed` as const],
+  penalty: conditions?.[`${kind}_penalty_amount` as const],
+  currency: conditions?.[`${kind}_penalty_currency` as const],
+});
 
 /** `yes, free`, `yes, for 40.00 USD`, `no`, `–`; without its currency, or short of the `yes`, where room is scarce. */
 export function conditionText(
@@ -196,8 +188,8 @@ const bagsText = (count: number | null, kind: string): string =>
   count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
 
 /**
- * The fares that a lowcost carrier sells on a flight, a line for each, or why they are not known. `numbers` are what a person may type for a fare, by its offer
- * id; without them the fare's own number in the menu is shown.
+ * The fares of a lowcost flight, a line for each, or the reason why they are unknown.
+ * @param numbers the number that a person may type for a fare, by its offer id; default: its number in the menu
  */
 export function fareMenuParts(
   menu: FareMenu,
@@ -218,7 +210,7 @@ export function fareMenuParts(
     return none(paint.bad('could not be looked up'), [`       ${paint.dim(said)}`]);
   }
   if (menu.fares.length === 0) return none('none are sold on this flight now');
-  // At 80 columns a penalty in words would push the price off the line.
+  // At 80 columns a penalty with its currency would push the price off the line.
   const form = screen.width >= 100 ? 'whole' : 'no currency';
   const price = (fare: MenuFare) => paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`);
   const [heading = '', ...fares] = listLines(screen, menu.fares, [

@@ -22,7 +22,7 @@ export type DeskMode =
       readonly question: string;
       /** Said while it is done. */
       readonly doing: string;
-      /** What yes would do. */
+      /** The effects of a yes. */
       lines(width: number): readonly string[];
     };
 
@@ -122,7 +122,7 @@ function casePane(desk: DeskShown, nowMs: number, paint: Paint, width: number, r
     : shown;
 }
 
-/** A line on as many as it takes: where money goes is never cut, as narrow as the pane is. */
+/** A line on as many as it takes, so that the destination of money is never cut. */
 function wholeLines(line: string, width: number): string[] {
   const plain = unpainted(line);
   if (textWidth(line) <= width || plain !== line) return [cut(line, width)];
@@ -164,7 +164,7 @@ const KEYS = '↑↓ move  c claim  n note  a approve  r reject  ? help  q quit'
 const QUEUE_KEYS = '↑↓ move  Enter open  a approve  r reject  ? help  q quit';
 const CASE_KEYS = '← back  c claim  n note  a approve  r reject  ? help';
 
-/** How the last act ended, and what can be pressed; or what is asked. */
+/** The end of the last act, and the keys; or the question. */
 function footLines(desk: DeskShown, size: BoardSize, paint: Paint): string[] {
   const width = size.columns - 1;
   const { mode, pane } = desk;
