@@ -75,7 +75,6 @@ export async function openTerminal(
       progress.around(() => streams.stderr.write(`${settings.plain ? clean : fitted(clean, streams.stderr)}\n`)),
     );
   };
-  const { print, printed, show } = openResult(streams, settings, screen, pager);
   const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
 
   return {
@@ -86,32 +85,10 @@ export async function openTerminal(
     canAsk,
     /** Draws lines that go to stderr, such as reviews before a question. */
     asideScreen,
-    /** Shows the command's one result. */
-    result<T>(document: T, view: View<T>): void {
+    ...resultsOn(streams, settings, screen, pager, (step) => {
       progress.settle();
-      turns.take(() =>
-        settings.json
-          ? print(
-              `${harmlessJson(selectFields(document, settings.fields, view.list), streams.stdout.isTTY ? 2 : 0)}\n`,
-              false,
-            )
-          : show(document, view, true),
-      );
-    },
-    /** Shows one of several results over time: NDJSON under --json. */
-    event<T>(document: T, view: View<T>): void {
-      progress.settle();
-      turns.take(() =>
-        settings.json
-          ? print(`${harmlessJson(selectFields(document, settings.fields))}\n`, false)
-          : show(document, view, false),
-      );
-    },
-    /** Shows a part of a result, step by step; nothing under --json, which gets one document at the end. */
-    tell(lines: readonly string[]): void {
-      progress.settle();
-      if (!settings.json) turns.take(() => print(printed(lines), false));
-    },
+      turns.take(step);
+    }),
     /** Says what happened, on stderr, unless --quiet. */
     note: (text: string): void => {
       if (!settings.quiet) say(text);
@@ -192,8 +169,14 @@ async function screenOf(
   };
 }
 
-/** The text for stdout: a text as it is, or a document by its view, paged where it is long. */
-function openResult(streams: Streams, settings: TerminalSettings, screen: Screen, pager: Pager | undefined) {
+/** Writes results to stdout: documents by their views, paged where they are long, or as JSON. */
+function resultsOn(
+  streams: Streams,
+  settings: TerminalSettings,
+  screen: Screen,
+  pager: Pager | undefined,
+  take: (step: () => void | Promise<void>) => void,
+) {
   const print = (text: string, isPaged: boolean): void | Promise<void> => {
     const { isTTY, rows, columns } = streams.stdout;
     const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
@@ -211,12 +194,26 @@ function openResult(streams: Streams, settings: TerminalSettings, screen: Screen
       .map((line) => `${line}\n`)
       .join('');
   };
+  const json = (document: unknown, indent: number, list?: string) =>
+    print(`${harmlessJson(selectFields(document, settings.fields, list), indent)}\n`, false);
   const show = <T>(document: T, view: View<T>, isPaged: boolean): void | Promise<void> => {
     const clean = harmlessDocument(document);
     const loading = streams.stdout.isTTY ? readyFor(JSON.stringify(clean) ?? '') : null;
     return loading ? loading.then(() => print(drawn(clean, view), isPaged)) : print(drawn(clean, view), isPaged);
   };
-  return { print, printed, show };
+  return {
+    /** Shows the command's one result. */
+    result<T>(document: T, view: View<T>): void {
+      const indent = streams.stdout.isTTY ? 2 : 0;
+      take(() => (settings.json ? json(document, indent, view.list) : show(document, view, true)));
+    },
+    /** Shows one of several results over time: NDJSON under --json. */
+    event<T>(document: T, view: View<T>): void {
+      take(() => (settings.json ? json(document, 0) : show(document, view, false)));
+    },
+    /** Shows a part of a result, step by step; nothing under --json, which gets one document at the end. */
+    tell: (lines: readonly string[]): void => take(() => (settings.json ? undefined : print(printed(lines), false))),
+  };
 }
 
 /** Steps that write one after the other: at once, unless one that takes time (a pager) is still at it. */
