@@ -29,7 +29,7 @@ export function connectCodeOf(code: ProblemCode): ConnectCode {
   return BY_STATUS[(PROBLEMS[code] as ProblemKind).status ?? 500] ?? 'internal';
 }
 
-/** The facts of a refusal as words: a stock client shows its message, and drops fields that Connect does not have. */
+/** The facts of a refusal as words: a stock client shows its message, and drops fields that Connect lacks. */
 function factsOf({ issues, allowed, outstanding }: Readonly<Record<string, unknown>>): string {
   const list = (given: unknown, words: (one: Readonly<Record<string, unknown>>) => string) =>
     Array.isArray(given) ? given.slice(0, MOST_FACTS).map((one) => words(Object(one))) : [];

@@ -89,21 +89,14 @@ async function readMessage(
   return { body: checked(schema, value, asSent), bytes };
 }
 
-/**
- * ProtoJSON's forms made one (CONTRACT, section 10): names in camelCase or snake_case, `null` as unset. A field that is
- * given under both names is refused, and so is text that no database of ours can keep.
- */
-interface Normalised {
-  readonly value: unknown;
-  readonly issues: readonly Issue[];
-  /** The path of an issue in the words of who sent it: `deposit_instructions.bank_name`. */
-  asSent(path: readonly PropertyKey[]): string;
-}
-
 /** Deeper than any message of ours: protects the stack. */
 const DEEPEST = 24;
 
-export function normaliseProtoJson(given: unknown): Normalised {
+/**
+ * Normalises ProtoJSON's forms (CONTRACT, section 10): names in camelCase or snake_case, `null` as unset. Refuses a field
+ * under both names, and text that our databases cannot keep.
+ */
+export function normaliseProtoJson(given: unknown) {
   const issues: Issue[] = [];
   const names = new Map<string, string>();
 
@@ -138,7 +131,7 @@ export function normaliseProtoJson(given: unknown): Normalised {
       }
       if (camel !== name || path.some((part, at) => part !== sent[at]))
         names.set(here.join('\0'), [...sent, name].join('.'));
-      // An unset field is one that was not sent; an unknown one is still to be named.
+      // null is unset; an unknown field keeps its name for the issue.
       fields.set(camel, inner === null ? undefined : walk(inner, here, [...sent, name]));
     }
     // Made from entries, so that a field named __proto__ is a field like any other.
@@ -148,11 +141,13 @@ export function normaliseProtoJson(given: unknown): Normalised {
   return {
     value: walk(given, [], []),
     issues,
-    asSent: (path) => names.get(path.map(String).join('\0')) ?? path.map(String).join('.'),
+    /** The path of an issue in the sender's names: `deposit_instructions.bank_name`. */
+    asSent: (path: readonly PropertyKey[]): string =>
+      names.get(path.map(String).join('\0')) ?? path.map(String).join('.'),
   };
 }
 
-/** protobuf's rule for the JSON name of a field; other names than snake_case stay. */
+/** protobuf's JSON name of a field; names that are not snake_case stay. */
 const camelCase = (name: string): string =>
   /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(name)
     ? name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())

@@ -13,9 +13,6 @@ export const partnerDemo: PartnerDemo = {
       const row = await store.selectFrom('meta').select('value').where('key', '=', PLATFORM_DUE).executeTakeFirst();
       return row?.value ? Number(row.value) : null;
     },
-    load: async (ports) => {
-      const { moveEmbedded } = await loadEmbedded();
-      return () => moveEmbedded(ports);
-    },
+    runDue: async (ports) => (await loadEmbedded()).moveEmbedded(ports),
   },
 };

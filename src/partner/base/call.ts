@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { type DeclaredAnswer, type HeaderParameter, type LazySchema, type Route, refuse } from '../../http/index.ts';
-import { type HttpHeaders, headerOf, json } from '../../kernel/http.ts';
+import { type HeaderParameter, type LazySchema, type Route, refuse } from '../../http/index.ts';
+import { type HttpHeaders, type HttpRequest, headerOf, json } from '../../kernel/http.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
 import { removeOld } from '../../store/index.ts';
@@ -14,10 +14,7 @@ export interface CallingPartner {
   readonly keyId: string;
 }
 
-/**
- * The Idempotency-Key of a call, as a keyed hash that is one caller's and one procedure's, and the digest of the request
- * that it came with.
- */
+/** Keyed hashes: of an Idempotency-Key for one caller and procedure, and of the request that it came with. */
 interface IdempotencyHandle {
   readonly handle: string;
   readonly requestDigest: string;
@@ -40,10 +37,8 @@ export interface Call {
 }
 
 /** The ports of a call, and its authenticated caller. */
-export interface Caller {
+export interface Caller extends Pick<Call, 'partner' | 'customerId'> {
   readonly ports: PartnerPorts;
-  readonly partner: CallingPartner;
-  readonly customerId: string | null;
 }
 
 /** The definition of a procedure. */
@@ -54,10 +49,10 @@ interface Written<I extends z.ZodType> {
   /** Reads normalised ProtoJSON: camelCase names, nulls left out. Strict: unknown fields are refused. */
   readonly input: LazySchema<I>;
   readonly output: LazySchema;
-  /** `customer`: a customer's token is needed too. */
-  readonly concerns: 'partner' | 'customer';
+  /** Needs a customer's token too. */
+  readonly ofCustomer?: true;
   /** Changes something, so that Idempotency-Key counts. */
-  readonly writes: boolean;
+  readonly writes?: true;
   readonly mostBodyBytes?: number;
   readonly headers?: readonly HeaderParameter[];
   /** The answer has the order's version as ETag. */
@@ -75,48 +70,38 @@ const CONNECT_HEADERS: readonly HeaderParameter[] = [
   },
 ];
 
+const MOST_KEY = 255;
 const IDEMPOTENCY_KEY: HeaderParameter = {
   name: 'Idempotency-Key',
   description: 'For 24 hours the first answer is given again to the same request, and another request is refused.',
-  schema: { type: 'string', maxLength: 255 },
+  schema: { type: 'string', maxLength: MOST_KEY },
 };
 
-const ETAG: DeclaredAnswer['headers'] = {
-  ETag: { schema: { type: 'string' }, description: "The order's version, for If-Match." },
-};
+const ETAG = { ETag: { schema: { type: 'string' }, description: "The order's version, for If-Match." } };
+
+const TOKEN_CODES = ['customer_token_required', 'customer_token_invalid', 'customer_blocked'] as const;
 
 /** A procedure as a route; its path is below the name of the service (routes.ts). */
 export function procedure<I extends z.ZodType>(written: Written<I>): Route<Caller> {
-  const { service, name, concerns, writes, versioned } = written;
+  const { service, name, input, output, ofCustomer, writes, versioned, headers = [], codes = [], ...route } = written;
   const operation = `${service}/${name}`;
   return {
+    ...route,
     method: 'POST',
     path: operation,
     id: name,
     tag: service,
-    summary: written.summary,
-    security: [concerns === 'customer' ? ['apiKey', 'customerToken'] : ['apiKey']],
-    headers: [...CONNECT_HEADERS, ...(writes ? [IDEMPOTENCY_KEY] : []), ...(written.headers ?? [])],
-    body: written.input,
-    ...(written.mostBodyBytes === undefined ? {} : { mostBodyBytes: written.mostBodyBytes }),
-    answers: { 200: { description: 'Done.', schema: written.output, ...(versioned && ETAG ? { headers: ETAG } : {}) } },
-    codes: [
-      ...(concerns === 'customer'
-        ? (['customer_token_required', 'customer_token_invalid', 'customer_blocked'] as const)
-        : []),
-      ...(writes ? (['idempotency_key_reused'] as const) : []),
-      ...(written.codes ?? []),
-    ],
+    security: [ofCustomer ? ['apiKey', 'customerToken'] : ['apiKey']],
+    headers: [...CONNECT_HEADERS, ...(writes ? [IDEMPOTENCY_KEY] : []), ...headers],
+    body: input,
+    answers: { 200: { description: 'Done.', schema: output, ...(versioned && { headers: ETAG }) } },
+    codes: [...(ofCustomer ? TOKEN_CODES : []), ...(writes ? ['idempotency_key_reused' as const] : []), ...codes],
     async run({ context, request, requestId, body }) {
-      const { ports, partner, customerId } = context;
+      const { ports, ...caller } = context;
       const answers = createAnswers(ports);
-      const caller = `${partner.partnerId} ${customerId ?? ''}`;
-      const key = writes ? headerOf(request, 'idempotency-key') : null;
-      const asked = { input: body, ifMatch: headerOf(request, 'if-match') };
-      const idempotency = key === null ? null : idempotencyOf(ports, key, caller, operation, asked);
+      const idempotency = writes ? idempotencyOf(context, operation, request, body) : null;
       const call: Call = {
-        partner,
-        customerId,
+        ...caller,
         requestId,
         headers: request.headers,
         nowMs: ports.clock.now(),
@@ -133,34 +118,30 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
 const etagOf = (answer: object): Record<string, string> =>
   'order' in answer ? { ETag: `"${(answer.order as { version: number }).version}"` } : {};
 
+/** A key counts for its caller and procedure; If-Match is part of the request. @throws Problem `invalid_request` */
+function idempotencyOf(
+  { ports: { secrets }, partner, customerId }: Caller,
+  operation: string,
+  request: HttpRequest,
+  input: unknown,
+): IdempotencyHandle | null {
+  const key = headerOf(request, 'idempotency-key');
+  if (key === null) return null;
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > MOST_KEY)
+    return refuse([{ path: 'Idempotency-Key', message: `must be 1 to ${MOST_KEY} ASCII characters.` }]);
+  const caller = `${partner.partnerId} ${customerId ?? ''}`;
+  return {
+    handle: secrets.hmac('idempotency key', canonicalJson([caller, operation, key])),
+    // Keyed: the data behind a bare hash can be guessed.
+    requestDigest: secrets.hmac('idempotent request', canonicalJson({ input, ifMatch: headerOf(request, 'if-match') })),
+  };
+}
+
 type AnswerPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'options'>;
 
 type Remembered =
   | { readonly answer: object }
   | { readonly refusal: Pick<Problem, 'code' | 'message' | 'fix' | 'detail'> };
-
-const MOST_KEY = 255;
-
-/**
- * Reads the header. A key counts for its caller and procedure alone; If-Match is part of the request.
- * @throws Problem `invalid_request`
- */
-function idempotencyOf(
-  { secrets }: PartnerPorts,
-  header: string,
-  caller: string,
-  operation: string,
-  request: unknown,
-): IdempotencyHandle {
-  if (!/^[\x20-\x7e]+$/.test(header) || header.length > MOST_KEY) {
-    return refuse([{ path: 'Idempotency-Key', message: `must be 1 to ${MOST_KEY} ASCII characters.` }]);
-  }
-  return {
-    handle: secrets.hmac('idempotency key', canonicalJson([caller, operation, header])),
-    // Keyed: the data behind a bare hash can be guessed.
-    requestDigest: secrets.hmac('idempotent request', canonicalJson(request)),
-  };
-}
 
 /** First answers by Idempotency-Key, for 24 hours (CONTRACT, section 11). */
 export function createAnswers(ports: AnswerPorts) {

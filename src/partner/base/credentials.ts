@@ -8,7 +8,7 @@ import type { PartnerPorts } from './ports.ts';
 import { requireCustomer } from './rows.ts';
 import type { PartnerEnvironment, Tx } from './tables.ts';
 
-/** A key's last use is saved to the minute, so that not every read becomes a write. */
+/** Saves a key's last use to the minute, so that few reads become writes. */
 const USE_NOTED_MS = 60_000;
 
 /** A new key of a partner: `flk_demo_…`, `flk_live_…`. 192 random bits. */
@@ -20,8 +20,8 @@ export const partnerKeyHmac = ({ secrets }: Pick<PartnerPorts, 'secrets'>, key: 
   secrets.hmac('partner key', key);
 
 /**
- * Whose key this is (spec/partner-service.md, Authentication). It is looked up by its keyed hash, so that nothing is
- * compared in clear; a key of the other environment, a revoked and an expired one are no keys.
+ * Finds a key's partner by its keyed hash (spec/partner-service.md, Authentication), so that nothing is compared in
+ * clear. Keys of the other environment, revoked and expired ones are invalid.
  * @throws Problem `partner_key_required`, `partner_key_invalid`
  */
 export async function authenticatePartner(
@@ -36,14 +36,7 @@ export async function authenticatePartner(
   const row = await store
     .selectFrom('partner_keys')
     .innerJoin('partners', 'partners.partner_id', 'partner_keys.partner_id')
-    .select([
-      'partner_keys.key_id',
-      'partner_keys.last_used_at_ms',
-      'partner_keys.expires_at_ms',
-      'partners.partner_id',
-      'partners.name',
-      'partners.type',
-    ])
+    .select(['key_id', 'last_used_at_ms', 'expires_at_ms', 'partners.partner_id', 'partners.name', 'type'])
     .where('partner_keys.key_hmac', '=', partnerKeyHmac(ports, key))
     .where('partner_keys.environment', '=', environment)
     .where('partners.environment', '=', environment)
@@ -61,10 +54,7 @@ type TokenPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'environmen
 const tokenHmac = ({ secrets }: Pick<TokenPorts, 'secrets'>, token: string): string =>
   secrets.hmac('customer token', token);
 
-/**
- * Mints a bearer token for one customer of this environment, for minutes. Only its keyed hash is kept.
- * @throws Problem `customer_not_found`
- */
+/** Mints a token for a customer, for minutes; only its keyed hash is kept. @throws Problem `customer_not_found` */
 export async function mintToken(
   ports: TokenPorts,
   tx: Tx,
@@ -90,8 +80,7 @@ export async function mintToken(
 }
 
 /**
- * Which customer sends this Authorization header, with the key of a partner. A token of a customer whom the partner does
- * not know is to it as one that nobody has.
+ * Finds the customer of an Authorization header. For a partner, tokens of customers who are not linked are invalid.
  * @throws Problem `customer_token_required`, `customer_token_invalid`, `customer_blocked`
  */
 export async function authenticateCustomer(

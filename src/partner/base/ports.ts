@@ -13,7 +13,7 @@ export interface Operator {
   readonly name: string;
 }
 
-/** What an operator did; ids alone, nothing personal. */
+/** An operator's act; ids alone, nothing personal. */
 interface OperatorAct {
   readonly operator: Operator;
   readonly action: string;
@@ -22,7 +22,7 @@ interface OperatorAct {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** The operators and their audit trail, which another room keeps. */
+/** The operators and their audit trail, of another room. */
 interface OperatorDesk {
   /** @throws Problem `operator_key_required`, `operator_key_invalid` */
   authenticate(authorization: string | null): Promise<Operator>;
@@ -32,13 +32,13 @@ interface OperatorDesk {
 
 /** A kind of work that goes on after its request. */
 export interface Job {
-  /** When the next step is due: one small read, in every round of the worker. */
+  /** The time of the next step: one small read, in every round of the worker. */
   dueAtMs(store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null>;
   /** Takes all due steps, and counts them. Safe in several processes at once. */
-  load(ports: PartnerPorts): Promise<() => Promise<number>>;
+  runDue(ports: PartnerPorts): Promise<number>;
 }
 
-/** The parts that only a demo has; another room keeps them, and loads them when they are needed. */
+/** The parts that only a demo has; another room loads them when they are needed. */
 export interface PartnerDemo {
   /** Makes the demo's partners, customers, orders and key files, where they are missing. */
   seed(ports: PartnerPorts): Promise<void>;

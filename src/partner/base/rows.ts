@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
-import { loadOutbox } from '../../notify/index.ts';
+import { loadOutbox, type PageMessage } from '../../notify/index.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { CustomerTable, PartnerDatabase, PartnerTable, Store, Tx } from './tables.ts';
 
@@ -54,23 +54,16 @@ export async function linkCustomer(tx: Tx, customerId: string, partnerId: string
     .execute();
 }
 
-interface Page {
-  readonly event: string;
-  /** One page for each subject of an event. */
-  readonly subject: string;
-  /** Ids alone, and words of ours: a page leaves the house. */
-  readonly text: string;
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-/** Pages the operator in the transaction of the event itself. */
+/**
+ * Pages the operator in the transaction of the event itself, once for each subject of an event; the service's worker
+ * sends it. Ids alone, and words of ours: a page leaves the house.
+ */
 export async function pageOperator(
-  { store, clock, ids, log, secrets }: Pick<PartnerPorts, 'store' | 'clock' | 'ids' | 'log' | 'secrets'>,
+  { store, clock, ids, log, secrets }: PartnerPorts,
   tx: Tx,
-  { event, subject, ...page }: Page,
+  { event, subject, ...page }: Pick<PageMessage, 'event' | 'text' | 'fields'> & { readonly subject: string },
 ): Promise<void> {
   const { createOutbox } = await loadOutbox();
-  // Written here; the service's own worker sends it.
   const outbox = createOutbox({ store, clock, ids, log, secrets, transports: null });
   await outbox.enqueue(tx, { kind: 'page', dedupKey: `page:${event}:${subject}`, intentId: null, event, ...page });
 }

@@ -68,12 +68,6 @@ interface CustomerTokenTable {
   created_at_ms: number;
 }
 
-/**
- * `creating` and `failed` orders are nobody's to see: the partner's platform has not taken them. `redirected` is no
- * order either: the customer was sent to a Tier 1 partner, which reports nothing about its outcome.
- */
-type OrderCreation = 'creating' | 'created' | 'redirected' | 'failed';
-
 export interface PartnerOrderTable {
   order_id: string;
   environment: PartnerEnvironment;
@@ -82,9 +76,13 @@ export interface PartnerOrderTable {
   external_id: string | null;
   /** The partner's type when the order was begun: it decides how the order is finished, whatever the partner is now. */
   begun_as: 'INTEGRATION' | 'REDIRECT';
-  /** The partner's address when the order was begun: only the platform there can say what became of it. Null: unknown. */
+  /** The partner's address when the order was begun: only the platform there knows its outcome. Null: unknown. */
   platform_url: string | null;
-  creation: OrderCreation;
+  /**
+   * `creating` and `failed` orders are shown to no one: the platform has not taken them. `redirected` is no order: the
+   * customer was sent to a Tier 1 partner, which reports no outcome.
+   */
+  creation: 'creating' | 'created' | 'redirected' | 'failed';
   /** An OrderStatus; null until the order exists at the partner's platform. */
   status: string | null;
   transaction_type: 'ONRAMP' | 'OFFRAMP';
@@ -113,7 +111,7 @@ export interface PartnerOrderTable {
   /** Handle of the Idempotency-Key of CreateOrder; unique. */
   creation_key: string | null;
   request_digest: string | null;
-  /** JSON, sealed: what the outbound request needs, and why it was refused in the end. */
+  /** JSON, sealed: fields of the outbound request, and why it was refused in the end. */
   creation_sealed: string | null;
   due_at_ms: number | null;
   lease_until_ms: Generated<number>;
@@ -156,7 +154,7 @@ interface PartnerAnswerTable {
   expires_at_ms: number;
 }
 
-/** Requests to partner platforms: a row per try, written when it has ended and never changed. */
+/** Requests to partner platforms: a row per ended try, never changed. */
 interface PartnerOutboundTable {
   outbound_id: string;
   partner_id: string;
@@ -224,7 +222,7 @@ interface CustomerDataFieldTable {
   value_sealed: string;
 }
 
-/** An attestation that was begun for certain data of a customer. It names the data by their ids, and holds none. */
+/** A begun attestation of a customer's data, which it names by ids alone. */
 export interface AttestationRunTable {
   attestation_id: string;
   customer_id: string;
@@ -256,7 +254,7 @@ interface TermsAcceptanceTable {
   accepted_at_ms: number;
 }
 
-/** The last order that was refused for lack of compliance, by direction: the customer is asked for what it needs. */
+/** The last order that was refused for lack of compliance, by direction: its requirements are listed. */
 interface WantedOrderTable {
   customer_id: string;
   ramp_type: string;

@@ -11,30 +11,23 @@ import {
   type Store,
   type Tx,
 } from '../base/index.ts';
-import type { CustomerData } from '../customer-data/index.ts';
-import { type Facts, inputKey, type Judged, type Run } from './compliance.ts';
+import { type Facts, inputKey, type Judged } from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
-import type { Submissions } from './submissions.ts';
+import { openData } from './submissions.ts';
+
+type SealPorts = Pick<PartnerPorts, 'secrets'>;
 
 const MOST_RUNS = 50;
 
 type RunRow = Selectable<AttestationRunTable>;
 
-/**
- * Attestations: begun as rows, finished by whoever comes by when they are due.
- * @param attest null: nobody attests here but an operator, so runs wait for one
- */
-export function createAttestations(ports: PartnerPorts, submissions: Submissions, attest: Attest | null) {
+/** Begins attestations as rows, and finishes those that are due. @param attest null: an operator decides every run */
+export function createAttestations(ports: PartnerPorts, attest: Attest | null) {
   const queue = openQueue(ports, ATTESTATIONS);
   return {
     /** Begins every attestation that is due for its data. Idempotent. @returns how many were due */
     begin: (tx: Tx, customerId: string, judged: readonly Judged[]): Promise<number> =>
       beginDue(tx, ports, customerId, judged, attest === null),
-
-    async of(tx: Store | Tx, customerId: string): Promise<Facts['runs']> {
-      const rows = await tx.selectFrom('attestation_runs').selectAll().where('customer_id', '=', customerId).execute();
-      return rows.map(runOf);
-    },
 
     /** Finishes every run that is due, of one customer or of all. Safe in several processes at once. */
     async runDue(customerId: string | null = null): Promise<number> {
@@ -42,7 +35,7 @@ export function createAttestations(ports: PartnerPorts, submissions: Submissions
       const here = ofCustomersIn(ports.environment);
       const which = customerId === null ? here : sql<SqlBool>`customer_id = ${customerId} and ${here}`;
       const work = {
-        perform: (run: RunRow) => perform(ports, queue, submissions, run, attest),
+        perform: (run: RunRow) => perform(ports, queue, run, attest),
         failed: (run: RunRow, error: unknown) =>
           queue.postpone(run, error, () => ({
             log: () =>
@@ -59,20 +52,17 @@ export function createAttestations(ports: PartnerPorts, submissions: Submissions
 }
 
 async function perform(
-  { store, clock, log }: PartnerPorts,
+  ports: PartnerPorts,
   queue: OpenQueue<PartnerDatabase, 'attestation_runs'>,
-  submissions: Submissions,
   run: RunRow,
   attest: Attest,
 ): Promise<void> {
-  const data: CustomerData[] = [];
-  for (const dataId of run.input_key.split('+')) {
-    const value = await submissions.open(store, run.customer_id, dataId, { files: true });
-    // Purged in the meantime: there is nothing to attest, and the customer is asked again.
-    if (value === null) return drop(store, run);
-    data.push(value);
-  }
-  const verdict = await attest(run.type as RunType, data);
+  const { store, clock, log } = ports;
+  const dataIds = run.input_key.split('+');
+  const data = await openData(ports, store, run.customer_id, dataIds, { files: true });
+  // Purged in the meantime: there is nothing to attest, and the customer is asked again.
+  if (data.size < dataIds.length) return drop(store, run);
+  const verdict = await attest(run.type as RunType, [...data.values()]);
   await queue.finish(run, { state: verdict, live_key: null, finished_at_ms: clock.now(), decided_by: 'sandbox' });
   log('info', 'attestation_finished', { attestation_id: run.attestation_id, type: run.type, verdict });
 }
@@ -86,7 +76,7 @@ async function drop(store: Store, run: RunRow): Promise<void> {
     .execute();
 }
 
-/** @param byPerson nobody attests but an operator, who is told */
+/** @param byPerson an operator decides, and is paged */
 async function beginDue(
   tx: Tx,
   ports: PartnerPorts,
@@ -129,19 +119,30 @@ async function beginDue(
   return due.length;
 }
 
-const runOf = (row: RunRow): Run => ({
-  attestationId: row.attestation_id,
-  type: row.type as RunType,
-  inputKey: row.input_key,
-  rank: row.rank,
-  state: row.state,
-  finishedAtMs: row.finished_at_ms,
-});
+export async function runsOf(at: Store | Tx, customerId: string): Promise<Facts['runs']> {
+  const rows = await at.selectFrom('attestation_runs').selectAll().where('customer_id', '=', customerId).execute();
+  return rows.map((row) => ({
+    attestationId: row.attestation_id,
+    type: row.type as RunType,
+    inputKey: row.input_key,
+    rank: row.rank,
+    state: row.state,
+    finishedAtMs: row.finished_at_ms,
+  }));
+}
 
-/** Where the words of an operator who decided an attestation are sealed. */
-export const reasonPlace = (attestationId: string): string => `attestation_runs.reason_sealed.${attestationId}`;
+const reasonPlace = (attestationId: string): string => `attestation_runs.reason_sealed.${attestationId}`;
 
-/** The words go with the data that they are about. */
+/** Seals the reason of an operator who decided an attestation. */
+export const sealReason = ({ secrets }: SealPorts, attestationId: string, reason: string | undefined): string | null =>
+  reason === undefined ? null : secrets.encrypt(reasonPlace(attestationId), reason);
+
+export const openReason = (
+  { secrets }: SealPorts,
+  { attestation_id, reason_sealed }: Pick<RunRow, 'attestation_id' | 'reason_sealed'>,
+): string | null => reason_sealed && secrets.decrypt(reasonPlace(attestation_id), reason_sealed);
+
+/** Removes the reasons with the data that they are about. */
 export async function removeReasons(
   tx: Tx,
   gone: readonly { readonly data_id: string; readonly customer_id: string }[],

@@ -4,9 +4,9 @@ import { HOUR_MS } from '../../kernel/clock.ts';
 import { type Queue, queueDueAtMs } from '../../store/index.ts';
 import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.ts';
 
-/** When the compliance side has something to do: small reads, without any of its code. */
+/** The due times of the compliance side: small reads, without any of its code. */
 
-/** No attestation is ever put off for longer. */
+/** The longest delay of an attestation. */
 export const FARTHEST_MS = 10 * 60_000;
 
 /** Attestations that run; those that a person decides are due never. */
@@ -23,24 +23,24 @@ export const ATTESTATIONS: Queue<PartnerDatabase, 'attestation_runs'> = {
   retry: { firstMs: 500, factor: 2, mostMs: 60_000, jitter: 'none', tellAfter: null, giveUp: { after: 'never' } },
 };
 
-/** Of customers of an environment. */
+/** Keeps the attestations of an environment's customers. */
 export const ofCustomersIn = (environment: PartnerEnvironment): RawBuilder<SqlBool> =>
   sql<SqlBool>`exists (select 1 from customers where customers.customer_id = attestation_runs.customer_id
     and customers.environment = ${environment})`;
 
-/** When the next attestation of a customer of this environment is to be finished (epoch ms), null when none runs. */
+/** The next due time of an attestation (epoch ms), null when none runs. */
 export const attestationsDueAtMs = (
   store: Store,
   environment: PartnerEnvironment,
   clock: Clock,
 ): Promise<number | null> => queueDueAtMs({ store, clock }, ATTESTATIONS, ofCustomersIn(environment));
 
-/** How often customer data is looked through. */
+/** The pause between two looks for old customer data. */
 export const LOOK_EVERY_MS = 6 * HOUR_MS;
-/** `meta` key of when customer data is looked through next. */
+/** `meta` key of the next look. */
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 
-/** When what is kept of people is to be looked through for what may be kept no longer; null when there is nothing. */
+/** The time of the next look for personal data that is too old to keep; null when there is none. */
 export async function retentionDueAtMs(
   store: Store,
   _environment: PartnerEnvironment,
@@ -48,7 +48,7 @@ export async function retentionDueAtMs(
 ): Promise<number | null> {
   const known = await store.selectFrom('meta').select('value').where('key', '=', RETENTION_DUE_AT).executeTakeFirst();
   const nowMs = clock.now();
-  // Further ahead than the next look is ever put: the clock was set back since.
+  // Further ahead than a look can be: the clock was set back since.
   if (known) return Number(known.value) > nowMs + LOOK_EVERY_MS ? nowMs : Number(known.value);
   const oldest = await store
     .selectFrom('customer_data')

@@ -4,9 +4,7 @@ import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { ComplianceStatus } from '../../wire/partner/requirements.ts';
 import type { RunType } from '../base/index.ts';
 
-/** What a compliance status is made of, and the rules that make it: pure, no clock and no store. */
-
-export type WalletNetwork = WalletType;
+/** The rules of a compliance status, and the facts that it is made of: pure, no clock and no store. */
 
 /** A document that a customer agrees to. Another version, or another address, is another document. */
 export interface Terms {
@@ -15,12 +13,12 @@ export interface Terms {
   readonly privacyPolicyUrl: string;
 }
 
-/** One thing that is asked of a customer, by the policy or by a partner. */
+/** A requirement of a customer, by the policy or by a partner. */
 export type Requirement = {
-  /** How old what fulfils it may be, days; null: any age. */
+  /** The most days since it was fulfilled; null: any age. */
   readonly maxAgeDays: number | null;
   /** Of a wallet; null: any network. */
-  readonly network: WalletNetwork | null;
+  readonly network: WalletType | null;
 } & (
   | { readonly kind: 'data'; readonly type: DataType }
   | { readonly kind: 'attestation'; readonly type: 'TERMS'; readonly terms: Terms }
@@ -31,7 +29,7 @@ export interface Submission {
   readonly dataId: string;
   readonly type: DataType;
   /** Of a wallet. */
-  readonly network: WalletNetwork | null;
+  readonly network: WalletType | null;
   /** Orders the submissions of a customer: the highest is the latest. A clock that was set back does not touch it. */
   readonly rank: number;
   readonly submittedAtMs: number;
@@ -60,7 +58,7 @@ export interface Facts {
   readonly acceptances: readonly Acceptance[];
 }
 
-/** CustomerData that an attestation looks at. The first is what is to be given again when it is rejected. */
+/** The customer data of each attestation. The first is asked again when it is rejected. */
 export const RUN_INPUTS = {
   VALIDATED_EMAIL: ['EMAIL'],
   VALIDATED_PHONE: ['PHONE'],
@@ -93,18 +91,15 @@ export interface Assessment {
   readonly judged: readonly Judged[];
 }
 
-/** What an attestation of these data is known by, whatever else the customer gave. */
+/** Names an attestation's data, whatever else the customer gave. */
 export const inputKey = (dataIds: readonly string[]): string => [...dataIds].sort().join('+');
 
-/** Every data requirement that follows from an attestation is one of its own; the same asked twice is asked once. */
+/** Adds the data requirements that follow from attestations; the same asked twice is asked once. */
 function plainly(requirements: readonly Requirement[]): readonly Requirement[] {
   const asked = new Map<string, Requirement>();
   for (const requirement of requirements.flatMap(withInputs)) {
-    const key = [
-      requirement.type,
-      requirement.network,
-      'terms' in requirement ? JSON.stringify(requirement.terms) : '',
-    ].join(' ');
+    const terms = 'terms' in requirement ? JSON.stringify(requirement.terms) : '';
+    const key = [requirement.type, requirement.network, terms].join(' ');
     const known = asked.get(key);
     asked.set(key, known ? { ...known, maxAgeDays: least(known.maxAgeDays, requirement.maxAgeDays) } : requirement);
   }
@@ -159,7 +154,7 @@ const sameTerms = (a: Terms, b: Terms): boolean =>
 /** The customer's valid data of a kind, latest first: all of a kind of which there may be several, else the latest. */
 function current(
   { submissions }: Pick<Facts, 'submissions'>,
-  asked: { readonly type: DataType; readonly network: WalletNetwork | null },
+  asked: { readonly type: DataType; readonly network: WalletType | null },
   nowMs: number,
 ): readonly Submission[] {
   const ofKind = submissions
@@ -170,9 +165,9 @@ function current(
 }
 
 /**
- * Decides how each requirement stands at `nowMs`, and the status of the whole (CONTRACT, section 12): pending until all
- * is in, processing while an attestation runs, then rejected or success.
- * @param final attestations whose rejection stands whatever is sent afterwards
+ * Judges each requirement at `nowMs`, and the status of the whole (CONTRACT, section 12): pending until all is in,
+ * processing while an attestation runs, then rejected or success.
+ * @param final attestations whose rejection no later data reopens
  */
 export function assess(
   requirements: readonly Requirement[],

@@ -4,10 +4,9 @@ export { attestationsDueAtMs, ofCustomersIn, retentionDueAtMs } from './complian
 export { loadPolicy } from './policy.ts';
 export * from './retention.ts';
 export * from './standing.ts';
-export { createSubmissions } from './submissions.ts';
+export { openData, saveData } from './submissions.ts';
 
 export const loadCompliancePolicy = () => import('./policy.ts');
 export const loadRequirements = () => import('./requirements.ts');
 export const loadRetention = () => import('./retention.ts');
 export const loadStanding = () => import('./standing.ts');
-export const loadSubmissions = () => import('./submissions.ts');

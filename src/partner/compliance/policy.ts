@@ -1,26 +1,28 @@
 import * as z from 'zod';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { isCountry } from '../../kernel/domain/countries.ts';
-import { WALLET_TYPES } from '../../kernel/domain/exchange-codes.ts';
+import { WALLET_TYPES, type WalletType } from '../../kernel/domain/exchange-codes.ts';
 import { DECIMAL_FORM, decimalOf, unitsOf } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ATTESTATION_TYPES, DATA_TYPES } from '../../wire/partner/kinds.ts';
 import { MOST_AGE_DAYS } from '../../wire/partner/requirements.ts';
-import type { Requirement, WalletNetwork } from './compliance.ts';
+import type { Requirement } from './compliance.ts';
 import shipped from './default-policy.json' with { type: 'json' };
 
 /** Worths in US dollars have the decimals of an amount and of a rate: all arithmetic with them is exact. */
 const WORTH_DECIMALS = 36;
 
+const worthOf = (decimal: string): bigint => unitsOf(decimal, WORTH_DECIMALS);
+
 export const sum = (decimals: readonly string[]): string =>
   decimalOf(
-    decimals.reduce((total, one) => total + unitsOf(one, WORTH_DECIMALS), 0n),
+    decimals.reduce((total, one) => total + worthOf(one), 0n),
     WORTH_DECIMALS,
   );
 
 export const times = (a: string, b: string): string => decimalOf(unitsOf(a) * unitsOf(b), WORTH_DECIMALS);
 
-export const atLeast = (a: string, b: string): boolean => unitsOf(a, WORTH_DECIMALS) >= unitsOf(b, WORTH_DECIMALS);
+export const atLeast = (a: string, b: string): boolean => worthOf(a) >= worthOf(b);
 
 /** In a rule, the network of the order that is asked about. */
 const ORDER_NETWORK = 'order';
@@ -96,22 +98,19 @@ export type Policy = z.output<typeof policySchema>;
 type PolicyRule = Policy['rules'][number];
 type Asked = PolicyRule['require'][number];
 
-/** The policy without a file: who a customer is from the start, more with the amount. */
+/** The shipped policy: asks who a customer is from the start, and more with the amount. */
 export const defaultPolicy: Policy = policySchema.parse(shipped);
 
 export interface PolicyOrder {
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
-  /** ISO 3166-1 alpha-3: the country that the order is made in. */
+  /** ISO 3166-1 alpha-3 country of the order. */
   readonly country: string | null;
-  /** Its amount and what counts together with it, in US dollars; null when the worth is unknown. */
+  /** Its amount with the orders that count together with it, in US dollars; null when the worth is unknown. */
   readonly usd: string | null;
-  readonly network: WalletNetwork | null;
+  readonly network: WalletType | null;
 }
 
-/**
- * Reads the policy: from a JSON file, or the one that is shipped.
- * @throws Problem `policy_invalid`, with the file and, by path, what is wrong in it
- */
+/** Reads the policy from a JSON file, or the shipped one. @throws Problem `policy_invalid`, with its faults by path */
 export function loadPolicy(file?: string | undefined): Policy {
   if (file === undefined) return defaultPolicy;
   const wrong = (issues: readonly { path: string; message: string }[]) =>
@@ -143,7 +142,7 @@ const issueOf = ({ path, message }: z.core.$ZodIssue) => ({
   message: message.endsWith('.') ? message : `${message}.`,
 });
 
-/** What `amount` of `currency` is worth in US dollars (decimal strings), null when the policy does not know. */
+/** The worth of an amount in US dollars (decimal strings); null where the policy has no rate. */
 export function usdOf(policy: Policy, amount: string, currency: string): string | null {
   // SOLANA_USDC is USDC on Solana; a whole code in the table goes before its asset.
   const rate = rateOf(policy, currency) ?? rateOf(policy, currency.slice(currency.indexOf('_') + 1));
@@ -153,7 +152,7 @@ export function usdOf(policy: Policy, amount: string, currency: string): string 
 const rateOf = ({ usdPerUnit }: Policy, code: string): string | undefined =>
   Object.hasOwn(usdPerUnit, code) ? usdPerUnit[code] : undefined;
 
-/** What the rules ask of a customer of `country` (null: unknown) in general, and for one `order`. */
+/** The rules' requirements of a customer of `country` (null: unknown) in general, and for one `order`. */
 export function requirementsOf(
   policy: Policy,
   country: string | null,

@@ -1,4 +1,4 @@
-import { refuse } from '../../http/index.ts';
+import { type Issue, refuse } from '../../http/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -17,7 +17,7 @@ import { type CustomerData, validateCustomerData } from '../customer-data/index.
 import { RUN_INPUTS, type Terms } from './compliance.ts';
 import type { Policy } from './policy.ts';
 import { addAcceptance, createStanding } from './standing.ts';
-import { dataOf, type Field, fieldsOf, type GivenData, isOfFile } from './submissions.ts';
+import { dataOf, type Field, fieldsOf, type GivenData, isOfFile, openData, saveData } from './submissions.ts';
 
 /**
  * Requirements and what fulfils them (spec/partner-service.md, AddCustomerRequirement and GetOnboardingRequirements;
@@ -40,27 +40,22 @@ export async function addCustomerRequirement(
 const MOST_SHOWN = 20;
 
 /**
- * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A data requirement stays in the
- * list once it is met, with what was given, masked; one whose `data` is empty is to be done. The form has no place for
- * consent that was given, so terms are listed only while they are to be accepted; and an attestation shows through the
- * data that it looks at.
+ * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A met data requirement stays in the
+ * list with its data, masked; one with empty `data` is missing. The form has no place for consent that was given, so
+ * terms are listed only until they are accepted; an attestation shows through its data.
  */
 export async function onboardingRequirements(
   ports: PartnerPorts,
   call: Call,
 ): Promise<GetOnboardingRequirementsResponse> {
   const customerId = customerOf(call);
-  const { now, submissions } = createStanding(ports);
-  const { status, judged } = await now(customerId);
+  const { status, judged } = await createStanding(ports).now(customerId);
   const requirements: CustomerRequirement[] = [];
   for (const { requirement, standing, dataIds } of judged) {
     if (requirement.kind === 'data') {
       const { type, network } = requirement;
-      const data: Record<string, unknown>[] = [];
-      for (const dataId of dataIds.slice(0, MOST_SHOWN)) {
-        const value = await submissions.open(ports.store, customerId, dataId, { files: false });
-        if (value) data.push(shown(value));
-      }
+      const opened = await openData(ports, ports.store, customerId, dataIds.slice(0, MOST_SHOWN), { files: false });
+      const data = [...opened.values()].map(shown);
       requirements.push({ dataRequirement: { type, data, config: network === null ? null : { network } } });
     } else if (requirement.type === 'TERMS' && standing.state !== 'met') {
       requirements.push({ attestationRequirement: { terms: addressesOf(requirement.terms) } });
@@ -75,12 +70,12 @@ export async function submitCustomerData(
   call: Call,
   input: SubmitCustomerDataRequest,
 ): Promise<SubmitCustomerDataResponse> {
-  const { policy, submissions, settled } = createStanding(ports);
+  const { policy, settled } = createStanding(ports);
   const customerId = customerOf(call);
   const given = await validated(input, call.nowMs, ports.environment === 'demo');
   return call.write(async (tx) => {
     await refuseExcess(tx, policy, customerId, given, call.nowMs);
-    const items = await submissions.save(tx, customerId, given, call.nowMs);
+    const items = await saveData(ports, tx, customerId, given, call.nowMs);
     const { status } = await settled(tx, customerId);
     return { items, complianceStatus: status };
   });
@@ -102,11 +97,7 @@ export async function acceptTerms(
     const named = asked.filter(({ terms }) => namedBy(terms, input));
     if (named.length === 0)
       throw problem('terms_changed', { detail: { asked: asked.map(({ terms }) => addressesOf(terms)) } });
-    for (const { terms, isMet } of named) {
-      if (isMet) continue;
-      const acceptanceId = ports.ids.next('att');
-      await addAcceptance(tx, { acceptanceId, customerId, terms, atMs: call.nowMs });
-    }
+    for (const { terms, isMet } of named) if (!isMet) await addAcceptance(ports, tx, customerId, terms, call.nowMs);
     const { status } = await settled(tx, customerId);
     return { complianceStatus: status };
   });
@@ -125,7 +116,7 @@ async function validated(
   testNetworks: boolean,
 ): Promise<GivenData[]> {
   const given: GivenData[] = [];
-  const issues: { path: string; message: string }[] = [];
+  const issues: Issue[] = [];
   for (const [index, item] of data.entries()) {
     const checked = await validateCustomerData(item, { nowMs, testNetworks });
     if ('issues' in checked) {
@@ -144,7 +135,7 @@ function customerOf({ customerId }: Pick<Call, 'customerId'>): string {
   return customerId;
 }
 
-/** Fields that are shown in full: choices from a list, and countries. They identify nobody. */
+/** Fields that are shown in full: choices from a list, and countries, which identify no person. */
 const PLAIN: ReadonlySet<string> = new Set([
   'accountPurpose.type',
   'bankAccount.iban.country',
@@ -167,7 +158,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'taxId.type',
 ]);
 
-/** Of these the end is shown: it is how people tell one account from another. */
+/** Fields whose end is shown, by which people tell one account from another. */
 const BY_THE_END: ReadonlySet<string> = new Set([
   'bankAccount.ach.accountNumber',
   'bankAccount.clabe.accountNumber',
@@ -181,8 +172,8 @@ const BY_THE_END: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A piece of data as its customer sees it again: enough to know which it is, too little to be of use to whoever else
- * reads the answer (a partner's server made the call). Files and their hashes are never shown.
+ * A piece of data as its customer sees it again: enough to recognise it, too little to be of use to other readers of the
+ * answer (a partner's server made the call). Files and their hashes are never shown.
  */
 function shown(value: CustomerData): CustomerData {
   const fields = fieldsOf(value).flatMap(({ field, text }): Field[] => {
@@ -206,13 +197,11 @@ function masked(field: string, text: string): string {
   return `${text.slice(0, 1)}***`;
 }
 
-/** So many that no program adds more by mistake; a partner has 26 kinds to ask for. */
+/** A partner has 26 kinds to ask for. */
 const MOST_PER_CUSTOMER = 100;
 
 /**
- * Adds what a partner asks of one customer. A requirement applies from then on, and the same one asked again (same
- * kind, same maxAgeDays) is the same requirement: a request that is sent twice adds nothing.
- * @returns its id
+ * Adds a partner's requirement of one customer. The same kind and maxAgeDays asked again is the same requirement.
  * @throws Problem `customer_not_found`, also for a customer who is not the partner's; `too_many_attempts`
  */
 export async function addRequirement(
@@ -262,13 +251,10 @@ export async function addRequirement(
   return requirementId;
 }
 
-/** Pieces of data of one customer within a day: many times what all requirements together take. */
+/** Pieces of data of one customer within a day: many times the need of all requirements together. */
 const MOST_PER_DAY = 200;
 
-/**
- * Keeps a customer from trying values until one passes, and from filling the disk.
- * @throws Problem `too_many_attempts`, with Retry-After
- */
+/** Keeps a customer from guessing values and filling the disk. @throws Problem `too_many_attempts`, with Retry-After */
 async function refuseExcess(
   tx: Tx,
   policy: Policy,

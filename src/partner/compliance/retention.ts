@@ -11,21 +11,20 @@ const MOST_AT_ONCE = 200;
 const WANTED_MS = 30 * DAY_MS;
 export const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
 
-/** What an order holds of people. The words are those of the index (partner-migrations.ts), so that it is used. */
+/** An order's personal columns, in the words of the index (migrations.ts), so that it is used. */
 const ORDER_SEALS = sql<boolean>`(creation_sealed is not null or redirect_url_sealed is not null
   or deposit_instructions_sealed is not null or reason_sealed is not null
   or customer_facing_reason_sealed is not null or return_details_sealed is not null)`;
 const OUTBOUND_SEALS = sql<boolean>`(request_sealed is not null or raw_response_sealed is not null)`;
 
-/** Ids of what is to go; each list is cut at `MOST_AT_ONCE`. */
+/** Ids to remove; each list is cut at `MOST_AT_ONCE`. */
 type Found = Awaited<ReturnType<typeof findOld>>;
 
 /**
- * Removes what is kept of people for as long as the policy keeps it (`retentionDays`), so that it is gone from the file
- * too: data of customers that was neither given nor used for an order, the words and addresses of orders that are over,
- * were redirected or came to nothing, and what was sent to and heard from platforms about them. Nothing that an open
- * order needs goes. What stays names nobody: amounts, codes, ids and times, that an attestation passed, which terms were
- * accepted, what partners asked. What has run out goes with it: tokens, and answers kept by Idempotency-Key.
+ * Removes personal data after the policy's `retentionDays`, from the file too: customer data that was neither given nor
+ * used for an order since, the words and addresses of finished, redirected and failed orders, and the requests and
+ * answers of platforms about them; never data of an open order. Amounts, codes, ids, times, passed attestations, accepted
+ * terms and requirements stay. Expired tokens and answers kept by Idempotency-Key go too.
  * @returns how many pieces were removed
  */
 export async function purgeCustomerData(ports: PartnerPorts): Promise<number> {
@@ -56,12 +55,13 @@ export async function purgeCustomerData(ports: PartnerPorts): Promise<number> {
 }
 
 async function findOld(store: Store, sinceMs: number, nowMs: number) {
+  const open = openOrders(store);
   const data = await store
     .selectFrom('customer_data')
     .select('data_id as id')
     .where('last_used_at_ms', '<=', sinceMs)
     .where(({ not, exists }) =>
-      not(exists(openOrders(store).where('mine.customer_id', '=', sql.ref<string>('customer_data.customer_id')))),
+      not(exists(open.where('mine.customer_id', '=', sql.ref<string>('customer_data.customer_id')))),
     )
     .orderBy('last_used_at_ms')
     .limit(MOST_AT_ONCE)
@@ -71,12 +71,10 @@ async function findOld(store: Store, sinceMs: number, nowMs: number) {
     .select('order_id as id')
     .where('updated_at_ms', '<=', sinceMs)
     .where(ORDER_SEALS)
-    .where((is) =>
-      is.or([
-        is('creation', 'in', ['redirected', 'failed']),
-        is.and([is('creation', '=', 'created'), is('status', 'in', OVER)]),
-      ]),
-    )
+    .where((is) => {
+      const isOver = is.and([is('creation', '=', 'created'), is('status', 'in', OVER)]);
+      return is.or([is('creation', 'in', ['redirected', 'failed']), isOver]);
+    })
     .orderBy('updated_at_ms')
     .limit(MOST_AT_ONCE)
     .execute();
@@ -86,7 +84,7 @@ async function findOld(store: Store, sinceMs: number, nowMs: number) {
     .where('at_ms', '<=', sinceMs)
     .where(OUTBOUND_SEALS)
     .where(({ not, exists }) =>
-      not(exists(openOrders(store).where('mine.order_id', '=', sql.ref<string>('partner_outbound.order_id')))),
+      not(exists(open.where('mine.order_id', '=', sql.ref<string>('partner_outbound.order_id')))),
     )
     .orderBy('at_ms')
     .limit(MOST_AT_ONCE)
@@ -117,7 +115,8 @@ const openOrders = (store: Store) =>
 /** Checks each once more under the lock: it may have been given, used or moved again. */
 const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
   store.transaction().execute(async (tx) => {
-    if (found.data.length > 0) await removeData(tx, found.data, sinceMs);
+    if (found.data.length > 0)
+      await removeData(tx, (query) => query.where('data_id', 'in', found.data).where('last_used_at_ms', '<=', sinceMs));
     if (found.orders.length > 0) {
       const purged = await tx
         .updateTable('partner_orders')
@@ -128,19 +127,11 @@ const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Pro
         .returning('order_id')
         .execute();
       const ids = purged.map(({ order_id }) => order_id);
-      if (ids.length > 0)
-        await tx
-          .updateTable('partner_order_changes')
-          .set({ previous_sealed: null })
-          .where('order_id', 'in', ids)
-          .execute();
+      const changes = tx.updateTable('partner_order_changes').set({ previous_sealed: null });
+      if (ids.length > 0) await changes.where('order_id', 'in', ids).execute();
     }
-    if (found.outbound.length > 0)
-      await tx
-        .updateTable('partner_outbound')
-        .set({ request_sealed: null, raw_response_sealed: null })
-        .where('outbound_id', 'in', found.outbound)
-        .execute();
+    const outbound = tx.updateTable('partner_outbound').set({ request_sealed: null, raw_response_sealed: null });
+    if (found.outbound.length > 0) await outbound.where('outbound_id', 'in', found.outbound).execute();
     if (found.answers.length > 0)
       await tx
         .deleteFrom('partner_answers')
@@ -160,14 +151,14 @@ export const NO_SEALS = {
   return_details_sealed: null,
 } satisfies Record<SealedColumn, null>;
 
-async function removeData(tx: Tx, dataIds: readonly string[], sinceMs: number): Promise<void> {
-  const gone = await tx
-    .deleteFrom('customer_data')
-    .where('data_id', 'in', dataIds)
-    .where('last_used_at_ms', '<=', sinceMs)
-    .returning(['data_id', 'customer_id'])
-    .execute();
+type Removal = ReturnType<typeof removalOf>;
+const removalOf = (tx: Tx) => tx.deleteFrom('customer_data').returning(['data_id', 'customer_id']);
+
+/** Removes pieces of customer data with their fields, and the reasons of attestations about them. @returns their ids */
+export async function removeData(tx: Tx, which: (removal: Removal) => Removal): Promise<string[]> {
+  const gone = await which(removalOf(tx)).execute();
   await removeReasons(tx, gone);
   const ids = gone.map(({ data_id }) => data_id);
   if (ids.length > 0) await tx.deleteFrom('customer_data_fields').where('data_id', 'in', ids).execute();
+  return ids;
 }

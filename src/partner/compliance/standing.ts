@@ -4,23 +4,15 @@ import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import { type Attest, findRow, type PartnerOrderTable, type PartnerPorts, type Store, type Tx } from '../base/index.ts';
-import { createAttestations } from './attestations.ts';
-import {
-  type Acceptance,
-  type Assessment,
-  assess,
-  type Facts,
-  type Judged,
-  type Requirement,
-  type Terms,
-} from './compliance.ts';
+import { createAttestations, runsOf } from './attestations.ts';
+import { type Assessment, assess, type Facts, type Judged, type Requirement, type Terms } from './compliance.ts';
 import { loadPolicy, type PolicyOrder, requirementsOf, sum, usdOf } from './policy.ts';
-import { createSubmissions } from './submissions.ts';
+import { submissionsOf } from './submissions.ts';
 
 /** How long a refused order is remembered, to list what it would have taken. */
 const REMEMBERED_MS = 30 * DAY_MS;
 
-/** An order as the gate sees it. One whose row is written already has an id, and does not count against itself. */
+/** An order at the gate. One whose row is written already has an id, and does not count against itself. */
 export type WantedOrder = Pick<
   Selectable<PartnerOrderTable>,
   | 'partner_id'
@@ -33,20 +25,18 @@ export type WantedOrder = Pick<
 > & { readonly order_id?: string };
 
 /**
- * How customers stand: the policy and what partners added, held against what is there. Reading it begins the
- * attestations that have become possible, or whose result has grown too old.
+ * Compares the requirements of the policy and of partners with a customer's data. Reading begins the attestations that
+ * have become possible, or whose result has grown too old.
  *
- * With `wanted` it is about one order: the policy for it, and what its own partner asks. Another partner's wishes hold
- * nobody up.
+ * With `wanted` it is about one order: the policy for it, and its own partner's requirements alone.
  */
 export function createStanding(ports: PartnerPorts, attest: Attest | null = ports.demo?.attest ?? null) {
   const { store, clock } = ports;
   const policy = loadPolicy(ports.options.compliancePolicyFile);
   const final: ReadonlySet<AttestationType> = new Set(policy.rejection.final);
-  const submissions = createSubmissions(ports);
-  const attestations = createAttestations(ports, submissions, attest);
+  const attestations = createAttestations(ports, attest);
 
-  /** An order as the policy weighs it, with the customer's other orders within its window. */
+  /** An order for the policy, with the customer's other orders within its window. */
   async function weigh(at: Store | Tx, customerId: string, wanted: WantedOrder): Promise<PolicyOrder> {
     const days = policy.amountWindowDays;
     const earlier = days === 0 ? [] : await ordersSince(at, customerId, clock.now() - days * DAY_MS, wanted.order_id);
@@ -80,13 +70,11 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
   async function requirements(at: Store | Tx, customerId: string, wanted?: WantedOrder): Promise<Requirement[]> {
     const country = (await findRow(at, 'customers', { customer_id: customerId }))?.country ?? null;
     const orders = wanted ? [await weigh(at, customerId, wanted)] : [null, ...(await remembered(at, customerId))];
-    return [
-      ...orders.flatMap((order) => requirementsOf(policy, country, order)),
-      ...(await added(at, customerId, wanted?.partner_id)),
-    ];
+    const asked = orders.flatMap((order) => requirementsOf(policy, country, order));
+    return [...asked, ...(await added(at, customerId, wanted?.partner_id))];
   }
 
-  /** What partners added, oldest first; of one partner, or of all. */
+  /** Partners' requirements, oldest first; of one partner, or of all. */
   async function added(at: Store | Tx, customerId: string, partnerId?: string): Promise<readonly Requirement[]> {
     const rows = await at
       .selectFrom('partner_requirements')
@@ -102,19 +90,21 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
       if (row.data_type !== null) return { ...limits, kind: 'data', type: row.data_type as DataType };
       const type = row.attestation_type as AttestationType;
       if (type !== 'TERMS') return { ...limits, kind: 'attestation', type };
-      return { ...limits, kind: 'attestation', type, terms: termsOf(row) ?? policy.terms };
+      const { terms_url: termsUrl, privacy_policy_url: privacyPolicyUrl } = row;
+      const terms = termsUrl && privacyPolicyUrl ? { version: '', termsUrl, privacyPolicyUrl } : policy.terms;
+      return { ...limits, kind: 'attestation', type, terms };
     });
   }
 
   async function facts(at: Store | Tx, customerId: string, wanted?: WantedOrder): Promise<Facts> {
     const wallet = wanted?.customer_wallet_data_id;
-    const given = await submissions.of(at, customerId);
+    const given = await submissionsOf(ports, at, customerId);
     return {
       // Attestations of wallets are about the one that the order names.
       submissions: given.some(({ dataId }) => dataId === wallet)
         ? given.filter(({ type, dataId }) => type !== 'CRYPTO_WALLET' || dataId === wallet)
         : given,
-      runs: await attestations.of(at, customerId),
+      runs: await runsOf(at, customerId),
       acceptances: await acceptancesOf(at, customerId),
     };
   }
@@ -122,13 +112,13 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
   const assessed = async (at: Store | Tx, customerId: string, wanted?: WantedOrder): Promise<Assessment> =>
     assess(await requirements(at, customerId, wanted), await facts(at, customerId, wanted), clock.now(), final);
 
-  /** In a transaction: how the customer stands, with every attestation begun that can be. */
+  /** Begins every attestation that can be, in a transaction, and assesses the customer. */
   async function settled(tx: Tx, customerId: string, wanted?: WantedOrder): Promise<Assessment> {
     const first = await assessed(tx, customerId, wanted);
     return (await attestations.begin(tx, customerId, first.judged)) > 0 ? assessed(tx, customerId, wanted) : first;
   }
 
-  /** How the customer stands now: what is due is finished and begun first. */
+  /** Finishes and begins the due attestations, and assesses the customer. */
   async function now(customerId: string, wanted?: WantedOrder): Promise<Assessment> {
     const first = await assessed(store, customerId, wanted);
     const finished = first.status === 'COMPLIANCE_STATUS_PROCESSING' ? await attestations.runDue(customerId) : 0;
@@ -137,15 +127,10 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
     return store.transaction().execute((tx) => settled(tx, customerId, wanted));
   }
 
-  return { store, clock, policy, submissions, attestations, weigh, assessed, settled, now };
+  return { store, clock, policy, attestations, weigh, assessed, settled, now };
 }
 
 type Standing = ReturnType<typeof createStanding>;
-
-const termsOf = (row: { terms_url: string | null; privacy_policy_url: string | null }): Terms | null =>
-  row.terms_url && row.privacy_policy_url
-    ? { version: '', termsUrl: row.terms_url, privacyPolicyUrl: row.privacy_policy_url }
-    : null;
 
 /** The customer's orders within the policy's window, but canceled, refunded and redirected ones. */
 async function ordersSince(at: Store | Tx, customerId: string, sinceMs: number, except: string | undefined) {
@@ -159,7 +144,7 @@ async function ordersSince(at: Store | Tx, customerId: string, sinceMs: number, 
   return rows.filter(({ order_id, status }) => order_id !== except && status !== 'CANCELED' && status !== 'REFUNDED');
 }
 
-async function acceptancesOf(at: Store | Tx, customerId: string): Promise<Acceptance[]> {
+async function acceptancesOf(at: Store | Tx, customerId: string): Promise<Facts['acceptances']> {
   const rows = await at.selectFrom('terms_acceptances').selectAll().where('customer_id', '=', customerId).execute();
   return rows.map((row) => ({
     version: row.version,
@@ -171,31 +156,28 @@ async function acceptancesOf(at: Store | Tx, customerId: string): Promise<Accept
 
 /** Adds a consent to terms. Acceptances are never changed. */
 export async function addAcceptance(
+  { ids }: Pick<PartnerPorts, 'ids'>,
   tx: Tx,
-  given: { readonly acceptanceId: string; readonly customerId: string; readonly terms: Terms; readonly atMs: number },
+  customer_id: string,
+  { version, termsUrl: terms_url, privacyPolicyUrl: privacy_policy_url }: Terms,
+  accepted_at_ms: number,
 ): Promise<void> {
+  const acceptance_id = ids.next('att');
   await tx
     .insertInto('terms_acceptances')
-    .values({
-      acceptance_id: given.acceptanceId,
-      customer_id: given.customerId,
-      version: given.terms.version,
-      terms_url: given.terms.termsUrl,
-      privacy_policy_url: given.terms.privacyPolicyUrl,
-      accepted_at_ms: given.atMs,
-    })
+    .values({ acceptance_id, customer_id, version, terms_url, privacy_policy_url, accepted_at_ms })
     .execute();
 }
 
 /**
- * The gate of CreateOrder: no order without a compliance status of SUCCESS for this very order, which is the policy by
- * country, direction and amount (with what the customer ordered lately), and what the order's partner asks. The
- * contract leaves it open; a ramp may not take money from somebody it does not know.
+ * The gate of CreateOrder: an order needs a compliance status of SUCCESS for itself, by the policy for its country,
+ * direction and amount (with the customer's recent orders), and by its partner's requirements. The contract leaves it
+ * open; a ramp may not take money from unknown people.
  *
- * Call it once before anything leaves the house, and once more with the transaction that writes the order: two orders
- * at once that are too much together do not both pass.
- * @throws Problem `compliance_required`, with the status and what is outstanding. Outside a transaction the order is
- *   remembered, and GetOnboardingRequirements lists from then on what it takes.
+ * Call it once before any request is sent, and again in the transaction that writes the order: two orders at once that
+ * are too much together do not both pass.
+ * @throws Problem `compliance_required`, with the status and the outstanding requirements. Outside a transaction the
+ *   order is remembered, and GetOnboardingRequirements lists its requirements from then on.
  */
 export async function requireCompliant(
   standing: Standing,
@@ -227,7 +209,7 @@ async function remember({ weigh, clock }: Standing, tx: Tx, customer_id: string,
     .execute();
 }
 
-/** The retention of what the order stands on counts from now: written once a day at most. */
+/** Counts the retention of an order's data from now: written once a day at most. */
 async function noteUse(tx: Tx, { judged }: Assessment, nowMs: number): Promise<void> {
   const dataIds = [...new Set(judged.flatMap((one) => one.dataIds))];
   if (dataIds.length === 0) return;
@@ -239,7 +221,7 @@ async function noteUse(tx: Tx, { judged }: Assessment, nowMs: number): Promise<v
     .execute();
 }
 
-/** What is left to do before an order can be made, for machines: names of the specification alone. */
+/** An open requirement of an order, for machines: names of the specification alone. */
 function outstandingOf({ requirement, standing }: Judged) {
   const state = standing.state === 'missing' || standing.state === 'rejected' ? standing.state : 'running';
   return {

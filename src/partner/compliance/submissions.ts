@@ -1,9 +1,10 @@
 import { DAY_MS } from '../../kernel/clock.ts';
+import type { WalletType } from '../../kernel/domain/exchange-codes.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import type { DataType } from '../../wire/partner/kinds.ts';
 import { highestRank, type PartnerPorts, type Store, type Tx } from '../base/index.ts';
 import type { CustomerData } from '../customer-data/index.ts';
-import type { Submission, WalletNetwork } from './compliance.ts';
+import type { Submission } from './compliance.ts';
 
 /** One valid piece of CustomerData, in its normal form. */
 export interface GivenData {
@@ -13,62 +14,61 @@ export interface GivenData {
   readonly value: CustomerData;
 }
 
-type SubmissionPorts = Pick<PartnerPorts, 'secrets' | 'ids'>;
+type SealPorts = Pick<PartnerPorts, 'secrets'>;
 
 /**
- * The data that customers gave: each field is sealed for its customer, its row and its name, files among them. A value
- * that is given again is the same row, with a new age.
+ * Keeps data that a customer gave: each field is sealed for its customer, its row and its name, files among them. A
+ * value that is given again is the same row, with a new age. @returns the ids, in the order given
  */
-export const createSubmissions = (ports: SubmissionPorts) => ({
-  /** Keeps the data of a customer. @returns the ids, in the order given */
-  async save(
-    tx: Tx,
-    customerId: string,
-    given: readonly GivenData[],
-    nowMs: number,
-  ): Promise<{ dataId: string; type: DataType }[]> {
-    let rank = await highestRank(tx, 'customer_data', customerId);
-    const saved: { dataId: string; type: DataType }[] = [];
-    for (const piece of given) {
-      const dataId = await savePiece(ports, tx, customerId, piece, ++rank, nowMs);
-      saved.push({ dataId, type: piece.type });
-    }
-    return saved;
-  },
+export async function saveData(
+  ports: Pick<PartnerPorts, 'secrets' | 'ids'>,
+  tx: Tx,
+  customerId: string,
+  given: readonly GivenData[],
+  nowMs: number,
+) {
+  let rank = await highestRank(tx, 'customer_data', customerId);
+  const saved: { dataId: string; type: DataType }[] = [];
+  for (const piece of given)
+    saved.push({ dataId: await savePiece(ports, tx, customerId, piece, ++rank, nowMs), type: piece.type });
+  return saved;
+}
 
-  /** Every piece that is kept of a customer, as far as a status depends on it. */
-  async of(store: Store | Tx, customerId: string): Promise<Submission[]> {
-    const rows = await store.selectFrom('customer_data').selectAll().where('customer_id', '=', customerId).execute();
-    const documents = rows.filter(({ type }) => type === 'ID_DOCUMENT').map(({ data_id }) => data_id);
-    const expiries = await fields(ports, store, customerId, documents, { only: 'idDocument.expiryDate' });
-    return rows.map((row) => ({
-      dataId: row.data_id,
-      type: row.type as DataType,
-      network: row.network as WalletNetwork | null,
-      rank: row.rank,
-      submittedAtMs: row.submitted_at_ms,
-      expiresAtMs: endOf(expiries.get(row.data_id)?.[0]),
-    }));
-  },
+/** Every piece that is kept of a customer, as far as a status depends on it. */
+export async function submissionsOf(ports: SealPorts, at: Store | Tx, customerId: string): Promise<Submission[]> {
+  const rows = await at.selectFrom('customer_data').selectAll().where('customer_id', '=', customerId).execute();
+  const documents = rows.filter(({ type }) => type === 'ID_DOCUMENT').map(({ data_id }) => data_id);
+  const expiries = await fields(ports, at, customerId, documents, { files: false, only: 'idDocument.expiryDate' });
+  return rows.map((row) => ({
+    dataId: row.data_id,
+    type: row.type as DataType,
+    network: row.network as WalletType | null,
+    rank: row.rank,
+    submittedAtMs: row.submitted_at_ms,
+    expiresAtMs: endOf(expiries.get(row.data_id)?.[0]),
+  }));
+}
 
-  /** One piece of a customer's data in clear, null when there is none of that id. `files`: with its files. */
-  async open(
-    store: Store | Tx,
-    customerId: string,
-    dataId: string,
-    { files }: { readonly files: boolean },
-  ): Promise<CustomerData | null> {
-    const found = await fields(ports, store, customerId, [dataId], files ? 'all' : 'without files');
-    const parts = found.get(dataId);
-    return parts ? dataOf(parts) : null;
-  },
-});
+/** Pieces of a customer's data in clear, by id in the order asked; without those that are gone. */
+export async function openData(
+  ports: SealPorts,
+  at: Store | Tx,
+  customerId: string,
+  dataIds: readonly string[],
+  { files }: { readonly files: boolean },
+): Promise<ReadonlyMap<string, CustomerData>> {
+  const found = await fields(ports, at, customerId, dataIds, { files });
+  return new Map(
+    dataIds.flatMap((dataId) => {
+      const parts = found.get(dataId);
+      return parts ? [[dataId, dataOf(parts)] as const] : [];
+    }),
+  );
+}
 
-export type Submissions = ReturnType<typeof createSubmissions>;
-
-/** @returns the id of the row: of the same value's, where it was given before */
+/** @returns the row's id, which a value that was given before has already */
 async function savePiece(
-  { secrets, ids }: SubmissionPorts,
+  { secrets, ids }: Pick<PartnerPorts, 'secrets' | 'ids'>,
   tx: Tx,
   customerId: string,
   { type, value, dataId: own }: GivenData,
@@ -110,26 +110,22 @@ async function savePiece(
 
 /** The fields of some pieces in clear, by the pieces' ids. */
 async function fields(
-  { secrets }: SubmissionPorts,
-  store: Store | Tx,
+  { secrets }: SealPorts,
+  at: Store | Tx,
   customerId: string,
   dataIds: readonly string[],
-  wanted: 'all' | 'without files' | { readonly only: string },
+  { files, only }: { readonly files: boolean; readonly only?: string },
 ): Promise<ReadonlyMap<string, readonly Field[]>> {
   if (dataIds.length === 0) return new Map();
-  const whole = store
+  const rows = await at
     .selectFrom('customer_data_fields')
     .innerJoin('customer_data', 'customer_data.data_id', 'customer_data_fields.data_id')
     .selectAll('customer_data_fields')
     .where('customer_data.customer_id', '=', customerId)
-    .where('customer_data.data_id', 'in', [...dataIds]);
-  const without = whole.where('customer_data_fields.field', 'not in', FILE_FIELDS);
-  const rows = await (wanted === 'all'
-    ? whole
-    : wanted === 'without files'
-      ? without
-      : without.where('customer_data_fields.field', '=', wanted.only)
-  ).execute();
+    .where('customer_data.data_id', 'in', [...dataIds])
+    .$if(!files, (query) => query.where('customer_data_fields.field', 'not in', FILE_FIELDS))
+    .$if(only !== undefined, (query) => query.where('customer_data_fields.field', '=', only ?? ''))
+    .execute();
   const found = new Map<string, Field[]>();
   for (const { data_id: dataId, field, value_sealed: sealed } of rows) {
     const text = secrets.decrypt(place(customerId, dataId, field), sealed);

@@ -43,25 +43,20 @@ const REASONS: Partial<Record<ValidationErrorsIBAN, string>> = {
 };
 
 /**
- * An IBAN (ISO 13616): its country's length and form, check digits by ISO 7064 MOD 97-10, and the country's own
- * check digits where it has any. Spaces and hyphens between groups and one case throughout are fine; it is kept in
- * capitals without spaces.
+ * An IBAN (ISO 13616): its country's length and form, check digits by ISO 7064 MOD 97-10, and the country's own check
+ * digits. It may have spaces, hyphens and one case throughout, and is kept in capitals without spaces.
  */
 function iban(text: string): Verdict {
   const code = upperCase(text.replace(/[\s-]/g, ''));
   if (code === null) return wrong('mixes upper and lower case.');
-  // ibantools computes the two digits anew, so 00, 01 and 99 are refused though their division comes out.
+  // ibantools computes the two digits again, so 00, 01 and 99 are refused though their division comes out.
   const { valid, errorCodes } = validateIBAN(code);
   if (valid) return normal(code);
   const reason = errorCodes.map((one) => REASONS[one]).find((one) => one !== undefined);
   return wrong(reason ?? 'is not an IBAN.');
 }
 
-/**
- * True where an account in one country (alpha-2) can be held at a bank of the other: their banks are in one payment
- * system. The IBAN begins with the system's first letters, the code of the bank or the customer's own country may be
- * another of it (SWIFT's IBAN registry, territories).
- */
+/** True where the banks of two countries (alpha-2) are in one payment system (SWIFT's IBAN registry, territories). */
 const shareBanks = (one: string, other: string): boolean =>
   one === other || codes.paymentSystems.some((system) => system.includes(one) && system.includes(other));
 
@@ -82,8 +77,8 @@ function bic(text: string, ibanCountry: string | null): Verdict {
 }
 
 /**
- * A routing number of the American Bankers Association: nine digits, weights 3-7-1, and a first pair that the
- * Federal Reserve gives out (00-12 districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques).
+ * A routing number of the American Bankers Association: nine digits, weights 3-7-1, and a first pair of the Federal
+ * Reserve (00-12 districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques).
  */
 function routingNumber(text: string): Verdict {
   const digits = ungrouped(text);
@@ -101,10 +96,7 @@ function achAccountNumber(text: string): Verdict {
   return /^0+$/.test(digits) ? wrong('is all zeros.') : normal(digits);
 }
 
-/**
- * Recognises institutions that give a customer's mobile number without its leading zero as account number, by the codes
- * of NIBSS and of payment gateways. Such a number has no check digit.
- */
+/** Recognises institutions whose account numbers are mobile numbers without check digits (codes of NIBSS, gateways). */
 const usesPhoneNumbers = (bankCode: string): boolean => codes.nigerianPhoneNumberBanks.includes(bankCode);
 
 /** The code of a Nigerian institution: 3 digits for a bank, 5 for another institution, or the six of the standard. */
@@ -135,9 +127,9 @@ function nubanAccount(text: string, bankCode: string): Verdict {
 }
 
 /**
- * A CLABE, the account number of Mexico: a bank (3), a place (3), an account (11) and a check digit, for which
- * each digit is weighted 3-7-1 and only the last digit of each product counts. The banks are Banxico's SPEI participants
- * and those of the tax office's list (c_Banco), those included whose accounts live on under another name.
+ * A CLABE, the account number of Mexico: a bank (3), a place (3), an account (11) and a check digit by the weights 3-7-1,
+ * of whose products the last digits count. The banks are Banxico's SPEI participants and those of the tax office's list
+ * (c_Banco), with closed ones whose accounts live on.
  */
 function clabe(text: string): Verdict {
   const digits = ungrouped(text);
@@ -152,8 +144,8 @@ function clabe(text: string): Verdict {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * A key of Pix's directory: a CPF or CNPJ with its check digits, an e-mail address, a phone number with +55, or a
- * random key (a UUID of any version). Kept as the directory keeps it: digits alone, lower-case addresses and keys.
+ * A key of Pix's directory: a CPF or CNPJ with its check digits, an e-mail address, a phone number with +55, or a random
+ * key (a UUID of any version). Kept as in the directory: digits alone, lower-case addresses and keys.
  */
 function pixKey(text: string): Verdict {
   const key = text.trim();
@@ -186,10 +178,9 @@ const taxKey = (verdict: Verdict, name: string): Verdict =>
   isWrong(verdict) ? wrong(`${verdict.wrong.slice(0, -1)} (${name}).`) : verdict;
 
 /**
- * A BR Code, the text behind a Pix QR code: EMV fields of two digits of id, two of length and a value, closed by
- * a CRC (Banco Central, Manual de Padrões para Iniciação do Pix; EMVCo merchant-presented mode). Checked are the
- * structure, the fields that the manual requires, the Pix account with its key, and the CRC. The text is kept as
- * it is but for space around it, since every character of it is under the CRC.
+ * A BR Code, the text behind a Pix QR code: EMV fields of two digits of id, two of length and a value, closed by a CRC
+ * (Banco Central, Manual de Padrões para Iniciação do Pix; EMVCo merchant-presented mode). Checks the structure, the
+ * required fields, the Pix account with its key, and the CRC, which covers every character: the text is only trimmed.
  */
 function brCode(pasted: string): Verdict {
   const text = pasted.trim();

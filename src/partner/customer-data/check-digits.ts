@@ -2,14 +2,11 @@ import { normal, upperCase, type Verdict, wrong } from './verdict.ts';
 
 /** The arithmetic that the numbers of banks and tax offices share. All take digits only unless they say otherwise. */
 
-/**
- * Each character's value (digits as themselves, capitals as ASCII minus 48) times the weight at its place, summed.
- * Weights of one digit each may be a text.
- */
+/** Sums each character (digits as themselves, capitals as ASCII minus 48) by its weight; one-digit weights as text. */
 export const weightedSum = (text: string, weights: string | readonly number[]): number =>
   [...weights].reduce<number>((sum, weight, place) => sum + Number(weight) * ((text.codePointAt(place) ?? 48) - 48), 0);
 
-/** The check character of a text: the one at the place of the weighted sum's remainder by their number. */
+/** The check character of a text, at the weighted sum's remainder by the number of characters. */
 export const checkCharacter = (text: string, weights: string | readonly number[], characters: string): string =>
   characters.charAt(weightedSum(text, weights) % characters.length);
 
@@ -32,10 +29,7 @@ export function isMod11And10(digits: string): boolean {
   return (11 - product) % 10 === Number(digits.at(-1));
 }
 
-/**
- * CRC-16 over ASCII text or bytes with the polynomial 0x1021, no reflection, as EMV (start 0xFFFF) and TON
- * (XMODEM, start 0) use it.
- */
+/** CRC-16 with the polynomial 0x1021, no reflection, of EMV (start 0xFFFF) and TON (XMODEM, start 0). */
 export function crc16(bytes: Uint8Array, start: 0xffff | 0): number {
   let crc: number = start;
   for (const byte of bytes) {

@@ -51,8 +51,8 @@ function documentNumber(text: string): Verdict {
 const MOST_FILE_BYTES = 5 * 1024 * 1024;
 
 /**
- * A file (spec/partner-service.md, Customer data): its size. Its content and picture format are for the attestation to
- * judge: telephones write formats that no list here would keep up with. Kept in padded base64.
+ * Checks a file's size (spec/partner-service.md, Customer data), and keeps it in padded base64. The attestation judges
+ * content and picture format: no list here would keep up with telephones.
  */
 function file(text: string): Verdict {
   const bytes = decodeBase64(text);
@@ -72,10 +72,7 @@ function hashOf(text: string, beside: string | undefined): Verdict {
     : wrong('is not the SHA-256 of the bytes beside it.');
 }
 
-/**
- * Base64 in either alphabet, padded or not, to bytes; null when it is neither. Bits beyond the last byte must be
- * zero, so that one file has one text.
- */
+/** Base64 in either alphabet, padded or not; null for others. Bits past the last byte are zero: a file has one text. */
 function decodeBase64(text: string): Buffer | null {
   const bare = text.replace(/={1,2}$/, '');
   if (!/^[A-Za-z0-9+/]*$/.test(bare) && !/^[A-Za-z0-9_-]*$/.test(bare)) return null;

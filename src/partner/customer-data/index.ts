@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { issuesOf } from '../../http/index.ts';
+import { type Issue, issuesOf } from '../../http/index.ts';
 import { DATA_KEYS, DATA_TYPES, type DataType } from '../../wire/partner/kinds.ts';
 import { type CustomerData, customerDataSchema } from './schema.ts';
 import type { DataContext, Missing, Rules } from './verdict.ts';
@@ -11,21 +11,10 @@ export type { DataContext, Verdict } from './verdict.ts';
 
 export const loadWallets = () => import('./wallets.ts');
 
-interface DataIssue {
-  /** Dotted from the key of the kind: `bankAccount.iban.bic`; empty for the object as a whole. */
-  readonly path: string;
-  /** A sentence that reads after the field's name. */
-  readonly message: string;
-}
+type Checks = () => Promise<{ readonly rules: Rules; readonly missing?: Missing }>;
 
-type CheckedCustomerData =
-  | { readonly kind: DataType; readonly data: CustomerData }
-  | { readonly issues: readonly DataIssue[] };
-
-/** Where the rules of a kind are: the tables of banks, phones and chains are large, and loaded for their kinds alone. */
-const CHECKS: Readonly<
-  Partial<Record<DataType, () => Promise<{ readonly rules: Rules; readonly missing?: Missing }>>>
-> = {
+/** Loads the rules of a kind: the tables of banks, phones and chains are large. */
+const CHECKS: Readonly<Partial<Record<DataType, Checks>>> = {
   BANK_ACCOUNT: () => import('./bank-accounts.ts'),
   CRYPTO_WALLET: loadWallets,
   PHONE: () => import('./phone.ts'),
@@ -36,20 +25,26 @@ const CHECKS: Readonly<
 };
 
 /**
- * Checks one item of customer data for real (spec/partner-service.md, Customer data; CONTRACT, section 12;
- * docs/customer-data.md has every rule). Takes what JSON gave, with names in camelCase; null and empty texts are
- * unset. Gives the data in the form it is kept in, or every issue with the path of its field; never a value.
+ * Checks one item of customer data (spec/partner-service.md, Customer data; CONTRACT, section 12; docs/customer-data.md
+ * has every rule): parsed JSON with names in camelCase, whose null and empty texts are unset.
+ * @returns the data in its stored form, or every issue by its dotted path (`bankAccount.iban.bic`); never a value
  */
-export async function validateCustomerData(value: unknown, context: DataContext): Promise<CheckedCustomerData> {
+export async function validateCustomerData(
+  value: unknown,
+  context: DataContext,
+): Promise<{ readonly kind: DataType; readonly data: CustomerData } | { readonly issues: readonly Issue[] }> {
   const parsed = customerDataSchema.safeParse(withoutUnset(value), { reportInput: true });
   if (!parsed.success) return { issues: issuesOf(parsed.error, undefined, messageOf) };
   const { data } = parsed;
   const kind = DATA_TYPES.find((type) => data[DATA_KEYS[type]] !== undefined);
   if (kind === undefined) return { issues: [{ path: '', message: 'must have exactly one kind of data.' }] };
   const { rules, missing = {} } = await (CHECKS[kind] ?? (() => import('./profile.ts')))();
-  const issues: DataIssue[] = [];
+  const issues: Issue[] = [];
   for (const [path, rule] of Object.entries(rules)) {
-    const { holder, name } = placeOf(data, path);
+    const names = path.split('.');
+    const name = names.pop() ?? '';
+    let holder: Record<string, unknown> | undefined = data;
+    for (const one of names) holder = holder?.[one] as typeof holder;
     const text = holder?.[name];
     const verdict = typeof text === 'string' ? rule(text, data, context) : null;
     const lack = holder && text === undefined && missing[path]?.(data);
@@ -67,16 +62,7 @@ export async function validateCustomerData(value: unknown, context: DataContext)
   };
 }
 
-/** The object that a field is in, where there is one, and the field's own name in it. */
-function placeOf(data: CustomerData, path: string) {
-  const names = path.split('.');
-  const name = names.pop() ?? '';
-  let holder: Record<string, unknown> | undefined = data;
-  for (const one of names) holder = holder?.[one] as typeof holder;
-  return { holder, name };
-}
-
-/** ProtoJSON's way of saying "not set": null, and an empty text where a text is expected. */
+/** Leaves out ProtoJSON's unset values: null, and an empty text where a text is expected. */
 function withoutUnset(value: unknown): unknown {
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return value;
   const set = Object.entries(value).filter(([, member]) => member !== null && member !== '');

@@ -8,9 +8,8 @@ import { alpha2Of } from '../../kernel/domain/countries.ts';
 import { normal, type Rules, type Verdict, wrong } from './verdict.ts';
 
 /**
- * A phone number (spec/partner-service.md, Customer data). `countryCode` is a calling code, with or without its
- * plus, or an ISO 3166-1 country; `number` is national or international, grouped as people write it. Kept as the
- * calling code with a plus, and the digits after it.
+ * A phone number (spec/partner-service.md, Customer data). `countryCode` is a calling code, with or without its plus, or
+ * an ISO 3166-1 country; `number` is national or international, in any grouping. Kept as +code and the digits after it.
  */
 export const rules: Rules = {
   'phone.countryCode': (text) => {

@@ -15,12 +15,12 @@ import {
   wrong,
 } from './verdict.ts';
 
-/** What customers say about themselves. A kind that is one value of an enum is valid when its shape is. */
+/** Customers' facts about themselves. The shape checks kinds that are one value of an enum. */
 export const rules: Rules = {
   'email.value': emailAddress,
   'name.firstName': personName,
   'name.lastName': personName,
-  'birthDate.date': (text, _data, context) => birthDate(text, context),
+  'birthDate.date': birthDate,
   'nationality.country': countryAlpha3,
   'residentialAddress.country': country,
   'residentialAddress.streetLine1': words,
@@ -43,7 +43,7 @@ export const missing: Missing = {
     PLACES[countryOf(data)]?.postalCode !== undefined && 'is missing: every address in that country has one.',
 };
 
-/** Words of a person's own; streets and cities are in any script. */
+/** A person's own words, in any script. */
 function words(text: string): Verdict {
   return line(text, 200);
 }
@@ -65,7 +65,7 @@ function personName(text: string): Verdict {
 }
 
 /** The birth date of an adult: at least 18 today (UTC; born on 29 February counts from 1 March), at most 120. */
-function birthDate(text: string, context: DataContext): Verdict {
+function birthDate(text: string, _data: CustomerData, context: DataContext): Verdict {
   const today = todayOf(context);
   if (!isRealDate(text)) return wrong('must be a real date, written as YYYY-MM-DD.');
   if (text >= today) return wrong('must be in the past.');
@@ -88,9 +88,8 @@ function occupationCode(text: string): Verdict {
 }
 
 /**
- * By alpha-3 country: the form of its postal codes, where every address has one, and the codes of its states and
- * provinces without the country in front (ISO 3166-2), for the countries whose addresses are written with them or that
- * partners are for; of India with the codes from before 2023 too.
+ * By alpha-3 country: the form of its postal codes, where every address has one, and the codes of its states without the
+ * country (ISO 3166-2), where addresses or partners use them; of India also those from before 2023.
  */
 const PLACES: Readonly<Record<string, { readonly postalCode?: string; readonly subdivisions?: string }>> = places;
 
@@ -108,8 +107,8 @@ function postalCode(text: string, countryAlpha3: string): Verdict {
 }
 
 /**
- * A state or province: a name, or a code. A code with its country in front (ISO 3166-2) is of the address's country, and
- * of that country's list where there is one; so is a bare one that is written like the codes of such a list.
+ * A state or province: a name, or a code. A code with its country (ISO 3166-2), or a bare one of the form of the
+ * country's list, must be of the address's country and in its list, if there is one.
  */
 function subdivision(text: string, countryAlpha3: string): Verdict {
   const plain = text.trim().replace(/[‐‑–]/g, '-');

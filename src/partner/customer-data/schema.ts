@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { WALLET_TYPES } from '../../kernel/domain/exchange-codes.ts';
 import choices from './choices.json' with { type: 'json' };
 
-/**
- * The shapes of CustomerData (spec/partner-service.md, Customer data): names, types, lengths and enums. What the
- * values must hold to be true is in the files beside this one.
- */
+/** The shapes of CustomerData (spec/partner-service.md, Customer data). The files beside check the values. */
 
 const text = z.string().max(300);
 // 5 MiB in base64, with padding.

@@ -14,10 +14,10 @@ import {
   wrong,
 } from './verdict.ts';
 
-/** Takes a number in capitals without its grouping; gives its normal form or what is wrong with it. */
+/** Takes a number in capitals without its grouping. */
 type TaxRule = (code: string) => Verdict;
 
-/** A number with a form and, where its authority computes one, a check that the form's capture must pass. */
+/** A number's form and, where its authority computes one, its check. */
 const taxRule =
   (form: RegExp, fits: Fits = () => true): TaxRule =>
   (code) => {
@@ -216,7 +216,7 @@ const OTHERS: TaxRules = {
 
 export const TAX_RULES: TaxRules = { ...AMERICAS, ...EUROPE, ...OTHERS };
 
-/** Kinds that say no more than "the tax number of that country". */
+/** Kinds that mean any tax number of the country. */
 const GENERAL = ['', 'TIN', 'TAX_ID', 'TAXID'];
 
 /** Other names of a listed kind. */
@@ -250,9 +250,9 @@ const officeOf = (place: string): string =>
   Object.keys(OFFICES).find((country) => OFFICES[country]?.split(' ').includes(place)) ?? '';
 
 /**
- * A tax number (spec/partner-service.md, Customer data). A kind that is listed for its country is checked by its
- * rule; a general kind (TIN, TAX_ID or none) by any rule of a listed country; every other one, with OTHER naming
- * itself in `customType`, must look like a number of a tax office. A kind that only another country has is refused.
+ * A tax number (spec/partner-service.md, Customer data). A kind that is listed for its country is checked by its rule; a
+ * general kind (TIN, TAX_ID or none) by any rule of a listed country; every other one, with OTHER naming itself in
+ * `customType`, must look like a tax office's number. A kind of another country alone is refused.
  */
 export const rules: Rules = {
   'taxId.country': countryAlpha3,
@@ -302,16 +302,16 @@ function taxNumber(text: string, country: string, kind: string): Verdict {
   const rule = rules[kind];
   if (rule) return rule(code);
   if (GENERAL.includes(kind)) {
-    const verdicts = Object.values(rules).map((one) => one(code));
-    const right = verdicts.find((one) => !isWrong(one));
-    return (
-      right ?? (verdicts.length > 0 ? wrong(`is no ${Object.keys(rules).join(', ')} of that country.`) : plain(code))
-    );
+    const kinds = Object.keys(rules);
+    const right = Object.values(rules)
+      .map((one) => one(code))
+      .find((one) => !isWrong(one));
+    if (kinds.length > 0) return right ?? wrong(`is no ${kinds.join(', ')} of that country.`);
   }
   return plain(code);
 }
 
-/** A kind that nobody listed: 4 to 30 letters and digits, with a digit among them, and not one character repeated. */
+/** An unlisted kind: 4 to 30 letters and digits, with a digit among them, and not one character repeated. */
 const plain = (code: string): Verdict =>
   /^(?=.*\d)(?!(.)\1+$)[A-Z0-9]{4,30}$/.test(code)
     ? normal(code)

@@ -2,14 +2,14 @@ import { domainToASCII } from 'node:url';
 import { alpha3Of } from '../../kernel/domain/countries.ts';
 import type { CustomerData } from './schema.ts';
 
-/** A rule's verdict on a text: its normal form, or what is wrong with it. Never the text itself. */
+/** A rule's verdict on a text: its normal form, or its fault without the text itself. */
 export type Verdict = { readonly normal: string } | { readonly wrong: string };
 
 export const normal = (text: string): Verdict => ({ normal: text });
 export const wrong = (message: string): Verdict => ({ wrong: message });
 export const isWrong = (verdict: Verdict): verdict is { readonly wrong: string } => 'wrong' in verdict;
 
-/** Facts that the rules need besides the data itself. */
+/** The rules' facts besides the data. */
 export interface DataContext {
   readonly nowMs: number;
   /** Accepts addresses of test networks; a live service never does. */
@@ -19,28 +19,20 @@ export interface DataContext {
 /** By the dotted path of a field, in the order in which issues are listed. */
 export type Rules = Readonly<Record<string, (text: string, data: CustomerData, context: DataContext) => Verdict>>;
 
-/** Says of an absent field, by its dotted path, why it must not be; false where it may. */
+/** Messages of absent fields, by the dotted path; false where it may be absent. */
 export type Missing = Readonly<Record<string, (data: CustomerData) => string | false>>;
 
-/**
- * Upper case, for codes in which case means nothing. Null when upper and lower case are mixed: a single changed
- * letter is then a typing error that no check digit would catch.
- */
-export function upperCase(text: string): string | null {
-  return /[a-z]/.test(text) && /[A-Z]/.test(text) ? null : text.toUpperCase();
-}
+/** Upper case for codes without case. Null for mixed case: a changed letter is a typing error that no digit catches. */
+export const upperCase = (text: string): string | null =>
+  /[a-z]/.test(text) && /[A-Z]/.test(text) ? null : text.toUpperCase();
 
-/** Without the spaces, dots, hyphens and slashes that people group numbers with. */
+/** Removes the spaces, dots, hyphens and slashes that group numbers. */
 export const ungrouped = (text: string): string => text.replace(/[\s.\-/]/g, '');
 
-/** Without the brackets around a check digit at the end, as in the identity numbers of Hong Kong: `A123456(3)`. */
+/** Removes the brackets around a check digit at the end, as in the identity numbers of Hong Kong: `A123456(3)`. */
 export const withoutBracket = (text: string): string => text.replace(/\(([0-9A-Za-z])\)$/, '$1');
 
-/**
- * A line that a person wrote: its spaces tidied, in NFC, no control or direction characters. The joiners stay,
- * since Persian and Indic spelling needs them.
- * @param most characters at most
- */
+/** A person's line, tidied, in NFC, without control or direction characters; Persian and Indic spelling needs joiners. */
 export function line(text: string, most: number): Verdict {
   const tidy = text.normalize('NFC').trim().replace(/\s+/gu, ' ');
   if (/[\p{Cc}\p{Co}\p{Cn}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/u.test(tidy)) {
@@ -55,14 +47,14 @@ const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_
 const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})$/;
 
 /**
- * An e-mail address (RFC 5321, without quoted parts and address literals): kept with its domain in lower case and
- * in ASCII; the part before the @ belongs to the receiving host and stays as it is.
+ * An e-mail address (RFC 5321, without quoted parts and address literals), with its domain in lower-case ASCII; the part
+ * before the @ belongs to the receiving host and stays.
  */
 export function emailAddress(text: string): Verdict {
   const address = text.trim();
   const at = address.lastIndexOf('@');
   const local = address.slice(0, Math.max(at, 0));
-  // Only a name that is not ASCII needs translating, and that function reads numbers as addresses of hosts.
+  // domainToASCII would read numbers as addresses of hosts.
   const host = address.slice(at + 1);
   const domain = /^[\x21-\x7e]*$/.test(host) ? host.toLowerCase() : domainToASCII(host);
   const fits = at > 0 && local.length <= 64 && LOCAL_PART.test(local) && DOMAIN.test(domain);
@@ -76,4 +68,4 @@ export const countryAlpha3 = (text: string): Verdict =>
     : wrong('must be an ISO 3166-1 alpha-3 code, such as PRT.');
 
 /** YYYY-MM-DD, UTC. */
-export const todayOf = (context: DataContext): string => new Date(context.nowMs).toISOString().slice(0, 10);
+export const todayOf = ({ nowMs }: DataContext): string => new Date(nowMs).toISOString().slice(0, 10);

@@ -10,13 +10,13 @@ export const rules: Rules = {
     cryptoWallet ? walletAddress(text, cryptoWallet.type, context) : normal(text),
 };
 
-/** Where every byte is zero there is no key, in any chain's encoding. */
+/** An address of zeros has no key on any chain. */
 const NOBODY = wrong('is an address that nobody owns.');
 const isAllZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 /**
- * A wallet's address by its own chain's encoding (CONTRACT, section 12). Nothing is trimmed: where an address has
- * no checksum, a character that turned into a space would leave another address that looks right.
+ * A wallet's address by its chain's encoding (CONTRACT, section 12), untrimmed: without a checksum, a character that
+ * became a space would leave another address that looks right.
  */
 export const walletAddress = (text: string, type: WalletType, context: DataContext): Verdict =>
   /\s/.test(text) ? wrong('has white space in it.') : RULES[type](text, context);
@@ -60,15 +60,9 @@ function avalancheXAddress(text: string, context: DataContext): Verdict {
 const MAIN_VERSIONS = [0x00, 0x05];
 const TEST_VERSIONS = [0x6f, 0xc4];
 
-/**
- * A Bitcoin address: base58check (P2PKH, P2SH) or SegWit, which is bech32 for version 0 with 20 or 32 bytes
- * (BIP 173) and bech32m for versions 1 to 16 with 2 to 40 (BIP 350). One case throughout for SegWit.
- */
+/** A Bitcoin address: SegWit, or base58check (P2PKH, P2SH). */
 function bitcoinAddress(text: string, context: DataContext): Verdict {
-  return /^(bc|tb|bcrt)1/i.test(text) ? segwitAddress(text, context) : legacyAddress(text, context);
-}
-
-function legacyAddress(text: string, context: DataContext): Verdict {
+  if (/^(bc|tb|bcrt)1/i.test(text)) return segwitAddress(text, context);
   const payload = decodeBase58Check(text);
   if (payload === null) return wrong('is not a Bitcoin address, or has a checksum that does not match.');
   const version = payload[0] ?? -1;
@@ -79,6 +73,7 @@ function legacyAddress(text: string, context: DataContext): Verdict {
   return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
 }
 
+/** SegWit in one case: bech32 for version 0 with 20 or 32 bytes (BIP 173), bech32m for 1-16 with 2 to 40 (BIP 350). */
 function segwitAddress(text: string, context: DataContext): Verdict {
   const version0 = bech32.decodeUnsafe(text);
   const later = bech32m.decodeUnsafe(text);
@@ -101,16 +96,11 @@ function segwitAddress(text: string, context: DataContext): Verdict {
 function checksummed(address: string): string {
   const small = address.slice(2).toLowerCase();
   const hash = Buffer.from(keccak_256(new TextEncoder().encode(small))).toString('hex');
-  const cased = [...small].map((letter, place) =>
-    Number.parseInt(hash.charAt(place), 16) >= 8 ? letter.toUpperCase() : letter,
-  );
-  return `0x${cased.join('')}`;
+  const isCapital = (place: number) => Number.parseInt(hash.charAt(place), 16) >= 8;
+  return `0x${[...small].map((letter, place) => (isCapital(place) ? letter.toUpperCase() : letter)).join('')}`;
 }
 
-/**
- * An address of an EVM chain: 0x and 40 hex digits. In mixed case the capitals are the checksum (EIP-55) and must
- * match; in one case there is none, and the address is taken. Kept with its checksum.
- */
+/** An EVM address: 0x and 40 hex digits, kept with its checksum (EIP-55), which mixed case must match. */
 function evmAddress(text: string): Verdict {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return wrong('must be 0x and 40 hexadecimal digits.');
   if (/^0x0+$/.test(text)) return NOBODY;
@@ -122,9 +112,9 @@ function evmAddress(text: string): Verdict {
 const OTHER_CHAIN = 'is on a workchain other than 0 or -1.';
 
 /**
- * A TON address (TEP-2): user-friendly, which is 48 characters of base64 or base64url over a tag (bounceable 0x11,
- * not bounceable 0x51, plus 0x80 for test networks), a workchain, 32 bytes and a CRC16; or raw, which is workchain,
- * colon and 64 hex digits and has no checksum. The bounce flag is the customer's wish, so the form stays.
+ * A TON address (TEP-2): user-friendly, 48 characters of base64 or base64url over a tag (bounceable 0x11, not bounceable
+ * 0x51, plus 0x80 for test networks), a workchain, 32 bytes and a CRC16; or raw, workchain, colon and 64 hex digits
+ * without a checksum. The bounce flag is the customer's choice, so the form stays.
  */
 function tonAddress(text: string, context: DataContext): Verdict {
   if (text.includes(':')) return rawAddress(text);
@@ -157,9 +147,8 @@ function tronAddress(text: string): Verdict {
 }
 
 /** Decodes base58; null for any other text. */
-function decodeBase58(text: string): Uint8Array | null {
-  return /^[1-9A-HJ-NP-Za-km-z]{1,128}$/.test(text) ? base58.decode(text) : null;
-}
+const decodeBase58 = (text: string): Uint8Array | null =>
+  /^[1-9A-HJ-NP-Za-km-z]{1,128}$/.test(text) ? base58.decode(text) : null;
 
 /** The bytes behind a base58check text (four bytes of double SHA-256 at its end); null where they don't match. */
 function decodeBase58Check(text: string): Uint8Array | null {

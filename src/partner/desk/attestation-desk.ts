@@ -8,12 +8,9 @@ import type {
   OpenedAttestation,
 } from '../../wire/partner/desk.ts';
 import type { AttestationRunTable, DeskCall, PartnerPorts, Store, Tx } from '../base/index.ts';
-import { createSubmissions, ofCustomersIn, reasonPlace } from '../compliance/index.ts';
+import { ofCustomersIn, openData, openReason, sealReason } from '../compliance/index.ts';
 
-/**
- * Attestations at the operator's desk: in production a person attests, and everywhere a person may overrule. Whoever
- * looks at a customer's data leaves a line in the audit trail.
- */
+/** Attestations at the operator's desk: in production a person attests, and everywhere a person may overrule. */
 
 type RunRow = Selectable<AttestationRunTable>;
 
@@ -46,20 +43,14 @@ export async function listAttestations({ ports }: DeskCall): Promise<Attestation
 export const lookAtAttestation = ({ ports, note }: DeskCall, attestationId: string): Promise<OpenedAttestation> =>
   ports.store.transaction().execute(async (tx) => {
     const row = await requireRun(ports, tx, attestationId);
-    const data: Record<string, unknown>[] = [];
-    for (const dataId of row.input_key.split('+')) {
-      const value = await createSubmissions(ports).open(tx, row.customer_id, dataId, { files: true });
-      if (value) data.push(value);
-    }
+    const data = await openData(ports, tx, row.customer_id, row.input_key.split('+'), { files: true });
     await note(tx, 'attestation.look', attestationId);
-    const sealed = row.reason_sealed;
-    const reason = sealed === null ? null : ports.secrets.decrypt(reasonPlace(attestationId), sealed);
-    return { ...shown(row), reason, data };
+    return { ...shown(row), reason: openReason(ports, row), data: [...data.values()] };
   });
 
 /**
- * Decides one, whether it runs or has ended: what a person says counts from now on, also against the sandbox. The
- * reason may speak of the customer: it is sealed, and the audit trail says only whether there is one.
+ * Decides a running or ended one: a person's verdict counts from now on, also against the sandbox. The reason may speak
+ * of the customer: it is sealed, and the audit trail says only whether there is one.
  * @throws Problem `attestation_not_found`
  */
 export const decideAttestation = (
@@ -74,7 +65,7 @@ export const decideAttestation = (
       live_key: null,
       finished_at_ms: ports.clock.now(),
       decided_by: operator.keyId,
-      reason_sealed: reason === undefined ? null : ports.secrets.encrypt(reasonPlace(attestationId), reason),
+      reason_sealed: sealReason(ports, attestationId, reason),
     };
     await tx
       .updateTable('attestation_runs')

@@ -18,7 +18,7 @@ import {
   requirePartner,
   type Tx,
 } from '../base/index.ts';
-import { createSubmissions, loadPolicy, NO_SEALS, OVER, reasonPlace, removeReasons } from '../compliance/index.ts';
+import { loadPolicy, NO_SEALS, OVER, openData, openReason, removeData } from '../compliance/index.ts';
 import { historyOf, type OrderRow, orderRecord } from '../orders/index.ts';
 import { createOutboundAudit } from '../platforms/index.ts';
 
@@ -76,7 +76,7 @@ export const changeCustomer = (desk: DeskCall, customerId: string, given: Change
     const added = wanted.filter((one) => !linked.includes(one));
     await linkAll(desk, tx, customerId, added);
     const gone = linked.filter((one) => !wanted.includes(one));
-    // What a partner asks of a customer ends with their link.
+    // A partner's requirements end with the link.
     for (const table of ['customer_partners', 'partner_requirements'] as const)
       if (gone.length > 0)
         await tx.deleteFrom(table).where('customer_id', '=', customerId).where('partner_id', 'in', gone).execute();
@@ -89,10 +89,7 @@ export const changeCustomer = (desk: DeskCall, customerId: string, given: Change
     return recordOf({ ...row, country }, wanted);
   });
 
-/**
- * From this moment every call with a token of the customer is refused, or no more; orders that were begun go on.
- * @throws Problem `customer_not_found`
- */
+/** Refuses calls with a token of the customer, or no more; begun orders go on. @throws Problem `customer_not_found` */
 export const blockCustomer = (
   { ports, note }: DeskCall,
   customerId: string,
@@ -124,13 +121,15 @@ export const exportCustomer = ({ ports, note }: DeskCall, customerId: string): P
       (await tx.selectFrom(table).selectAll().where('customer_id', '=', customerId).execute()).map(
         (row): Record<string, unknown> => ({ ...row }),
       );
-    const submissions = createSubmissions(ports);
-    const pieces = tx.selectFrom('customer_data').selectAll().where('customer_id', '=', customerId).orderBy('rank');
-    const data: Record<string, unknown>[] = [];
-    for (const row of await pieces.execute()) {
-      const value = await submissions.open(tx, customerId, row.data_id, { files: true });
-      data.push({ data_id: row.data_id, submitted_at: instant(row.submitted_at_ms), ...value });
-    }
+    const ofCustomer = tx.selectFrom('customer_data').selectAll().where('customer_id', '=', customerId);
+    const pieces = await ofCustomer.orderBy('rank').execute();
+    const dataIds = pieces.map(({ data_id }) => data_id);
+    const opened = await openData(ports, tx, customerId, dataIds, { files: true });
+    const data = pieces.map(({ data_id, submitted_at_ms }) => ({
+      data_id,
+      submitted_at: instant(submitted_at_ms),
+      ...opened.get(data_id),
+    }));
     const inTx = { ...ports, store: tx };
     const orders: Record<string, unknown>[] = [];
     for (const row of await ordersOf(tx, customerId))
@@ -148,7 +147,7 @@ export const exportCustomer = ({ ports, note }: DeskCall, customerId: string): P
       data,
       attestations: runs.map(({ reason_sealed: sealed, ...run }) => ({
         ...run,
-        reason: sealed === null ? null : ports.secrets.decrypt(reasonPlace(run.attestation_id), sealed),
+        reason: openReason(ports, { ...run, reason_sealed: sealed }),
       })),
       terms: await rowsOf('terms_acceptances'),
       requirements: await rowsOf('partner_requirements'),
@@ -182,15 +181,10 @@ async function erase({ ports, note }: DeskCall, tx: Tx, customerId: string): Pro
     ];
   });
   const keptData = kept.flatMap(({ kind, id }) => (kind === 'data' ? [id] : []));
-  const data = await tx
-    .deleteFrom('customer_data')
-    .where('customer_id', '=', customerId)
-    .$if(keptData.length > 0, (query) => query.where('data_id', 'not in', keptData))
-    .returning(['data_id', 'customer_id'])
-    .execute();
-  await removeReasons(tx, data);
-  const dataIds = data.map(({ data_id }) => data_id);
-  if (dataIds.length > 0) await tx.deleteFrom('customer_data_fields').where('data_id', 'in', dataIds).execute();
+  const dataIds = await removeData(tx, (removal) => {
+    const own = removal.where('customer_id', '=', customerId);
+    return keptData.length > 0 ? own.where('data_id', 'not in', keptData) : own;
+  });
   // Failed creations and redirections hold no money.
   const orders = rows.filter((row) => !isOrder(row)).map(({ order_id }) => order_id);
   if (orders.length > 0) {
@@ -203,11 +197,8 @@ async function erase({ ports, note }: DeskCall, tx: Tx, customerId: string): Pro
   }
   for (const table of ['customer_tokens', 'wanted_orders'] as const)
     await tx.deleteFrom(table).where('customer_id', '=', customerId).execute();
-  await tx
-    .deleteFrom('attestation_runs')
-    .where('customer_id', '=', customerId)
-    .where('state', '=', 'running')
-    .execute();
+  const runs = tx.deleteFrom('attestation_runs').where('customer_id', '=', customerId);
+  await runs.where('state', '=', 'running').execute();
   const erased = { data: dataIds, orders };
   await note(tx, 'customer.erase', customerId, { erased, kept });
   return { customer_id: customerId, erased, kept };

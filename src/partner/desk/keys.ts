@@ -27,7 +27,7 @@ const shown = (row: KeyRow): PartnerKey => ({
   replaced_by: row.replaced_by,
 });
 
-/** Puts a key of a partner on record. A key that is there already, revoked ones included, stays as it is. */
+/** Saves a key of a partner. An existing key, also a revoked one, stays. */
 export async function insertPartnerKey(
   ports: PartnerPorts,
   tx: Tx,
@@ -97,7 +97,7 @@ export const revokeKey = ({ ports, note }: DeskCall, keyId: string): Promise<Par
   });
 
 /**
- * Puts a new key in the place of another one, which goes on for `overlapHours`.
+ * Replaces a key, which works for another `overlapHours`.
  * @throws Problem `partner_key_not_found`, `partner_key_revoked` (also when it expired or was rotated before)
  */
 export const rotateKey = ({ ports, note }: DeskCall, keyId: string, overlapHours: number): Promise<IssuedPartnerKey> =>

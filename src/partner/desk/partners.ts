@@ -27,20 +27,11 @@ const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
   updated_at: instant(row.updated_at_ms),
 });
 
-const NOTED = [
-  'name',
-  'type',
-  'platform_url',
-  'icon',
-  'terms_url',
-  'privacy_policy_url',
-  'offering',
-  'enabled',
-] as const;
+const NOTED = ['name', 'type', 'platform_url', 'icon', 'terms_url', 'privacy_policy_url', 'offering'] as const;
 
 /** The changed fields of a partner, before and after; of the offering the lines that came and went. */
 function changesOf(before: Selectable<PartnerTable> | null, now: Insertable<PartnerTable>): object {
-  const fields = NOTED.filter((field) => before?.[field] !== now[field]);
+  const fields = ([...NOTED, 'enabled'] as const).filter((field) => before?.[field] !== now[field]);
   return Object.fromEntries(
     fields.map((field) => {
       if (field !== 'offering') return [field, { before: before?.[field] ?? null, after: now[field] }];
@@ -66,8 +57,8 @@ export async function listPartners({ ports: { store, environment } }: DeskCall):
 }
 
 /**
- * Makes a partner, or changes one. The secret that signs what goes to its platform is shown once, with the
- * partner that is new. The address of its platform is checked now as it is written, and with every call again.
+ * Makes a partner, or changes one. The secret that signs requests to its platform is shown once, for a new partner. The
+ * platform's address is checked now as it is written, and again with every call.
  * @throws Problem `invalid_request` for an id of the other environment, `partner_url_refused`
  */
 export async function putPartner(
@@ -100,10 +91,7 @@ export async function putPartner(
   });
 }
 
-/**
- * Lets a new secret sign what goes to the partner's platform, beside the one before it for `overlapHours`. It is shown
- * this once. @throws Problem `partner_not_found`
- */
+/** Signs requests with a new secret, shown once, beside the last one for `overlapHours`. @throws `partner_not_found` */
 export const rotateSecret = ({ ports, note }: DeskCall, partnerId: string, overlapHours: number) =>
   ports.store.transaction().execute(async (tx): Promise<RotatedSecret> => {
     const row = await requirePartner(ports, tx, partnerId);
@@ -122,10 +110,7 @@ export const rotateSecret = ({ ports, note }: DeskCall, partnerId: string, overl
     return { partner_id: partnerId, webhook_secret: secret, previous_until: instant(untilMs) };
   });
 
-/**
- * Opens the log of outbound requests for one order. The look is in the audit trail.
- * @throws Problem `order_not_found`, also for an order of the other environment
- */
+/** Opens the log of an order's outbound requests; the look is in the audit trail. @throws Problem `order_not_found` */
 export async function lookAtTries({ ports, note }: DeskCall, orderId: string): Promise<OutboundTries> {
   const { store, environment } = ports;
   if (!(await findRow(store, 'partner_orders', { order_id: orderId, environment }))) throw problem('order_not_found');

@@ -6,7 +6,7 @@ import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.t
 /** The lease of one drive of a creation: longer than a call can take. */
 export const LEASE_MS = 13_000;
 
-/** The longest `Retry-After` of a platform that counts, for the worker and for the customer. */
+/** The limit of a platform's `Retry-After`, for the worker and for the customer. */
 export const LONGEST_WAIT_MS = 10 * 60_000;
 
 /** After a day without a word from its platform, an order goes to a person. */
@@ -21,7 +21,7 @@ export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
   mostMs: LEASE_MS,
   farthestMs: LONGEST_WAIT_MS,
   counts: 'claims',
-  // Whoever waits for it is told when it is asked about again, should the drive never come back.
+  // Tells a waiting customer the next try, should the drive never come back.
   claimed: (nowMs) => ({ due_at_ms: nowMs + LEASE_MS }),
   retry: {
     firstMs: 5_000,
@@ -36,9 +36,6 @@ export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
 export const creationsIn = (environment: PartnerEnvironment): RawBuilder<SqlBool> =>
   sql<SqlBool>`environment = ${environment}`;
 
-/**
- * When an order whose creation a crash, a lost answer or an outage left open is asked about next (epoch ms). One small
- * read, without any of its code.
- */
+/** The next due time (epoch ms) of an open creation. One small read, without the rest of its code. */
 export const creationsDueAtMs = (store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null> =>
   queueDueAtMs({ store, clock }, CREATIONS, creationsIn(environment));

@@ -16,7 +16,7 @@ export const openCreations = (ports: PartnerPorts) => ({
 
 export type Creations = ReturnType<typeof openCreations>;
 
-/** Sealed with the row: what the outbound request needs, and how a creation ended that made no order. */
+/** Sealed with the row: fields of the outbound request, and the end of a creation that made no order. */
 export interface CreationNote {
   readonly walletAddress: string | null;
   /** The end user's address, for a redirect partner. */
@@ -41,10 +41,7 @@ export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
 export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote): string =>
   sealColumn(secrets, 'creation_sealed', orderId, note);
 
-/**
- * The row of this Idempotency-Key, if it was made within the key's time.
- * @throws Problem `idempotency_key_reused`
- */
+/** The row of this Idempotency-Key, within the key's time. @throws Problem `idempotency_key_reused` */
 export async function knownCreation(
   { store, clock, options }: PartnerPorts,
   key: Call['idempotency'],
@@ -56,10 +53,7 @@ export async function knownCreation(
   return row;
 }
 
-/**
- * Writes the row, where `allowed` lets it; of two calls with one key, both get the first one's.
- * @throws what `allowed` throws, and then nothing is written
- */
+/** Writes the row; two calls with one key get the first one's. @throws the errors of `allowed`, with nothing written */
 export async function beginCreation(
   ports: PartnerPorts,
   key: Call['idempotency'],
@@ -101,11 +95,7 @@ export async function beginCreation(
   return row;
 }
 
-/**
- * A redirection, or an order that its platform never had, begins again where the platform is now, if `allowed`
- * still lets it.
- * @throws what `allowed` throws, and then nothing is written
- */
+/** Begins a redirection or an untaken order again at the platform's present address. @throws the errors of `allowed` */
 export const reopenCreation = (
   { store, secrets, clock }: PartnerPorts,
   row: OrderRow,

@@ -14,6 +14,7 @@ import {
 import {
   type CreateOrderAnswer,
   type CreateOrderBody,
+  type NotTaken,
   outboundPartner,
   outcomeOf,
   type PartnerRow,
@@ -24,7 +25,7 @@ import { type CreationEnd, type Creations, noteOf, sealNote } from './creations.
 import { type OrderRow, recordChange, sealColumn } from './order-record.ts';
 import { unsendable } from './order-request.ts';
 
-/** One claimed creation, on its way to an end. */
+/** One claimed creation. */
 type Drive = Creations & { readonly row: OrderRow; readonly requestId: string };
 
 /** The row's fault: the partner's own words may speak of the customer, and are sealed. */
@@ -33,7 +34,7 @@ const REFUSED = 'the platform refused the order';
 export const partnerOf = ({ store, environment }: PartnerPorts, partner_id: string): Promise<PartnerRow | undefined> =>
   findRow(store, 'partners', { partner_id, environment });
 
-/** Asks the platform, and keeps its answer. The worker takes up what stays open. */
+/** Asks the platform, and keeps its answer. The worker goes on with creations that stay open. */
 export async function drive(creations: Creations, row: OrderRow, requestId: string): Promise<void> {
   const it: Drive = { ...creations, row, requestId };
   const partner = await partnerOf(it, row.partner_id);
@@ -79,18 +80,10 @@ async function order(it: Drive, partner: PartnerRow): Promise<void> {
   const call = { operation: 'create-order', subject: row.order_id, body } as const;
   const result = await it.platforms.send(outboundPartner(it, partner, row.platform_url), call);
   const outcome = outcomeOf('create-order', result, row.attempts !== 1);
-  switch (outcome.kind) {
-    case 'taken':
-      return taken(it, outcome.answer);
-    case 'refused':
-      return failed(it, outcome, REFUSED);
-    case 'faulty':
-      return faulty(it, outcome.fault);
-    case 'not_taken':
-      return failed(it, untaken(it, outcome.retryAfterMs), null);
-    case 'unknown':
-      return leaveInDoubt(it, outcome.fault, outcome.retryAfterMs);
-  }
+  if (outcome.kind === 'taken') return taken(it, outcome.answer);
+  if (outcome.kind === 'faulty') return faulty(it, outcome.fault);
+  if (outcome.kind === 'unknown') return leaveInDoubt(it, outcome.fault, outcome.retryAfterMs);
+  return notTaken(it, outcome);
 }
 
 /** A redirection buys nothing: one that fails is over, and the same key tries again. */
@@ -114,32 +107,25 @@ async function redirect(it: Drive, partner: PartnerRow): Promise<void> {
     ...(forwardedFor === null ? {} : { headers: { 'x-forwarded-for': forwardedFor } }),
   });
   const outcome = outcomeOf('redirect-order', result, false);
-  switch (outcome.kind) {
-    case 'taken': {
-      const { toAmount, redirectUrl } = outcome.answer;
-      return end(it, async () => ({
-        creation: 'redirected',
-        destination_amount: toAmount,
-        redirect_url_sealed: sealColumn(secrets, 'redirect_url_sealed', row.order_id, redirectUrl),
-        last_error: null,
-      }));
-    }
-    case 'refused':
-      return failed(it, outcome, REFUSED);
-    case 'faulty':
-      return failed(it, { kind: 'faulty' }, outcome.fault);
-    case 'not_taken':
-      return failed(it, untaken(it, outcome.retryAfterMs), null);
-    case 'unknown':
-      return failed(it, untaken(it, outcome.retryAfterMs), outcome.fault);
-  }
+  if (outcome.kind === 'faulty') return failed(it, { kind: 'faulty' }, outcome.fault);
+  if (outcome.kind === 'unknown') return notTaken(it, { ...outcome, kind: 'not_taken' }, outcome.fault);
+  if (outcome.kind !== 'taken') return notTaken(it, outcome);
+  const { toAmount, redirectUrl } = outcome.answer;
+  return end(it, async () => ({
+    creation: 'redirected',
+    destination_amount: toAmount,
+    redirect_url_sealed: sealColumn(secrets, 'redirect_url_sealed', row.order_id, redirectUrl),
+    last_error: null,
+  }));
 }
 
-/** The end of a creation that its platform did not take. */
-const untaken = ({ clock }: Drive, afterMs: number | null): CreationEnd => ({
-  kind: 'again',
-  ...(afterMs === null ? {} : { retryAtMs: clock.now() + afterMs }),
-});
+/** Ends a creation that its platform refused, or did not take now. */
+function notTaken(it: Drive, outcome: NotTaken, fault: string | null = null): Promise<void> {
+  if (outcome.kind === 'refused') return failed(it, outcome, REFUSED);
+  const { retryAfterMs } = outcome;
+  const retryAt = retryAfterMs === null ? {} : { retryAtMs: it.clock.now() + retryAfterMs };
+  return failed(it, { kind: 'again', ...retryAt }, fault);
+}
 
 type Columns = Updateable<PartnerOrderTable>;
 
@@ -186,6 +172,8 @@ async function inError(it: Drive, tx: Tx, nowMs: number, fault: string): Promise
   };
 }
 
+const DEPOSIT = 'deposit_instructions_sealed';
+
 async function taken(it: Drive, answer: CreateOrderAnswer): Promise<void> {
   const { row, secrets } = it;
   const { status, externalOrderId, depositInstructions } = answer;
@@ -203,14 +191,7 @@ async function taken(it: Drive, answer: CreateOrderAnswer): Promise<void> {
       status,
       external_id: externalOrderId,
       destination_amount: answer.toAmount,
-      ...(depositInstructions && {
-        deposit_instructions_sealed: sealColumn(
-          secrets,
-          'deposit_instructions_sealed',
-          row.order_id,
-          depositInstructions,
-        ),
-      }),
+      ...(depositInstructions && { [DEPOSIT]: sealColumn(secrets, DEPOSIT, row.order_id, depositInstructions) }),
       funds_seen: FUNDED.has(status) ? 1 : 0,
       payment_processed: status === 'PAYMENT_PROCESSED' ? 1 : 0,
       creation_sealed: null,
@@ -222,8 +203,7 @@ async function taken(it: Drive, answer: CreateOrderAnswer): Promise<void> {
 /** Begins an order's history, and links its customer to the partner. */
 async function beginOrder(it: Drive, tx: Tx, to: OrderStatus, atMs: number): Promise<void> {
   const { row, requestId } = it;
-  const { version } = row;
-  const fields = ['status'];
-  await recordChange(it, tx, { order: row, version, from: null, to, fields, actor: 'platform', requestId, atMs });
+  const change = { version: row.version, from: null, to, fields: ['status'], actor: 'platform', requestId, atMs };
+  await recordChange(it, tx, { order: row, ...change });
   await linkCustomer(tx, row.customer_id, row.partner_id, atMs);
 }

@@ -15,9 +15,9 @@ const LOOK_AGAIN_MS = 100;
 const MOST_PER_RUN = 20;
 
 /**
- * CreateOrder *(ours)* and what stands behind it (CONTRACT, section 12). The order's row is written first, then its
- * platform is asked with the row's id as the key, then the answer is kept in one transaction. Whatever dies in between,
- * the row tells what to ask, and asking again is the same order. The same Idempotency-Key continues what was begun.
+ * CreateOrder *(ours)* (CONTRACT, section 12): writes the order's row, then asks its platform with the row's id as the
+ * key, then keeps the answer in one transaction. After a crash the row is asked about again, which is the same order.
+ * The same Idempotency-Key continues a begun creation.
  * @throws Problem `partner_not_found`, `invalid_request`, `compliance_required`, `idempotency_key_reused`,
  *   `partner_refused`, `partner_unavailable`, `partner_answer_invalid`
  */
@@ -40,7 +40,7 @@ export async function createOrder(
   return answered(ports, await driven(ports, order_id, call.requestId));
 }
 
-/** The row of a creation that is allowed, written now, or by another call with the same key meanwhile. */
+/** The row of an allowed creation, written now, or by another call with the same key meanwhile. */
 async function begun(
   ports: PartnerPorts,
   customerId: string,
@@ -82,7 +82,7 @@ async function driven(ports: PartnerPorts, order_id: string, requestId: string):
   }
 }
 
-/** Takes up what a crash, a lost answer or an outage left open. Several workers at once are safe. */
+/** Goes on with creations that a crash, a lost answer or an outage left open. Several workers at once are safe. */
 export async function runCreations(ports: PartnerPorts): Promise<number> {
   const creations = openCreations(ports);
   const { queue } = creations;

@@ -12,9 +12,9 @@ import { historyOf, orderRecord, ordersRow } from './order-record.ts';
 import { allowedOf } from './order-update.ts';
 
 /**
- * A partner's orders, newest first (CONTRACT, section 11). A page goes on after the last order of the one before: an
- * order that comes in between moves nothing. `totalCount` counts all matches.
- * @throws Problem `invalid_request` for a page token that is not of this list
+ * A partner's orders, newest first (CONTRACT, section 11). A page goes on after the last order of the one before, so
+ * that new orders move nothing. `totalCount` counts all matches.
+ * @throws Problem `invalid_request` for a page token of another list
  */
 export async function pageOfOrders(
   { store, secrets, environment }: PartnerPorts,
@@ -22,19 +22,15 @@ export async function pageOfOrders(
   { status, pageSize, pageToken }: GetOrdersRequest,
 ): Promise<GetOrdersResponse> {
   const after = pageToken === undefined ? null : readToken(pageToken, status ?? '');
-  let matching = store
+  const isAfter = after && sql<SqlBool>`(created_at_ms, order_id) < (${after.createdAtMs}, ${after.orderId})`;
+  const rows = await store
     .selectFrom('partner_orders')
+    .selectAll()
     .where('partner_id', '=', partnerId)
     .where('environment', '=', environment)
-    .where('creation', '=', 'created');
-  if (status) matching = matching.where('status', '=', status);
-
-  let page = matching;
-  if (after) {
-    page = page.where(sql<SqlBool>`(created_at_ms, order_id) < (${after.createdAtMs}, ${after.orderId})`);
-  }
-  const rows = await page
-    .selectAll()
+    .where('creation', '=', 'created')
+    .$if(status !== undefined, (query) => query.where('status', '=', status ?? ''))
+    .$if(isAfter !== null, (query) => (isAfter ? query.where(isAfter) : query))
     .orderBy('created_at_ms', 'desc')
     .orderBy('order_id', 'desc')
     .limit(pageSize + 1)
@@ -91,15 +87,12 @@ export async function orderDetails(
 
 const MOST_LISTED = 200;
 
-/**
- * Lists the orders that the service itself ended in ERROR, since no answer of their partner could be used: each waits for a
- * person until its partner moves it. Oldest first; with an id, that one.
- */
+/** Lists orders that the service ended in ERROR, oldest first, until their partner moves them; with an id, that one. */
 export async function ordersInError(store: Store, environment: PartnerEnvironment, orderId?: string) {
   const rows = await store
     .selectFrom('partner_orders')
     .select(['order_id', 'partner_id', 'last_error', 'attempts', 'updated_at_ms'])
-    // In the words of the index over them.
+    // The words of the index.
     .where(sql<SqlBool>`status = 'ERROR' and last_error is not null`)
     .where('updated_at_ms', '>', 0)
     .where('environment', '=', environment)

@@ -28,32 +28,29 @@ export const contentOf = (secrets: Secrets, row: OrderRow) => ({
   returnDetails: openColumn(secrets, 'return_details_sealed', row) as ReturnDetails | undefined,
 });
 
-/**
- * An order on the wire, unset fields left out. A customer is not shown `customerId`, `externalId` and `reason`
- * (spec/partner-service.md, Order).
- */
+/** An order on the wire (spec/partner-service.md, Order). A customer sees no `customerId`, `externalId` and `reason`. */
 export function orderRecord(secrets: Secrets, row: OrderRow, audience: 'partner' | 'customer'): Order {
-  if (row.status === null) throw new Error('an order without a status is nobody’s to see');
+  if (row.status === null) throw new Error('cannot show an order without a status');
   const content = contentOf(secrets, row);
   return withoutUnset<Order>({
     id: row.order_id,
-    customerId: audience === 'partner' ? row.customer_id : undefined,
-    externalId: audience === 'partner' ? (row.external_id ?? undefined) : undefined,
+    customerId: audience === 'partner' ? row.customer_id : null,
+    externalId: audience === 'partner' ? row.external_id : null,
     partnerId: row.partner_id,
     status: row.status as OrderStatus,
     sourceCurrency: row.source_currency,
     sourceAmount: row.source_amount,
     destinationCurrency: row.destination_currency,
-    destinationAmount: row.destination_amount ?? undefined,
+    destinationAmount: row.destination_amount,
     transactionType: row.transaction_type,
     network: row.network,
     depositInstructions: content.depositInstructions,
-    customerPaymentDetailsDataId: row.customer_payment_details_data_id ?? undefined,
-    customerWalletDataId: row.customer_wallet_data_id ?? undefined,
-    sourceTransactionId: row.source_transaction_id ?? undefined,
-    destinationTransactionId: row.destination_transaction_id ?? undefined,
+    customerPaymentDetailsDataId: row.customer_payment_details_data_id,
+    customerWalletDataId: row.customer_wallet_data_id,
+    sourceTransactionId: row.source_transaction_id,
+    destinationTransactionId: row.destination_transaction_id,
     paymentMethod: row.payment_method,
-    reason: audience === 'partner' ? content.reason : undefined,
+    reason: audience === 'partner' ? content.reason : null,
     customerFacingReason: content.customerFacingReason,
     returnDetails: content.returnDetails,
     createdAt: instant(row.created_at_ms),
@@ -91,9 +88,9 @@ export async function ordersRow(
 
 const orderNotFound = () => problem('order_not_found', { fix: 'Check the order id; GetOrders lists your orders.' });
 
-/** ProtoJSON leaves out what is not set. */
-const withoutUnset = <T extends object>(given: { [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+/** ProtoJSON leaves out unset fields. */
+const withoutUnset = <T extends object>(given: { [K in keyof T]: T[K] | undefined | null }): T =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null)) as T;
 
 interface RecordedChange {
   readonly order: Pick<OrderRow, 'order_id' | 'partner_id' | 'environment'>;
@@ -110,9 +107,8 @@ interface RecordedChange {
 }
 
 /**
- * Adds to an order's history, in the transaction of the change. A version has one row, so that a change that was
- * applied twice would fail here; there is nothing that changes a row. Whoever moves an order to another status is
- * counted.
+ * Adds to an order's history, in the transaction of the change, and counts its status. A version has one row, which
+ * never changes, so that a change that was applied twice would fail here.
  */
 export async function recordChange(
   { secrets }: Pick<PartnerPorts, 'secrets'>,
@@ -181,19 +177,15 @@ export async function historyOf(
     .where('version', '<=', version)
     .orderBy('version')
     .execute();
-  return rows.map((row) => ({
-    version: row.version,
-    ...(row.from_status === null ? {} : { fromStatus: row.from_status as OrderStatus }),
-    toStatus: row.to_status as OrderStatus,
-    fields: JSON.parse(row.fields) as string[],
-    at: instant(row.at_ms),
-    actor: row.actor,
-    ...(row.previous_sealed === null
-      ? {}
-      : {
-          previous: JSON.parse(
-            secrets.decrypt(changePlace(orderId, row.version), row.previous_sealed),
-          ) as OrderChange['previous'],
-        }),
-  }));
+  return rows.map(({ version, previous_sealed: sealed, ...row }) =>
+    withoutUnset<OrderChange>({
+      version,
+      fromStatus: row.from_status as OrderStatus | null,
+      toStatus: row.to_status as OrderStatus,
+      fields: JSON.parse(row.fields) as string[],
+      at: instant(row.at_ms),
+      actor: row.actor,
+      previous: sealed === null ? null : JSON.parse(secrets.decrypt(changePlace(orderId, version), sealed)),
+    }),
+  );
 }

@@ -5,8 +5,8 @@ import { problem } from '../../kernel/problems.ts';
 import type { CreateOrderRequest } from '../../wire/partner/offers.ts';
 import { quoteOf, railsOf } from '../../wire/partner/offers.ts';
 import { findRow, type PartnerPorts } from '../base/index.ts';
-import { loadSubmissions } from '../compliance/index.ts';
-import { loadWallets, type Verdict } from '../customer-data/index.ts';
+import { openData } from '../compliance/index.ts';
+import { loadWallets } from '../customer-data/index.ts';
 import { isPublicAddress, type PartnerRow, refuseUnknownCodes, refuseZero } from '../platforms/index.ts';
 import type { OrderRow } from './order-record.ts';
 
@@ -17,8 +17,8 @@ const refused = (path: string, message: string): never => refuse([{ path, messag
 
 /**
  * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
- * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last; the wallet is
- * one of that very network. A redirect partner, which knows none of our ids, is told the wallet's address.
+ * (`NETWORK_ASSET`). The bank account and the wallet, which is on that network, are the customer's own, by id, or the
+ * latest. A redirect partner, which knows none of our ids, gets the wallet's address.
  * @throws Problem `invalid_request`, naming the field; `order_outside_offer`
  */
 export async function checkedOrder(
@@ -45,11 +45,9 @@ export async function checkedOrder(
   const verdict = input.walletAddress === undefined ? null : await addressVerdict(ports, input.walletAddress, network);
   if (verdict && 'wrong' in verdict) return refused('walletAddress', verdict.wrong);
   const address = verdict?.normal ?? null;
-  const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
-    isIntegration || dataId !== undefined
-      ? ownData(ports, customerId, type, path, dataId, network)
-      : Promise.resolve(null);
-  const walletDataId = await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId);
+  const own = async (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: keyof typeof input & `${string}DataId`) =>
+    isIntegration || input[path] !== undefined ? ownData(ports, customerId, type, path, input[path], network) : null;
+  const walletDataId = await own('CRYPTO_WALLET', 'customerWalletDataId');
   const ownAddress = isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
   if (address !== null && ownAddress !== null && address !== ownAddress)
     return refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
@@ -70,11 +68,7 @@ export async function checkedOrder(
     destination_currency: input.toCurrency,
     network,
     payment_method: input.paymentMethod,
-    customer_payment_details_data_id: await own(
-      'BANK_ACCOUNT',
-      'customerPaymentDetailsDataId',
-      input.customerPaymentDetailsDataId,
-    ),
+    customer_payment_details_data_id: await own('BANK_ACCOUNT', 'customerPaymentDetailsDataId'),
     customer_wallet_data_id: walletDataId,
   };
   return { columns, note };
@@ -91,16 +85,18 @@ function refuseOutsideOffer({ offering }: PartnerRow, input: CreateOrderRequest)
       detail: { minAmount, maxAmount, currency: fromCurrency },
     });
   }
+  if (quote.kind === 'too_fine')
+    throw problem('order_outside_offer', {
+      message: `The amount has more than ${quote.decimals} decimals.`,
+      detail: { decimals: quote.decimals },
+    });
   throw problem('order_outside_offer', {
-    message:
-      quote.kind === 'too_fine'
-        ? `The amount has more than ${quote.decimals} decimals.`
-        : 'The partner does not offer this exchange in this country by this payment method.',
-    detail: quote.kind === 'too_fine' ? { decimals: quote.decimals } : {},
+    message: 'The partner does not offer this exchange in this country by this payment method.',
+    detail: {},
   });
 }
 
-/** The address in its plain form. In live it must be public: another one is a machine on the way, not the customer's. */
+/** The address in its plain form. In live it must be public: a private one is of a machine on the way. */
 function addressOfUser(given: string | undefined, environment: PartnerPorts['environment']): string | null {
   if (given === undefined) return null;
   const address = given.replace(/^::ffff:(?=\d+\.)/i, '');
@@ -121,8 +117,8 @@ function networkOf(input: CreateOrderRequest): WalletType {
 }
 
 /**
- * Another customer's data is no data: whoever knows its id learns nothing. And a wallet is on the order's network:
- * what is sent to an address of another one is lost.
+ * The id of a customer's own data, so that an id of another customer's reveals nothing. A wallet is on the order's
+ * network: money sent to an address of another one is lost.
  */
 async function ownData(
   { store }: PartnerPorts,
@@ -154,32 +150,20 @@ async function ownData(
 
 /** The address of a customer's wallet; purged data counts as data that was never given. */
 async function addressOf(ports: PartnerPorts, customerId: string, dataId: string): Promise<string> {
-  const { createSubmissions } = await loadSubmissions();
-  const data = await createSubmissions(ports).open(ports.store, customerId, dataId, { files: false });
-  const address = data?.cryptoWallet?.address;
+  const data = await openData(ports, ports.store, customerId, [dataId], { files: false });
+  const address = data.get(dataId)?.cryptoWallet?.address;
   if (address === undefined) return refused('customerWalletDataId', 'is not a crypto wallet of this customer.');
   return address;
 }
 
 /** Checks an address by its network's encoding. */
-async function addressVerdict(
-  { clock, environment }: PartnerPorts,
-  address: string,
-  network: WalletType,
-): Promise<Verdict> {
+async function addressVerdict({ clock, environment }: PartnerPorts, address: string, network: WalletType) {
   const { walletAddress } = await loadWallets();
   return walletAddress(address, network, { nowMs: clock.now(), testNetworks: environment === 'demo' });
 }
 
-/**
- * Why an order on record may not be sent, or null: its wallet is not on the network of its crypto currency. A row can be
- * older than the check that it passed.
- */
-export async function unsendable(
-  ports: PartnerPorts,
-  row: OrderRow,
-  walletAddress: string | null,
-): Promise<string | null> {
+/** Finds why a row, which can be older than today's checks, may not be sent: its wallet is on another network. */
+export async function unsendable(ports: PartnerPorts, row: OrderRow, walletAddress: string | null) {
   const { transaction_type: rampType, source_currency: fromCurrency, destination_currency: toCurrency } = row;
   const network = networkOfCurrency(cryptoSideOf({ rampType, fromCurrency, toCurrency }).code);
   if (network === null) return 'its crypto currency is on a network that is not supported';

@@ -16,7 +16,7 @@ import { contentOf, type OrderRow, orderRecord, ordersRow, recordChange, sealCol
 
 type Content = ReturnType<typeof contentOf>;
 
-/** An order as the rules of UpdateOrder see it. */
+/** An order for the rules of UpdateOrder. */
 const standingOf = (row: OrderRow, content: Content): OrderStanding => ({
   status: row.status as OrderStatus,
   funds: row.funds_seen === 1,
@@ -127,7 +127,7 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, i
 
   if (input.status !== undefined && input.status !== row.status) {
     change('status', null, 'status', input.status);
-    // What the service itself found wrong is over once its partner moves the order.
+    // The service's own fault is over once the partner moves the order.
     set.last_error = null;
   }
   for (const [field, column] of [
@@ -155,7 +155,7 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, i
   return { set, fields, previous };
 }
 
-/** The versions of an If-Match header; null: none is asked for, or `*`. */
+/** The versions of an If-Match header; null: none, or `*`. */
 function ifMatch(header: string | null): number[] | null {
   const text = header?.trim();
   if (!text || text === '*') return null;

@@ -4,22 +4,19 @@ import { findRow, type Store } from '../base/index.ts';
 export const breakerOptions = {
   /** Failed calls in a row that open it. */
   failures: 5,
-  /** How long it stays open the first time; doubled with every probe that fails. */
+  /** The first opening, doubled with every probe that fails. */
   openMs: 15_000,
   mostOpenMs: 5 * 60_000,
-  /** How long a probe keeps others out: more than a call can take. */
+  /** The time of a probe alone: more than a call can take. */
   probeMs: 15_000,
 };
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** Totals are halved here, so that what happened lately weighs more. */
+/** Totals are halved here, so that recent calls weigh more. */
 const MOST_CALLS_COUNTED = 1000;
 
-/**
- * A breaker for each partner. Its state is in the database: all processes of the service stop together calling a
- * platform that is down, and one of them at a time looks whether it is back.
- */
+/** A breaker for each partner, in the database: all processes stop calling a dead platform; one at a time probes it. */
 export function createBreaker({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
   const { failures: mostFailures, openMs, mostOpenMs, probeMs } = breakerOptions;
   const openForMs = (failures: number) => Math.min(mostOpenMs, openMs * 2 ** Math.min(20, failures - mostFailures));
@@ -48,15 +45,7 @@ export function createBreaker({ store, clock }: { readonly store: Store; readonl
       await store.transaction().execute(async (tx) => {
         await tx
           .insertInto('partner_breakers')
-          .values({
-            partner_id: partnerId,
-            failures: 0,
-            open_until_ms: 0,
-            probe_until_ms: 0,
-            calls: 0,
-            answered: 0,
-            updated_at_ms: nowMs,
-          })
+          .values({ partner_id: partnerId, failures: 0, open_until_ms: 0, updated_at_ms: nowMs })
           .onConflict((conflict) => conflict.column('partner_id').doNothing())
           .execute();
         // Raised first: on PostgreSQL this holds the row against the other processes until the commit.

@@ -10,8 +10,8 @@ import {
 } from '../../wire/partner/schema.ts';
 
 /**
- * Requests to partners' platforms and their answers (spec/partner-service.md, Outbound), field by field. Fields of an
- * answer beyond the specification's are passed over; those of it have to be right.
+ * Requests to partners' platforms and their answers (spec/partner-service.md, Outbound). Further fields of an answer are
+ * ignored; the specification's have to be right.
  */
 
 export type OutboundOperation = 'create-order' | 'redirect-order';
@@ -45,29 +45,18 @@ export const redirectOrderBody = z.strictObject({
 export type RedirectOrderBody = z.output<typeof redirectOrderBody>;
 
 /** The statuses that an order can begin with. */
-const STARTS: readonly string[] = [
-  'AWAITING_FUNDS',
-  'IN_REVIEW',
-  'FUNDS_RECEIVED',
-  'PAYMENT_SUBMITTED',
-  'PAYMENT_PROCESSED',
-];
+const STARTS = ['AWAITING_FUNDS', 'IN_REVIEW', 'FUNDS_RECEIVED', 'PAYMENT_SUBMITTED', 'PAYMENT_PROCESSED'];
 
 const DEPOSIT_FIELDS = new Set([...Object.keys(depositInstructions.shape), ...Object.keys(DEPOSIT_SYNONYMS)]);
 
 /** Known fields alone, unset and blank ones left out: then the rules of UpdateOrder count here too. */
-const givenInstructions = z.preprocess(
-  (given) =>
-    typeof given === 'object' && given !== null && !Array.isArray(given)
-      ? Object.fromEntries(
-          Object.entries(given).filter(
-            ([name, value]) =>
-              DEPOSIT_FIELDS.has(name) && value !== null && !(typeof value === 'string' && isBlank(value)),
-          ),
-        )
-      : given,
-  depositInstructionsInput,
-);
+const givenInstructions = z.preprocess((given) => {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const isUnset = (value: unknown) => value === null || (typeof value === 'string' && isBlank(value));
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => DEPOSIT_FIELDS.has(name) && !isUnset(value)),
+  );
+}, depositInstructionsInput);
 
 const amount = decimalString.refine((given) => /[1-9]/.test(given), 'must be more than zero.');
 
@@ -113,7 +102,7 @@ export const ERRORS = {
     .transform(({ error }) => ({ reason: error, customerFacingReason: error })),
 };
 
-/** Words of a platform: `reason` is for the log of the operator, and sealed where it is kept. */
+/** Words of a platform: `reason` is for the operator, and sealed where it is kept. */
 interface PlatformRefusal {
   readonly reason: string | null;
   readonly customerFacingReason: string | null;
@@ -143,8 +132,8 @@ export function jsonOf(body: Uint8Array): unknown {
 }
 
 /**
- * The outcome of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
- * reached the platform's books all the same. `oversized`: it answered more than is read.
+ * The outcome of a call. `unavailable`: no answer that counts. `mayHaveActed`: a try could have reached the platform's
+ * books all the same. `oversized`: it answered more than is read.
  */
 export type OutboundResult =
   | {
@@ -165,10 +154,13 @@ export type OutboundResult =
  */
 type Outcome<T> =
   | { readonly kind: 'taken'; readonly answer: T }
-  | ({ readonly kind: 'refused' } & PlatformRefusal)
-  | { readonly kind: 'not_taken'; readonly retryAfterMs: number | null }
+  | NotTaken
   | { readonly kind: 'unknown'; readonly retryAfterMs: number | null; readonly fault: string }
   | { readonly kind: 'faulty'; readonly fault: string };
+
+export type NotTaken =
+  | ({ readonly kind: 'refused' } & PlatformRefusal)
+  | { readonly kind: 'not_taken'; readonly retryAfterMs: number | null };
 
 interface Answers {
   'create-order': CreateOrderAnswer;
@@ -184,10 +176,9 @@ const ANSWERS: { readonly [O in OutboundOperation]: z.ZodType<Answers[O]> } = {
 const REFUSES: readonly number[] = [400, 422];
 
 /**
- * Reads the result of a call. Only the platform can say that it did not take an order: with a status and in the error
- * form of the specification, and only while no earlier try can contradict it. Any other answer but a success leaves the
- * order unknown: a gateway in front of the platform may have sent it, or the platform may mean this try alone
- * ("duplicate").
+ * Reads the result of a call. Only the platform can refuse an order, with a status and error form of the specification,
+ * and only while no earlier try can contradict it. Any other answer but a success leaves the order unknown: a gateway
+ * may have sent it, or the platform may mean this try alone ("duplicate").
  * @param actedBefore an earlier drive of this order may have reached the platform's books
  */
 export function outcomeOf<O extends OutboundOperation>(

@@ -16,9 +16,8 @@ interface Ranked {
 }
 
 /**
- * GetAvailablePartners (spec/partner-service.md; CONTRACT, section 12): who sells what is asked for, best first: by
- * what the customer receives, then by how reliably the partner answers, then by name. Who is outside its limits,
- * countries, currencies or methods is left out.
+ * GetAvailablePartners (spec/partner-service.md; CONTRACT, section 12): the sellers of an exchange within their limits,
+ * countries, currencies and methods; by the customer's amount, then the partner's reliability, then the name.
  */
 export async function availablePartners(
   { store, clock, environment, log }: PartnerPorts,
@@ -69,8 +68,8 @@ export function refuseZero({ fromAmount }: { readonly fromAmount: string }): voi
 }
 
 /**
- * Holds what is asked for to the codes that there are: its sides, the currencies of ISO 4217, and the crypto currencies
- * and payment methods that the partners of this environment offer. Where none says what it offers, forms alone count.
+ * Checks the codes of an exchange: its sides, the currencies of ISO 4217, and the crypto currencies and payment methods
+ * that the partners of this environment offer. Without any offering, forms alone count.
  * @param rows every partner of the environment
  * @throws Problem `invalid_request`, naming each field, with codes that are close
  */

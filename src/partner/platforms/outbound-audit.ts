@@ -26,10 +26,9 @@ interface OutboundEntry {
 export type OutboundAudit = ReturnType<typeof createOutboundAudit>;
 
 /**
- * The append-only log of what was sent to partners and what they answered, `rawResponse` included (CONTRACT,
- * section 13). Requests and answers speak of customers, wallets and bank accounts: both are sealed, the rest of a row
- * is ids, numbers and words of ours. Nothing here changes or removes a row; the retention alone empties what is sealed
- * (retention.ts), and the row stays.
+ * The append-only log of requests to partners and their answers, `rawResponse` included (CONTRACT, section 13). Both
+ * speak of customers, wallets and bank accounts, and are sealed; the rest of a row is ids, numbers and words of ours.
+ * The retention alone empties the sealed columns (retention.ts), and the row stays.
  */
 export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 'store' | 'secrets' | 'ids'>) {
   const place = (column: string, id: string) => `partner_outbound.${column}.${id}`;
@@ -83,7 +82,7 @@ export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 
   };
 }
 
-/** Bytes as text, cut at the cap; what is not UTF-8 is kept in base64, so that nothing is lost in reading it. */
+/** Bytes as text, cut at the cap; in base64 where they are not UTF-8, so that nothing is lost. */
 function cappedText(bytes: Uint8Array): string {
   const kept = Buffer.from(bytes.subarray(0, MOST_AUDIT_BYTES));
   const text = kept.toString('utf8');

@@ -53,8 +53,8 @@ const LONGEST_PAUSE_MS = 2_000;
 const TRY_AGAIN = new Set([502, 503, 504]);
 
 /**
- * Calls partners' platforms (CONTRACT, section 13): guarded, signed anew for each try, at most three tries with full
- * jitter on network errors, 502, 503 and 504, within 10 seconds over all; every try in the audit log.
+ * Calls partners' platforms (CONTRACT, section 13): guarded, signed for each try, at most three tries with full jitter
+ * on network errors, 502, 503 and 504, within 10 seconds over all; every try in the audit log.
  */
 export const createOutbound = (ports: OutboundPorts) => ({
   /** @throws Problem `partner_url_refused` */
@@ -134,7 +134,7 @@ async function tryUntilAnswered(
     if (came.kind === 'answer' && !TRY_AGAIN.has(came.status)) {
       return { kind: 'answer', status: came.status, retryAfterMs, body: came.body, mayHaveActed };
     }
-    // A gateway that gave up waiting says nothing of what the platform did behind it; the platform's own 503 does.
+    // A gateway that gave up waiting says nothing of the platform behind it; the platform's own 503 does.
     mayHaveActed ||=
       came.kind === 'lost' ||
       (came.kind === 'answer' && (came.status !== 503 || refusalOf(operation, came.body) === null));
@@ -181,21 +181,17 @@ async function notingRefusal<T>(
 }
 
 function tried(
-  ports: OutboundPorts,
+  { limits = outboundLimits, resolve = systemResolver, ca, embedded }: OutboundPorts,
   guarded: GuardedUrl,
   message: OutboundMessage,
   remainingMs: number,
 ): Promise<Attempt> {
-  const limits = ports.limits ?? outboundLimits;
-  if (guarded.kind !== 'embedded') {
-    const at = { resolve: ports.resolve ?? systemResolver, limits, ca: ports.ca };
-    return guardedRequest(at, guarded, message, remainingMs);
-  }
-  if (ports.embedded === null) throw problem('partner_url_refused', { detail: { reason: 'reserved_host' } });
-  return embeddedRequest(ports.embedded, limits, message, remainingMs);
+  if (guarded.kind !== 'embedded') return guardedRequest({ resolve, limits, ca }, guarded, message, remainingMs);
+  if (embedded === null) throw problem('partner_url_refused', { detail: { reason: 'reserved_host' } });
+  return embeddedRequest(embedded, limits, message, remainingMs);
 }
 
-/** The same exchange with the platform in this process: its answers can be slow, torn or too large as well. */
+/** The same exchange with the platform in this process, whose answers can be slow, torn or too large as well. */
 async function embeddedRequest(
   answer: Fetch,
   limits: OutboundLimits,
@@ -221,7 +217,7 @@ async function embeddedRequest(
   }
 }
 
-/** `Retry-After` in seconds or as a date; null when it says nothing that can be read. */
+/** `Retry-After` in seconds or as a date; null when it cannot be read. */
 function retryAfterOf(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
@@ -229,15 +225,8 @@ function retryAfterOf(header: string | null, nowMs: number): number | null {
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }
 
-/**
- * A partner as the outbound side needs it.
- * @param begunAt where an order's platform was when the order was begun; null for orders older than that record
- */
-export const outboundPartner = (
-  ports: Pick<PartnerPorts, 'secrets' | 'clock'>,
-  row: PartnerRow,
-  begunAt: string | null,
-): OutboundPartner => ({
+/** @param begunAt the platform's address when the order was begun; null for orders older than that record */
+export const outboundPartner = (ports: SecretPorts, row: PartnerRow, begunAt: string | null): OutboundPartner => ({
   partnerId: row.partner_id,
   platformUrl: begunAt ?? row.platform_url,
   hasMoved: begunAt !== null && begunAt !== row.platform_url,
@@ -263,17 +252,13 @@ export function openOutbound(ports: PartnerPorts) {
 
 const secretPlace = (partnerId: string) => `partners.webhook_secret_sealed.${partnerId}`;
 
-export const sealWebhookSecret = (
-  { secrets }: Pick<PartnerPorts, 'secrets'>,
-  partnerId: string,
-  secret: string,
-): string => secrets.encrypt(secretPlace(partnerId), secret);
+type SecretPorts = Pick<PartnerPorts, 'secrets' | 'clock'>;
 
-/** The secrets that sign what is sent to a partner now, newest first: two while one rotates. */
-export function webhookSecretsOf(
-  { secrets, clock }: Pick<PartnerPorts, 'secrets' | 'clock'>,
-  row: PartnerRow,
-): string[] {
+export const sealWebhookSecret = ({ secrets }: SecretPorts, partnerId: string, secret: string): string =>
+  secrets.encrypt(secretPlace(partnerId), secret);
+
+/** The secrets that sign requests to a partner now, newest first: two while one rotates. */
+export function webhookSecretsOf({ secrets, clock }: SecretPorts, row: PartnerRow): string[] {
   const before = row.webhook_secret_before_sealed;
   const lives = before !== null && clock.now() < (row.webhook_secret_before_until_ms ?? 0);
   return [row.webhook_secret_sealed, ...(lives ? [before] : [])].map((sealed) =>

@@ -8,14 +8,13 @@ import { readBody } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { OutboundLimits, ResolvedAddress, Resolver } from '../base/index.ts';
 
-/** Azure's own services answer here, to each of its machines alone, although the address looks public. */
+/** Azure's services answer its machines at this address, although it looks public. */
 const AZURE_PLATFORM = '168.63.129.16';
 
 /**
- * Checks that an IP address (canonical text, from a resolver or a URL) belongs to the public internet. Everything
- * that is not plainly global unicast does not: loopback, private, link-local, carrier NAT, documentation, multicast, and every
- * form of IPv6 that carries an IPv4 address inside it (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), since a
- * gateway on the way would open it again.
+ * Checks that an IP address (canonical text, from a resolver or a URL) belongs to the public internet: global unicast
+ * alone, and no IPv6 with an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), which a gateway on
+ * the way would open again.
  */
 export function isPublicAddress(address: string): boolean {
   if (address.includes('%') || !ipaddr.isValid(address)) return false;
@@ -29,9 +28,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** Recognises this machine's own loopback addresses, in their plain form. */
-function isLoopbackAddress(address: string): boolean {
-  return ipaddr.isValid(address) && !address.includes('%') && ipaddr.parse(address).range() === 'loopback';
-}
+const isLoopbackAddress = (address: string): boolean =>
+  ipaddr.isValid(address) && !address.includes('%') && ipaddr.parse(address).range() === 'loopback';
 
 /** Where the sandbox platform answers inside the process. `.invalid` never resolves (RFC 6761). */
 export const EMBEDDED_PLATFORM_HOST = 'platform.sandbox.farelock.invalid';
@@ -72,10 +70,9 @@ const PLAIN_AUTHORITY = /^[a-z]+:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|onion)$/;
 
 /**
- * Checks the address of a partner's platform as it is written, before anything is resolved: https only, plain host,
- * no user, ports 443 and 8443 (and those the operator opened), a literal address only when it is public. In demo,
- * http to a loopback address that is written as such (CONTRACT, section 13).
- * @throws Problem `partner_url_refused`
+ * Checks the address of a partner's platform as it is written (CONTRACT, section 13), before it is resolved: https,
+ * plain host, no user, ports 443 and 8443 (and those the operator opened), literal addresses only when public. In demo,
+ * http to a plain loopback address too. @throws Problem `partner_url_refused`
  */
 export function checkPartnerUrl(text: string, rules: GuardRules): GuardedUrl {
   if (text.length > 2048 || !URL.canParse(text)) throw urlRefused('not_a_url');
@@ -114,9 +111,8 @@ const isSameIpv6 = (written: string, hostname: string): boolean =>
 export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
- * The addresses that a connection may be made to, and only those: the caller connects to what was checked here, so a
- * name that answers differently the next time (rebinding) gains nothing. One address that is not public refuses all.
- * @throws Problem `partner_url_refused`; what the resolver throws
+ * The only addresses that the caller may connect to, so that a name that resolves differently the next time (rebinding)
+ * gains nothing. One address that is not public refuses all. @throws Problem `partner_url_refused`; resolver errors
  */
 export async function pinnedAddresses(guarded: GuardedUrl, resolve: Resolver): Promise<readonly ResolvedAddress[]> {
   const family = isIP(guarded.hostname);
@@ -154,10 +150,9 @@ interface AttemptPorts {
 }
 
 /**
- * Posts one message to a checked address. The name is resolved once, every address it has is checked, and the socket
- * may reach only those; nothing is written before the socket's own peer is one of them. No redirect is followed and
- * no connection is kept.
- * @throws Problem `partner_url_refused` when the name leads elsewhere than it may
+ * Posts one message to a checked address. The name is resolved once, all its addresses are checked, and nothing is
+ * written before the socket's peer is one of them. No redirect is followed and no connection is kept.
+ * @throws Problem `partner_url_refused` for a name that leads elsewhere
  */
 export async function guardedRequest(
   { resolve, limits, ca }: AttemptPorts,
@@ -270,8 +265,7 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
 }
 
 /**
- * Reads an answer of at most `mostBytes`, as it is sent and as it unpacks: a small packed body that grows without
- * end is cut off as soon as it passes the limit.
+ * Reads an answer of at most `mostBytes`, packed and unpacked: a body that grows is cut off at the limit.
  * @throws AnswerTooLarge; an error when the connection ended before the body did, or the packing is unknown or broken
  */
 async function readAnswer(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array> {

@@ -9,20 +9,14 @@ const PREFIX = 'whsec_';
 /** A new secret in the form that Standard Webhooks libraries read. */
 export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(32).toString('base64')}`;
 
-interface WebhookHeaders {
-  readonly 'webhook-id': string;
-  readonly 'webhook-timestamp': string;
-  readonly 'webhook-signature': string;
-}
-
 /**
- * The three headers of Standard Webhooks over `body`, under every secret that is given (two while one rotates).
- * `id` stays the same over retries, so that a receiver recognises a repetition; the timestamp is of this try.
+ * The three headers of Standard Webhooks over `body`, under every given secret (two while one rotates). `id` stays the
+ * same over retries, so that a receiver recognises a repetition; the timestamp is of this try.
  */
 export function signWebhook(
   secrets: readonly string[],
   { id, atMs, body }: { readonly id: string; readonly atMs: number; readonly body: string },
-): WebhookHeaders {
+) {
   const timestamp = String(Math.floor(atMs / 1000));
   const signatures = secrets.map((secret) => `v1,${macOf(secret, id, timestamp, body).toString('base64')}`);
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };

@@ -1,5 +1,5 @@
 import type { PartnerPorts, RunType, Tx } from '../../partner/base/index.ts';
-import { addAcceptance, createSubmissions, inputKey, loadPolicy, RUN_INPUTS } from '../../partner/compliance/index.ts';
+import { addAcceptance, inputKey, loadPolicy, RUN_INPUTS, saveData } from '../../partner/compliance/index.ts';
 import type { CustomerData } from '../../partner/customer-data/index.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../wire/partner/kinds.ts';
 import PEOPLE from './people.json' with { type: 'json' };
@@ -16,7 +16,7 @@ async function seedCustomer(
 ): Promise<void> {
   const nowMs = ports.clock.now();
   const given = data.map(({ dataId, value }) => ({ dataId, type: typeOf(value), value }));
-  await createSubmissions(ports).save(tx, customerId, given, nowMs);
+  await saveData(ports, tx, customerId, given, nowMs);
   const idOf = (type: string) => given.find((one) => one.type === type)?.dataId ?? '';
   const runs = Object.keys(RUN_INPUTS) as RunType[];
   await tx
@@ -40,7 +40,7 @@ async function seedCustomer(
     )
     .execute();
   const { terms } = loadPolicy(ports.options.compliancePolicyFile);
-  await addAcceptance(tx, { acceptanceId: ports.ids.next('att'), customerId, terms, atMs: nowMs });
+  await addAcceptance(ports, tx, customerId, terms, nowMs);
 }
 
 function typeOf(value: CustomerData) {

@@ -13,6 +13,7 @@ import { defaultPolicy } from '../../../src/partner/compliance/policy.ts';
 import { addRequirement } from '../../../src/partner/compliance/requirements.ts';
 import { purgeCustomerData } from '../../../src/partner/compliance/retention.ts';
 import { createStanding, requireCompliant, type WantedOrder } from '../../../src/partner/compliance/standing.ts';
+import { openData, saveData } from '../../../src/partner/compliance/submissions.ts';
 import type { CustomerData } from '../../../src/partner/customer-data/schema.ts';
 import { partnerDemo } from '../../../src/sandbox/index.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
@@ -90,7 +91,7 @@ async function world({
       gate,
       give: (customerId: string, type: DataType, value: CustomerData) =>
         store.transaction().execute(async (tx) => {
-          const [saved] = await standing.submissions.save(tx, customerId, [{ type, value }], clock.now());
+          const [saved] = await saveData(ports, tx, customerId, [{ type, value }], clock.now());
           await standing.settled(tx, customerId);
           return saved?.dataId ?? '';
         }),
@@ -261,10 +262,11 @@ describe('the gate of CreateOrder', () => {
 });
 
 test('a sealed field opens in its own place alone: another row, another field or another customer has nothing of it', async () => {
-  const { give, store, standing } = await world();
+  const { give, store, ports } = await world();
   const dataId = await give(EVA, 'NAME', { name: { firstName: 'Eva', lastName: 'Ejemplo' } });
   const other = await give(EVA, 'EMAIL', EMAIL);
-  const open = (customerId: string, id: string) => standing.submissions.open(store, customerId, id, { files: true });
+  const open = async (customerId: string, id: string) =>
+    (await openData(ports, store, customerId, [id], { files: true })).get(id) ?? null;
   expect(await open(EVA, dataId)).toEqual({ name: { firstName: 'Eva', lastName: 'Ejemplo' } });
   expect(await open(ANA, dataId)).toBeNull();
   const [first] = await store.selectFrom('customer_data_fields').selectAll().where('data_id', '=', dataId).execute();
@@ -449,7 +451,7 @@ test('in production nothing is attested by the sandbox', async () => {
   });
   const live = createStanding({ ...here.ports, environment: 'live', demo: null });
   await here.store.transaction().execute(async (tx) => {
-    await live.submissions.save(tx, EVA, [{ type: 'EMAIL', value: EMAIL }], here.clock.now());
+    await saveData(here.ports, tx, EVA, [{ type: 'EMAIL', value: EMAIL }], here.clock.now());
     await live.settled(tx, EVA);
   });
   here.clock.advance(1000 * DAY_MS);

@@ -46,7 +46,7 @@ function demoOf(world: World, process: Process): PartnerDemo {
     answer: async () => {
       throw new Error('nobody is embedded here');
     },
-    updates: { dueAtMs: async () => null, load: async () => async () => 0 },
+    updates: { dueAtMs: async () => null, runDue: async () => 0 },
   };
 }
 
