@@ -26,10 +26,7 @@ export async function readJson(
   return { value: parsed(bytes, form), bytes };
 }
 
-/**
- * The bytes of a request's body, read up to the limit: a body without a length is given up as soon as it is too large.
- * @throws Problem `payload_too_large`; `body_incomplete` when the client goes away meanwhile
- */
+/** Reads a body up to the limit. @throws Problem `payload_too_large`; `body_incomplete` when the client goes away */
 export async function readBytes(request: HttpRequest, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => problem('payload_too_large', { message: `The body is larger than ${mostBytes / 1024} KiB.` });
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
@@ -86,10 +83,7 @@ function wordOf(issue: z.core.$ZodIssue): string {
     : issue.message;
 }
 
-/**
- * The parameters of a query. Unknown ones are refused, because they would be ignored in silence.
- * @throws Problem `invalid_request`, also for a parameter that is given twice
- */
+/** The parameters of a query, once each; unknown ones would be ignored in silence. @throws Problem `invalid_request` */
 export async function readQuery(url: URL, schema: { load(): Promise<z.ZodType> } | undefined): Promise<unknown> {
   const names = [...new Set(url.searchParams.keys())];
   if (!schema) {

@@ -149,7 +149,7 @@ function answerOf({ description, schema, headers, free }: DeclaredAnswer, hasPri
   };
 }
 
-/** One response per status, which lists its codes for generated clients. */
+/** One response per status, with its codes for generated clients. */
 function refusalsOf(codes: readonly ProblemCode[], refusal: (listed: readonly ProblemCode[]) => object) {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {
@@ -158,18 +158,18 @@ function refusalsOf(codes: readonly ProblemCode[], refusal: (listed: readonly Pr
   }
   const responses = [...byStatus].map(([status, listed]) => {
     const description = listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n');
-    const headers = { ...REQUEST_ID, ...headersOf(status) };
+    const headers = { ...REQUEST_ID, ...HEADERS[status] };
     return [String(status), { description, headers, content: json(refusal(listed)) }];
   });
   return Object.fromEntries(responses);
 }
 
-function headersOf(status: number): object {
-  if (status === 405) return { Allow: { schema: TEXT } };
-  return status === 503 || status === 429
-    ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } }
-    : {};
-}
+const RETRY_AFTER = { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } };
+const HEADERS: Readonly<Record<number, object>> = {
+  405: { Allow: { schema: TEXT } },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
 
 /** `x-payment-info` of a paid operation, in the form that catalogues of x402 services read. */
 function paymentInfo(price: PriceRange): object {

@@ -16,7 +16,7 @@ import { storageFields, storeTrouble } from '../store/index.ts';
 import { checked, readJson, readQuery } from './body.ts';
 import { type Call, type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
 
-/** The diagnostics channel for answers that their routes do not declare. Tests listen, and fail. */
+/** The diagnostics channel for undeclared answers. Tests listen, and fail. */
 const UNDECLARED = 'farelock:undeclared-answer';
 
 export type Serve = (request: HttpRequest, connection?: Connection) => Promise<HttpResponse>;
@@ -122,10 +122,9 @@ function paramsIn(pattern: readonly string[], segments: readonly string[]): Reco
   const params: Record<string, string> = {};
   for (const [index, part] of pattern.entries()) {
     const segment = segments[index] ?? '';
-    if (!part.startsWith('{')) {
-      if (part !== segment) return null;
-    } else if (segment === '') return null;
-    else params[part.slice(1, -1)] = decoded(segment);
+    const isParam = part.startsWith('{');
+    if (isParam ? segment === '' : part !== segment) return null;
+    if (isParam) params[part.slice(1, -1)] = decoded(segment);
   }
   return params;
 }
@@ -139,13 +138,9 @@ function decoded(segment: string): string {
   }
 }
 
-/** As /ready says it. */
 export const AWAY_S = 5;
 
-/**
- * The problem that a caller gets for a failure. Unexpected failures are logged by their kind, and reveal nothing.
- * @param path of the route: the address itself has ids in it
- */
+/** The caller's problem of a failure. Logs unexpected ones by their kind, and the route's path: addresses have ids. */
 function problemOf(log: Log, error: unknown, requestId: string, path: string | null): Problem {
   const storage = storeTrouble(error);
   const where = { request_id: requestId, path };

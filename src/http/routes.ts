@@ -2,10 +2,7 @@ import type * as z from 'zod';
 import type { HttpRequest } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 
-/**
- * Everything about a service's calls: routing, validation, refusals and /openapi.json are made from it (router.ts,
- * openapi.ts). Schemas and the code of a call are loaded by the call.
- */
+/** A service's calls, for routing, validation, refusals and /openapi.json; a call loads its schemas and code. */
 export interface RouteTable<C, O = unknown> {
   readonly routes: readonly Route<C, O>[];
   readonly tag?: string;
@@ -126,7 +123,7 @@ export interface LazySchema<S extends z.ZodType = z.ZodType> {
 
 type SchemaNames<M> = { [K in keyof M]: M[K] extends z.ZodType ? K : never }[keyof M] & string;
 
-/** Names schemas of a module without loading it: `const wire = schemasOf(() => import('./schema.ts'))`. */
+/** Names schemas of a module without loading it. */
 export const schemasOf =
   <M extends object>(module: () => Promise<M>) =>
   <K extends SchemaNames<M>>(name: K): LazySchema<Extract<M[K], z.ZodType>> => ({

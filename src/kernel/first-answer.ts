@@ -7,10 +7,7 @@ interface Rules {
   readonly overtaken?: (place: number) => void;
 }
 
-/**
- * Asks in order, the next upon a failure or a slow answer, and aborts the rest at the first answer. @throws the last
- * error, or the first final one
- */
+/** Asks in order, the next upon a failure or slow answer; an answer aborts the rest. @throws the last or final error */
 export function firstAnswer<T>(
   asks: readonly ((signal: AbortSignal) => Promise<T>)[],
   { patienceMs, isFinal, overtaken }: Rules,

@@ -1,7 +1,4 @@
-/**
- * Plain requests and answers, converted at the network's door: the platform's classes load an HTTP client, a third of a
- * short command's time.
- */
+/** Plain requests and answers: the platform's classes load an HTTP client, a third of a short command's time. */
 
 export type HttpHeaders = Readonly<Record<string, string>>;
 

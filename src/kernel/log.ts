@@ -2,10 +2,7 @@ import { withoutAddressKeys } from './shown-url.ts';
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/**
- * Logs names and ids as JSON lines; bodies, keys, codes and headers are never passed, and the guard below drops private
- * fields.
- */
+/** Logs names and ids as JSON lines, never bodies, keys, codes and headers; the guard below drops private fields. */
 export type Log = (
   level: LogLevel,
   event: string,

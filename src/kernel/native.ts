@@ -1,9 +1,6 @@
 import { type Problem, problem } from './problems.ts';
 
-/**
- * A missing optional native package, which package managers omit on request or after a failed download; null for other
- * errors.
- */
+/** A missing optional native package, omitted on request or after a failed download; null for other errors. */
 export function missingNative(error: unknown): Problem | null {
   if (!(error instanceof Error)) return null;
   const [, name] = /^Cannot find module '(@libsql\/[\w-]+|litesvm-[\w-]+)'/.exec(error.message) ?? [];
@@ -17,14 +14,11 @@ export function missingNative(error: unknown): Problem | null {
   });
 }
 
-/** Platforms that both native packages support. */
-const BUILT: Readonly<Record<string, readonly string[]>> = { darwin: ['arm64', 'x64'], linux: ['arm64', 'x64'] };
-
-const notBuilt = (): string =>
-  process.platform === 'win32'
+/** Says how a missing native package can be installed: both have builds for macOS and Linux, on arm64 and x64. */
+export function nativeFix(): string {
+  const { platform, arch } = process;
+  if (/^(darwin|linux) (arm64|x64)$/.test(`${platform} ${arch}`)) return problem('native_missing').fix;
+  return platform === 'win32'
     ? 'There is no build for Windows. Run farelock in WSL (wsl --install), with its own Node.'
-    : `There is no build for ${process.platform}-${process.arch}. Run farelock on Linux or macOS, on x64 or arm64.`;
-
-/** Says how a missing native package can be installed. */
-export const nativeFix = (): string =>
-  BUILT[process.platform]?.includes(process.arch) ? problem('native_missing').fix : notBuilt();
+    : `There is no build for ${platform}-${arch}. Run farelock on Linux or macOS, on x64 or arm64.`;
+}

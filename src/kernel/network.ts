@@ -11,10 +11,7 @@ interface NetworkFailure {
   readonly reason: string;
 }
 
-/**
- * Sends requests without following redirects by default: they would carry keys, codes and passengers past the agreed
- * hosts.
- */
+/** Sends requests. Redirects, by default unfollowed, would carry keys, codes and passengers past the agreed hosts. */
 export const overNetwork =
   (redirect: 'manual' | 'follow' | 'error' = 'manual', mostBytes = MOST_ANSWER_BYTES): Fetch =>
   async ({ url, body, signal, ...rest }) => {

@@ -14,9 +14,7 @@ export interface ProblemKind {
   readonly retryable?: true;
   /** The failed call was free, as a sentence after the fix says. */
   readonly charged?: 'nothing';
-  /**
-   * Helpful commands, options of the failed one in braces; `cli/interruption/failed.ts` knows those in angle brackets.
-   */
+  /** Helpful commands; options of the failed one in braces. `cli/interruption/failed.ts` knows those in <>. */
   readonly next?: readonly string[];
 }
 
@@ -96,11 +94,10 @@ export const fixOf = ({ fix, charged }: ProblemKind): string => withCharged(fix,
 
 export const problem = (code: ProblemCode, options?: ProblemOptions): Problem => new Problem(code, options);
 
+type Words = Pick<ProblemOptions, 'message' | 'fix' | 'charged' | 'next'>;
+
 /** Changes a problem's words or next steps. */
-export const reworded = (
-  error: Problem,
-  changes: Pick<ProblemOptions, 'message' | 'fix' | 'charged' | 'next'>,
-): Problem =>
+export const reworded = (error: Problem, changes: Words): Problem =>
   new Problem(error.code, {
     ...error.options,
     ...(changes.fix !== undefined && { charged: undefined }),
@@ -127,10 +124,7 @@ const MOST_MESSAGE = 300;
 const cut = (text: unknown, most: number): unknown =>
   typeof text === 'string' && text.length > most ? `${text.slice(0, most)}…` : text;
 
-/**
- * Limits a request's issues in the answer, counting the rest in `issues_omitted`: a small body must not get a large
- * answer.
- */
+/** Limits a request's issues, counting the rest in `issues_omitted`: a small body must not get a large answer. */
 export function wireDetail(detail: ProblemDetail): ProblemDetail {
   const { issues } = detail;
   if (!Array.isArray(issues)) return detail;

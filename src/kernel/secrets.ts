@@ -3,10 +3,7 @@ import { existsSync } from 'node:fs';
 import { readBounded } from './bounded-file.ts';
 import { damaged, readJsonOf, storageProblem, writeOnce } from './storage.ts';
 
-/**
- * Encrypts and hashes under a key ring. `v1.<key id>.<base64url>`: the newest key encrypts and older ones still
- * decrypt, so rotation touches no row.
- */
+/** Encrypts (`v1.<key id>.<base64url>`) and hashes. Older keys of the ring still decrypt: rotation touches no row. */
 export interface Secrets {
   /** AES-256-GCM; `place` (table, column, row) is authenticated, so moved values do not decrypt. */
   encrypt(place: string, clear: string): string;

@@ -24,9 +24,7 @@ const isPlainWord = (part: string): boolean =>
 /** Longer than path words, and hardly longer than the shortest key. */
 const KEY_LENGTH = 16;
 
-/**
- * Recognises a key in place of a path: byte arrays, base58, hex, API keys, tokens, seed phrases. It is shown nowhere.
- */
+/** Recognises a key in place of a path, never to be shown: byte arrays, base58, hex, API keys, tokens, seed phrases. */
 export const isPastedKey = (text: string): boolean =>
   /^["'\s]*[[{]/.test(text) ||
   /^flk_|^eyJ|\n/.test(text) ||

@@ -91,17 +91,12 @@ export function storageProblem(error: unknown, path?: string): Problem | null {
   if (found === undefined) return null;
   // SQLite hides the system's reason.
   const errno = path === undefined || SAYS_WHY.has(found) ? null : errnoBeside(path);
-  return told(errnoCode(errno ?? '') ?? found, path, errno ?? reasonOf(native), error);
+  return told(errnoCode(errno ?? '') ?? found, path, errno ?? native.code ?? native.message, error);
 }
 
 const SAYS_WHY: ReadonlySet<StorageCode> = new Set(['storage_full', 'storage_locked', 'storage_damaged']);
 
-const reasonOf = ({ code, message }: NativeError): string => code ?? message;
-
-/**
- * Writes a file beside this one to learn the system's error. Opening and closing the file itself would drop SQLite's
- * locks for this process.
- */
+/** Learns the system's error from a file beside: closing the file itself would drop SQLite's locks of this process. */
 function errnoBeside(path: string): string | null {
   const probe = `${path}.${process.pid}.probe`;
   try {
@@ -209,10 +204,7 @@ export function onFile<T>(path: string, work: () => T): T {
   }
 }
 
-/**
- * Makes a private folder (0700) and its parents. Node's `recursive` loops where the system denies a new folder in an
- * existing parent (/proc).
- */
+/** Makes a private folder (0700) and its parents. Node's `recursive` loops where a parent denies it (/proc). */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   try {

@@ -100,10 +100,7 @@ function folded(line: string): string {
   return [...parts, part].join('\r\n');
 }
 
-/**
- * The epoch ms of an airport's local time: the old offset in a gap, the first of two times. @param local
- * `YYYY-MM-DDTHH:MM:SS`
- */
+/** The epoch ms of an airport's local `YYYY-MM-DDTHH:MM:SS`: the old offset in a gap, the first of two times. */
 export function zonedInstant(local: string, timeZone: string): number {
   const asUtc = Date.parse(`${local}Z`);
   const offsetAt = zoneOffsets(timeZone);

@@ -1,7 +1,4 @@
-/**
- * The order of offers (spec/flight-service.md, POST /air/search; CONTRACT, section 3), shared by the service and the
- * tool.
- */
+/** The order of offers (spec/flight-service.md, POST /air/search; CONTRACT, section 3), for the service and the tool. */
 
 export type OfferSort = 'price' | 'duration' | 'departure' | 'emissions';
 
@@ -19,10 +16,7 @@ interface OrderedOffer {
 /** Prices compare in US dollars, as escrows do (CONTRACT, section 1). */
 export const PRICE_CURRENCY = 'USD';
 
-/**
- * Sorts ascending by total price, total travel time, departure or emissions. Unknowns and other currencies come last;
- * ties go by price, then offer id.
- */
+/** Sorts ascending; unknowns and other currencies come last, ties go by price, then offer id. */
 export function sortOffers<T extends OrderedOffer>(offers: readonly T[], sort: OfferSort): T[] {
   const rank = RANKS[sort];
   return offers
@@ -39,10 +33,9 @@ const RANKS: Record<OfferSort, (offer: OrderedOffer) => number | string> = {
   emissions: (offer) => offer.total_emissions_kg ?? Number.POSITIVE_INFINITY,
 };
 
-export const byPrice = (
-  a: Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency'>,
-  b: Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency'>,
-): number =>
+type Priced = Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency'>;
+
+export const byPrice = (a: Priced, b: Priced): number =>
   compare(Number(a.total_currency !== PRICE_CURRENCY), Number(b.total_currency !== PRICE_CURRENCY)) ||
   compare(a.total_amount, b.total_amount) ||
   compare(a.offer_id, b.offer_id);
@@ -106,26 +99,22 @@ type Entry<T> = T & { fare_options_count: number; fare_options: GroupedFare[] };
  * can be grouped again with later offers, keeping all fares.
  */
 export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): Entry<T>[] {
-  const groups = new Map<string, T[]>();
+  const groups = new Map<string, [T, ...T[]]>();
   for (const offer of offers) {
     const group = groups.get(offer.comparison_key);
     if (group) group.push(offer);
     else groups.set(offer.comparison_key, [offer]);
   }
-  return [...groups.values()].flatMap((group) => {
+  return [...groups.values()].map((group) => {
     const [first] = group;
-    if (!first) return [];
     const fares = group.flatMap((offer) => offer.fare_options ?? [fareOption(offer)]);
     // A repeated offer is one fare.
     const options = cheapestFirst([...new Map(fares.map((fare) => [fare.offer_id, fare])).values()]);
-    return [{ ...first, fare_options_count: options.length, fare_options: options }];
+    return { ...first, fare_options_count: options.length, fare_options: options };
   });
 }
 
-/**
- * Adds later offers as if they had been in the first answer, sorted and grouped alike. `first` must be whole, without
- * `limit`.
- */
+/** Adds later offers as if they had been in the first answer, which must be whole, without `limit`. */
 export function withArrivals<T extends GroupedOffer>(
   first: readonly T[],
   arrived: readonly T[],
@@ -136,12 +125,9 @@ export function withArrivals<T extends GroupedOffer>(
 }
 
 const cheapestFirst = (fares: readonly GroupedFare[]): GroupedFare[] =>
-  fares
-    .map((fare) => ({ fare, price: priceOf(fare) }))
-    .sort((a, b) => byPrice(a.price, b.price))
-    .map(({ fare }) => fare);
+  [...fares].sort((a, b) => byPrice(priceOf(a), priceOf(b)));
 
-const priceOf = ({ offer_id, total_currency, total_amount_decimal }: GroupedFare) => ({
+const priceOf = ({ offer_id, total_currency, total_amount_decimal }: GroupedFare): Priced => ({
   offer_id,
   total_currency,
   total_amount: Math.round(Number(total_amount_decimal) * 1_000_000),

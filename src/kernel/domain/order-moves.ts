@@ -47,8 +47,6 @@ export const TRANSITIONS: Readonly<Record<OrderStatus, Readonly<Partial<Record<O
   REFUNDED: {},
 };
 
-/** UpdateOrder's fields, for the service and the tool. */
-
 export const DEPOSIT_FIELDS = [
   'paymentMethod',
   'network',
@@ -80,8 +78,6 @@ export const DEPOSIT_SYNONYMS = {
 export const RETURN_FIELDS = ['reason', 'refundReferenceId'] as const;
 
 export const MOST = { id: 100, reference: 200, deposit: 500, words: 1000 } as const;
-
-/** UpdateOrder's rules (CONTRACT, section 11), shared so that a plan promises what the service does. */
 
 /** Statuses that follow seen funds. */
 export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([

@@ -8,19 +8,24 @@ export { isRealDate } from '../clock.ts';
  * paying, the service before charging.
  */
 
-type PassengerIssueCode =
-  | 'invalid_request'
-  | 'duplicate_passenger'
-  | 'passenger_count_mismatch'
-  | 'travel_document_required'
-  | 'travel_document_expired';
-
 export interface PassengerIssue {
   /** `passengers`, `passengers.0` or `passengers.0.born_on`. */
   readonly path: string;
   readonly message: string;
   /** The service's problem when this issue is first. */
-  readonly code: PassengerIssueCode;
+  readonly code:
+    | 'invalid_request'
+    | 'duplicate_passenger'
+    | 'passenger_count_mismatch'
+    | 'travel_document_required'
+    | 'travel_document_expired';
+}
+
+type Report = (path: string, message: string, code?: PassengerIssue['code']) => void;
+
+/** Collects reported issues. */
+function collected(issues: PassengerIssue[]): Report {
+  return (path, message, code = 'invalid_request') => void issues.push({ path, message, code });
 }
 
 export interface PassengerRules {
@@ -57,21 +62,13 @@ type BookablePassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> 
   readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string;
 };
 
-const areChecked = (
-  _list: readonly unknown[],
-  issues: readonly PassengerIssue[],
-): _list is readonly CheckedPassenger[] => issues.length === 0;
-
-/**
- * The checked passengers in the service's form, without null documents. @param issues of `checkPassengers` for this
- * list @returns null where there are any
- */
+/** The service's form of a list, without null documents; null where `checkPassengers` found `issues` in it. */
 export function bookablePassengers(
   list: readonly unknown[],
   issues: readonly PassengerIssue[],
 ): BookablePassenger[] | null {
-  if (!areChecked(list, issues)) return null;
-  return list.map(({ nationality, passport_number, passport_expiry, ...base }) => ({
+  if (issues.length > 0) return null;
+  return (list as readonly CheckedPassenger[]).map(({ nationality, passport_number, passport_expiry, ...base }) => ({
     ...base,
     ...(nationality != null && { nationality }),
     ...(passport_number != null && { passport_number }),
@@ -145,12 +142,11 @@ async function isPhoneNumber(value: string): Promise<boolean> {
 /** Finds all faults in list order, trusting nothing of the JSON's shape and repeating no value. */
 export async function checkPassengers(list: readonly unknown[], rules: PassengerRules): Promise<PassengerIssue[]> {
   const issues: PassengerIssue[] = [];
-  if (list.length !== rules.count) {
-    issues.push({
-      path: 'passengers',
-      message: `must have exactly ${rules.count} ${rules.count === 1 ? 'entry' : 'entries'}, and has ${list.length}.`,
-      code: 'passenger_count_mismatch',
-    });
+  const report = collected(issues);
+  const { count } = rules;
+  if (list.length !== count) {
+    const message = `must have exactly ${count} ${count === 1 ? 'entry' : 'entries'}, and has ${list.length}.`;
+    report('passengers', message, 'passenger_count_mismatch');
   }
   const seen = new Map<string, number>();
   /** Finds an earlier passenger with the same mark, else keeps this one. */
@@ -160,30 +156,18 @@ export async function checkPassengers(list: readonly unknown[], rules: Passenger
     return first;
   };
   for (const [index, passenger] of list.entries()) {
-    issues.push(...(await checkOne(passenger, `passengers.${index}`, rules)));
+    const path = `passengers.${index}`;
+    await checkOne(passenger, path, rules, report);
     const twin = earlier(travellerIdentity(passenger), index);
     const holder = earlier(passportOf(passenger), index);
-    if (twin !== undefined) {
-      issues.push({
-        path: `passengers.${index}`,
-        message: `is the same person as passenger ${twin + 1}.`,
-        code: 'duplicate_passenger',
-      });
-    } else if (holder !== undefined) {
-      issues.push({
-        path: `passengers.${index}.passport_number`,
-        message: `is the passport of passenger ${holder + 1}.`,
-        code: 'duplicate_passenger',
-      });
-    }
+    if (twin !== undefined) report(path, `is the same person as passenger ${twin + 1}.`, 'duplicate_passenger');
+    else if (holder !== undefined)
+      report(`${path}.passport_number`, `is the passport of passenger ${holder + 1}.`, 'duplicate_passenger');
   }
   return issues;
 }
 
-/**
- * Finds passports that expire before the journey ends, for a warning: they may be renewed, and the airline or border
- * decides. @param lastDay the last arrival's YYYY-MM-DD
- */
+/** Finds passports that expire before the journey's `lastDay` (YYYY-MM-DD), for a warning: they may be renewed. */
 export function passportsTooOld(
   list: readonly { readonly passport_expiry?: string | undefined }[],
   lastDay: string,
@@ -193,39 +177,24 @@ export function passportsTooOld(
   );
 }
 
-async function checkOne(passenger: unknown, path: string, rules: PassengerRules): Promise<PassengerIssue[]> {
-  if (!isRecord(passenger)) {
-    return [{ path, message: 'must be an object with the fields of one passenger.', code: 'invalid_request' }];
-  }
-  const issues: PassengerIssue[] = [];
+async function checkOne(passenger: unknown, path: string, rules: PassengerRules, report: Report): Promise<void> {
+  if (!isRecord(passenger)) return report(path, 'must be an object with the fields of one passenger.');
   const known: readonly string[] = [...BASE_FIELDS, ...DOCUMENT_FIELDS];
   for (const field of [...BASE_FIELDS, ...DOCUMENT_FIELDS]) {
     const value = passenger[field];
     const isDocument = isOneOf(DOCUMENT_FIELDS, field);
     if (value === undefined || (isDocument && value === null) || value === '') {
       if (isDocument && !rules.documentsRequired) continue;
-      issues.push({
-        path: `${path}.${field}`,
-        message: 'is missing.',
-        code: isDocument ? 'travel_document_required' : 'invalid_request',
-      });
+      report(`${path}.${field}`, 'is missing.', isDocument ? 'travel_document_required' : undefined);
       continue;
     }
     const wrong = typeof value === 'string' ? await checkPassengerField(field, value, rules) : 'must be text.';
     if (wrong === null) continue;
     const expired = field === 'passport_expiry' && typeof value === 'string' && isRealDate(value);
-    issues.push({
-      path: `${path}.${field}`,
-      message: wrong,
-      code: expired ? 'travel_document_expired' : 'invalid_request',
-    });
+    report(`${path}.${field}`, wrong, expired ? 'travel_document_expired' : undefined);
   }
-  for (const field of Object.keys(passenger)) {
-    if (!known.includes(field)) {
-      issues.push({ path: `${path}.${field}`, message: 'is not a known field.', code: 'invalid_request' });
-    }
-  }
-  return issues;
+  for (const field of Object.keys(passenger))
+    if (!known.includes(field)) report(`${path}.${field}`, 'is not a known field.');
 }
 
 /** Equal names and birth date, folded, are one traveller. */

@@ -1,9 +1,6 @@
 import { type FoundAirport, findAirports, isMistake, sorted } from './airports.ts';
 
-/**
- * Finds airports (airports.ts), with foreign city names (`münchen`, `東京`) loaded only where nothing fits without a
- * mistake. @returns also the text in English
- */
+/** Finds airports; loads foreign city names (`münchen`, `東京`) where nothing fits well. @returns also the English text */
 export async function findPlaces(
   text: string,
 ): Promise<{ readonly inEnglish: string; readonly found: FoundAirport[] }> {

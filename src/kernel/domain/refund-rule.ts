@@ -13,9 +13,7 @@ interface RefundableFare {
 
 /** The allowed refund of a captured amount (atomic units). */
 interface RefundRule {
-  /**
-   * `undisclosed`: ask the airline. `cancelled_by_airline`: the fare's rule, which is for customers, does not apply.
-   */
+  /** `undisclosed`: ask the airline. `cancelled_by_airline`: the fare's rule, for customers, does not apply. */
   readonly kind: 'refundable' | 'non_refundable' | 'undisclosed' | 'cancelled_by_airline';
   /** The carrier's share; null while undisclosed. */
   readonly penalty: bigint | null;

@@ -4,10 +4,7 @@ interface Frame {
   at: string | number;
 }
 
-/**
- * Finds a repeated name in parsed JSON as a dotted path: `JSON.parse` keeps the last silently, so two readers could see
- * two amounts.
- */
+/** Finds a repeated name in JSON as a dotted path: `JSON.parse` keeps the last, so two readers could see two amounts. */
 export function repeatedName(text: string): string | null {
   const frames: Frame[] = [];
   let awaitsName = false;
