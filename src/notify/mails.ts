@@ -1,6 +1,6 @@
 import { formatUsdc } from '../kernel/money.ts';
 
-/** The mails to a traveller, each with the facts that its text needs. Amounts are atomic USDC. */
+/** The mails to a traveller, each with the facts of its text. Amounts are atomic USDC. */
 export type MailFacts =
   | { readonly kind: 'booking_requested'; readonly journey: JourneyFacts }
   | {
@@ -30,7 +30,7 @@ export type MailFacts =
   | {
       readonly kind: 'refund_request_approved';
       readonly amount: bigint;
-      /** What is not paid out: the fare's penalty, or the rest of a partial pay-out. */
+      /** The fare's penalty, or the rest of a partial pay-out. */
       readonly penalty: bigint;
       /** `airline`: it cancelled the order without a request of ours. */
       readonly cancelledBy: 'airline' | null;
@@ -57,15 +57,8 @@ export interface JourneyFacts {
 /** The words of a mail. The support code is never in one: a reader of the mailbox must not be able to act. */
 export function mailText(greetedAs: string, intentId: string, facts: MailFacts) {
   const { subject, body } = worded(facts, intentId);
-  const lines = [
-    `Hello ${greetedAs},`,
-    '',
-    ...body,
-    '',
-    `Intent: ${intentId}`,
-    `Follow it with: farelock status ${intentId}`,
-  ];
-  return { subject, text: `${lines.join('\n')}\n` };
+  const end = [`Intent: ${intentId}`, `Follow it with: farelock status ${intentId}`];
+  return { subject, text: `${[`Hello ${greetedAs},`, '', ...body, '', ...end].join('\n')}\n` };
 }
 
 interface Words {

@@ -32,7 +32,7 @@ export interface Attachment {
   readonly content: string;
 }
 
-/** A try to deliver a message. Its id stays the same over every try, so that a receiver can tell a repeat. */
+/** A try to deliver a message, whose id stays the same, so that a receiver recognises a repeat. */
 export interface Delivery {
   /** `msg_…` */
   readonly id: string;
@@ -75,33 +75,26 @@ export class DeliveryRefused extends Error {
 
 export const DEFAULT_SENDER = 'Farelock <farelock@localhost>';
 
-/**
- * Refuses settings that can't work, under the names of their variables. Nothing that is wrong is repeated in the
- * problem: most of it is secret.
- * @throws Problem `usage`
- */
+/** Refuses settings that can't work, by variable; values are secret, and not repeated. @throws Problem `usage` */
 export function checkSettings(settings: NotifySettings): void {
-  if (settings.smtpUrl !== undefined) {
-    const url = parsed(settings.smtpUrl);
-    if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
+  const { smtpUrl, mailFrom, pageUrl, telegramToken, telegramChat } = settings;
+  if (smtpUrl !== undefined) {
+    const url = parsed(smtpUrl);
+    if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
       throw wrong('FARELOCK_SMTP_URL', 'is not an smtp:// or smtps:// address.');
-    }
-    if (settings.mailFrom === undefined) throw wrong('FARELOCK_MAIL_FROM', 'is missing: e-mails need a sender.');
+    if (mailFrom === undefined) throw wrong('FARELOCK_MAIL_FROM', 'is missing: e-mails need a sender.');
   }
-  if (settings.mailFrom !== undefined && !/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/.test(settings.mailFrom)) {
+  if (mailFrom !== undefined && !/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/.test(mailFrom))
     throw wrong('FARELOCK_MAIL_FROM', 'is not an e-mail address.');
-  }
-  if (settings.pageUrl !== undefined) {
-    const url = parsed(settings.pageUrl);
+  if (pageUrl !== undefined) {
+    const url = parsed(pageUrl);
     const ok = url && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
     if (!ok) throw wrong('FARELOCK_PAGE_URL', 'must be https, or http to this machine.');
   }
-  if ((settings.telegramToken === undefined) !== (settings.telegramChat === undefined)) {
+  if ((telegramToken === undefined) !== (telegramChat === undefined))
     throw wrong('FARELOCK_TELEGRAM_TOKEN', 'and FARELOCK_TELEGRAM_CHAT belong together; one is missing.');
-  }
-  if (settings.telegramToken !== undefined && !/^\d+:[\w-]+$/.test(settings.telegramToken)) {
+  if (telegramToken !== undefined && !/^\d+:[\w-]+$/.test(telegramToken))
     throw wrong('FARELOCK_TELEGRAM_TOKEN', 'is not a bot token.');
-  }
 }
 
 export const isLoopback = (hostname: string): boolean =>
@@ -109,5 +102,5 @@ export const isLoopback = (hostname: string): boolean =>
 
 const parsed = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
 
-const wrong = (name: string, what: string) =>
-  problem('usage', { message: `${name} ${what}`, fix: `Correct ${name}, or unset it.` });
+const wrong = (name: string, fault: string) =>
+  problem('usage', { message: `${name} ${fault}`, fix: `Correct ${name}, or unset it.` });

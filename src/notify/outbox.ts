@@ -72,6 +72,7 @@ const WAITING = {
 } as const satisfies Readonly<Record<Message['kind'], QueueTerms>>;
 
 type Channel = OpenQueue<NotifyTables, 'outbox'>;
+type Channels = Readonly<Record<Message['kind'], Channel>>;
 
 export function createOutbox(ports: OutboxPorts) {
   const channels = { page: openQueue(ports, WAITING.page), email: openQueue(ports, WAITING.email) };
@@ -135,7 +136,7 @@ async function send({ secrets }: OutboxPorts, row: OutboxRow, transports: Transp
 }
 
 /** Sends what is due of each channel, in turns: many mails hold up no page. */
-async function deliver(ports: OutboxPorts, channels: Readonly<Record<Message['kind'], Channel>>) {
+async function deliver(ports: OutboxPorts, channels: Channels) {
   let sent = 0;
   let failed = 0;
   if (!ports.transports) return { sent, failed };
@@ -169,10 +170,7 @@ async function deliver(ports: OutboxPorts, channels: Readonly<Record<Message['ki
   return { sent, failed };
 }
 
-async function withWork(
-  { clock }: OutboxPorts,
-  channels: Readonly<Record<Message['kind'], Channel>>,
-): Promise<Set<Message['kind']>> {
+async function withWork({ clock }: OutboxPorts, channels: Channels): Promise<Set<Message['kind']>> {
   const open = new Set<Message['kind']>();
   for (const kind of ['page', 'email'] as const) {
     const dueAtMs = await channels[kind].dueAtMs();
@@ -184,25 +182,16 @@ async function withWork(
 /** Postpones a message, longer each time and never two at the same moment; gives it up after a week. */
 function putOff({ clock, log }: OutboxPorts, queue: Channel, row: OutboxRow, error: unknown): Promise<void> {
   const policy = error instanceof DeliveryRefused ? REFUSED : RETRY;
-  return queue.postpone(
-    row,
-    error,
-    ({ verdict, failures, code }) => {
-      const isOver = verdict === 'given_up';
-      const { message_id, kind } = row;
-      return {
-        change: { state: isOver ? 'failed' : 'queued', last_error: code, updated_at_ms: clock.now() },
-        log: () =>
-          log(isOver ? 'error' : 'warn', isOver ? 'message_given_up' : 'message_put_off', {
-            message_id,
-            kind,
-            attempts: failures,
-            ...storageFields(error),
-          }),
-      };
-    },
-    policy,
-  );
+  const { message_id, kind } = row;
+  const aftermath: Parameters<Channel['postpone']>[2] = ({ verdict, failures: attempts, code }) => {
+    const isOver = verdict === 'given_up';
+    const fields = { message_id, kind, attempts, ...storageFields(error) };
+    return {
+      change: { state: isOver ? 'failed' : 'queued', last_error: code, updated_at_ms: clock.now() },
+      log: () => log(isOver ? 'error' : 'warn', isOver ? 'message_given_up' : 'message_put_off', fields),
+    };
+  };
+  return queue.postpone(row, error, aftermath, policy);
 }
 
 async function forget({ store, clock, transports: open }: OutboxPorts, intentId: string): Promise<void> {

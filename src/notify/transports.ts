@@ -25,13 +25,9 @@ export function createTransports(home: string, settings: NotifySettings = {}): T
   const mailFile = (messageId: string) => join(home, 'outbox', 'mail', `${messageId}.eml`);
   return {
     async page(message, delivery, signal) {
-      if (settings.pageUrl !== undefined) {
-        return postPage(settings.pageUrl, message, delivery, signal);
-      }
-      if (settings.telegramToken !== undefined && settings.telegramChat !== undefined) {
-        const { telegramToken: token, telegramChat: chat } = settings;
-        return sendTelegram({ token, chat, origin: settings.telegramOrigin }, message, signal);
-      }
+      const { pageUrl, telegramToken: token, telegramChat: chat, telegramOrigin: origin } = settings;
+      if (pageUrl !== undefined) return postPage(pageUrl, message, delivery, signal);
+      if (token !== undefined && chat !== undefined) return sendTelegram({ token, chat, origin }, message, signal);
       appendPage(pages, message, delivery);
     },
 
@@ -64,10 +60,7 @@ function appendPage(path: string, message: PageMessage, delivery: Delivery): voi
   });
 }
 
-/**
- * Posts a page. Slack and the like show `text`; the rest is for receivers that read fields. The message id is in the body
- * and in `Idempotency-Key`, the same over every try.
- */
+/** Posts a page: `text` for Slack and the like, and fields. Each try has the message id, also as `Idempotency-Key`. */
 function postPage(url: string, message: PageMessage, delivery: Delivery, signal: AbortSignal): Promise<void> {
   const { text, event, fields } = message;
   const body = { text, id: delivery.id, event, at: instant(delivery.createdAtMs), fields };
@@ -161,10 +154,7 @@ function senderOf(text: string): { name: string; address: string } {
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 10_000;
 
-/**
- * Hands a mail to an SMTP server, over TLS unless the server is this machine: names and itineraries travel in it.
- * Resolves once the server has taken it.
- */
+/** Hands a mail with names and itineraries to an SMTP server, over TLS unless it is this machine, until it is taken. */
 export async function sendSmtp(
   smtpUrl: string,
   mail: Pick<Awaited<ReturnType<typeof composeMail>>, 'envelope' | 'raw'>,

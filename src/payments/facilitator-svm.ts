@@ -10,10 +10,7 @@ import { MOST_COMPUTE_UNITS, MOST_PRICE_MICROLAMPORTS, MOST_SIGNATURES, whyNotPa
 import type { Requirements } from './quotes.ts';
 import type { Facilitator, Outcome, Verdict } from './settling.ts';
 
-/**
- * The facilitator in this process: the package verifies, and the journal settles. The package's `settle` would take any
- * error of sending for a failure, and so call a payment with a lost answer unpaid.
- */
+/** Verifies by the package, settles by the journal: the package's `settle` calls a payment with a lost answer unpaid. */
 export function createSvmFacilitator(ports: {
   readonly cluster: Cluster;
   readonly clock: Clock;
@@ -24,19 +21,12 @@ export function createSvmFacilitator(ports: {
   /** Two payments of one call could both land, so "never landed" needs every proof. */
   const outcomeOf = async (row: Settlement): Promise<Outcome | 'open'> => {
     const landing = await landingOf(ports, signed(row), { exclusive: false });
-    switch (landing.kind) {
-      case 'landed':
-        return { kind: 'settled', transaction: signatureOf(signed(row).wire) };
-      case 'failed':
-        // On another fork the same bytes can still succeed.
-        return landing.final
-          ? { kind: 'failed', reason: `it failed on chain: ${describe(landing.err)}` }
-          : { kind: 'unknown' };
-      case 'dead':
-        return { kind: 'failed', reason: 'its blockhash expired before it landed' };
-      default:
-        return landing.kind === 'open' ? 'open' : { kind: 'unknown' };
-    }
+    if (landing.kind === 'landed') return { kind: 'settled', transaction: signatureOf(signed(row).wire) };
+    // On another fork the same bytes can still succeed.
+    if (landing.kind === 'failed' && landing.final)
+      return { kind: 'failed', reason: `it failed on chain: ${describe(landing.err)}` };
+    if (landing.kind === 'dead') return { kind: 'failed', reason: 'its blockhash expired before it landed' };
+    return landing.kind === 'open' ? 'open' : { kind: 'unknown' };
   };
 
   return {
@@ -54,7 +44,8 @@ export function createSvmFacilitator(ports: {
           if (known !== 'open') return known;
           // Never sent before, refused by the first node that saw it, and not on chain: nobody else has our
           // signature, so it can't land later.
-          if (isProblem(error, 'transaction_failed')) return { kind: 'failed', reason: reasonOf(error) };
+          if (isProblem(error, 'transaction_failed'))
+            return { kind: 'failed', reason: describe(error.detail?.error ?? error.message) };
           throw error;
         });
       }
@@ -151,10 +142,6 @@ function signed(row: Settlement): SignedBytes {
     lastValidBlockHeight: BigInt(row.last_valid_block_height),
     signedAtMs: row.created_at_ms,
   };
-}
-
-function reasonOf(error: unknown): string {
-  return isProblem(error) ? describe(error.detail?.error ?? error.message) : 'refused';
 }
 
 /** The token program's first error, in the transfer: not enough money. */

@@ -14,24 +14,19 @@ interface Holdings {
   readonly treasury: bigint;
 }
 
-export interface OperatorWallets {
-  readonly addresses: { readonly authority: Address; readonly facilitator: Address | null; readonly treasury: Address };
-  /** False until the faucet of a new home has filled them. */
-  isFilled(): boolean;
-  /** A look of the last seconds, shared by all requests unless `fresh`. @throws Problem `cluster_failed` */
-  holdings(how?: { readonly fresh: boolean }): Promise<Holdings>;
-}
+export type OperatorWallets = ReturnType<typeof createOperatorWallets>;
 
 const KEPT_MS = 3_000;
 
-export function createOperatorWallets(
-  ports: OperatorWallets['addresses'] & {
-    readonly cluster: Pick<Cluster, 'accounts'>;
-    readonly clock: Clock;
-    readonly mint: Address;
-    readonly isFilled?: (() => boolean) | undefined;
-  },
-): OperatorWallets {
+export function createOperatorWallets(ports: {
+  readonly authority: Address;
+  readonly facilitator: Address | null;
+  readonly treasury: Address;
+  readonly cluster: Pick<Cluster, 'accounts'>;
+  readonly clock: Clock;
+  readonly mint: Address;
+  readonly isFilled?: (() => boolean) | undefined;
+}) {
   const { cluster, clock, mint, authority, facilitator, treasury } = ports;
   let last: { readonly atMs: number; readonly holdings: Promise<Holdings> } | null = null;
 
@@ -50,8 +45,10 @@ export function createOperatorWallets(
 
   return {
     addresses: { authority, facilitator, treasury },
+    /** False until the faucet of a new home has filled them. */
     isFilled: ports.isFilled ?? (() => true),
-    holdings({ fresh } = { fresh: false }) {
+    /** A look of the last seconds, shared by all requests unless `fresh`. @throws Problem `cluster_failed` */
+    holdings({ fresh } = { fresh: false }): Promise<Holdings> {
       const nowMs = clock.now();
       if (!fresh && last && nowMs >= last.atMs && nowMs < last.atMs + KEPT_MS) return last.holdings;
       const holdings = read();

@@ -93,8 +93,8 @@ export function memoOf(sent: SentPayment): string | null {
 }
 
 /**
- * Reads the signed transaction beside the package: why it is not the wanted payment, or null. A simulation checks no
- * signatures. The fee payer may appear in no instruction, or our signature on the fee would sign for that too.
+ * Finds why the signed transaction is not the wanted payment, beside the package: a simulation checks no signatures. The
+ * fee payer may appear in no instruction, or our signature on the fee would sign for that too.
  */
 export async function whyNotPayable(sent: SentPayment, expected: Expected): Promise<string | null> {
   const [feePayer, payer] = sent.signers;

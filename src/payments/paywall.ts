@@ -27,10 +27,9 @@ export interface RecoveringPaywall extends Paywall {
 }
 
 /**
- * The paywall (DESIGN, section 4): a payment is bound by its memo to one quote, and a quote to one request. Once
- * claimed,
- * its journal row decides: the same payment gets the same answer and is charged once, in any process.
- * `charge` raises what `check` and `perform` raise, `invalid_payment_signature` and `payment_pending`.
+ * The paywall (DESIGN, section 4): a payment is bound by its memo to one quote, and a quote to one request. Once claimed,
+ * its journal row decides: the same payment gets the same answer and is charged once, in any process. `charge` raises
+ * the problems of `check` and `perform`, `invalid_payment_signature` and `payment_pending`.
  */
 export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   const journal = createJournal(ports);
@@ -89,7 +88,7 @@ async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal:
   const payer = await feePayer(till);
   const quote = await giveQuote(till, terms, visit.call.resource, visit.digest);
   const requirements = requirementsOf(quote, till.cluster.network, payer);
-  return challengeResponse({ url: visit.call.url, description: terms.description, requirements, refusal });
+  return challengeResponse(visit.call.url, terms.description, requirements, refusal);
 }
 
 async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<HttpResponse> {
@@ -204,7 +203,7 @@ async function conclude(
     if (!row) throw problem('payment_pending', { retryAfter: 2 });
     return again(till, visit, sent, row);
   }
-  // Each time that the failure is told: the process that saw it first may have died before it undid anything.
+  // Repeated with every answer: the process that saw the failure first may have died before it undid anything.
   await visit.call.undo?.(ended.payment);
   if (ended.kind === 'refused') return ended.response;
   if (ended.error !== undefined) throw ended.error;

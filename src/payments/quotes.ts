@@ -8,8 +8,8 @@ import { regained } from '../store/base/index.ts';
 import type { QuoteTable, Store } from './tables.ts';
 import type { PaymentTerms } from './terms.ts';
 
-/** The three headers of x402 version 2. Each carries base64 of JSON. */
-export const PAYMENT_REQUIRED = 'PAYMENT-REQUIRED';
+/** Headers of x402 version 2, each base64 of JSON. */
+const PAYMENT_REQUIRED = 'PAYMENT-REQUIRED';
 export const PAYMENT_SIGNATURE = 'PAYMENT-SIGNATURE';
 export const PAYMENT_RESPONSE = 'PAYMENT-RESPONSE';
 
@@ -52,7 +52,7 @@ export async function giveQuote(
   return quote;
 }
 
-/** @param key of a payment: the same query tells whether the journal knows it */
+/** @param key of a payment, looked for in the journal by the same query */
 export async function quoteByMemo({ store }: { readonly store: Store }, memo: string, key: string | null) {
   const row = await store
     .selectFrom('quotes')
@@ -94,17 +94,17 @@ export interface Refusal {
 }
 
 /** The 402: its body equals the decoded header (CONTRACT, section 2). `error` starts with our code. */
-export function challengeResponse(parts: {
-  readonly url: string;
-  readonly description: string;
-  readonly requirements: Requirements;
-  readonly refusal: Refusal;
-}): HttpResponse {
+export function challengeResponse(
+  url: string,
+  description: string,
+  requirements: Requirements,
+  { code, reason }: Refusal,
+): HttpResponse {
   const required = {
     x402Version: 2,
-    error: `${parts.refusal.code}: ${parts.refusal.reason}`,
-    resource: { url: parts.url, description: parts.description, mimeType: 'application/json' },
-    accepts: [parts.requirements],
+    error: `${code}: ${reason}`,
+    resource: { url, description, mimeType: 'application/json' },
+    accepts: [requirements],
   };
   return json(required, 402, { [PAYMENT_REQUIRED]: encodeHeader(required), 'cache-control': 'no-store' });
 }

@@ -143,9 +143,8 @@ async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held
     await call.prepare?.(payment);
   } catch (error) {
     // It passes by itself, and nothing was begun: the same payment may ask again.
-    if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined) {
+    if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined)
       return { kind: 'later', response: paidProblem(row, error) };
-    }
     return refuse(till, row, payment, error);
   }
   let answer: Answer | null = null;
@@ -155,9 +154,7 @@ async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held
     if (isProblem(error, 'upstream_rate_limited')) return { kind: 'later', response: paidProblem(row, error) };
     return refuse(till, row, payment, error);
   }
-  if (answer?.charged === 'not_yet') {
-    return { kind: 'later', response: json(answer.body, answer.status) };
-  }
+  if (answer?.charged === 'not_yet') return { kind: 'later', response: json(answer.body, answer.status) };
   if (answer?.charged === 'never') {
     const { body, change } = await keepAnswer(till, row, answer);
     const ended = await journal.write(row, { state: 'failed', error_code: 'not_charged', ...change });
@@ -226,13 +223,9 @@ async function deliver(till: Till, { row, kept }: Held, call: PaidCall): Promise
     return { kind: 'answer', response: paidAnswer(answered, body) };
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    const known =
-      storeTrouble(error) ??
-      (isProblem(error, 'cluster_failed')
-        ? problem('cluster_failed', { retryAfter: 2, cause: error })
-        : isProblem(error)
-          ? error
-          : problem('internal_error', { cause: error }));
+    const away = isProblem(error, 'cluster_failed') ? problem('cluster_failed', { retryAfter: 2, cause: error }) : null;
+    const own = isProblem(error) ? error : problem('internal_error', { cause: error });
+    const known = storeTrouble(error) ?? away ?? own;
     till.log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
       payment: row.payment_key,
       resource: call.resource,
@@ -348,10 +341,7 @@ async function recovered(till: Till, row: Settlement): Promise<'settled' | 'fail
   return outcome.kind;
 }
 
-/**
- * Ends payments whose process died, as far as the cluster knows. Failed ones are only marked: `outcome` or a repeated
- * request undoes their call.
- */
+/** Ends payments whose process died. Failed ones are only marked: `outcome` or a repeated request undoes their call. */
 export async function recover(till: Till): Promise<{ readonly finished: number; readonly waiting: number }> {
   let finished = 0;
   const orphans = await till.journal.orphans(AT_ONCE);

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 
-/** What a paid call costs, and how its steps are ordered (CONTRACT, section 2). */
+/** The price of a paid call (CONTRACT, section 2). */
 export interface PaymentTerms {
   /** Atomic units of `asset`; found out for a challenge alone where that takes a look. */
   readonly amount: bigint | (() => Promise<bigint>);
@@ -17,7 +17,7 @@ export interface Answer {
   readonly charged?: 'not_yet' | 'never' | undefined;
 }
 
-/** Who paid, as the transaction says: known to `perform` before (`verified`) or after (`settled`) settlement. */
+/** A payment by its transaction, known to `perform` before (`verified`) or after (`settled`) settlement. */
 export interface Payment {
   /** The payer's signature of the transaction: one payment, one key. */
   readonly key: string;

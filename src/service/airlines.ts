@@ -73,10 +73,7 @@ export function checkPlayMoney(
 
 const MARKS = { provider: 'airlines:provider', lowcost: 'airlines:lowcost' } as const;
 
-/**
- * Marks a database with its real airlines, or compares the marks: another airline would not know its orders.
- * @throws Problem `airline_of_another_service`
- */
+/** Marks a database with its airlines, or compares: others know no order of it. @throws `airline_of_another_service` */
 async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSettings): Promise<void> {
   const mine = {
     provider: provider === 'sandbox' ? 'sandbox' : `${provider.name}:${isLive(provider) ? 'live' : 'test'}`,

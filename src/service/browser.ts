@@ -14,9 +14,6 @@ const SANDBOX_KEY = `${SANDBOX_DKIM_SELECTOR}._domainkey.${SANDBOX_MAIL_DOMAIN}`
 const dnsTexts = async (name: string, type: string): Promise<string[][]> =>
   name === SANDBOX_KEY ? [[sandboxDkimRecord()]] : ((await resolve(name, type)) as string[][]);
 
-/**
- * The browser that buys on carriers' sites. Its cards are the sandbox's, so it sells no real tickets.
- * @throws Problem `recipe_invalid`, `browser_missing`
- */
+/** The browser that buys on carriers' sites, with sandbox cards. @throws Problem `recipe_invalid`, `browser_missing` */
 export const openBrowserTier = (sites: CarrierSites, own: Omit<BrowserOptions, 'settings'>): BrowserFulfiller =>
   createBrowserFulfiller({ ...own, settings: { ...sites, cards: createSandboxCards(), dnsTexts } });

@@ -121,23 +121,18 @@ async function walletsOf(
   const owners = [authority.address, facilitator.address, treasury.address];
   const tokenAccounts = await Promise.all(owners.map((owner) => associatedTokenAddress(owner, mint)));
   const accounts = await cluster.accounts([...owners, ...tokenAccounts]);
-  const wallet = (role: 'authority' | 'facilitator' | 'treasury', at: number, least: bigint) => {
+  return (['authority', 'facilitator', 'treasury'] as const).map((role, at) => {
     const tokens = accounts[at + owners.length];
     return {
       role,
       address: owners[at] ?? authority.address,
       lamports: accounts[at]?.lamports ?? 0n,
-      leastLamports: least,
+      // The treasury signs nothing before it pays out, and the authority pays those fees.
+      leastLamports: role === 'treasury' ? 0n : leastLamports,
       /** null: it has no token account yet. */
       usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
     };
-  };
-  return [
-    wallet('authority', 0, leastLamports),
-    wallet('facilitator', 1, leastLamports),
-    // It signs nothing before it pays out, and the authority pays those fees.
-    wallet('treasury', 2, 0n),
-  ];
+  });
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -219,7 +214,7 @@ async function presentProgram(ground: Ground): Promise<Address | null> {
   return (await inspectProgram(ground.cluster, program)).kind === 'present' ? program : null;
 }
 
-/** @throws Problem `deployment_conflict`: it is not the one that is wanted now */
+/** @throws Problem `deployment_conflict` for another one than the wanted */
 function resumed({ elf }: Ground, open: DeploymentRecord, wanted: DeploymentWanted): DeploymentRecord {
   const named = wanted.programSeed ? signerFromSeed(wanted.programSeed).address : wanted.program;
   if (open.sha256 !== sha256(elf)) {

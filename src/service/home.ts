@@ -106,7 +106,7 @@ export async function openOperatorKeys({
   }
 }
 
-/** The program of new escrows: the settings' one, else this home's deployment; the embedded cluster carries its own. */
+/** The program of new escrows: the settings', else this home's deployment; the embedded cluster carries its own. */
 async function programFor({ home, cluster }: ServiceOptions, opened: OpenedCluster): Promise<Address> {
   const [named] = cluster?.escrowPrograms ?? [];
   if (named !== undefined) return named;
@@ -202,7 +202,7 @@ const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>
     detail: { made_by: kept.madeBy, why },
   });
 
-/** Checks the ledger against the database; a lost one is replaced only by a person. @throws Problem `ledger_lost` */
+/** Checks the ledger against the database; only a person replaces a lost one. @throws Problem `ledger_lost` */
 function checkLedger(home: string, belonging: Belonging, ledger: LedgerFacts | null): void {
   const why = whyLedgerLost(belonging, ledger);
   if (why === null) return;

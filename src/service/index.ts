@@ -4,9 +4,9 @@ import { loadKeys } from '../flights/desk/index.ts';
 import { createFlights } from '../flights/index.ts';
 import { loadSponsored } from '../flights/offers/index.ts';
 import type { Connection } from '../http/index.ts';
-import { type Clock, systemClock } from '../kernel/clock.ts';
+import { systemClock } from '../kernel/clock.ts';
 import { type HttpRequest, type HttpResponse, json } from '../kernel/http.ts';
-import { type Ids, randomIds } from '../kernel/ids.ts';
+import { randomIds } from '../kernel/ids.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
 import { type Problem, problem, problemBody } from '../kernel/problems.ts';
@@ -40,18 +40,19 @@ export type { Platform, PlatformOptions } from './platform.ts';
 export type { CarrierSiteOptions, DuffelSandbox, DuffelSandboxOptions, ServedCarrierSite } from './sandbox.ts';
 export type { AirlineSettings, ServiceOptions, TakingCaps } from './types.ts';
 
-interface Process {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-}
-
 export type Service = Awaited<ReturnType<typeof openService>>;
+
+const processOf = ({ clock = systemClock, log = silentLog }: ServiceOptions) => ({
+  clock,
+  log,
+  ids: randomIds(clock.now),
+});
+type Process = ReturnType<typeof processOf>;
 
 /** The composition root: opens both services and the worker of a home, one per process, loading parts when used. */
 export async function openService(options: ServiceOptions) {
-  const clock = options.clock ?? systemClock;
-  const own: Process = { clock, ids: randomIds(clock.now), log: options.log ?? silentLog };
+  const own = processOf(options);
+  const { clock } = own;
   await checkOptions(options);
   const storage = watchStorage(own, () => probes);
   const real = options.cluster?.rpcUrls.length ? await openRealCluster(options.cluster, own) : null;
@@ -118,10 +119,10 @@ export async function openService(options: ServiceOptions) {
   };
 }
 
-/** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
+/** The sandbox partner platform alone: another company's, which shares nothing with the services. */
 export const openPlatform = async (options: PlatformOptions) => (await import('./platform.ts')).openPlatform(options);
 
-/** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
+/** A pretend carrier's web site alone. */
 export const openCarrierSite = async (options: CarrierSiteOptions) =>
   (await import('./sandbox.ts')).openCarrierSite(options);
 
@@ -134,7 +135,7 @@ export const openClusterOnly = async (options: ServiceOptions): Promise<Service>
 export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);
 
-/** A database that is away says nothing about its steps: the call that needs it fails by itself. */
+/** Looks for newer steps, and logs them once; a call that needs an unreachable database fails by itself. */
 function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promise<boolean> {
   let isLogged = false;
   return async () => {
@@ -173,11 +174,9 @@ async function checkTaking(real: OpenedCluster | null, options: ServiceOptions):
 
 /** @throws Problem `program_missing`, `program_differs`, `usdc_mint_missing`, `mainnet_not_confirmed` */
 async function checkProgram({ cluster, program }: Home, { cluster: settings }: ServiceOptions): Promise<void> {
-  const { checkCluster } = await import('./program.ts');
+  const { checkCluster, checkMainnetProgram } = await import('./program.ts');
   const found = await checkCluster(cluster, program);
-  if (cluster.network !== SOLANA_NETWORKS.mainnet) return;
-  const { checkMainnetProgram } = await import('./program.ts');
-  checkMainnetProgram(found, settings?.upgradeAuthorities ?? []);
+  if (cluster.network === SOLANA_NETWORKS.mainnet) checkMainnetProgram(found, settings?.upgradeAuthorities ?? []);
 }
 
 /** Fills the operator's wallets once, before anything moves money. */

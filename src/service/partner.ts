@@ -1,12 +1,9 @@
 import { type AuditTables, loadAudit } from '../flights/base/index.ts';
 import { loadKeys } from '../flights/desk/index.ts';
 import type { Connection } from '../http/index.ts';
-import type { Clock } from '../kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
-import type { Ids } from '../kernel/ids.ts';
-import type { Log } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
-import type { Secrets } from '../kernel/secrets.ts';
+import type { PartnerPorts } from '../partner/base/index.ts';
 import { partnerDueAtMs } from '../partner/index.ts';
 import { partnerDemo } from '../sandbox/index.ts';
 import type { Store } from './home.ts';
@@ -20,13 +17,7 @@ export const isPartnerPath = (pathname: string): boolean =>
 
 /** The partner service, loaded with the first request for one of its paths, or when its worker has something to do. */
 export function lazyPartner(
-  given: {
-    readonly store: Store;
-    readonly secrets: Secrets;
-    readonly clock: Clock;
-    readonly ids: Ids;
-    readonly log: Log;
-  },
+  given: Pick<PartnerPorts, 'secrets' | 'clock' | 'ids' | 'log'> & { readonly store: Store },
   options: ServiceOptions,
 ) {
   const environment = options.partnerEnvironment ?? 'demo';
@@ -64,9 +55,7 @@ export function lazyPartner(
   };
 }
 
-interface Worker {
-  runDue(): Promise<WorkerRun>;
-}
+type Worker = { readonly runDue: () => Promise<WorkerRun> };
 
 /** A round of both workers. Where one fails the other has its turn first: trouble with a fare holds up no order. */
 export async function bothRuns(first: Worker, second: Worker): Promise<WorkerRun> {

@@ -31,19 +31,14 @@ export type Platform = Awaited<ReturnType<typeof openPlatform>>;
 export async function openPlatform(options: PlatformOptions) {
   const clock = options.clock ?? systemClock;
   const books = openBooks(join(options.home, 'platform', 'orders.db'));
-  const secretsOf = async (partnerId: string): Promise<readonly string[] | null> => {
+  const secretsOf = async (partnerId: string) => {
     const secret = options.webhookSecret ?? lineOf(webhookSecretFile(options.home, partnerId));
     return secret === null ? null : [secret];
   };
   const keyOf = async (partnerId: string): Promise<string | null> =>
     options.apiKey?.partnerId === partnerId ? options.apiKey.key : lineOf(partnerKeyFile(options.home, partnerId));
-  const app = createPlatformApp({
-    books,
-    clock,
-    webhookSecrets: secretsOf,
-    stepMs: options.stepMs ?? STEP_MS,
-    slowMs: SLOW_MS,
-  });
+  const { partnerUrl: serviceUrl, stepMs = STEP_MS } = options;
+  const app = createPlatformApp({ books, clock, webhookSecrets: secretsOf, stepMs, slowMs: SLOW_MS });
   return {
     partners: await Promise.all(
       PLATFORM_PARTNERS.map(async ({ partnerId, type, path }) => ({
@@ -53,17 +48,16 @@ export async function openPlatform(options: PlatformOptions) {
         /** Its secret is known, so signatures are verified. */
         verifies: (await secretsOf(partnerId)) !== null,
         /** Its key and the service's address are known, so its orders are moved along. */
-        moves: type === 'INTEGRATION' && options.partnerUrl !== null && (await keyOf(partnerId)) !== null,
+        moves: type === 'INTEGRATION' && serviceUrl !== null && (await keyOf(partnerId)) !== null,
       })),
     ),
     fetch: async (request: HttpRequest): Promise<HttpResponse> => app.fetch(request),
     async runDue(): Promise<WorkerRun> {
-      const serviceUrl = options.partnerUrl;
       if (serviceUrl === null) return { worked: 0, nextDueAtMs: null };
       const worked = await moveDue({
         books,
         clock,
-        stepMs: options.stepMs ?? STEP_MS,
+        stepMs,
         fetch: overNetwork('error'),
         serviceUrl: serviceUrl.replace(/\/+$/, ''),
         serviceName: options.partnerServiceName ?? 'farelock',

@@ -109,10 +109,7 @@ export function watchProgram(cluster: Reader, program: Address, clock: Pick<Cloc
   };
 }
 
-/**
- * Checks before a key is made that no invented journey is sold for real USDC.
- * @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed`
- */
+/** Checks that no invented journey sells for real USDC. @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed` */
 export function checkMainnetStart(given: {
   readonly sellers: readonly ({ readonly name: string; readonly isSandbox: boolean } | null)[];
   readonly isMeant: boolean;
@@ -129,10 +126,8 @@ export function checkMainnetStart(given: {
     });
   }
   const { perPayment = null, perDay = null } = given.caps ?? {};
-  const missing = [
-    ...(perPayment === null ? ['FARELOCK_CAP_PER_BOOKING'] : []),
-    ...(perDay === null ? ['FARELOCK_CAP_PER_DAY'] : []),
-  ];
+  const caps = { FARELOCK_CAP_PER_BOOKING: perPayment, FARELOCK_CAP_PER_DAY: perDay };
+  const missing = Object.entries(caps).flatMap(([name, cap]) => (cap === null ? [name] : []));
   if (missing.length > 0) {
     throw problem('mainnet_not_confirmed', {
       message: 'On MAINNET a service says how much real USDC it takes at most.',

@@ -44,9 +44,7 @@ export type DuffelSandbox = Awaited<ReturnType<typeof openDuffelSandbox>>;
 
 /** The sandbox of the Duffel API with books of its own: another company, which shares nothing with the services. */
 export async function openDuffelSandbox(options: DuffelSandboxOptions) {
-  const clock = options.clock ?? systemClock;
-  const seed = options.seed ?? 'farelock';
-  const stepMs = options.stepMs ?? STEP_MS;
+  const { clock = systemClock, seed = 'farelock', stepMs = STEP_MS, webhook } = options;
   const books = openBooks(options.path);
   const sandbox = {
     books,
@@ -59,7 +57,6 @@ export async function openDuffelSandbox(options: DuffelSandboxOptions) {
     passengers: new Map(),
     underWay: new Set<string>(),
   };
-  const { webhook } = options;
   if (webhook) {
     for (const { id } of books.webhooks.all()) books.webhooks.drop(id);
     register(sandbox, webhook.url, [], webhook.secret);

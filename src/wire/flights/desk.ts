@@ -20,7 +20,7 @@ export const queueQuery = z.strictObject({
 });
 
 export const nothing = z.strictObject({});
-/** `force` frees a case that another operator has: somebody fell ill with it. */
+/** `force` frees a case that another operator has, who fell ill. */
 export const releaseRequest = z.strictObject({ force: z.boolean().default(false) });
 export const noteRequest = z.strictObject({ text: words });
 export const approveRequest = z.strictObject({
@@ -203,8 +203,7 @@ export type KeysQuery = z.infer<typeof keysQuery>;
 export type OperatorKeys = z.infer<typeof operatorKeys>;
 export type IssuedKey = z.infer<typeof issuedKey>;
 
-/** Work that waits for a person, on the operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
-
+/** Work that waits for a person. */
 export const stuck = z.strictObject({
   bookings: z.array(
     z.strictObject({
@@ -264,7 +263,7 @@ const evidence = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9 -]{2,39}$/, 'Use the number as the airline writes it.'),
 });
 
-/** The airline's answer, as the operator who asked it was told. */
+/** The airline's answer to the operator. */
 export const resolveRequest = z
   .strictObject({
     decision: stuckDecision.describe('ticketed captures, not_ticketed refunds; cancelled is for refund cases.'),
@@ -346,7 +345,7 @@ export const stuckPlan = z.strictObject({
   steps: z.array(z.string()),
 });
 
-/** How a carrier's web site looked where a visit ended; nothing that belongs to a person or to a card is in it. */
+/** A carrier's web site at the end of a visit, without personal and card data. */
 export const pageEvidence = z.strictObject({
   evidence_id: z.string(),
   at: instant,

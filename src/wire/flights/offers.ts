@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { cabinClass, currency, decimal, iata, instant } from './parts.ts';
 
-/** The offer as the wire shows it (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
+/** The offer on the wire (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
 
 export const localTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
 export const duration = z.string().regex(/^P(\d+D)?(T(\d+H)?(\d+M)?)?$/);

@@ -1,10 +1,7 @@
 import * as z from 'zod';
 import { cabinClass, date, decimal, iata, optional, preset } from './parts.ts';
 
-/**
- * The bodies that the flight service is sent. They are apart from its answers (schema.ts), which take 8 ms to build and
- * which nothing but /openapi.json and tests need.
- */
+/** Request bodies, apart from the answers (schema.ts), which take 8 ms to build and which only /openapi.json needs. */
 
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
@@ -49,7 +46,7 @@ export const createIntentRequest = z.strictObject({
   referrer: optional(z.string().max(64)),
 });
 
-/** Shapes only: what is wrong in a passenger's values is said by `domain/passengers.ts`, all at once. */
+/** Shapes only: `domain/passengers.ts` checks the values, all at once. */
 export const passenger = z.strictObject({
   given_name: z.string(),
   family_name: z.string(),

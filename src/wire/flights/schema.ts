@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { availableService, conditions, localTime, offer, slice } from './offers.ts';
 import { currency, decimal, instant } from './parts.ts';
 
-/** The answers of the flight service as the wire shows them; /openapi.json is made from them. */
+/** The answers of the flight service, for /openapi.json. */
 
 const cancelledBy = z
   .literal('airline')

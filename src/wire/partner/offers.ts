@@ -6,8 +6,7 @@ import { order, transactionType } from './schema.ts';
 
 /** Offers, and the orders that come of them (spec/partner-service.md, GetAvailablePartners; CONTRACT, section 12). */
 
-const PARTNER_TYPES = ['TYPE_UNDEFINED', 'INTEGRATION', 'REDIRECT'] as const;
-export const partnerType = z.enum(PARTNER_TYPES);
+export const partnerType = z.enum(['TYPE_UNDEFINED', 'INTEGRATION', 'REDIRECT']);
 export type PartnerType = z.output<typeof partnerType>;
 
 export const getAvailablePartnersRequest = z.strictObject({
@@ -99,10 +98,7 @@ export type Rail = z.output<typeof rail>;
 export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'must be at most 500 lines.') });
 export type Offering = z.output<typeof offeringSchema>;
 
-/**
- * The lines of an offering on record. One that the rules have no place for any more sells nothing, and holds up none of
- * the others; `isWhole` is false then.
- */
+/** The lines of an offering on record. One that today's rules refuse sells nothing, and `isWhole` is false. */
 export function railsOf(offering: string): Offering & { readonly isWhole: boolean } {
   const { rails }: { rails?: unknown } = Object(JSON.parse(offering));
   const lines = Array.isArray(rails) ? rails.map((line) => rail.safeParse(line)) : [];
@@ -123,7 +119,7 @@ type Quote =
   | { readonly kind: 'outside_limits'; readonly rail: Rail }
   | { readonly kind: 'too_fine'; readonly decimals: number };
 
-/** Quotes the amount that a partner gives (decimal string), or why it gives nothing. */
+/** Quotes a partner's amount (decimal string), or why it gives none. */
 export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
   const sold = rails.filter(
     (one) =>
@@ -133,10 +129,8 @@ export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
       one.paymentMethods.includes(wanted.paymentMethod) &&
       (wanted.countryCode === undefined || (one.countries?.includes(wanted.countryCode) ?? true)),
   );
-  const fitting = sold.find(
-    (one) =>
-      unitsOf(one.minAmount) <= unitsOf(wanted.fromAmount) && unitsOf(wanted.fromAmount) <= unitsOf(one.maxAmount),
-  );
+  const units = unitsOf(wanted.fromAmount);
+  const fitting = sold.find((one) => unitsOf(one.minAmount) <= units && units <= unitsOf(one.maxAmount));
   if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
   const most = fitting.fromDecimals ?? minorUnitsOf(fitting.fromCurrency) ?? 18;
   // No account can be credited with 10.005 EUR or 1.5 JPY.

@@ -18,10 +18,7 @@ export const text = (most: number) =>
 
 export const identifier = text(MOST.id);
 
-/**
- * A decimal as a string: at most 18 digits before the point and 18 after it, never negative, no exponent
- * (CONTRACT, section 11).
- */
+/** A decimal string (CONTRACT, section 11): at most 18 digits on each side of the point, not negative, no exponent. */
 export const decimalString = z
   .string({ error: 'must be a decimal in a string, such as "10.50".' })
   .regex(DECIMAL_FORM, 'must be a decimal such as "10.50": not negative, with at most 18 digits and 18 decimals.');

@@ -7,13 +7,12 @@ export const MOST_AGE_DAYS = 3_650;
 
 /** Requirements and what fulfils them (spec/partner-service.md, Customer requirement; CONTRACT, section 12). */
 
-const COMPLIANCE_STATUSES = [
+const complianceStatus = z.enum([
   'COMPLIANCE_STATUS_PENDING',
   'COMPLIANCE_STATUS_PROCESSING',
   'COMPLIANCE_STATUS_REJECTED',
   'COMPLIANCE_STATUS_SUCCESS',
-] as const;
-const complianceStatus = z.enum(COMPLIANCE_STATUSES);
+]);
 export type ComplianceStatus = z.output<typeof complianceStatus>;
 
 const dataType = z.enum(DATA_TYPES);
@@ -35,7 +34,7 @@ export type AddCustomerRequirementRequest = z.output<typeof addCustomerRequireme
 export const addCustomerRequirementResponse = z.strictObject({ requirementId: z.string() });
 export type AddCustomerRequirementResponse = z.output<typeof addCustomerRequirementResponse>;
 
-/** A CustomerData as it is shown: an object with exactly one key (customer-data/ knows the kinds). */
+/** Shown customer data: an object with exactly one key (customer-data/ knows the kinds). */
 export const shownCustomerData = z.record(z.string(), z.unknown());
 
 const customerRequirement = z.strictObject({
@@ -60,7 +59,6 @@ export const getOnboardingRequirementsResponse = z.strictObject({
 });
 export type GetOnboardingRequirementsResponse = z.output<typeof getOnboardingRequirementsResponse>;
 
-/** The same as it is sent. */
 export const sentCustomerData = z.record(z.string(), z.unknown(), {
   error: 'must be an object with exactly one kind of data.',
 });

@@ -13,9 +13,8 @@ export type TransactionType = z.output<typeof transactionType>;
 
 const line = text(MOST.deposit);
 
-type DepositField = (typeof DEPOSIT_FIELDS)[number];
 const depositFields = Object.fromEntries(DEPOSIT_FIELDS.map((field) => [field, line.optional()])) as {
-  [K in DepositField]: z.ZodOptional<typeof line>;
+  [K in (typeof DEPOSIT_FIELDS)[number]]: z.ZodOptional<typeof line>;
 };
 
 export const depositInstructions = z.strictObject(depositFields);
@@ -31,21 +30,17 @@ export const depositInstructionsInput = z
   })
   .superRefine((given, context) => {
     for (const [synonym, name] of Object.entries(DEPOSIT_SYNONYMS)) {
-      const both = Object.hasOwn(given, synonym) && Object.hasOwn(given, name);
-      if (both)
-        context.addIssue({
-          code: 'custom',
-          path: [synonym],
-          message: `is another name for ${name}: give only one of them.`,
-        });
+      const message = `is another name for ${name}: give only one of them.`;
+      if (Object.hasOwn(given, synonym) && Object.hasOwn(given, name))
+        context.addIssue({ code: 'custom', path: [synonym], message });
     }
   })
   .transform(
     ({ accountNumber, routingNumber, reference, ...own }): DepositInstructions => ({
       ...own,
-      ...(accountNumber === undefined ? {} : { bankAccountNumber: accountNumber }),
-      ...(routingNumber === undefined ? {} : { bankRoutingNumber: routingNumber }),
-      ...(reference === undefined ? {} : { depositMessage: reference }),
+      ...(accountNumber !== undefined && { bankAccountNumber: accountNumber }),
+      ...(routingNumber !== undefined && { bankRoutingNumber: routingNumber }),
+      ...(reference !== undefined && { depositMessage: reference }),
     }),
   );
 
