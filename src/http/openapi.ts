@@ -26,7 +26,7 @@ interface Described<O> {
   readonly schemas: Readonly<Record<string, object>>;
   /** Modules whose schemas are inside those of the routes, and have names of their own. */
   readonly modules?: readonly (() => Promise<object>)[];
-  /** What the service itself sends, by name. */
+  /** The service's own requests, by name. */
   readonly webhooks?: object;
   readonly override?: Override;
 }

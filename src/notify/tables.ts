@@ -2,7 +2,7 @@ import type { Generated, Kysely, Transaction } from 'kysely';
 
 type OutboxState = 'queued' | 'sending' | 'sent' | 'failed';
 
-/** A message to somebody outside, written with the change that it reports (outbox.ts). */
+/** An outgoing message, written with the change that it reports (outbox.ts). */
 export interface OutboxTable {
   message_id: string;
   kind: 'page' | 'email';

@@ -23,9 +23,9 @@ export async function feePayerOf(url: string, network: string): Promise<string> 
 }
 
 /**
- * A remote facilitator over x402's HTTP interface. Its signature comes with its answer, and asked again it may refuse a
- * settled payment. So after a lost answer the chain is asked for the signed message first, and the payload is sent
- * again only while it can land. Only refusals that come before sending are certain. Our own checks are the same.
+ * A remote facilitator over x402's HTTP interface. Its signature comes with its answer, and a repeated request may be
+ * refused although the payment settled: after a lost answer we look for the signed message on chain first, and send the
+ * payload again only while it can land. Only refusals before sending are certain. Our own checks are the same.
  */
 export function createRemoteFacilitator(ports: {
   readonly url: string;

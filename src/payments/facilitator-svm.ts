@@ -42,8 +42,8 @@ export function createSvmFacilitator(ports: {
         return unlessUnknown(async () => {
           const known = await outcomeOf(row);
           if (known !== 'open') return known;
-          // Never sent before, refused by the first node that saw it, and not on chain: nobody else has our
-          // signature, so it can't land later.
+          // Never sent before, refused by the first node, and not on chain: only we have our signature, so it
+          // can't land later.
           if (isProblem(error, 'transaction_failed'))
             return { kind: 'failed', reason: describe(error.detail?.error ?? error.message) };
           throw error;

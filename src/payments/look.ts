@@ -1,6 +1,4 @@
-/** The door for looks that change nothing: asked of a database without opening the service. */
-
-/** The newest payment that was settled: `signature`, or no row. */
+/** Selects the `signature` of the newest settled payment, for looks without opening the service. */
 export const NEWEST_SETTLED = `select signature from (
   select * from (select signature, updated_at_ms from settlements
     where state in ('answered', 'failed') and state = 'answered' and signature is not null and updated_at_ms > 0

@@ -67,7 +67,7 @@ const unreadable = (why: string) =>
 const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
 /** Assertions that wallets such as Phantom add; they move nothing. */
 const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
-/** What the fee payer is willing to pay for: 100,000 units at 0.1 lamport each are 10,000 lamports. */
+/** The fee payer's limits: 100,000 units at 0.1 lamport each are 10,000 lamports. */
 export const MOST_COMPUTE_UNITS = 100_000;
 export const MOST_PRICE_MICROLAMPORTS = 100_000;
 /** The fee payer and the payer; each further signature would cost the fee payer 5,000 lamports. */

@@ -64,7 +64,7 @@ export async function openDuffelSandbox(options: DuffelSandboxOptions) {
   const app = createDuffelApp(sandbox);
   const fetch = options.fetch ?? overNetwork('error');
   return {
-    /** @param cut drops the connection, so that the answer reaches nobody */
+    /** @param cut drops the connection, so that the answer is lost */
     async fetch(request: HttpRequest, cut: () => void): Promise<HttpResponse> {
       const answer = await app.fetch(request);
       if (isCut(answer)) cut();

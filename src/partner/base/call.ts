@@ -193,8 +193,8 @@ export function createAnswers(ports: AnswerPorts) {
     recall: (key: IdempotencyHandle) => recall(store, key),
 
     /**
-     * Runs a change as one immediate transaction and remembers its answer in it, so that a crash leaves both or
-     * neither. What is refused for good (404, 409, 400 by state) is remembered too; an outage is not.
+     * Runs a change and remembers its answer in one immediate transaction, so that a crash leaves both or neither.
+     * Remembers final refusals (404, 409, 400 by state) too, but no outage.
      */
     async write<T extends object>(key: IdempotencyHandle | null, work: (tx: Tx) => Promise<T>): Promise<T> {
       if (key === null) return store.transaction().execute(work);

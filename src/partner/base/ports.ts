@@ -55,7 +55,7 @@ export interface PartnerOptions {
   /** How long a customer's token works by default, and at most. */
   readonly tokenLifeMs: number;
   readonly longestTokenLifeMs: number;
-  /** Another policy of what is asked of customers: a JSON file. */
+  /** Another compliance policy: a JSON file. */
   readonly compliancePolicyFile: string | undefined;
   /** How long an attestation of the sandbox takes. */
   readonly attestationMs: number;
@@ -108,7 +108,7 @@ export interface DeskCall {
 export type RunType = Exclude<AttestationType, 'TERMS'>;
 export type Verdict = 'passed' | 'rejected';
 
-/** Attests these data. It may ask somebody outside, and is called again after a crash. */
+/** Attests these data, perhaps by another service. It is called again after a crash. */
 export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
 
 export interface ResolvedAddress {

@@ -11,7 +11,7 @@ export const findRow = <T extends keyof PartnerDatabase & string>(
   match: Partial<Selectable<PartnerDatabase[T]>>,
 ): Promise<Selectable<PartnerDatabase[T]> | undefined> =>
   at
-    // Kysely computes no types for a table that is a parameter: any one stands for it.
+    // Kysely computes no types for a table that is a parameter, so that one of them serves for all.
     .selectFrom(table as 'partners')
     .selectAll()
     .where((is) => is.and(match as Partial<Selectable<PartnerTable>>))

@@ -61,7 +61,7 @@ const ruleSchema = z.strictObject({
   name: z.string().min(1).max(100),
   /** The rule is for customers of these countries; absent, for all. */
   countries: z.array(country).min(1).optional(),
-  /** The rule is for orders in this direction; absent, also for whoever has not ordered yet. */
+  /** The rule is for orders in this direction; absent, also before the first order. */
   rampTypes: z
     .array(z.enum(['ONRAMP', 'OFFRAMP']))
     .min(1)

@@ -169,7 +169,7 @@ const EUROPE: TaxRules = {
   },
 };
 
-/** DNI, NIE (its letter stands for 0, 1 or 2) and the numbers in K, L, M of persons without either. */
+/** DNI, NIE (its letter counts as 0, 1 or 2) and the numbers in K, L, M of persons without either. */
 function isDni(code: string): boolean {
   const digits = code.slice(0, 8).replace(/^[XYZKLM]/, (letter) => String(Math.max('XYZ'.indexOf(letter), 0)));
   return 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(digits) % 23] === code[8];

@@ -38,7 +38,7 @@ export const allowedOf = (row: OrderRow): OrderStatus[] =>
 
 /**
  * Moves an order along, or adds to it (CONTRACT, section 11): one compare-and-set on its version inside one immediate
- * transaction, with its line in the history. What is on record already changes nothing and bumps nothing.
+ * transaction, with its line in the history. Values that are on record already change nothing.
  * @throws Problem `order_not_found`, `order_in_doubt`, `order_version_mismatch`, `invalid_status_transition`,
  *   `transaction_id_fixed`, `order_finished`, `invalid_request` for data that the step needs
  */

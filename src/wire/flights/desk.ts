@@ -28,7 +28,7 @@ export const approveRequest = z.strictObject({
   /** Instead of what the fare rule gives; needs a note. */
   payout_amount: z.int().min(1).optional(),
   note: words.optional(),
-  /** What the operator agreed to: anything else is refused. */
+  /** The amount that the operator agreed to: any other is refused. */
   expected_payout_amount: z.int().optional(),
   /** The airline's quote that the plan showed: another one is refused. */
   quote_id: z.string().max(200).nullable().optional(),
@@ -148,11 +148,11 @@ export const switchesRequest = z
   .refine((body) => body.booking !== undefined || body.lowcost !== undefined, 'Name a switch: booking, lowcost.');
 export const switches = z.strictObject({ booking: onOff, lowcost: onOff });
 
-export const auditQuery = z.strictObject({
-  subject: z.string().max(64).optional(),
+export const keysQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cursor: z.string().max(64).optional(),
 });
+export const auditQuery = z.strictObject({ subject: z.string().max(64).optional(), ...keysQuery.shape });
 export const auditTrail = z.strictObject({
   entries: z.array(
     z.strictObject({
@@ -177,10 +177,6 @@ export const operatorKey = z.strictObject({
   created_at: instant,
   last_used_at: instant.nullable(),
   revoked_at: instant.nullable(),
-});
-export const keysQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).default(100),
-  cursor: z.string().max(64).optional(),
 });
 export const operatorKeys = z.strictObject({ keys: z.array(operatorKey), next_cursor: z.string().nullable() });
 export const issuedKey = z.strictObject({ ...operatorKey.shape, key: z.string().describe('Shown once.') });

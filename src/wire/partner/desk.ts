@@ -163,7 +163,7 @@ export type ErasedCustomer = z.output<typeof erasedCustomer>;
 
 export const nothing = z.strictObject({});
 
-/** An attestation of a customer. It names nobody; `decided_by` is `sandbox`, `seed` or the key id of an operator. */
+/** A customer's attestation without personal data; `decided_by` is `sandbox`, `seed` or the key id of an operator. */
 export const attestationRecord = z.strictObject({
   attestation_id: z.string(),
   customer_id: z.string(),

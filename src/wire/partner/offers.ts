@@ -47,7 +47,7 @@ export const createOrderRequest = z.strictObject({
   customerPaymentDetailsDataId: identifier.optional(),
   customerWalletDataId: identifier.optional(),
   walletAddress: text(200).optional(),
-  /** The end user's address, which a redirect partner is told. */
+  /** The end user's address, for a redirect partner. */
   customerIp: text(100).optional(),
 });
 export type CreateOrderRequest = z.output<typeof createOrderRequest>;
