@@ -9,17 +9,10 @@ import type { Shop } from './ports.ts';
 
 type Ports = Pick<Shop, 'store' | 'secrets' | 'clock'>;
 
-interface Ending {
-  readonly outcome: string;
-  readonly step: string;
-}
+/** `subject`: a purchase's reference, or an offer's id. */
+type Exit = ReturnType<typeof endingOf> & { readonly subject: string };
 
-interface Exit extends Ending {
-  /** A purchase's reference, or an offer's id. */
-  readonly subject: string;
-}
-
-export function endingOf(error: unknown): Ending {
+export function endingOf(error: unknown): { readonly outcome: string; readonly step: string } {
   if (error instanceof Stopped) {
     return { outcome: error.message, step: typeof error.reason === 'string' ? '' : error.reason.rejected.join(' ') };
   }

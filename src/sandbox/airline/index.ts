@@ -15,7 +15,7 @@ import type { OrderBook } from './orders.ts';
 import { scenarioOn, TICKETING_SLOW_BY } from './scenarios.ts';
 import { type Air, openAir, rateLimited, readOffer, searchOffers } from './search.ts';
 
-export { conditionsOf, flightKey, spanOf } from './journey.ts';
+export { CABINS, conditionsOf, flightKey, spanOf } from './journey.ts';
 export { airlineMigrations, recordLocator, tickets } from './orders.ts';
 export { centsOf, decimalOf } from './prices.ts';
 export { DEARER_BY, LATE_AT_LEAST_MS, LATE_BY, mishapOn, SCENARIO_ROUTES, scenarioRoute } from './scenarios.ts';
@@ -107,14 +107,10 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
     });
   }
   if (scenario === 'sold_out') throw problem('offer_unavailable');
-  const { order, made } = await book.add({
-    reference,
-    offer,
-    passengerCount,
-    nowMs,
-    ticketingMs: scenario === 'ticketing_slow' ? ticketingMs * TICKETING_SLOW_BY : ticketingMs,
-    fate: scenario === 'ticketing_fails' ? 'failed' : 'ticketed',
-  });
+  const settled_at_ms = nowMs + ticketingMs * (scenario === 'ticketing_slow' ? TICKETING_SLOW_BY : 1);
+  const fate = scenario === 'ticketing_fails' ? 'failed' : 'ticketed';
+  const placed = { reference, passenger_count: passengerCount, fate, settled_at_ms } as const;
+  const { order, made } = await book.add(placed, offer, nowMs);
   // Only the answer is lost; findOrder finds the order.
   if (made && scenario === 'outcome_unknown') throw problem('provider_failed');
   return order;

@@ -6,7 +6,8 @@ import { type Airline, type Airport, distanceKm, TOPIC, type World } from './wor
 
 export type Journey = readonly Itinerary[];
 
-const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
+/** Lowest first; offer ids name them by position. */
+export const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
 /** The best cabin up to the wanted one. */
 export function cabinOn(flight: Flight, wanted: CabinClass): CabinClass {

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { CabinClass } from '../../wire/flights/index.ts';
+import { CABINS } from './journey.ts';
 import type { Network } from './network.ts';
 import { SELLERS, type Selection } from './prices.ts';
 import type { Flight, Timetable } from './timetable.ts';
@@ -12,7 +12,6 @@ const HEADER_BYTES = 12;
 const DIRECTION_BYTES = 3;
 const FLIGHT_BYTES = 4;
 const FIRST_DAY = 18_262;
-const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
 /**
  * An id packs its whole offer with a MAC keyed from the seed (`off_`, base64url), so any process can price it again

@@ -48,15 +48,7 @@ export const airlineMigrations: readonly Migration[] = [
   },
 ];
 
-interface NewOrder {
-  readonly reference: string;
-  readonly offer: Offer;
-  readonly passengerCount: number;
-  readonly nowMs: number;
-  /** Until the ticket or the failure. */
-  readonly ticketingMs: number;
-  readonly fate: 'ticketed' | 'failed';
-}
+type Placed = Pick<OrderTable, 'reference' | 'passenger_count' | 'fate' | 'settled_at_ms'>;
 
 export type OrderBook = Awaited<ReturnType<typeof openOrderBook>>;
 
@@ -70,22 +62,23 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
     return orderAt(row, nowMs);
   };
   return {
-    /** Adds an order or finds the one with this reference; `made` says which. */
-    async add({ reference, offer, passengerCount, nowMs, ticketingMs, fate }: NewOrder) {
+    /**
+     * Adds an order or finds the one with this reference; `made` says which.
+     * @param placed `settled_at_ms`: the time of the ticket or the failure
+     */
+    async add(placed: Placed, offer: Offer, nowMs: number) {
+      const { reference } = placed;
       const result = await database
         .insertInto('orders')
         .values({
+          ...placed,
           order_id: `sbx_${randomBytes(12).toString('hex')}`,
-          reference,
           offer_id: offer.offer_id,
           booking_reference: recordLocator(),
-          passenger_count: passengerCount,
           total_amount_decimal: offer.total_amount_decimal,
           total_currency: offer.total_currency,
           slices: JSON.stringify(offer.slices),
           refundable: offer.conditions?.refund_allowed ? 1 : 0,
-          fate,
-          settled_at_ms: nowMs + ticketingMs,
           created_at_ms: nowMs,
         })
         // The unique reference decides between concurrent processes.

@@ -117,10 +117,6 @@ const turned = <T>(list: readonly T[], by: number): T[] => {
   return [...list.slice(at), ...list.slice(0, at)];
 };
 
-interface ReadOffer extends LiveOffer {
-  readonly scenario: Scenario;
-}
-
 /**
  * Prices an offer id, honouring its price within its life. @throws Problem `offer_not_found`, `offer_expired`,
  * `offer_unavailable` (sales have closed), `upstream_rate_limited`
@@ -131,7 +127,7 @@ export function readOffer(
   offerId: string,
   moment: OfferMoment,
   nowMs: number,
-): ReadOffer {
+): LiveOffer & { readonly scenario: Scenario } {
   const selection = ids.read(offerId);
   // An id from the future would outlive its lifetime.
   if (!selection || selection.issuedMinute * 60_000 > nowMs + CLOCK_SKEW_MS) throw problem('offer_not_found');
@@ -157,7 +153,7 @@ export function readOffer(
   };
 }
 
-/** The clock difference tolerated in an id. */
+/** The tolerated clock difference of an id. */
 export const CLOCK_SKEW_MS = 120_000;
 
 export const rateLimited = () => problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });

@@ -34,21 +34,10 @@ export function createZones() {
   const formats = new Map<string, Intl.DateTimeFormat>();
   const byHour = new Map<string, number>();
 
+  const numeric = 'numeric' as const;
+  const parts = { year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric };
   const formatOf = (timeZone: string) =>
-    known(
-      formats,
-      timeZone,
-      () =>
-        new Intl.DateTimeFormat('en-US', {
-          timeZone,
-          hourCycle: 'h23',
-          year: 'numeric',
-          month: 'numeric',
-          day: 'numeric',
-          hour: 'numeric',
-          minute: 'numeric',
-        }),
-    );
+    known(formats, timeZone, () => new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...parts }));
 
   /** Cached by hour, within which no zone here changes. */
   const intlOffset = (timeZone: string, utcMs: number): number => {
@@ -61,7 +50,7 @@ export function createZones() {
     });
   };
 
-  const summers = new Map<string, Summer>();
+  const summers = new Map<string, ReturnType<typeof summerTime>>();
 
   /** Minutes east of UTC. */
   const offsetMinutes = (timeZone: string, utcMs: number): number => {
@@ -92,13 +81,12 @@ export function createZones() {
   };
 }
 
-interface Summer {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /** A year's summer time for a standard offset in minutes. */
-function summerTime(rule: Exclude<Rule, 'fixed'>, standard: number, year: number): Summer {
+function summerTime(
+  rule: Exclude<Rule, 'fixed'>,
+  standard: number,
+  year: number,
+): { readonly fromMs: number; readonly toMs: number } {
   const local = (dayMs: number, standardHour: number) => dayMs + standardHour * HOUR_MS - standard * MINUTE_MS;
   switch (rule) {
     case 'eu':

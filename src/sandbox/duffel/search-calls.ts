@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../../kernel/http.ts';
 import type { Slice } from '../../wire/flights/index.ts';
+import { CABINS } from '../airline/index.ts';
 import type { OfferRequestRecord, WorldOffer } from './books.ts';
 import { currentCents, dressedOffer, expiresAtMs, microInstant } from './dress.ts';
 import { type Issue, invalid, refused } from './errors.ts';
@@ -21,7 +22,6 @@ import {
 } from './sandbox.ts';
 import { seatMaps } from './services.ts';
 
-const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
 const MOST_PASSENGERS = 9;
 const BATCHES = 2;
 const BATCHES_LIVE_MS = 60_000;

@@ -26,7 +26,7 @@ import type { Books } from './books.ts';
 /** Longer than any caller's patience. */
 const SILENCE_MS = 60_000;
 
-interface PlatformPorts {
+export interface PlatformPorts {
   readonly books: Books;
   readonly clock: Clock;
   /** The partner's signing secrets; null: nothing can be verified. */
@@ -198,25 +198,25 @@ async function acted(
   { id, wanted, make }: Wanted,
 ): Promise<HttpResponse> {
   const { books, clock } = ports;
+  const refuse = (status: number, reason: string, words: string) => refusal(partner, status, reason, words);
   const calls = books.countCall(partner.slug, id);
   const behaviour = behaviourFor(books.behaviourOf(partner.slug), wanted.fromAmount);
   const { before, answer, refusesRepeats } = behaviour;
   if (before && (!before.once || calls === 1)) return refusal(partner, before.status, ...WORDS[before.status]);
   const known = books.find(partner.slug, id);
   if (known && known.digest !== digest)
-    return refusal(partner, 400, 'the same order with other data', 'The order could not be created.');
-  if (known && refusesRepeats) return refusal(partner, 422, 'duplicate order', 'This order exists already.');
+    return refuse(400, 'the same order with other data', 'The order could not be created.');
+  if (known && refusesRepeats) return refuse(422, 'duplicate order', 'This order exists already.');
   let booked = known;
   if (!booked) {
     const quote = quoteOf(partner.sells, wanted);
     if (quote.kind === 'not_sold')
-      return refusal(partner, 422, 'this is not offered', 'This currency or payment method is not offered.');
-    if (quote.kind === 'too_fine')
-      return refusal(partner, 422, 'too many decimals', 'The amount has too many decimals.');
+      return refuse(422, 'this is not offered', 'This currency or payment method is not offered.');
+    if (quote.kind === 'too_fine') return refuse(422, 'too many decimals', 'The amount has too many decimals.');
     if (quote.kind === 'outside_limits') {
       const { minAmount, maxAmount, fromCurrency } = quote.rail;
       const limits = `${minAmount} to ${maxAmount} ${fromCurrency}`;
-      return refusal(partner, 422, `outside ${limits}`, `The amount must be between ${limits}.`);
+      return refuse(422, `outside ${limits}`, `The amount must be between ${limits}.`);
     }
     const outcome = partner.type === 'REDIRECT' ? 'waiting' : (behaviour.outcome ?? 'processed');
     const answer = JSON.stringify(make(quote.toAmount));

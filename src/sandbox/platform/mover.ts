@@ -1,14 +1,10 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch, HttpResponse } from '../../kernel/http.ts';
 import { jsonOf } from '../../partner/platforms/index.ts';
-import { PLATFORM_PARTNERS } from './app.ts';
+import { PLATFORM_PARTNERS, type PlatformPorts } from './app.ts';
 import { STEPS, type Step } from './behaviour-table.ts';
-import type { BookedOrder, Books } from './books.ts';
+import type { BookedOrder } from './books.ts';
 
-interface MoverPorts {
-  readonly books: Books;
-  readonly clock: Clock;
-  readonly stepMs: number;
+interface MoverPorts extends Pick<PlatformPorts, 'books' | 'clock' | 'stepMs'> {
   readonly fetch: Fetch;
   /** Without a final slash. */
   readonly serviceUrl: string;

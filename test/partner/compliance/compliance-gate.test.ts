@@ -16,7 +16,7 @@ import { createStanding, requireCompliant, type WantedOrder } from '../../../src
 import { openData, saveData } from '../../../src/partner/compliance/submissions.ts';
 import type { CustomerData } from '../../../src/partner/customer-data/schema.ts';
 import { partnerDemo } from '../../../src/sandbox/index.ts';
-import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
+import { ensureSeed } from '../../../src/sandbox/partners/index.ts';
 import { openStore } from '../../../src/service/home.ts';
 import type { DataType } from '../../../src/wire/partner/kinds.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';

@@ -10,7 +10,7 @@ import { mintToken } from '../../../src/partner/base/credentials.ts';
 import { defaultPartnerOptions } from '../../../src/partner/base/ports.ts';
 import { createPartner } from '../../../src/partner/index.ts';
 import { partnerDemo } from '../../../src/sandbox/index.ts';
-import { partnerKeyFile, webhookSecretFile } from '../../../src/sandbox/partners/seed.ts';
+import { partnerKeyFile, webhookSecretFile } from '../../../src/sandbox/partners/index.ts';
 import { openStore } from '../../../src/service/home.ts';
 import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';
 import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
