@@ -34,10 +34,8 @@ function createPlaces(most: number) {
 const DEFAULT_MOST_BROWSERS = 2;
 const DEFAULT_VISIT_MS = 90_000;
 
-export interface BrowserFulfiller extends Fulfiller {
-  /** Ends all visits. */
-  close(): Promise<void>;
-}
+/** `close` ends all visits. */
+export type BrowserFulfiller = Fulfiller & { close(): Promise<void> };
 
 const browserMissing = (what: string) =>
   problem('browser_missing', { message: `No browser can buy on the web sites of carriers: ${what}.` });

@@ -31,7 +31,7 @@ async function newQuote({ transport }: DuffelPorts, orderId: string): Promise<Ca
   const quoteId = quoteIdOf(text(raw.id));
   if (quoteId === null || raw.order_id !== orderId) throw failed(answer);
   const [refund, of] = [amount(raw.refund_amount), currency(raw.refund_currency)];
-  // Half of an amount is useless.
+  // An amount needs its currency.
   const isWhole = refund !== null && of !== null;
   return {
     quoteId,

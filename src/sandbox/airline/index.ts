@@ -22,8 +22,6 @@ export { DEARER_BY, LATE_AT_LEAST_MS, LATE_BY, mishapOn, SCENARIO_ROUTES, scenar
 export { CLOCK_SKEW_MS, dayOf, openAir, searchOffers } from './search.ts';
 export * from './world.ts';
 
-export const loadWorld = () => import('./world.ts');
-
 export interface SandboxOptions {
   readonly seed: string;
   readonly clock: Clock;

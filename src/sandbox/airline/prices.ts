@@ -101,7 +101,7 @@ function directionFare(world: World, itinerary: Itinerary, plating: Airline, atM
   return (20 + 0.125 * lengthKm(itinerary) ** 0.9) * level * airline * stops * demand * horizon(daysAhead);
 }
 
-/** Dear at the end, cheapest two months ahead, a little dearer at first. */
+/** Prices are highest at the end, lowest two months ahead, a little higher before. */
 const horizon = (daysAhead: number): number =>
   0.92 + 0.85 * Math.exp(-daysAhead / 9) + 0.12 * (1 - Math.exp(-Math.max(0, daysAhead - 60) / 120));
 

@@ -74,7 +74,7 @@ export const searchCalls: Calls = {
     const { data: offer } = JSON.parse(String(priced.body)) as { data: object };
     return data({ ...offer, intended_services, intended_payment_methods });
   },
-  // The seller's dearer fares on the same flights.
+  // The seller's higher fares on the same flights.
   'POST /air/offers/{id}/upsell': async (asked, id) => {
     const { request, offer, ownerName, totalCents } = offerOf(asked, id);
     const others = matching(asked, request, offer.slices.map(flightsOf));

@@ -22,6 +22,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 import {
   CLOCK_SKEW_MS,
+  createWorld,
   DEARER_BY,
   dayOf,
   decimalOf,
@@ -65,12 +66,12 @@ interface Shop extends SandboxLowcostOptions {
   readonly sales: () => Promise<Sales>;
 }
 
-export function createFulfilment(world: World, options: SandboxLowcostOptions): Fulfilment {
+export function createFulfilment(options: SandboxLowcostOptions): Fulfilment {
   const { clock } = options;
   const sales = once(
     async (): Promise<Sales> => (await import('./sales.ts')).openSales(options.orders, options.onTrouble),
   );
-  const shop: Shop = { ...options, world, sales };
+  const shop: Shop = { ...options, world: createWorld(options.seed), sales };
   return {
     quote: async (query, startedAtMs) => quote(shop, query, startedAtMs),
     offer: async (offerId) => liveOffer(shop, offerId),

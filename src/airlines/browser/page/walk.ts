@@ -178,7 +178,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
   let saw = 'nothing';
   for (;;) {
     stillThere(walk);
-    // Looks once after the end of time.
+    // Looks once more after the deadline.
     const isLast = performance.now() > endsAtMs;
     try {
       const stuck = await throughWalls(walk);
