@@ -42,15 +42,15 @@ const affiliateLines = (affiliate: Affiliate, { paint }: Screen): string[] => [
   ]),
 ];
 
-/** The code's earnings. A debt is shown only where there is one. */
 const affiliateCreditLines = (credit: AffiliateCredit, screen: Screen): string[] => [
   ...affiliateLines(credit, screen),
   ...fieldLines(screen.paint.dim, [
     ['Bookings', String(credit.bookings_count)],
     ['Pending', screen.paint.usdc(credit.pending_amount_decimal)],
     ['Paid', screen.paint.usdc(credit.paid_amount_decimal)],
-    ...(credit.owed_amount > 0
-      ? [['Owed', `${screen.paint.usdc(credit.owed_amount_decimal)}  refunded after it was paid`] as const]
-      : []),
+    [
+      'Owed',
+      credit.owed_amount > 0 ? `${screen.paint.usdc(credit.owed_amount_decimal)}  refunded after it was paid` : null,
+    ],
   ]),
 ];

@@ -2,8 +2,8 @@ import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { findPlaces } from '../../../kernel/domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { tableLines, type View } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
+import { listView } from '../../view/index.ts';
 import type { ListedAirport } from './result.ts';
 import type * as spec from './spec.ts';
 
@@ -21,35 +21,18 @@ export const airports: Run<typeof spec.airports> = async ({ terminal }, { text =
       fix: didYouMean(wanted, cities) || 'Try the city, the airport name or its three-letter code.',
     });
   }
-  const airportsFound = found
-    .slice(0, limit)
-    .map(
-      ({ iata, name, city, country, timeZone }): ListedAirport => ({ iata, name, city, country, time_zone: timeZone }),
-    );
-  terminal.result({ airports: airportsFound }, view);
+  const listed = found.slice(0, limit).map(({ timeZone: time_zone, size: _, ...one }) => ({ ...one, time_zone }));
+  terminal.result({ airports: listed }, view);
   return 0;
 };
 
-const view: View<{ airports: readonly ListedAirport[] }> = {
-  list: 'airports',
-  lines: (document, { paint, width }) =>
-    tableLines(
-      [
-        { title: 'Code' },
-        { title: 'City' },
-        { title: 'Airport', cuts: true },
-        { title: 'Country' },
-        ...(width >= 100 ? [{ title: 'Time zone' }] : []),
-      ],
-      document.airports.map((one) => [
-        paint.bold(one.iata),
-        one.city,
-        one.name,
-        one.country,
-        ...(width >= 100 ? [one.time_zone] : []),
-      ]),
-      paint.dim,
-      width,
-    ),
-  rows: (document) => document.airports.map((one) => [one.iata, one.city, one.name, one.country, one.time_zone]),
-};
+const view = listView('airports', {
+  columns: ({ paint, width }) => [
+    { title: 'Code', cell: ({ iata }) => paint.bold(iata) },
+    { title: 'City', cell: ({ city }) => city },
+    { title: 'Airport', cuts: true, cell: ({ name }) => name },
+    { title: 'Country', cell: ({ country }) => country },
+    ...(width >= 100 ? [{ title: 'Time zone', cell: (one: ListedAirport) => one.time_zone }] : []),
+  ],
+  row: (one: ListedAirport) => [one.iata, one.city, one.name, one.country, one.time_zone],
+});

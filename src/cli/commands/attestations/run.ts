@@ -1,17 +1,9 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import {
-  fieldLines,
-  fromNow,
-  listLines,
-  type Paint,
-  type Screen,
-  utcTime,
-  type View,
-} from '../../../terminal/index.ts';
-import type { AttestationRecord, AttestationRecords, OpenedAttestation } from '../../../wire/partner/index.ts';
+import { fieldLines, fromNow, type Paint, type Screen, utcTime } from '../../../terminal/index.ts';
+import type { AttestationRecord, OpenedAttestation } from '../../../wire/partner/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { nextLines, printPlan } from '../../view/index.ts';
+import { listView, nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
@@ -24,7 +16,7 @@ export const attestationsList: Run<typeof spec.attestationsList> = async ({ term
   return 0;
 };
 
-/** One, with the customer data that it is about. The look is in the audit trail. */
+/** Shows one with its customer data; the audit trail records the look. */
 export const attestationShow: Run<typeof spec.attestationsShow> = async (context, { attestationId }) => {
   const { terminal, session, signal } = context;
   await session.work();
@@ -35,12 +27,13 @@ export const attestationShow: Run<typeof spec.attestationsShow> = async (context
 };
 
 /**
- * A person's verdict, which counts also against an earlier one. Asks first.
+ * Records a person's verdict, even against an earlier one. Asks first.
  * @throws Problem `attestation_not_found`, `declined`
  */
-export const attestationDecide: Run<typeof spec.attestationsDecide> = async (context, given) => {
-  const { terminal, session, signal, globals } = context;
-  const { attestationId, verdict, reason } = given;
+export const attestationDecide: Run<typeof spec.attestationsDecide> = async (
+  { terminal, session, signal, globals },
+  { attestationId, verdict, reason },
+) => {
   await session.work();
   const desk = await session.partnerDesk();
   const words = verdict === 'passed' ? 'Pass it' : 'Reject it';
@@ -48,7 +41,7 @@ export const attestationDecide: Run<typeof spec.attestationsDecide> = async (con
     const listed = (await desk.attestations({ signal })).attestations.find(
       ({ attestation_id }) => attestation_id === attestationId,
     );
-    // One that passed is not listed any more; who asks for it by its id looks at it.
+    // Passed ones leave the list; reading one by its id is a look in the audit trail.
     const now = listed ?? (await desk.attestation(attestationId, { signal }));
     const step = `${words}: ${now.type} of ${now.customer_id}, which ${STATES[now.state]}.`;
     if (globals.dryRun) return printPlan(terminal, [step], { attestation_id: attestationId, verdict });
@@ -56,11 +49,8 @@ export const attestationDecide: Run<typeof spec.attestationsDecide> = async (con
     terminal.note(step);
     if (!(await prompts.confirm('Record this decision?', false))) throw problem('declined');
   }
-  const decided = await desk.decideAttestation(
-    attestationId,
-    { verdict, ...(reason === undefined ? {} : { reason }) },
-    { signal },
-  );
+  const decision = { verdict, ...(reason !== undefined && { reason }) };
+  const decided = await desk.decideAttestation(attestationId, decision, { signal });
   terminal.result(decided, {
     lines: ({ type, customer_id, state }, { paint }) => [
       `${state === 'passed' ? paint.good('✓') : paint.bad('✗')} ${type} of ${customer_id}: ${state}`,
@@ -80,26 +70,23 @@ const stateText = (state: AttestationRecord['state'], paint: Paint): string =>
 
 const typeWords = (type: string): string => statusWords(type).replace(/^Aml\b/, 'AML');
 
-const attestationsView = (nowMs: number): View<AttestationRecords> => ({
-  list: 'attestations',
-  lines: ({ attestations }, screen) =>
-    attestations.length === 0
-      ? ['No attestations are waiting for a decision.']
-      : listLines(screen, attestations, [
-          { title: 'Id', cell: (one) => one.attestation_id },
-          { title: 'Type', cuts: true, cell: (one) => typeWords(one.type) },
-          { title: 'Customer', cuts: true, cell: (one) => one.customer_id },
-          { title: 'State', cell: ({ state }) => stateText(state, screen.paint) },
-          { title: 'Since', cell: (one) => fromNow(one.started_at, nowMs) },
-        ]),
-  rows: ({ attestations }) =>
-    attestations.map((one) => [one.attestation_id, one.type, one.customer_id, one.state, one.started_at]),
-});
+const attestationsView = (nowMs: number) =>
+  listView('attestations', {
+    none: 'No attestations are waiting for a decision.',
+    columns: ({ paint }) => [
+      { title: 'Id', cell: (one) => one.attestation_id },
+      { title: 'Type', cuts: true, cell: (one) => typeWords(one.type) },
+      { title: 'Customer', cuts: true, cell: (one) => one.customer_id },
+      { title: 'State', cell: ({ state }) => stateText(state, paint) },
+      { title: 'Since', cell: (one) => fromNow(one.started_at, nowMs) },
+    ],
+    row: (one: AttestationRecord) => [one.attestation_id, one.type, one.customer_id, one.state, one.started_at],
+  });
 
-/** A file's base64 is longer than what a person types, and is for programs: `--json` has it. */
+/** The base64 of a file is longer than anything typed, and is for programs: `--json` has it. */
 const LONGEST_SHOWN = 2_000;
 
-/** One, with the data that it is about: a line for each field, and the size of each file. */
+/** A line for each field of its data, with the size of each file. */
 const openedAttestationLines = (one: OpenedAttestation, { paint }: Screen): string[] => [
   `${paint.bold(one.attestation_id)}  ${STATES[one.state]}`,
   ...fieldLines(paint.dim, [
@@ -115,11 +102,11 @@ const openedAttestationLines = (one: OpenedAttestation, { paint }: Screen): stri
     ? ['Its data has been deleted.']
     : fieldLines(
         paint.dim,
-        one.data.flatMap((piece) => fieldsOf(piece, '')),
+        one.data.flatMap((piece) => fieldsOf(piece)),
       )),
 ];
 
-function fieldsOf(value: unknown, path: string): [string, string][] {
+function fieldsOf(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).flatMap(([name, inner]) => fieldsOf(inner, path ? `${path}.${name}` : name));
   }

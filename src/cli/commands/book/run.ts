@@ -33,8 +33,8 @@ import type * as spec from './spec.ts';
 type BookOptions = OptionsOf<typeof spec.book>;
 
 /**
- * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. An earlier run of the same
- * command is never repeated: it only waits for a booking under way, and sends a signed payment again.
+ * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. Never repeats an earlier run of the
+ * same command: only waits for a booking under way, and sends a signed payment again.
  */
 export const book: Run<typeof spec.book> = async (context, options) => {
   const { terminal, session, signal } = context;
@@ -57,7 +57,7 @@ export const book: Run<typeof spec.book> = async (context, options) => {
   });
 };
 
-/** Ends work on a booking that was cut off with where its money is. */
+/** Says where the money of a booking is when its work is cut off. */
 async function guarded<T>(
   context: CommandContext,
   options: BookOptions,
@@ -71,7 +71,7 @@ async function guarded<T>(
   }
 }
 
-/** The same booking once more, with what it was given. */
+/** The command that continues the same booking. */
 function againOf({ terminal }: CommandContext, options: BookOptions): NextStep {
   const { intentId, passengers, traveller, refundWallet } = options;
   const named = refundWallet === undefined ? [] : ['--refund-wallet', refundWallet];
@@ -83,7 +83,7 @@ function againOf({ terminal }: CommandContext, options: BookOptions): NextStep {
   return farelock`book ${intentId} --passengers ${passengers} ${named}`;
 }
 
-/** Paid: by the service's record, or by an answer that came here before the record had it. */
+/** True for a booking that is paid: on the service's record, or by an answer that came here before the record had it. */
 async function isUnderWay({ session }: CommandContext, intent: Intent): Promise<boolean> {
   if (intent.booking_requested_at !== null) return true;
   const signed = await signedBooking(await session.store(), intent);
@@ -108,7 +108,7 @@ export async function checkUnchanged({ signal }: CommandContext, flights: Flight
   }
 }
 
-/** Books what a person has agreed to pay, and waits for the end unless that is not wanted. */
+/** Books after a person's agreement to pay, and waits for the end unless --no-wait is given. */
 export async function bookAgreed(
   context: CommandContext,
   options: BookOptions,
@@ -163,17 +163,11 @@ async function finish(
   payment: PaymentReceipt | null,
 ): Promise<0 | 8> {
   const { terminal, clock, session } = context;
-  let intent = start;
   // First, for however this run ends: the booking may wait for a person.
   if (!payment) await settleBookingPayments(context, start);
-  const giveUpAtMs = clock.now() + USUAL_BOOKING_MS;
-  while (options.wait && !hasEnded(intent)) {
-    const stage = moneyStage(intent, clock.now());
-    if (stage === 'review') throw inReview(context, intent);
-    terminal.phase(bookingPhase(intent, stage));
-    intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
-    if (!hasEnded(intent) && clock.now() >= giveUpAtMs) throw problem('timed_out');
-  }
+  const intent = options.wait
+    ? await untilEnded(context, flights, start, bookingPhase, clock.now() + USUAL_BOOKING_MS)
+    : start;
   const store = await session.store();
   if (hasEnded(intent)) {
     terminal.ended(intent.status === 'booked' ? 'The flight is booked.' : 'The money went back.');
@@ -195,8 +189,31 @@ async function finish(
   return 0;
 }
 
+/**
+ * Waits until a paid booking has ended.
+ * @throws Problem `booking_in_review`, `timed_out`
+ */
+export async function untilEnded(
+  context: CommandContext,
+  flights: FlightsClient,
+  start: Intent,
+  phase: typeof bookingPhase,
+  giveUpAtMs = Number.POSITIVE_INFINITY,
+): Promise<Intent> {
+  const { terminal, clock } = context;
+  let intent = start;
+  while (!hasEnded(intent)) {
+    const stage = moneyStage(intent, clock.now());
+    if (stage === 'review') throw inReview(context, intent);
+    terminal.phase(phase(intent, stage));
+    intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
+    if (!hasEnded(intent) && clock.now() >= giveUpAtMs) throw problem('timed_out');
+  }
+  return intent;
+}
+
 /** A person decides, and may take hours: the command does not wait for it. */
-export const inReview = ({ clock }: CommandContext, intent: Intent) =>
+const inReview = ({ clock }: CommandContext, intent: Intent) =>
   problem('booking_in_review', {
     message: (usdc) => reviewText(intent, clock.now(), usdc),
     detail: {

@@ -3,14 +3,13 @@ import { formatSol, formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service/index.ts';
-import { fieldLines, type Screen, tableLines } from '../../../terminal/index.ts';
+import { fieldLines, listLines, type Screen } from '../../../terminal/index.ts';
 import { loadWalletConnection } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import { clusterInUse, onCluster } from './in-use.ts';
 import type * as spec from './spec.ts';
 
-/** Compares what the cluster has with what a service needs. Exit 8 where that is not enough. */
 export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, options) => {
   const { terminal } = context;
   const desk = await clusterInUse(context, options);
@@ -27,13 +26,9 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
         ['Network', document.network],
         ['Program', document.program.address],
         ['', programWords(document.program, screen)],
-        ...(document.program.slot === null
-          ? []
-          : ([['Can change it', document.program.upgrade_authority ?? 'nobody']] as const)),
+        ['Can change it', document.program.slot === null ? null : (document.program.upgrade_authority ?? 'nobody')],
         ['USDC', document.mint.address],
-        ...(document.mint.decimals === null
-          ? ([['', screen.paint.bad('There is no such mint on this cluster.')]] as const)
-          : []),
+        ['', document.mint.decimals === null ? screen.paint.bad('There is no such mint on this cluster.') : null],
       ]),
       '',
       ...walletLines(document.wallets, screen),
@@ -52,7 +47,7 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
   return isOk ? 0 : 8;
 };
 
-/** The operator's wallets of this home, which are made where there are none yet. */
+/** Makes wallets that this home does not have yet. */
 export const clusterKeys: Run<typeof spec.clusterKeys> = async (context, options) => {
   const { terminal, globals } = context;
   if (globals.dryRun)
@@ -78,7 +73,6 @@ export const clusterKeys: Run<typeof spec.clusterKeys> = async (context, options
   return 0;
 };
 
-/** Play money for the wallets that need some. */
 export const clusterFund: Run<typeof spec.clusterFund> = async (context, options) => {
   const { terminal, globals } = context;
   const lamports = options.sol ?? 10_000_000_000n;
@@ -107,10 +101,11 @@ export const clusterFund: Run<typeof spec.clusterFund> = async (context, options
   return 0;
 };
 
-type Faucet = (to: Address, lamports: bigint) => Promise<string>;
-
-/** The faucet of the cluster, once what it gave has landed. */
-async function faucetOf(context: CommandContext, desk: ClusterDesk): Promise<Faucet> {
+/** Gives once the transaction has landed. */
+async function faucetOf(
+  context: CommandContext,
+  desk: ClusterDesk,
+): Promise<(to: Address, lamports: bigint) => Promise<string>> {
   const { faucet, cluster } = desk;
   if (faucet) return (to, lamports) => faucet.airdropSol(to, lamports);
   const { session, clock, signal } = context;
@@ -160,22 +155,11 @@ const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: Ope
   usdc: usdcAtomic === null ? null : formatUsdc(usdcAtomic),
 });
 
-const walletLines = (wallets: readonly ReturnType<typeof shownWallet>[], { paint, width }: Screen): string[] =>
-  tableLines(
-    [
-      'Wallet',
-      'Address',
-      { title: 'SOL', align: 'right' },
-      { title: 'Needs', align: 'right' },
-      { title: 'USDC', align: 'right', rank: 1 },
-    ],
-    wallets.map((one) => [
-      one.role,
-      one.address,
-      one.is_enough ? one.sol : paint.bad(one.sol),
-      one.needs_sol === '0' ? '–' : one.needs_sol,
-      one.usdc ?? '–',
-    ]),
-    paint.dim,
-    width,
-  );
+const walletLines = (wallets: readonly ReturnType<typeof shownWallet>[], screen: Screen): string[] =>
+  listLines(screen, wallets, [
+    { title: 'Wallet', cell: ({ role }) => role },
+    { title: 'Address', cell: ({ address }) => address },
+    { title: 'SOL', align: 'right', cell: (one) => (one.is_enough ? one.sol : screen.paint.bad(one.sol)) },
+    { title: 'Needs', align: 'right', cell: (one) => (one.needs_sol === '0' ? '–' : one.needs_sol) },
+    { title: 'USDC', align: 'right', rank: 1, cell: ({ usdc }) => usdc ?? '–' },
+  ]);

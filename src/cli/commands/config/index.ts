@@ -30,7 +30,7 @@ export const withProfile = (
   change: (own: SettingValues) => SettingValues,
 ): UserSettings => ({ ...settings, profiles: { ...settings.profiles, [name]: change(settings.profiles[name] ?? {}) } });
 
-/** An RPC provider's key is often in its address; a list is for screens and logs. */
+/** Hides the key that the address of an RPC provider often has: lists are for screens and logs. */
 export const withoutSecrets = (key: string, value: string): string =>
   key.endsWith('_url') ? shownUrls(rpcNames(value)) : value;
 

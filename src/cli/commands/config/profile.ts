@@ -3,7 +3,6 @@ import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { shownUrls } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/index.ts';
-import { tableLines, type View } from '../../../terminal/index.ts';
 import {
   changeUserSettings,
   isProfileName,
@@ -17,14 +16,13 @@ import {
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
-import { nextLines } from '../../view/index.ts';
+import { listView, nextLines } from '../../view/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 type ListedProfile = DocumentOf<typeof result.configProfileList>['profiles'][number];
 
-/** The profiles that there are; the one in use is marked. */
 export const profileList: Run<typeof spec.configProfileList> = async (context) => {
   const { profile } = await settingsInEffect(context);
   const { readOwnSettings } = await loadWrite();
@@ -47,25 +45,18 @@ export const profileList: Run<typeof spec.configProfileList> = async (context) =
 const shownOrNull = (address: string | undefined): string | null =>
   address === undefined ? null : shownUrls(rpcNames(address));
 
-const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
-  list: 'profiles',
-  lines: ({ profiles }, { paint }) =>
-    tableLines(
-      [' ', 'Profile', 'Flights', 'Partner', 'Cluster'],
-      profiles.map((one) => [
-        one.used ? paint.good('*') : '',
-        one.name,
-        one.flights_url ?? '–',
-        one.partner_url ?? '–',
-        one.cluster ?? '–',
-      ]),
-      paint.dim,
-    ),
-  rows: ({ profiles }) =>
-    profiles.map((one) => [one.used ? '*' : '', one.name, one.flights_url, one.partner_url, one.cluster]),
-};
+const profilesView = listView('profiles', {
+  columns: ({ paint }) => [
+    { title: ' ', cell: ({ used }) => (used ? paint.good('*') : '') },
+    { title: 'Profile', cell: ({ name }) => name },
+    { title: 'Flights', cell: (one) => one.flights_url ?? '–' },
+    { title: 'Partner', cell: (one) => one.partner_url ?? '–' },
+    { title: 'Cluster', cell: ({ cluster }) => cluster ?? '–' },
+  ],
+  row: (one: ListedProfile) => [one.used ? '*' : '', one.name, one.flights_url, one.partner_url, one.cluster],
+});
 
-/** Adds a profile. One that is there is never written over. */
+/** Adds a profile; never overwrites an existing one. */
 export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, options) => {
   const { session, terminal, clock } = context;
   const { name } = options;
@@ -113,7 +104,6 @@ function settingsGiven(options: object): SettingValues {
   return settings;
 }
 
-/** Makes a profile the one of commands that name none. */
 export const profileUse: Run<typeof spec.configProfileUse> = (context, { name }) => useProfile(context, name);
 
 export async function useProfile(context: CommandContext, name: string): Promise<0> {
@@ -130,7 +120,7 @@ export async function useProfile(context: CommandContext, name: string): Promise
   return 0;
 }
 
-/** Removes a profile; the key files that it names stay. */
+/** Keeps the key files that the profile names. */
 export const profileRemove: Run<typeof spec.configProfileRemove> = async (context, { name }) => {
   const { session, terminal, clock, globals } = context;
   if (globals.dryRun) return planned(context, `Remove profile ${name}.`);

@@ -3,7 +3,7 @@ import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock, shell } from '../../../kernel/shell-word.ts';
 import { writeWhole } from '../../../kernel/storage.ts';
-import { tableLines, type View } from '../../../terminal/index.ts';
+import type { ListColumn, Screen } from '../../../terminal/index.ts';
 import {
   changeUserSettings,
   type Environment,
@@ -24,20 +24,20 @@ import {
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
+import { listView } from '../../view/index.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 type ListedSetting = DocumentOf<typeof result.configGet>;
 
-/** The settings in effect, each with what it comes from. */
 export const configList: Run<typeof spec.configList> = async (context, { showOrigin }) => {
   const settings = await settingsInEffect(context);
   const listed: ListedSetting[] = [
     { key: 'profile', ...settings.profile },
     ...KEPT_NAMES.map((key) => listedSetting(settings, key)),
   ];
-  context.terminal.result({ settings: listed }, listView(showOrigin === true));
+  context.terminal.result({ settings: listed }, listedView(showOrigin === true));
   return 0;
 };
 
@@ -51,26 +51,25 @@ function listedSetting(settings: Settings, key: KeptName): ListedSetting {
 const embedded = (key: KeptName): string | null =>
   key === 'flights_url' || key === 'partner_url' || key === 'rpc_url' ? 'embedded' : null;
 
-const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[] }> => ({
-  list: 'settings',
-  lines: ({ settings }, { paint, width }) =>
-    tableLines(
-      ['Setting', { title: 'Value', cuts: true }, ...(showOrigin ? [{ title: 'From', cuts: true }] : [])],
-      settings.map(({ key, value, origin, source }) => [
-        key,
-        value ?? paint.dim('–'),
-        ...(showOrigin ? [paint.dim(source === null ? origin : `${origin}  ${source}`)] : []),
-      ]),
-      paint.dim,
-      width,
-    ),
-  rows: ({ settings }) =>
-    settings.map(({ key, value, origin, source }) => (showOrigin ? [key, value, origin, source] : [key, value])),
+const listedView = (showOrigin: boolean) =>
+  listView('settings', {
+    columns: (screen) => [
+      { title: 'Setting', cell: ({ key }) => key },
+      { title: 'Value', cuts: true, cell: ({ value }) => value ?? screen.paint.dim('–') },
+      ...(showOrigin ? [originColumn(screen)] : []),
+    ],
+    row: ({ key, value, origin, source }: ListedSetting) => (showOrigin ? [key, value, origin, source] : [key, value]),
+  });
+
+const originColumn = ({ paint }: Screen): ListColumn<ListedSetting> => ({
+  title: 'From',
+  cuts: true,
+  cell: ({ origin, source }) => paint.dim(source === null ? origin : `${origin}  ${source}`),
 });
 
 type ShownSetting = DocumentOf<typeof result.configShow>['settings'][number];
 
-/** Every setting of the table with its source, or those that are set. A wrong value is shown as wrong, and ends nothing. */
+/** Shows every setting of the table, or those that are set. A wrong value is shown as wrong, and ends nothing. */
 export const configShow: Run<typeof spec.configShow> = async (context, { effective }) => {
   const { environment } = context;
   const wrong = new Map(wrongVariables(environment).map(({ name, problem }) => [name, problem]));
@@ -100,32 +99,22 @@ function inEffect(key: SettingName, settings: Settings, environment: Environment
   return { value: secret ? null : withoutSecrets(key, given.text), origin: given.origin, source: given.source };
 }
 
-const shownView: View<{ settings: readonly ShownSetting[] }> = {
-  list: 'settings',
-  lines: ({ settings }, { paint, width }) =>
-    settings.length === 0
-      ? ['Nothing is set.']
-      : tableLines(
-          ['Setting', { title: 'Value', cuts: true }, { title: 'From', cuts: true }],
-          settings.map(({ key, value, origin, source, secret, wrong }) => [
-            key,
-            wrong === null ? (secret && source !== null ? '(set)' : (value ?? paint.dim('–'))) : paint.bad(wrong),
-            paint.dim(source === null ? origin : `${origin}  ${source}`),
-          ]),
-          paint.dim,
-          width,
-        ),
-  rows: ({ settings }) =>
-    settings.map(({ key, value, origin, source, secret, wrong }) => [
-      key,
-      secret && source !== null ? '(set)' : value,
-      origin,
-      source,
-      wrong,
-    ]),
-};
+const valueText = ({ value, source, secret }: ShownSetting) => (secret && source !== null ? '(set)' : value);
 
-/** One setting in effect, as it is: for scripts. */
+const shownView = listView('settings', {
+  none: 'Nothing is set.',
+  columns: (screen) => [
+    { title: 'Setting', cell: ({ key }) => key },
+    {
+      title: 'Value',
+      cuts: true,
+      cell: (one) => (one.wrong === null ? (valueText(one) ?? screen.paint.dim('–')) : screen.paint.bad(one.wrong)),
+    },
+    originColumn(screen),
+  ],
+  row: (one: ShownSetting) => [one.key, valueText(one), one.origin, one.source, one.wrong],
+});
+
 export const configGet: Run<typeof spec.configGet> = async (context, { key }) => {
   const settings = await settingsInEffect(context);
   const name = key === 'profile' ? null : keptNamed(key);
@@ -138,7 +127,7 @@ export const configGet: Run<typeof spec.configGet> = async (context, { key }) =>
   return 0;
 };
 
-/** Sets a setting of the profile in use, or of --profile. A key is read from standard input into a file of its own. */
+/** Keeps a key that standard input holds in a file of its own. */
 export const configSet: Run<typeof spec.configSet> = async (context, { key, value }) => {
   if (key === 'profile') {
     const { useProfile } = await import('./profile.ts');
@@ -159,7 +148,6 @@ export const configSet: Run<typeof spec.configSet> = async (context, { key, valu
   return 0;
 };
 
-/** Takes a setting of the profile away. */
 export const configUnset: Run<typeof spec.configUnset> = async (context, { key }) => {
   const { session, terminal, clock, globals } = context;
   const named = isSecretName(key) ? `${key}_file` : key;
@@ -180,16 +168,13 @@ export const configUnset: Run<typeof spec.configUnset> = async (context, { key }
   return 0;
 };
 
-/** A cluster is named in one way: setting one takes the other away. */
+/** Removes the other name of a cluster: it is named in one way. */
 function withoutRival(own: SettingValues, setting: SettingName): SettingValues {
   const { rpc_url: _url, cluster: _cluster, ...rest } = own;
   return setting === 'rpc_url' || setting === 'cluster' ? rest : own;
 }
 
-/**
- * The profile that a change is for. One that addresses in the environment make has no place in the file.
- * @throws Problem `usage`
- */
+/** @throws Problem `usage` for a profile made of addresses in the environment, which has no place in the file */
 function changedProfile({ session }: CommandContext): string {
   const { name } = session.profile;
   if (isProfileName(name)) return name;
@@ -220,7 +205,7 @@ function checkPlace(profile: string, name: KeptName): void {
   });
 }
 
-/** A secret is never a setting's value: it is kept in a private file, and the setting names the file. */
+/** Secrets are no settings: a private file keeps each, and a setting names the file. */
 const SECRET_NAMES = ['api_key', 'customer_token', 'operator_key'] as const;
 
 type SecretName = (typeof SECRET_NAMES)[number];

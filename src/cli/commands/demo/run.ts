@@ -9,31 +9,23 @@ import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { loadToken } from '../../../solana/index.ts';
-import { fieldLines, type Paint, tableLines, utcTime, wrap } from '../../../terminal/index.ts';
+import { fieldLines, type ListColumn, listLines, type Paint, utcTime, wrap } from '../../../terminal/index.ts';
 import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../../wire/flights/index.ts';
-import { demoCutOff, waitForChange } from '../../interruption/index.ts';
+import { demoCutOff } from '../../interruption/index.ts';
 import { verifyIntent } from '../../paying/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { noteIntent, openSession, type Session } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import {
-  createdIntentLines,
-  fareFamilies,
-  hasEnded,
-  moneyStage,
-  orderLines,
-  searchLines,
-  statusLines,
-} from '../../view/flights/index.ts';
+import { createdIntentLines, fareFamilies, orderLines, searchLines, statusLines } from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
-import { inReview } from '../book/index.ts';
+import { untilEnded } from '../book/index.ts';
 import type * as spec from './spec.ts';
 
 type Account = Awaited<ReturnType<typeof readAccounts>>;
 
 /**
- * Atomic USDC where a journey can put it, null where there is no such account, and all there is of the coin on this
- * cluster. Before there is an intent, nothing is known of its treasury and vault.
+ * Reads the atomic USDC of each account that a journey touches, null for a missing one, and the supply of the coin on
+ * this cluster. Before there is an intent, its treasury and vault are not known.
  */
 async function readAccounts(session: Session, owner: Address, intent: Intent | null) {
   const [{ associatedTokenAddress, decodeMint }, cluster] = await Promise.all([loadToken(), session.cluster()]);
@@ -49,35 +41,27 @@ async function readAccounts(session: Session, owner: Address, intent: Intent | n
   };
 }
 
-function trailLines(
-  before: Account,
-  after: Account,
-  spent: { readonly ticket: number; readonly fees: bigint },
-  paint: Paint,
-): string[] {
-  const row = (name: string, from: bigint | null, to: bigint | null, none = '–') => {
-    // Before: there was none yet. After: there is none any more.
-    const difference = (to ?? 0n) - (from ?? 0n);
-    return [
-      name,
-      from === null ? '–' : formatUsdc(from),
-      to === null ? none : formatUsdc(to),
-      `${difference > 0n ? '+' : ''}${formatUsdc(difference)}`,
-    ];
+const TITLES = { wallet: 'Wallet', treasury: 'Treasury', vault: 'Escrow vault', supply: 'Total supply' } as const;
+
+function trailLines(before: Account, after: Account, booked: Intent, paint: Paint): string[] {
+  const held = (one: keyof Account, account: Account, none: string) => {
+    const amount = account[one];
+    return amount === null ? none : formatUsdc(amount);
   };
+  const changeOf = (one: keyof Account) => (after[one] ?? 0n) - (before[one] ?? 0n);
+  const ticket = BigInt(booked.escrow.amount);
+  // All that left the wallet beside the ticket.
+  const fees = -changeOf('wallet') - (booked.status === 'booked' ? ticket : 0n);
+  const columns: readonly ListColumn<keyof Account>[] = [
+    { title: 'USDC', cell: (one) => TITLES[one] },
+    { title: 'Before', align: 'right', cell: (one) => held(one, before, '–') },
+    { title: 'After', align: 'right', cell: (one) => held(one, after, one === 'vault' ? 'closed' : '–') },
+    { title: 'Change', align: 'right', cell: (one) => `${changeOf(one) > 0n ? '+' : ''}${formatUsdc(changeOf(one))}` },
+  ];
   return [
-    ...tableLines(
-      [{ title: 'USDC' }, ...['Before', 'After', 'Change'].map((title) => ({ title, align: 'right' as const }))],
-      [
-        row('Wallet', before.wallet, after.wallet),
-        row('Treasury', before.treasury, after.treasury),
-        row('Escrow vault', before.vault, after.vault, 'closed'),
-        row('Total supply', before.supply, after.supply),
-      ],
-      paint.dim,
-    ),
+    ...listLines({ paint }, ['wallet', 'treasury', 'vault', 'supply'], columns),
     '',
-    `Ticket ${formatUsdc(BigInt(spent.ticket))}, calls ${formatUsdc(spent.fees)}; network fees were the operator's.`,
+    `Ticket ${formatUsdc(ticket)}, calls ${formatUsdc(fees)}; network fees were the operator's.`,
   ];
 }
 
@@ -105,7 +89,7 @@ const TRAVELLER: Passenger = {
   phone_number: '+351912345678',
 };
 
-/** Plays the whole journey on the embedded stack, in a home of its own unless FARELOCK_HOME names one. */
+/** Uses a home of its own unless FARELOCK_HOME names one. */
 export const demo: Run<typeof spec.demo> = async (outer) => {
   const named = outer.environment.FARELOCK_HOME;
   const home = named || mkdtempSync(join(tmpdir(), 'farelock-demo-'));
@@ -174,7 +158,7 @@ async function journey(context: CommandContext, home: string, reached: { intent:
     createdIntentLines(intent, clock.now(), terminal.screen),
   );
 
-  // Only the escrow names the treasury: what it held at the start is what it holds now, without these two calls.
+  // Only the escrow names the treasury: at the start it held what it holds now, without these two payments.
   const { treasury } = await readAccounts(session, wallet.address, intent);
   const paid = parseUsdc(found.payment?.amount ?? '0') + parseUsdc(created.payment?.amount ?? '0');
   const before: Account = { ...start, treasury: (treasury ?? 0n) - paid };
@@ -195,7 +179,7 @@ async function journey(context: CommandContext, home: string, reached: { intent:
   const after = await readAccounts(session, wallet.address, intent);
   const finalEscrow = await escrowOf(session, intent);
   tell('7. The money trail, to the unit', [
-    ...trailLines(before, after, { ticket: intent.escrow.amount, fees: feesOf(before, after, booked.intent) }, paint),
+    ...trailLines(before, after, booked.intent, paint),
     '',
     ...escrowEndLines(finalEscrow, intent, paint),
   ]);
@@ -231,20 +215,17 @@ async function bookAndWait(
   payingFor: FlightsClient,
   intent: CreatedIntent,
 ): Promise<{ intent: Intent; fundedBy: string | null }> {
-  const { terminal, session, clock, signal } = context;
+  const { terminal, session, signal } = context;
   const flights = await session.flights({
     agreed: { kind: 'booking', amount: BigInt(intent.escrow.amount), isTyped: true },
   });
   signal.throwIfAborted();
   const { payment } = await flights.book(intent, [TRAVELLER], { onPhase: () => terminal.phase('Paying the escrow') });
-  let now = await payingFor.intent(intent.intent_id, { signal });
-  while (!hasEnded(now)) {
-    const stage = moneyStage(now, clock.now());
-    if (stage === 'review') throw inReview(context, now);
-    terminal.phase(stage === 'capturing' ? 'Capturing the escrow' : 'Ticketing');
-    now = await waitForChange(context, flights, now, stage);
-  }
-  return { intent: now, fundedBy: payment?.transaction ?? null };
+  const paid = await payingFor.intent(intent.intent_id, { signal });
+  const ended = await untilEnded(context, flights, paid, (_intent, stage) =>
+    stage === 'capturing' ? 'Capturing the escrow' : 'Ticketing',
+  );
+  return { intent: ended, fundedBy: payment?.transaction ?? null };
 }
 
 async function readOrder(
@@ -273,10 +254,6 @@ async function escrowOf(session: Session, intent: Intent) {
   const { address, program_id: program } = intent.escrow;
   return readEscrow(await session.cluster(), address as Address, [program as Address]);
 }
-
-/** The cost of the calls: all that left the wallet beside the ticket. */
-const feesOf = (before: Account, after: Account, intent: Intent): bigint =>
-  (before.wallet ?? 0n) - (after.wallet ?? 0n) - (intent.status === 'booked' ? BigInt(intent.escrow.amount) : 0n);
 
 const plain = <T>(trail: T): { [name in keyof T]: unknown } =>
   JSON.parse(

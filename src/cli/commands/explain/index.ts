@@ -1,27 +1,16 @@
 import connectCodes from '../../../kernel/domain/connect-codes.json' with { type: 'json' };
 import { fixOf, isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 
-/** The explanation of a code. */
-export interface Explanation {
-  readonly code: string;
-  readonly message: string;
-  readonly fix: string;
-  /** HTTP status; null: only the tool raises it. */
-  readonly status: number | null;
-  readonly exit: ProblemKind['exit'];
-  readonly retryable: boolean;
-}
-
 /** Connect's codes, which the partner service answers with beside our own reason (CONTRACT, section 10). */
 const CONNECT_CODE_TABLE = connectCodes as Readonly<Record<string, ProblemKind>>;
 
-/** Every code that can be explained: those of both services and the tool, and Connect's. */
+/** The codes of both services and the tool, and those of Connect. */
 export const explainedCodes = (): string[] => [
   ...new Set([...Object.keys(PROBLEMS), ...Object.keys(CONNECT_CODE_TABLE)]),
 ];
 
 /** Explains a code; null for an unknown one. A code that is both ours and Connect's is ours. */
-export function explanationOf(code: string): Explanation | null {
+export function explanationOf(code: string) {
   const kind: ProblemKind | undefined = isProblemCode(code)
     ? PROBLEMS[code]
     : Object.hasOwn(CONNECT_CODE_TABLE, code)

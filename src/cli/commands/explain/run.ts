@@ -3,10 +3,10 @@ import { type ProblemKind, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { type Explanation, explainedCodes, explanationOf } from './index.ts';
+import { explainedCodes, explanationOf } from './index.ts';
 import type * as spec from './spec.ts';
 
-/** The meaning of each exit code (CONTRACT, section 15): for scripts, and for the page about errors. */
+/** The meaning of each exit code (CONTRACT, section 15), for the page about errors too. */
 export const EXIT_CODES: Readonly<Record<0 | ProblemKind['exit'], string>> = {
   0: 'done, including an empty list',
   1: 'unexpected failure',
@@ -20,10 +20,7 @@ export const EXIT_CODES: Readonly<Record<0 | ProblemKind['exit'], string>> = {
   130: 'interrupted; says how to continue',
 };
 
-/**
- * Explains an error code, and what to do: of either service, of the tool, or of Connect.
- * @throws Problem `not_found` naming the codes that are nearly that
- */
+/** @throws Problem `not_found` naming similar codes */
 export const explain: Run<typeof spec.explain> = async ({ terminal }, { code }) => {
   const wanted = code
     .trim()
@@ -42,7 +39,7 @@ export const explain: Run<typeof spec.explain> = async ({ terminal }, { code }) 
   return 0;
 };
 
-const explanationView: View<Explanation> = {
+const explanationView: View<NonNullable<ReturnType<typeof explanationOf>>> = {
   lines: (explanation, { paint }) => [
     paint.bold(explanation.code),
     explanation.message,

@@ -1,16 +1,16 @@
 import type { NotedIntent } from '../../../client/journal/index.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { utcTime } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, isOwn, NOT_FROM_HERE, showFromChain, standingOf } from '../../paying/index.ts';
 import { notesOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { intentLines, moneyStage } from '../../view/flights/index.ts';
-import { bookCommand, nextLines } from '../../view/index.ts';
+import { bookCommand, listView, nextLines } from '../../view/index.ts';
 import { intentsNow } from './index.ts';
 import type { ListedIntent } from './result.ts';
 import type * as spec from './spec.ts';
 
-/** The intent as the service has it; its escrow as the chain has it while the service is silent. */
+/** Shows the intent of the service, or the escrow on chain while the service is silent. */
 export const intentShow: Run<typeof spec.intentShow> = async (context, { intentId }) => {
   const { terminal, session, clock } = context;
   await session.work();
@@ -33,13 +33,13 @@ export const intentShow: Run<typeof spec.intentShow> = async (context, { intentI
 
 const MOST_REFRESHED = 20;
 
-/** The intents made from here, newest first. Those that have not ended are asked for at the service. */
+/** Asks the service for those that have not ended. */
 export const intentList: Run<typeof spec.intentList> = async (context, { limit }) => {
   const { terminal, session } = context;
   await session.work();
   const store = await session.store();
   const open = await store.noted({ baseUrl: session.baseUrl, open: true, limit: MOST_REFRESHED });
-  // Their notes are what the list shows.
+  // The list shows their notes.
   for await (const _refreshed of intentsNow(context, open));
   const noted = await store.noted({ baseUrl: session.baseUrl, limit });
   terminal.result({ intents: noted.map(listed) }, intentsView);
@@ -62,31 +62,25 @@ function listed(noted: NotedIntent): ListedIntent {
   };
 }
 
-const intentsView: View<{ intents: ListedIntent[] }> = {
-  list: 'intents',
-  lines: ({ intents }, { paint, width }) => {
-    if (intents.length === 0) return ['No fares locked from here.'];
-    const roomy = width >= 100;
-    return tableLines(
-      ['Intent', 'Status', 'Route', { title: 'USDC', align: 'right' }, ...(roomy ? ['Created'] : [])],
-      intents.map((intent) => [
-        intent.intent_id,
-        intent.status === 'booked' ? paint.good('booked') : (intent.status ?? '–'),
-        intent.route ? `${intent.route.replace('-', ' → ')} ${intent.departure_date ?? ''}`.trimEnd() : '–',
-        intent.amount ?? '–',
-        ...(roomy ? [utcTime(intent.created_at)] : []),
-      ]),
-      paint.dim,
-    );
-  },
-  rows: ({ intents }) =>
-    intents.map((intent) => [
-      intent.intent_id,
-      intent.status,
-      intent.route,
-      intent.departure_date,
-      intent.amount,
-      intent.created_at,
-      intent.order_id,
-    ]),
-};
+const intentsView = listView('intents', {
+  none: 'No fares locked from here.',
+  columns: ({ paint, width }) => [
+    { title: 'Intent', cell: (one) => one.intent_id },
+    { title: 'Status', cell: ({ status }) => (status === 'booked' ? paint.good('booked') : (status ?? '–')) },
+    {
+      title: 'Route',
+      cell: ({ route, departure_date: date }) => (route ? `${route.replace('-', ' → ')} ${date ?? ''}`.trimEnd() : '–'),
+    },
+    { title: 'USDC', align: 'right', cell: ({ amount }) => amount ?? '–' },
+    ...(width >= 100 ? [{ title: 'Created', cell: (one: ListedIntent) => utcTime(one.created_at) }] : []),
+  ],
+  row: (one: ListedIntent) => [
+    one.intent_id,
+    one.status,
+    one.route,
+    one.departure_date,
+    one.amount,
+    one.created_at,
+    one.order_id,
+  ],
+});

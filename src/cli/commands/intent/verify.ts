@@ -1,13 +1,13 @@
 import { UNSAID } from '../../../client/base/index.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
-import { tableLines, utcTime, type View } from '../../../terminal/index.ts';
+import { listLines, utcTime, type View } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, recordFromChain, verifyIntent } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
 import type { Verification } from './result.ts';
 import type * as spec from './spec.ts';
 
-/** Checks the escrow on chain against the intent and what was agreed to here; exit 6 where they differ. */
+/** Compares the escrow on chain with the intent and the terms agreed to here; exit 6 where they differ. */
 export const intentVerify: Run<typeof spec.intentVerify> = async (context, { intentId, refundWallet }) => {
   const { terminal, session } = context;
   const said = await intentOrChain(context, intentId);
@@ -32,7 +32,6 @@ export const intentVerify: Run<typeof spec.intentVerify> = async (context, { int
   });
 };
 
-/** Adds what the lines alone do not say. */
 function wordsFor(checks: Verification['checks']): ProblemOptions {
   const [program] = checks;
   if (checks.length === 1 && program) {
@@ -55,22 +54,21 @@ function wordsFor(checks: Verification['checks']): ProblemOptions {
 const verificationView: View<Verification> = {
   lines: ({ escrow, checks, verified }, { paint }) => [
     `${paint.bold(escrow)}  ${verified ? paint.good('matches the intent') : paint.bad('does not match the intent')}`,
-    ...tableLines(
-      [{ title: ' ' }, { title: 'Check' }, { title: 'On chain' }, { title: verified ? '' : 'Expected' }],
-      checks.map(({ check, expected, found, ok }) => [
-        ok ? paint.good('✓') : paint.bad('✗'),
-        check.replaceAll('_', ' '),
-        worded(check, found, paint.usdc),
-        ok ? '' : worded(check, expected, paint.usdc),
-      ]),
-      paint.dim,
-    ),
+    ...listLines({ paint }, checks, [
+      { title: ' ', cell: ({ ok }) => (ok ? paint.good('✓') : paint.bad('✗')) },
+      { title: 'Check', cell: ({ check }) => check.replaceAll('_', ' ') },
+      { title: 'On chain', cell: ({ check, found }) => worded(check, found, paint.usdc) },
+      {
+        title: verified ? '' : 'Expected',
+        cell: ({ check, ok, expected }) => (ok ? '' : worded(check, expected, paint.usdc)),
+      },
+    ]),
   ],
   rows: ({ checks }) =>
     checks.map(({ check, expected, found, ok }) => [ok ? 'ok' : 'mismatch', check, expected, found]),
 };
 
-/** Amounts and instants as a person reads them; everything else as it is. */
+/** Writes amounts and instants for a person; the rest stays as it is. */
 function worded(check: string, value: string, usdc: Usdc): string {
   return value.replace(/\d+/g, (number) => {
     if (check === 'amount' || check === 'held') return usdc(BigInt(number));

@@ -1,12 +1,12 @@
 import { HOUR_MS, MINUTE_MS } from '../../../kernel/clock.ts';
-import { fieldLines, fromNow, listLines, type Paint, utcTime, type View } from '../../../terminal/index.ts';
-import type { OperatorKeys } from '../../../wire/flights/index.ts';
+import { fieldLines, fromNow, type Paint, utcTime, type View } from '../../../terminal/index.ts';
+import type { OperatorKey } from '../../../wire/flights/index.ts';
 import type { IssuedPartnerKey, PartnerKey } from '../../../wire/partner/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { printPlan } from '../../view/index.ts';
+import { listView, printPlan } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Changes keys; under --dry-run says in one step what it would do. */
+/** Changes keys; a dry run says what it would do, in one step. */
 async function change<T extends object>(
   { globals, terminal }: CommandContext,
   step: string,
@@ -20,7 +20,7 @@ async function change<T extends object>(
   return 0;
 }
 
-/** A secret, the only time that it is shown, above its facts. */
+/** Shows a secret, this one time, above its facts. */
 const secretView = <T>(view: (issued: T) => [secret: string, facts: Record<string, string>]): View<T> => ({
   lines(issued, { paint }) {
     const [secret, facts] = view(issued);
@@ -32,7 +32,6 @@ const revokedView: View<{ readonly name: string }> = {
   lines: ({ name }, { paint }) => [`${paint.good('✓')} Revoked ${name}`],
 };
 
-/** The operator keys, by name; never the keys themselves. */
 export const keysList: Run<typeof spec.keysList> = async ({ terminal, session, signal }, query) => {
   terminal.result(await (await session.operator()).keys(query, { signal }), keysView);
   return 0;
@@ -56,21 +55,16 @@ export const keysRevoke: Run<typeof spec.keysRevoke> = (context, { keyId }) =>
     revokedView,
   );
 
-const keysView: View<OperatorKeys> = {
-  list: 'keys',
-  lines: ({ keys, next_cursor }, screen) => [
-    ...listLines(screen, keys, [
-      { title: 'Key', cell: (key) => key.key_id },
-      { title: 'Name', cuts: true, cell: (key) => key.name },
-      { title: 'Last used', cell: (key) => utcTime(key.last_used_at) },
-      { title: 'State', cell: (key) => (key.revoked_at === null ? screen.paint.good('works') : 'revoked') },
-    ]),
-    ...(next_cursor === null ? [] : [screen.paint.dim(`More: --cursor ${next_cursor}`)]),
+const keysView = listView('keys', {
+  columns: ({ paint }) => [
+    { title: 'Key', cell: (key) => key.key_id },
+    { title: 'Name', cuts: true, cell: (key) => key.name },
+    { title: 'Last used', cell: (key) => utcTime(key.last_used_at) },
+    { title: 'State', cell: (key) => (key.revoked_at === null ? paint.good('works') : 'revoked') },
   ],
-  rows: ({ keys }) => keys.map((key) => [key.key_id, key.name, key.last_used_at, key.revoked_at]),
-};
+  row: (key: OperatorKey) => [key.key_id, key.name, key.last_used_at, key.revoked_at],
+});
 
-/** The keys of partners, by name; never the keys themselves. */
 export const partnerKeysList: Run<typeof spec.keysPartnerList> = async ({ terminal, session, signal, clock }) => {
   terminal.result(await (await session.partnerDesk()).keys({ signal }), partnerKeysView(clock.now()));
   return 0;
@@ -93,7 +87,6 @@ export const partnerKeysRevoke: Run<typeof spec.keysPartnerRevoke> = (context, {
     revokedView,
   );
 
-/** Puts a new key in the place of one that goes on for a while. */
 export const partnerKeysRotate: Run<typeof spec.keysPartnerRotate> = (context, { keyId, overlap }) => {
   const hours = overlap / HOUR_MS;
   return change(
@@ -105,7 +98,6 @@ export const partnerKeysRotate: Run<typeof spec.keysPartnerRotate> = (context, {
   );
 };
 
-/** A short-lived token for one customer. */
 export const customerTokenIssue: Run<typeof spec.keysToken> = (context, { customerId, ttl }) => {
   const minutes = ttl === undefined ? undefined : Math.max(1, Math.round(ttl / MINUTE_MS));
   return change(
@@ -120,20 +112,17 @@ export const customerTokenIssue: Run<typeof spec.keysToken> = (context, { custom
   );
 };
 
-const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey[] }> => ({
-  list: 'keys',
-  lines: ({ keys }, screen) =>
-    keys.length === 0
-      ? ['No partner keys.']
-      : listLines(screen, keys, [
-          { title: 'Key', cell: (key) => key.key_id },
-          { title: 'Partner', cell: (key) => key.partner_id },
-          { title: 'Name', cuts: true, cell: (key) => key.name },
-          { title: 'Last used', cell: ({ last_used_at: at }) => (at === null ? '–' : fromNow(at, nowMs)) },
-          { title: 'State', cell: (key) => stateText(key, nowMs, screen.paint) },
-        ]),
-  rows: ({ keys }) =>
-    keys.map((key) => [
+const partnerKeysView = (nowMs: number) =>
+  listView('keys', {
+    none: 'No partner keys.',
+    columns: ({ paint }) => [
+      { title: 'Key', cell: (key) => key.key_id },
+      { title: 'Partner', cell: (key) => key.partner_id },
+      { title: 'Name', cuts: true, cell: (key) => key.name },
+      { title: 'Last used', cell: ({ last_used_at: at }) => fromNow(at, nowMs) },
+      { title: 'State', cell: (key) => stateText(key, nowMs, paint) },
+    ],
+    row: (key: PartnerKey) => [
       key.key_id,
       key.partner_id,
       key.environment,
@@ -141,8 +130,8 @@ const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey[] }> =
       key.last_used_at,
       key.expires_at,
       key.revoked_at,
-    ]),
-});
+    ],
+  });
 
 function stateText(key: PartnerKey, nowMs: number, paint: Paint): string {
   if (key.revoked_at !== null) return 'revoked';

@@ -9,7 +9,6 @@ import {
   harmlessDocument,
   isSpoken,
   listLines,
-  type Output,
   type Paint,
   type Screen,
   type View,
@@ -17,7 +16,6 @@ import {
 import {
   type CheckedRow,
   checkRows,
-  type Journal,
   type JournalPlace,
   openJournal,
   openRows,
@@ -35,7 +33,8 @@ import {
 } from '../../apply/index.ts';
 import { confirmLive, type PartnerAccess, readSource, sourceName, utf8Of } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import type { ApplyPlan } from './result.ts';
+import type { DocumentOf } from '../../spec/published.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 type ApplyOptions = OptionsOf<typeof spec.partnerOrdersApply>;
@@ -50,12 +49,8 @@ export const ordersApply: Run<typeof spec.partnerOrdersApply> = async (context, 
   const { terminal, session, globals } = context;
   const { rows, digest } = await checkedFile(context, options.file);
   const access = await session.partner(options);
-  const environment = await access.environment();
-  const place: JournalPlace = {
-    resultsFile: options.results ?? resultsFileOf(options.file, digest),
-    digest,
-    environment,
-  };
+  const resultsFile = options.results ?? resultsFileOf(options.file, digest);
+  const place: JournalPlace = { resultsFile, digest, environment: await access.environment() };
   const before = readProgress(place);
   const retryFailed = options.retryFailed === true;
   const open = openRows(rows, before, retryFailed);
@@ -68,14 +63,13 @@ export const ordersApply: Run<typeof spec.partnerOrdersApply> = async (context, 
     refused: refusedEarlier(rows, before, retryFailed),
   });
   if (globals.dryRun) {
-    const shown = { dry_run: true as const, file: sourceName(options.file), rows: rows.length, plan };
-    terminal.result({ ...shown, done: rows.length - open.length }, planView);
+    const [file, done] = [sourceName(options.file), rows.length - open.length];
+    terminal.result({ dry_run: true, file, rows: rows.length, plan, done }, planView);
     return plan.some(({ kind }) => kind === 'refuse' || kind === 'hold') ? 8 : 0;
   }
   sayPlan(context, options.file, rows, plan);
   if (open.length > 0) {
-    const question = `Send ${counted(open.length, 'row')}?`;
-    await confirmLive(context, access, options.live === true, question);
+    await confirmLive(context, access, options.live === true, `Send ${counted(open.length, 'row')}?`);
     context.signal.throwIfAborted();
     await run(context, options, access, place, rows, orders);
   }
@@ -107,7 +101,7 @@ async function checkedFile(context: CommandContext, file: string): Promise<{ row
 const resultsFileOf = (file: string, digest: string): string =>
   `${file === '-' ? `farelock-apply-${digest.slice(0, 12)}` : file}.results.ndjson`;
 
-/** The orders of the rows as they are now; what the service does not know is left out. */
+/** Reads the orders of the rows, without those that the service does not know. */
 async function currentOrders(
   { terminal, signal }: CommandContext,
   { client }: PartnerAccess,
@@ -155,19 +149,11 @@ async function run(
   rows: readonly CheckedRow[],
   orders: ReadonlyMap<string, OrderStanding>,
 ): Promise<void> {
-  const { terminal, streams, clock, signal } = context;
+  const { clock, signal } = context;
   const retryFailed = options.retryFailed === true;
-  const journal: Journal = await openJournal(place);
+  const journal = await openJournal(place);
   try {
-    const total = rows.length;
-    const bar = createProgressBar({
-      stderr: streams.stderr,
-      paint: terminal.asideScreen.paint,
-      quiet: terminal.settings.quiet,
-      total,
-      done: total - openRows(rows, journal, retryFailed).length,
-      now: clock.now,
-    });
+    const bar = createProgressBar(context, rows.length, rows.length - openRows(rows, journal, retryFailed).length);
     const statuses = new Map([...orders].map(([id, { status }]) => [id, status]));
     try {
       const { stopped } = await runRows(
@@ -192,7 +178,7 @@ async function run(
   }
 }
 
-/** The problem that says what was done and how to go on: after Ctrl-C, --timeout, or a service that was away too long. */
+/** Says what was done and how to go on, after Ctrl-C, --timeout, or a service that was away too long. */
 function cutOff(
   { signal }: CommandContext,
   options: ApplyOptions,
@@ -215,7 +201,7 @@ function cutOff(
   });
 }
 
-/** Cut off while the orders were read: a row is sent only after the plan. */
+/** Says that no row was sent: the reading of the orders was cut off. */
 function unsent(options: ApplyOptions, reason: unknown): unknown {
   if (!isProblem(reason)) return reason;
   return problem(reason.code, {
@@ -226,33 +212,37 @@ function unsent(options: ApplyOptions, reason: unknown): unknown {
   });
 }
 
-const againCommand = ({ file, results, retryFailed, live, partner }: ApplyOptions) => {
-  const named = [given('--results', results), given('--partner', partner)].flat();
-  const switches = [...(retryFailed ? ['--retry-failed'] : []), ...(live ? ['--live'] : [])];
-  return farelock`partner orders apply ${file} ${named} ${switches}`;
-};
+const againCommand = ({ file, results, retryFailed, live, partner }: ApplyOptions) =>
+  farelock`partner orders apply ${file} ${[
+    ...(results === undefined ? [] : ['--results', results]),
+    ...(partner === undefined ? [] : ['--partner', partner]),
+    ...(retryFailed ? ['--retry-failed'] : []),
+    ...(live ? ['--live'] : []),
+  ]}`;
 
-const given = (flag: string, value: string | undefined): string[] => (value === undefined ? [] : [flag, value]);
-
-function sums({ results }: Pick<Progress, 'results'>): { applied: number; failures: RowResult[] } {
+function sums({ results }: Progress) {
   const all = [...results.values()].sort((a, b) => a.row - b.row);
-  const failures = all.filter(({ outcome }) => outcome !== 'applied');
+  const failures = all.flatMap(({ row, line, orderId, outcome, error }) =>
+    outcome === 'applied' ? [] : [{ row, line, orderId, outcome, error }],
+  );
   return { applied: all.length - failures.length, failures };
 }
 
 function sayResults({ terminal }: CommandContext, file: string, place: JournalPlace, rows: number): 0 | 8 {
   const { applied, failures } = sums(readProgress(place));
   const refused = failures.filter(({ outcome }) => outcome === 'refused').length;
-  const shown: ShownApply = {
-    file: sourceName(file),
-    rows,
-    applied,
-    refused,
-    held: failures.length - refused,
-    resultsFile: place.resultsFile,
-    failures: failures.map(({ row, line, orderId, outcome, error }) => ({ row, line, orderId, outcome, error })),
-  };
-  terminal.result(shown, applyView);
+  terminal.result(
+    {
+      file: sourceName(file),
+      rows,
+      applied,
+      refused,
+      held: failures.length - refused,
+      resultsFile: place.resultsFile,
+      failures,
+    },
+    applyView,
+  );
   if (failures.length > 0) {
     terminal.aside(['', 'Send refused rows again with --retry-failed, or put corrected rows into a new file.']);
   }
@@ -263,61 +253,72 @@ const CELLS = 24;
 const FRAME_MS = 80;
 
 /** How far a run is, on one line that changes in place; nothing off a terminal. */
-function createProgressBar(given: {
-  readonly stderr: Output;
-  readonly paint: Paint;
-  readonly quiet: boolean;
-  readonly total: number;
-  readonly done: number;
-  readonly now: () => number;
-}) {
-  const { stderr, paint, total, now } = given;
-  if (!stderr.isTTY || given.quiet || total === 0 || isSpoken(paint)) {
+function createProgressBar(
+  { terminal, streams: { stderr }, clock }: CommandContext,
+  total: number,
+  doneBefore: number,
+) {
+  const { paint } = terminal.asideScreen;
+  if (!stderr.isTTY || terminal.settings.quiet || total === 0 || isSpoken(paint)) {
     return { row: (_outcome: RowResult['outcome']) => undefined, end: () => undefined };
   }
   const live = createLive(stderr);
-  let done = given.done;
+  let done = doneBefore;
   let failed = 0;
   let drawnAtMs = Number.NEGATIVE_INFINITY;
+  /** `━━━━━━━━╌╌╌╌  213 of 500 rows  2 failed` */
   const draw = () => {
-    drawnAtMs = now();
-    live.draw([barLine({ done, failed, total }, paint)]);
+    drawnAtMs = clock.now();
+    const full = Math.floor((done / total) * CELLS);
+    const bar = `${paint.accent('━'.repeat(full))}${paint.dim('╌'.repeat(CELLS - full))}`;
+    const failures = failed === 0 ? '' : `  ${paint.bad(`${failed} failed`)}`;
+    live.draw([`${bar}  ${done} of ${counted(total, 'row')}${failures}`]);
   };
   draw();
   return {
     row(outcome: RowResult['outcome']) {
       done++;
       if (outcome !== 'applied') failed++;
-      if (done === total || now() - drawnAtMs >= FRAME_MS) draw();
+      if (done === total || clock.now() - drawnAtMs >= FRAME_MS) draw();
     },
     end: () => live.clear(),
   };
 }
 
-/** `━━━━━━━━╌╌╌╌  213 of 500 rows  2 failed` */
-function barLine({ done, failed, total }: { done: number; failed: number; total: number }, paint: Paint): string {
-  const full = total === 0 ? CELLS : Math.floor((done / total) * CELLS);
-  const bar = `${paint.accent('━'.repeat(full))}${paint.dim('╌'.repeat(CELLS - full))}`;
-  const said = `${bar}  ${done} of ${counted(total, 'row')}`;
-  return failed === 0 ? said : `${said}  ${paint.bad(`${failed} failed`)}`;
-}
-
 const MOST_SHOWN_ROWS = 20;
 
-/** The moves of a plan: each row of a short one, the sums of a long one, and always what will be refused. */
+/** Each row of a short plan or the sums of a long one, and always the refusals. */
 function planLines(plan: readonly PlannedRow[], { paint }: Screen): string[] {
   if (plan.length === 0) return ['Nothing is left to do.'];
   const wrong = plan.filter(({ kind }) => kind === 'refuse' || kind === 'hold');
-  const shown = wrong.slice(0, MOST_SHOWN_ROWS);
   return [
-    ...(plan.length <= MOST_SHOWN_ROWS ? rowLines(plan, paint) : sumLines(plan, paint)),
+    ...(plan.length <= MOST_SHOWN_ROWS
+      ? listLines({ paint }, plan, [
+          { title: 'Row', align: 'right', cell: ({ row }) => String(row) },
+          { title: 'Order', cell: ({ orderId }) => orderId },
+          { title: 'Move', cell: (row) => moveText(row, paint) },
+        ])
+      : listLines({ paint }, planSummary(plan), [
+          { title: 'Rows', align: 'right', cell: ({ rows }) => String(rows) },
+          { title: 'Move', cell: (sum) => moveText(sum, paint) },
+        ])),
     ...(wrong.length === 0 ? [] : ['', paint.bad(`${counted(wrong.length, 'row')} will not go through:`)]),
-    ...shown.map((row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.why}`),
-    ...(wrong.length > shown.length ? [`  and ${wrong.length - shown.length} more`] : []),
+    ...wrongLines(wrong, ({ why }) => why),
   ];
 }
 
-const moveText = ({ kind, from, to }: Pick<PlannedRow, 'kind' | 'from' | 'to'>, paint: Paint): string => {
+/** The first wrong rows, and how many more there are. */
+const wrongLines = <Row extends Pick<PlannedRow, 'row' | 'line' | 'orderId'>>(
+  wrong: readonly Row[],
+  whyOf: (row: Row) => string | null,
+): string[] => [
+  ...wrong.slice(0, MOST_SHOWN_ROWS).map((one) => `  row ${one.row} (line ${one.line}) ${one.orderId}: ${whyOf(one)}`),
+  ...(wrong.length > MOST_SHOWN_ROWS ? [`  and ${wrong.length - MOST_SHOWN_ROWS} more`] : []),
+];
+
+type Move = Pick<PlannedRow, 'kind' | 'from' | 'to'>;
+
+const moveText = ({ kind, from, to }: Move, paint: Paint): string => {
   switch (kind) {
     case 'move':
       return `${from} → ${to}`;
@@ -334,20 +335,7 @@ const moveText = ({ kind, from, to }: Pick<PlannedRow, 'kind' | 'from' | 'to'>, 
   }
 };
 
-const rowLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
-  listLines({ paint }, plan, [
-    { title: 'Row', align: 'right', cell: ({ row }) => String(row) },
-    { title: 'Order', cell: ({ orderId }) => orderId },
-    { title: 'Move', cell: (row) => moveText(row, paint) },
-  ]);
-
-const sumLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
-  listLines({ paint }, planSummary(plan), [
-    { title: 'Rows', align: 'right', cell: ({ rows }) => String(rows) },
-    { title: 'Move', cell: (sum) => moveText(sum, paint) },
-  ]);
-
-const planView: View<ApplyPlan> = {
+const planView: View<{ file: string; rows: number; plan: readonly PlannedRow[]; done: number }> = {
   list: 'plan',
   lines: ({ plan, rows, done, file }, screen) => [
     screen.paint.bold(
@@ -358,33 +346,17 @@ const planView: View<ApplyPlan> = {
   rows: ({ plan }) => plan.map((row) => [row.row, row.line, row.orderId, row.kind, row.from, row.to, row.why]),
 };
 
-interface ShownApply {
-  readonly file: string;
-  readonly rows: number;
-  readonly applied: number;
-  readonly refused: number;
-  readonly held: number;
-  readonly resultsFile: string;
-  /** The rows that were refused or held. */
-  readonly failures: readonly Pick<RowResult, 'row' | 'line' | 'orderId' | 'outcome' | 'error'>[];
-}
-
-const applyView: View<ShownApply> = {
-  lines({ rows, applied, refused, held, resultsFile, failures }, { paint }) {
-    const all = refused + held === 0;
-    const shown = failures.slice(0, MOST_SHOWN_ROWS);
-    return [
-      all
-        ? `${paint.good('✓')} ${counted(rows, 'row')} applied`
-        : `${paint.bad('✗')} ${applied} of ${counted(rows, 'row')} applied, ${refused} refused${held > 0 ? `, ${held} held back` : ''}`,
-      ...shown.map((row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.error?.message ?? row.outcome}`),
-      ...(failures.length > shown.length ? [`  and ${failures.length - shown.length} more`] : []),
-      `${paint.dim('Results')}  ${resultsFile}`,
-    ];
-  },
+const applyView: View<DocumentOf<typeof result.partnerOrdersApply>> = {
+  lines: ({ rows, applied, refused, held, resultsFile, failures }, { paint }) => [
+    refused + held === 0
+      ? `${paint.good('✓')} ${counted(rows, 'row')} applied`
+      : `${paint.bad('✗')} ${applied} of ${counted(rows, 'row')} applied, ${refused} refused${held > 0 ? `, ${held} held back` : ''}`,
+    ...wrongLines(failures, ({ error, outcome }) => error?.message ?? outcome),
+    `${paint.dim('Results')}  ${resultsFile}`,
+  ],
 };
 
-/** Where a wrong row stands and what is there: `row 3 (line 4, column 2) status "DONE"`. */
+/** The place and the value of a mistake: `row 3 (line 4, column 2) status "DONE"`. */
 function issuePath({ row, line, column, field, value }: RowIssue): string {
   const place = column ? `line ${line}, column ${column}` : `line ${line}`;
   return [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, type Problem, reworded } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { listLines, loadQr, type Screen, type View } from '../../../terminal/index.ts';
+import { loadQr, type Screen } from '../../../terminal/index.ts';
 import type {
   CreateOrderRequest,
   CreateOrderResponse,
@@ -10,11 +10,10 @@ import type {
 } from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import { nextLines, printPlan } from '../../view/index.ts';
+import { listView, nextLines, printPlan } from '../../view/index.ts';
 import { alignedAmounts, orderLines } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-/** The exchange that is asked for: country, direction, both currencies and the amount. */
 type Exchange = Pick<OptionsOf<typeof spec.partnerOffers>, 'country' | 'ramp' | 'from' | 'to' | 'amount' | 'method'>;
 
 const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
@@ -31,7 +30,7 @@ export const partnerOffers: Run<typeof spec.partnerOffers> = async (context, opt
   const { client } = await session.partner(options);
   const request: GetAvailablePartnersRequest = {
     ...exchangeOf(options),
-    ...(options.type === undefined ? {} : { partnerTypes: [...options.type] }),
+    ...(options.type !== undefined && { partnerTypes: [...options.type] }),
   };
   const offers = await client.offers(request, { signal });
   terminal.result(offers, offersView(options.to));
@@ -48,7 +47,7 @@ export const partnerOffers: Run<typeof spec.partnerOffers> = async (context, opt
   return 0;
 };
 
-/** Makes an order for a customer: here with an integration partner, or by going on at a redirect partner. */
+/** Orders for a customer, who continues on the partner's site with a redirect partner. */
 export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
@@ -56,13 +55,11 @@ export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context,
   const request: CreateOrderRequest = {
     partnerId: options.partnerId,
     ...exchangeOf(options),
-    ...(options.network === undefined ? {} : { network: options.network }),
-    ...(options.paymentDetailsDataId === undefined
-      ? {}
-      : { customerPaymentDetailsDataId: options.paymentDetailsDataId }),
-    ...(options.walletDataId === undefined ? {} : { customerWalletDataId: options.walletDataId }),
-    ...(options.walletAddress === undefined ? {} : { walletAddress: options.walletAddress }),
-    ...(options.customerIp === undefined ? {} : { customerIp: options.customerIp }),
+    ...(options.network !== undefined && { network: options.network }),
+    ...(options.paymentDetailsDataId !== undefined && { customerPaymentDetailsDataId: options.paymentDetailsDataId }),
+    ...(options.walletDataId !== undefined && { customerWalletDataId: options.walletDataId }),
+    ...(options.walletAddress !== undefined && { walletAddress: options.walletAddress }),
+    ...(options.customerIp !== undefined && { customerIp: options.customerIp }),
   };
   if (globals.dryRun) {
     const { from, amount, to, partnerId } = options;
@@ -92,39 +89,37 @@ export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context,
   }
 };
 
-/** A customer goes on with a phone: the address as a picture, for a person who sees it. */
+/** Draws the address for a customer who continues on a phone. */
 async function redirectQr({ terminal, streams }: CommandContext, url: string | undefined) {
   if (url === undefined || terminal.settings.json || !streams.stdout.isTTY) return null;
   const { qrLines } = await loadQr();
   return qrLines(url, terminal.screen);
 }
 
-/** The order may be there all the same: the same key finds it, and makes no second one. */
+/** Says that the same key finds an order that was made all the same, and makes no second one. */
 const unanswered = (error: Problem, key: string) =>
   reworded(error, { fix: `Run the same command again with --idempotency-key ${key}: it makes no second order.` });
 
-const offersView = (currency: string): View<{ readonly partners: readonly PartnerOffer[] }> => ({
-  list: 'partners',
-  lines({ partners }, screen) {
-    if (partners.length === 0) return ['No partner offers match.'];
-    const amounts = alignedAmounts(partners.map((offer) => offer.toAmount));
-    const terms = { title: 'Terms', cuts: true, cell: ({ termsUrl }: PartnerOffer) => termsUrl };
-    return listLines(screen, partners, [
-      { title: `Receives ${currency}`, align: 'right', cell: (_offer, index) => amounts[index] ?? '' },
-      { title: 'Partner', cuts: true, cell: ({ partnerName }) => partnerName },
-      { title: 'Partner id', cell: ({ partnerId }) => partnerId },
-      { title: 'Kind', cell: ({ type }) => kindWords(type) },
-      ...(screen.width >= 110 ? [terms] : []),
-    ]);
-  },
-  rows: ({ partners }) =>
-    partners.map((offer) => [offer.partnerId, offer.partnerName, offer.toAmount, offer.type, offer.termsUrl]),
-});
+const offersView = (currency: string) =>
+  listView('partners', {
+    none: 'No partner offers match.',
+    columns({ width }, partners) {
+      const amounts = alignedAmounts(partners.map((offer) => offer.toAmount));
+      const terms = { title: 'Terms', cuts: true, cell: ({ termsUrl }: PartnerOffer) => termsUrl };
+      return [
+        { title: `Receives ${currency}`, align: 'right', cell: (_offer, index) => amounts[index] ?? '' },
+        { title: 'Partner', cuts: true, cell: ({ partnerName }) => partnerName },
+        { title: 'Partner id', cell: ({ partnerId }) => partnerId },
+        { title: 'Kind', cell: ({ type }) => kindWords(type) },
+        ...(width >= 110 ? [terms] : []),
+      ];
+    },
+    row: (offer: PartnerOffer) => [offer.partnerId, offer.partnerName, offer.toAmount, offer.type, offer.termsUrl],
+  });
 
 const kindWords = (type: string): string =>
   type === 'REDIRECT' ? 'at the partner' : type === 'INTEGRATION' ? 'here' : '–';
 
-/** The outcome of CreateOrder: an order, or the address where the customer continues. */
 function createdLines(created: CreateOrderResponse, screen: Screen, qr: readonly string[] | null = null): string[] {
   const { order, redirectUrl, toAmount, orderId } = created;
   if (order) return orderLines(order, screen);

@@ -75,8 +75,6 @@ const applyPlan = z.strictObject({
   done: z.int().describe('Rows that an earlier run has done.'),
 });
 
-export type ApplyPlan = z.infer<typeof applyPlan>;
-
 export const partnerOrdersApply = published(applied, { plan: applyPlan });
 
 export const partnerOrdersWatch = published(seenOrder, { streams: true });

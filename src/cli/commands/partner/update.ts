@@ -6,10 +6,10 @@ import { checkRows, codeIssues, fieldNamed, planRows, rowOf, standingOf, statuse
 import { confirmLive, readJson, sourceName } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
-import { orderLines, type ShownOrder } from '../../view/partner/index.ts';
+import { orderLines } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-/** Moves an order on, or changes what is known of it. Without a change it asks, or says what is allowed. */
+/** Without a change, asks for one or says what is allowed. */
 export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
@@ -28,34 +28,32 @@ export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context,
   if (globals.dryRun) {
     const why = refusalOfRequest(request, seen, options.ifMatch);
     const steps =
-      why === null ? [...changeSteps(request, seen), await environmentWords(access)] : [`Be refused: ${why}`];
+      why === null
+        ? [...changeSteps(request, seen), `Send this to the ${await access.environment()} environment.`]
+        : [`Be refused: ${why}`];
     printPlan(terminal, steps, { request, allowedStatuses: allowedOf(seen) });
     return why === null ? 0 : 8;
   }
   const words = request.status && request.status !== before ? `${before} → ${request.status}` : 'these fields';
   await confirmLive(context, access, options.live === true, `Update ${request.orderId}: ${words}?`);
-  const answer = await client.updateOrder(request, {
+  const { order, allowedStatuses } = await client.updateOrder(request, {
     signal,
     idempotencyKey: options.idempotencyKey,
-    // What a person has chosen was chosen for the order as it was shown.
+    // A person's choice is for the order as it was shown.
     ifMatch: options.ifMatch ?? (isAsked ? versionOf(seen) : undefined),
   });
-  const shown: ShownOrder = {
-    ...answer.order,
-    ...(answer.allowedStatuses === undefined ? {} : { allowedStatuses: answer.allowedStatuses }),
-  };
-  terminal.result(shown, { lines: orderLines });
+  terminal.result({ ...order, ...(allowedStatuses !== undefined && { allowedStatuses }) }, { lines: orderLines });
   return 0;
 };
 
-/** Why the service will refuse a request, by the rules that it holds to itself; null when it will not. */
+/** Why the service will refuse a request, by its own rules; null when it will not. */
 function refusalOfRequest(
   request: UpdateOrderRequest,
   seen: GetOrderDetailsResponse,
   ifMatch: string | undefined,
 ): string | null {
   const { rows, issues } = rowOf({ row: 1, line: 1 }, { ...request });
-  // An update without a change is one that repeats what is there.
+  // An update without a change repeats the values of the order.
   const { checked, issues: wrong } = checkRows(rows.map((row) => ({ ...row, hasUnknown: true })));
   const [issue] = [...issues, ...wrong];
   if (issue) return [issue.field, issue.message].filter((part) => part !== null).join(' ');
@@ -88,14 +86,11 @@ function changeSteps(request: UpdateOrderRequest, { order }: GetOrderDetailsResp
   return steps.length > 0 ? steps : [`Change nothing: ${orderId} is ${status} and has these values.`];
 }
 
-const environmentWords = async (access: { environment(): Promise<string> }): Promise<string> =>
-  `Send this to the ${await access.environment()} environment.`;
-
 /** Another deployment's answers have no version. */
 const versionOf = ({ order }: GetOrderDetailsResponse): string | undefined =>
   order.version === undefined ? undefined : String(order.version);
 
-/** The moves that the service allows; where it doesn't say, those of the table. */
+/** The moves that the service allows, or else those of the table. */
 const allowedOf = ({ order, allowedStatuses }: GetOrderDetailsResponse): readonly OrderStatus[] =>
   allowedStatuses ?? statusesAfter(order.status);
 
@@ -105,29 +100,20 @@ async function givenChange(
   context: CommandContext,
   options: OptionsOf<typeof spec.partnerOrdersUpdate>,
 ): Promise<Change> {
-  const { sourceTransactionId, destinationTransactionId, reason, customerFacingReason, toAmount } = options;
-  const plain = {
-    status: options.status,
-    sourceTransactionId,
-    destinationTransactionId,
-    reason,
-    customerFacingReason,
-    toAmount,
-  };
-  const returned = { reason: options.returnReason, refundReferenceId: options.refundReferenceId };
+  const { status, sourceTransactionId, destinationTransactionId, reason, customerFacingReason, toAmount } = options;
+  const { depositInstructions: source } = options;
+  const returnDetails = without({ reason: options.returnReason, refundReferenceId: options.refundReferenceId });
   return {
-    ...without(plain),
-    ...(Object.values(returned).some((value) => value !== undefined) ? { returnDetails: without(returned) } : {}),
-    ...(options.depositInstructions === undefined
-      ? {}
-      : { depositInstructions: await depositOf(context, options.depositInstructions) }),
+    ...without({ status, sourceTransactionId, destinationTransactionId, reason, customerFacingReason, toAmount }),
+    ...(Object.keys(returnDetails).length > 0 && { returnDetails }),
+    ...(source !== undefined && { depositInstructions: await depositOf(context, source) }),
   };
 }
 
-type Given<T> = { [name in keyof T]?: Exclude<T[name], undefined> };
-
-const without = <T extends object>(fields: T): Given<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+const without = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [name in keyof T]?: Exclude<T[name], undefined>;
+  };
 
 async function depositOf(context: CommandContext, source: string): Promise<DepositInstructions> {
   const given = await readJson(context, source);
@@ -146,7 +132,7 @@ async function depositOf(context: CommandContext, source: string): Promise<Depos
   });
 }
 
-/** @throws Problem `file_unreadable` for a name, a currency or a network that is not known, with what may be meant */
+/** @throws Problem `file_unreadable` for an unknown name, currency or network, with what may be meant */
 function knownDeposit(source: string, given: Record<string, string>): DepositInstructions {
   const unknown = rowOf({ row: 1, line: 1 }, { orderId: '-', depositInstructions: given }).issues;
   const issues = [...unknown, ...codeIssues(given)].map(({ field, message }) => ({ path: field ?? '', message }));
@@ -158,7 +144,7 @@ function knownDeposit(source: string, given: Record<string, string>): DepositIns
   });
 }
 
-/** The field of a group that a file calls by one of its names; a name that is not known stays. */
+/** The field of a group by one of its names in files; an unknown name stays. */
 const nameIn = (group: string, name: string): string => fieldNamed(`${group}.${name}`)?.slice(group.length + 1) ?? name;
 
 async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsResponse): Promise<Change> {

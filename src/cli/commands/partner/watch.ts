@@ -1,11 +1,10 @@
 import { canonicalJson } from '../../../kernel/json.ts';
-import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../wire/partner/index.ts';
 import type { PartnerAccess } from '../../session/index.ts';
-import type { ExitCode } from '../../settings/index.ts';
-import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import { nextLines, quoted } from '../../view/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
+import { nextLines } from '../../view/index.ts';
 import { changeLines, ENDS, type ShownOrder, statusWords } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
@@ -16,52 +15,50 @@ const MOST_FAILURES = 30;
  * refunded or canceled, or failed.
  */
 export const orderWatch: Run<typeof spec.partnerOrdersWatch> = async (context, { orderId, every, ...who }) => {
-  const { session, signal } = context;
+  const { terminal, session, clock, signal } = context;
+  const forPartner = who.partner ? ['--partner', who.partner] : [];
   const access = await session.partner(who);
-  const seen: { order: ShownOrder | null } = { order: null };
+  let seen: ShownOrder | null = null;
   try {
-    return await follow(context, access, { orderId, every, ...who }, seen);
+    for (;;) {
+      const dueAtMs = await session.work();
+      const now = await look(context, access, orderId, every);
+      for (const state of statesSince(seen, now)) {
+        const before: ShownOrder | null = seen;
+        terminal.event(state, { lines: (shown, screen) => changeLines(shown, before, screen) });
+        seen = state;
+      }
+      const end = ENDS[now.order.status];
+      if (end) {
+        terminal.settle();
+        terminal.aside(nextLines(farelock`partner orders show ${orderId} --history ${forPartner}`));
+        return end === 'done' ? 0 : 8;
+      }
+      terminal.phase(statusWords(now.order.status));
+      const untilDue = dueAtMs === null ? every : Math.max(10, dueAtMs - clock.now());
+      await clock.sleep(Math.min(every, untilDue), signal);
+      signal.throwIfAborted();
+    }
   } catch (error) {
-    if (!signal.aborted || error !== signal.reason || seen.order === null) throw error;
-    throw leftAt(context, seen.order, who.partner, error);
+    if (!signal.aborted || error !== signal.reason || seen === null) throw error;
+    const { id, status } = seen;
+    const code = isProblem(error, 'timed_out') ? 'timed_out' : 'interrupted';
+    const goesOn = session.isEmbedded ? 'continues when a command runs' : 'continues';
+    throw problem(code, {
+      message: `${problem(code).message} The order was last seen ${statusWords(status)}, and ${goesOn}.`,
+      fix: 'Watching changes nothing: start again whenever you like.',
+      next: [farelock`partner orders watch ${id} ${forPartner}`],
+      cause: error,
+    });
   }
 };
 
-async function follow(
-  context: CommandContext,
-  access: PartnerAccess,
-  { orderId, every, partner }: OptionsOf<typeof spec.partnerOrdersWatch>,
-  seen: { order: ShownOrder | null },
-): Promise<ExitCode> {
-  const { terminal, session, clock, signal } = context;
-  for (;;) {
-    const dueAtMs = await session.work();
-    const now = await look(context, access, orderId, every);
-    for (const state of statesSince(seen.order, now)) {
-      const before = seen.order;
-      terminal.event(state, { lines: (now, screen) => changeLines(now, before, screen) });
-      seen.order = state;
-    }
-    const end = ENDS[now.order.status];
-    if (end) {
-      terminal.settle();
-      terminal.aside(nextLines(showCommand(orderId, partner)));
-      return end === 'done' ? 0 : 8;
-    }
-    terminal.phase(statusWords(now.order.status));
-    const untilDue = dueAtMs === null ? every : Math.max(10, dueAtMs - clock.now());
-    await clock.sleep(Math.min(every, untilDue), signal);
-    signal.throwIfAborted();
-  }
-}
-
-/** The name in an order of each field of a change. */
+/** Fields of a change that an order names differently. */
 const FIELDS: Readonly<Record<string, keyof ShownOrder>> = { toAmount: 'destinationAmount' };
 
 /**
- * The states that an order went through since it was last seen, the one that it has now last. What came in between is
- * read from its history, which names the fields that changed, and not what was in them: one that changed again later is
- * left out of the states before.
+ * The states of an order since it was last seen, its present one last. Its history tells the states in between. It names
+ * the fields that changed, without their values: a field that changed again later is left out of the states before.
  */
 function statesSince(
   before: ShownOrder | null,
@@ -87,27 +84,7 @@ function statesSince(
   return [...between, now];
 }
 
-const showCommand = (orderId: string, partner: string | undefined): string =>
-  `farelock partner orders show ${quoted(orderId)} --history${partner ? ` --partner ${quoted(partner)}` : ''}`;
-
-/** Only the looking was cut off: the order goes its way. */
-function leftAt(
-  { session }: CommandContext,
-  { id, status }: ShownOrder,
-  partner: string | undefined,
-  error: unknown,
-): Problem {
-  const code = isProblem(error, 'timed_out') ? 'timed_out' : 'interrupted';
-  const goesOn = session.isEmbedded ? 'continues when a command runs' : 'continues';
-  return problem(code, {
-    message: `${problem(code).message} The order was last seen ${statusWords(status)}, and ${goesOn}.`,
-    fix: 'Watching changes nothing: start again whenever you like.',
-    next: [farelock`partner orders watch ${id} ${partner ? ['--partner', partner] : []}`],
-    cause: error,
-  });
-}
-
-/** The order as it is; a service that is briefly away is asked again. */
+/** Reads the order; a service that is briefly away is asked again. */
 async function look(
   { terminal, clock, signal }: CommandContext,
   { client }: PartnerAccess,

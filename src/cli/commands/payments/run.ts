@@ -2,15 +2,17 @@ import type { ClientStore, PaymentRecord } from '../../../client/journal/index.t
 import { loadPayerVerify } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, listLines, type Screen, utcMinute, utcTime, type View } from '../../../terminal/index.ts';
+import { fieldLines, type Screen, utcMinute, utcTime } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, paidForWords } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { money, nextLines } from '../../view/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
+import { listView, money, nextLines } from '../../view/index.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 export const paymentsList: Run<typeof spec.paymentsList> = async ({ terminal, session }, { limit }) => {
   const store = await session.store();
-  const payments: WordedPayment[] = [];
+  const payments: ListedPayment[] = [];
   for (const payment of await store.payments(limit))
     payments.push({ ...payment, purpose: await paidForWords(store, payment) });
   terminal.result({ payments }, paymentsView);
@@ -28,16 +30,8 @@ export const paymentsShow: Run<typeof spec.paymentsShow> = async ({ terminal, se
   return 0;
 };
 
-/** A payment with what it was for, in words. */
-type WordedPayment = PaymentRecord & { readonly purpose: string };
-
-/** A payment with what its signed bytes say: the receipt, and what it can be recognised by on chain. */
-type ShownPayment = WordedPayment & {
-  readonly memo: string | null;
-  readonly fee_payer: string;
-  /** Past this block height it can't land any more. */
-  readonly last_valid_block_height: number;
-};
+type ListedPayment = DocumentOf<typeof result.paymentsList>['payments'][number];
+type ShownPayment = DocumentOf<typeof result.paymentsShow>;
 
 async function shownPayment(store: ClientStore, paymentId: string): Promise<ShownPayment | null> {
   const signed = await store.signedPayment(paymentId);
@@ -60,34 +54,29 @@ export const unknownPayment = (paymentId: string) =>
     next: [farelock`payments list`],
   });
 
-const paymentsView: View<{ payments: WordedPayment[] }> = {
-  list: 'payments',
-  lines: ({ payments }, screen) => {
-    if (payments.length === 0) return ['No payments made from here.'];
-    return listLines(screen, payments, [
-      { title: 'Payment', rank: 1, cell: (one) => one.payment_id },
-      { title: 'When, UTC', cell: (one) => utcMinute(one.created_at) },
-      { title: 'State', cell: (one) => stateText(one, screen.paint) },
-      { title: 'USDC', align: 'right', cell: ({ amount }) => money(amount) },
-      { title: 'For', cuts: true, cell: ({ purpose }) => purpose },
-    ]);
-  },
-  rows: ({ payments }) =>
-    payments.map((payment) => [
-      payment.payment_id,
-      payment.created_at,
-      payment.state,
-      payment.amount,
-      payment.resource,
-      payment.host,
-      payment.transaction,
-      payment.purpose,
-    ]),
-};
+const paymentsView = listView('payments', {
+  none: 'No payments made from here.',
+  columns: ({ paint }) => [
+    { title: 'Payment', rank: 1, cell: (one) => one.payment_id },
+    { title: 'When, UTC', cell: (one) => utcMinute(one.created_at) },
+    { title: 'State', cell: (one) => stateText(one, paint) },
+    { title: 'USDC', align: 'right', cell: ({ amount }) => money(amount) },
+    { title: 'For', cuts: true, cell: ({ purpose }) => purpose },
+  ],
+  row: (one: ListedPayment) => [
+    one.payment_id,
+    one.created_at,
+    one.state,
+    one.amount,
+    one.resource,
+    one.host,
+    one.transaction,
+    one.purpose,
+  ],
+});
 
-const stateText = (payment: PaymentRecord, paint: Screen['paint']): string => {
-  const { state, open } = payment;
-  if (payment.answer_kept) return paint.warn('paid, not shown');
+const stateText = ({ state, open, answer_kept: isKept }: PaymentRecord, paint: Screen['paint']): string => {
+  if (isKept) return paint.warn('paid, not shown');
   if (state === 'answered') return paint.good('paid');
   return open ? paint.warn('unanswered') : paint.dim(state);
 };

@@ -1,13 +1,14 @@
 import type { SignedPayment } from '../../../client/journal/index.ts';
 import { loadPayerVerify, type PaymentVerification, type Verdict } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { listLines, type Screen, type View } from '../../../terminal/index.ts';
+import { listLines, type Screen } from '../../../terminal/index.ts';
 import { memoFinder } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
+import { listView } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
 import type * as spec from './spec.ts';
 
-/** Holds one payment, or the newest ones, against the cluster; exit 6 where they differ. */
+/** Compares one payment, or the newest ones, with the cluster; exit 6 where they differ. */
 export const paymentsVerify: Run<typeof spec.paymentsVerify> = async (context, { paymentId, limit }) => {
   const { terminal, session, signal } = context;
   const payments = await chosen(context, paymentId, limit);
@@ -31,7 +32,7 @@ export const paymentsVerify: Run<typeof spec.paymentsVerify> = async (context, {
   const wrong = verified.filter((one) => one.verdict === 'mismatch').map((one) => one.payment_id);
   // Under --json there is one document: of a mismatch it is the error, with what was found in it.
   if (wrong.length === 0 || !terminal.settings.json) {
-    terminal.result({ payments: verified }, paymentId === undefined ? listView : oneView);
+    terminal.result({ payments: verified }, paymentId === undefined ? manyView : oneView);
   }
   if (elsewhere.length > 0) terminal.note(`${elsewhere.length} of other clusters were left out.`);
   if (wrong.length === 0) return 0;
@@ -62,21 +63,18 @@ const mark = (verdict: Verdict, { paint }: Screen): string => {
   return verdict === 'landed' ? paint.good('✓') : paint.dim('–');
 };
 
-const listView: View<{ payments: readonly PaymentVerification[] }> = {
-  list: 'payments',
-  lines: ({ payments }, screen) =>
-    payments.length === 0
-      ? ['No payments made from here.']
-      : listLines({ paint: screen.paint }, payments, [
-          { title: ' ', cell: ({ verdict }) => mark(verdict, screen) },
-          { title: 'Payment', cell: (one) => one.payment_id },
-          { title: 'On the cluster', cell: ({ verdict }) => said[verdict] },
-        ]),
-  rows: ({ payments }) => payments.map((one) => [one.payment_id, one.verdict, one.transaction, one.memo]),
-};
+const manyView = listView('payments', {
+  none: 'No payments made from here.',
+  columns: (screen) => [
+    { title: ' ', cell: ({ verdict }) => mark(verdict, screen) },
+    { title: 'Payment', cell: (one) => one.payment_id },
+    { title: 'On the cluster', cell: ({ verdict }) => said[verdict] },
+  ],
+  row: (one: PaymentVerification) => [one.payment_id, one.verdict, one.transaction, one.memo],
+});
 
-const oneView: View<{ payments: readonly PaymentVerification[] }> = {
-  ...listView,
+const oneView: typeof manyView = {
+  ...manyView,
   lines: ({ payments }, screen) =>
     payments.flatMap((one) => [
       `${screen.paint.bold(one.payment_id)}  ${said[one.verdict]}`,

@@ -3,20 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import {
-  harmless,
-  isRecord,
-  listLines,
-  type Paint,
-  type Screen,
-  tableLines,
-  type View,
-} from '../../../terminal/index.ts';
+import { harmless, isRecord, listLines, type Paint, type View } from '../../../terminal/index.ts';
 import type {
-  AcceptTermsRequest,
   AddCustomerRequirementRequest,
   ComplianceStatus,
-  CustomerRequirement,
   GetOnboardingRequirementsResponse,
 } from '../../../wire/partner/index.ts';
 import { confirmLive, readJson, sourceName } from '../../session/index.ts';
@@ -46,7 +36,7 @@ export const requirementsSubmit: Run<typeof spec.requirementsSubmit> = async (co
   const data = await readCustomerData(context, options.file);
   const access = await session.partner(options);
   if (globals.dryRun) {
-    // Names of the kinds alone: what a customer gives is not repeated on a screen.
+    // Kinds alone: no customer data is repeated on a screen.
     return printPlan(
       terminal,
       data.map((item) => `Submit ${Object.keys(item).join(', ')}.`),
@@ -62,7 +52,7 @@ export const requirementsSubmit: Run<typeof spec.requirementsSubmit> = async (co
         { title: 'Data id', cell: ({ dataId }) => dataId },
       ]),
       '',
-      ...complianceLines(shown, screen),
+      complianceLine(shown.complianceStatus, screen.paint),
     ],
     rows: (shown) => [
       statusRow(shown.complianceStatus),
@@ -103,11 +93,10 @@ export const requirementsAcceptTerms: Run<typeof spec.requirementsAcceptTerms> =
   }
   let answer = { complianceStatus };
   for (const { termsUrl, privacyPolicyUrl } of chosen) {
-    const request: AcceptTermsRequest = { termsUrl, ...(privacyPolicyUrl ? { privacyPolicyUrl } : {}) };
-    answer = await client.acceptTerms(request, { signal });
+    answer = await client.acceptTerms({ termsUrl, ...(privacyPolicyUrl && { privacyPolicyUrl }) }, { signal });
   }
   terminal.result(answer, {
-    lines: (shown, screen) => [`${screen.paint.good('✓')} Accepted`, ...complianceLines(shown, screen)],
+    lines: (shown, { paint }) => [`${paint.good('✓')} Accepted`, complianceLine(shown.complianceStatus, paint)],
   });
   return 0;
 };
@@ -123,9 +112,9 @@ export const requirementAdd: Run<typeof spec.partnerRequirementsAdd> = async (co
   }
   const request = {
     customerId,
-    ...(data === undefined ? {} : { data }),
-    ...(attestation === undefined ? {} : { attestation }),
-    ...(maxAgeDays === undefined ? {} : { maxAgeDays }),
+    ...(data !== undefined && { data }),
+    ...(attestation !== undefined && { attestation }),
+    ...(maxAgeDays !== undefined && { maxAgeDays }),
   } as AddCustomerRequirementRequest;
   const access = await session.partner(options);
   const what = data ?? attestation ?? '';
@@ -138,22 +127,22 @@ export const requirementAdd: Run<typeof spec.partnerRequirementsAdd> = async (co
   return 0;
 };
 
-/** Which fields hold a file's bytes, and where their hash goes (spec/partner-service.md, Customer data). */
+/** Fields with the bytes of a file, and the fields of their hashes (spec/partner-service.md, Customer data). */
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   idDocument: { frontSideImage: 'frontSideImageHash', backSideImage: 'backSideImageHash' },
   proofOfAddress: { file: 'fileHash' },
   selfie: { image: 'imageHash' },
 };
 
-/** The largest file that is worth encoding; the service's own limit is for it to tell. */
+/** Larger files are not worth encoding; the service has a limit of its own. */
 const MOST_BYTES = 20 * 1024 * 1024;
 
 const camelCase = (name: string): string => name.replace(/[_-](\w)/g, (_match, letter: string) => letter.toUpperCase());
 
 /**
- * The CustomerData items of a JSON file or of standard input: one object, an array, or `{ "data": […] }`. A file field
- * may name its file, `"frontSideImage": "@passport.jpg"` (from the folder of the JSON file); its bytes and their
- * SHA-256 are put in place. Personal data never stands in argv.
+ * Reads the CustomerData items of a JSON file or of standard input: one object, an array, or `{ "data": […] }`. Puts the
+ * bytes of a file and their SHA-256 in the place of its name, `"frontSideImage": "@passport.jpg"` (from the folder of the
+ * JSON file). Personal data is never in argv.
  * @throws Problem `file_unreadable`, `data_invalid`
  */
 export async function readCustomerData(context: CommandContext, source: string): Promise<object[]> {
@@ -198,7 +187,7 @@ function filled(
     const bytes = given.startsWith('@') ? fileBytes(resolve(folder, given.slice(1)), `${where}.${name}`) : null;
     if (bytes) whole[name] = bytes.toString('base64');
     const isHashed = Object.keys(value).some((other) => camelCase(other) === hashName);
-    // A hash that is given is kept: it is the customer's word for which bytes were meant.
+    // A given hash is kept: it is the customer's word for the bytes that were meant.
     if (!isHashed) whole[hashName] = sha256(bytes ?? Buffer.from(given, 'base64'));
   }
   return whole;
@@ -225,27 +214,37 @@ function fileBytes(path: string, field: string): Buffer {
 }
 
 /** `COMPLIANCE_STATUS_PENDING` reads as `Pending`. */
-function complianceText(status: ComplianceStatus, paint: Paint): string {
+function complianceLine(status: ComplianceStatus, paint: Paint): string {
   const words = statusWords(status.replace('COMPLIANCE_STATUS_', ''));
-  if (status === 'COMPLIANCE_STATUS_SUCCESS') return paint.good(words);
-  return status === 'COMPLIANCE_STATUS_REJECTED' ? paint.bad(words) : paint.warn(words);
+  const isRejected = status === 'COMPLIANCE_STATUS_REJECTED';
+  const style = status === 'COMPLIANCE_STATUS_SUCCESS' ? paint.good : isRejected ? paint.bad : paint.warn;
+  return `Compliance  ${style(words)}`;
 }
 
-/** The first row of a pipe: a script that reads on can tell it from the data types by its name. */
+/** Begins the rows of a pipe, with a name that no data type has. */
 const statusRow = (status: ComplianceStatus): readonly string[] => ['COMPLIANCE_STATUS', status];
 
 const requirementsView: View<GetOnboardingRequirementsResponse> = {
   lines: ({ requirements, complianceStatus }, { paint }) => [
-    `Compliance  ${complianceText(complianceStatus, paint)}`,
+    complianceLine(complianceStatus, paint),
     ...(requirements.length === 0
       ? ['Nothing is required.']
       : [
           '',
-          ...tableLines(
-            [{ title: 'Required' }, { title: 'Given' }, { title: 'For' }],
-            requirements.map((one) => rowOf(one, paint)),
-            paint.dim,
-          ),
+          ...listLines({ paint }, requirements, [
+            { title: 'Required', cell: ({ dataRequirement: data }) => (data ? statusWords(data.type) : 'Terms') },
+            {
+              title: 'Given',
+              cell: ({ dataRequirement: data }) => (data?.data?.length ? paint.good(`✓ ${data.data.length}`) : '–'),
+            },
+            {
+              title: 'For',
+              cell: ({ dataRequirement: data, attestationRequirement: attestation }) => {
+                const { termsUrl, privacyPolicyUrl } = attestation?.terms ?? {};
+                return data ? (data.config?.network ?? '') : [termsUrl, privacyPolicyUrl].filter(Boolean).join(' ');
+              },
+            },
+          ]),
         ]),
   ],
   rows: ({ requirements, complianceStatus }) => [
@@ -257,16 +256,3 @@ const requirementsView: View<GetOnboardingRequirementsResponse> = {
     ]),
   ],
 };
-
-function rowOf({ dataRequirement, attestationRequirement }: CustomerRequirement, paint: Paint): string[] {
-  if (dataRequirement) {
-    const { type, data, config } = dataRequirement;
-    return [statusWords(type), data && data.length > 0 ? paint.good(`✓ ${data.length}`) : '–', config?.network ?? ''];
-  }
-  const terms = attestationRequirement?.terms;
-  return ['Terms', '–', [terms?.termsUrl, terms?.privacyPolicyUrl].filter(Boolean).join(' ')];
-}
-
-const complianceLines = ({ complianceStatus }: { complianceStatus: ComplianceStatus }, { paint }: Screen): string[] => [
-  `Compliance  ${complianceText(complianceStatus, paint)}`,
-];

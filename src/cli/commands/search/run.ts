@@ -44,7 +44,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
   const { value, payment } = await paidSearch(context, flights, request);
   if (options.ndjson) {
     const { streamOffers } = await import('./updates.ts');
-    return streamOffers(context, flights, { first: value, payment, request, wait: options.wait });
+    return streamOffers(context, flights, value, payment, request, options.wait);
   }
   const limit = limitOf(options);
   let list: SearchResponse = { ...value, offers: value.offers.slice(0, limit) };

@@ -8,7 +8,6 @@ import type { DocumentOf } from '../../spec/published.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-/** Whose seats `serve` sells, as it prints at its start. */
 export function soldFrom(settings: AirlineSettings | undefined): DocumentOf<typeof result.serve>['airline'] {
   const { provider, lowcost } = settings ?? { provider: 'sandbox', lowcost: 'sandbox' };
   const isDuffel = provider !== 'sandbox';
@@ -20,9 +19,9 @@ export function soldFrom(settings: AirlineSettings | undefined): DocumentOf<type
 }
 
 /**
- * The airlines that `serve` sells from; undefined: the sandbox's, both tiers. A real provider sells no invented
- * lowcost flights beside its own, unless it is told to. Tokens come from the environment or a file, never from the
- * command line.
+ * The airlines that `serve` sells from; undefined: both tiers of the sandbox. Beside a real provider no invented lowcost
+ * flights are sold, unless an option asks for them. Tokens come from the environment or a file, never from the command
+ * line.
  * @throws Problem `usage`, `address_unencrypted`
  */
 export function airlineSettings(
@@ -88,7 +87,7 @@ function tierOf(
   };
 }
 
-/** The token and passengers are sent there. @throws Problem `address_unencrypted` */
+/** Refuses an address where the token and passengers could be read on the way. @throws Problem `address_unencrypted` */
 function encryptedUrl(url: string): string {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || isLoopback(hostname)) return url;

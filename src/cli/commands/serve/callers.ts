@@ -1,22 +1,14 @@
 import { type HttpHeaders, type HttpRequest, HttpResponse } from '../../../kernel/http.ts';
 import { problem } from '../../../kernel/problems.ts';
 
-interface TrustedProxies {
-  /** The sender of a call: the connection's address, or the one that a trusted proxy names. */
-  clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined;
-  /** True when a connection comes from one of them. */
-  areAt(connection: string | undefined): boolean;
-}
-
 /**
- * Behind a reverse proxy every connection comes from the proxy, and X-Forwarded-For names the client. The header is
- * believed only on a connection from a trusted proxy, and read from the right: the first address that is not a trusted
- * proxy's own is the client. Any sender could have written what is further left.
+ * Behind a reverse proxy every connection comes from the proxy, and X-Forwarded-For names the client. The header counts
+ * only on a connection from a trusted proxy, and is read from the right: the first address that is not a trusted proxy's
+ * own is the client. Any sender could have written the addresses further left.
  * @param trusted addresses and CIDR ranges
  * @throws Problem `usage` for one that is neither
  */
-export async function trustedProxies(trusted: readonly string[]): Promise<TrustedProxies> {
-  if (trusted.length === 0) return { clientOf: (connection) => connection, areAt: () => false };
+export async function trustedProxies(trusted: readonly string[]) {
   const { default: ipaddr } = await import('ipaddr.js');
   type Address = ReturnType<typeof ipaddr.process>;
 
@@ -33,7 +25,7 @@ export async function trustedProxies(trusted: readonly string[]): Promise<Truste
     }
   });
 
-  /** null for what is no address. A port behind it, brackets and a zone are put aside. */
+  /** Strips brackets, a port and a zone; null for a text that is no address. */
   function read(text: string | undefined): Address | null {
     const plain = (text ?? '')
       .trim()
@@ -49,45 +41,38 @@ export async function trustedProxies(trusted: readonly string[]): Promise<Truste
   const isTrusted = (address: Address): boolean =>
     ranges.some((range) => range[0].kind() === address.kind() && address.match(range));
 
-  function clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined {
-    let nearest = read(connection);
-    if (nearest === null || !isTrusted(nearest)) return connection;
-    for (const hop of (forwardedFor ?? '').split(',').reverse()) {
-      const address = read(hop);
-      if (address === null) break;
-      nearest = address;
-      if (!isTrusted(address)) break;
-    }
-    return nearest.toString();
-  }
   return {
-    clientOf,
-    areAt(connection) {
+    /** The address of the connection, or the one that a trusted proxy names. */
+    clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined {
+      let nearest = read(connection);
+      if (nearest === null || !isTrusted(nearest)) return connection;
+      for (const hop of (forwardedFor ?? '').split(',').reverse()) {
+        const address = read(hop);
+        if (address === null) break;
+        nearest = address;
+        if (!isTrusted(address)) break;
+      }
+      return nearest.toString();
+    },
+    /** True when a connection comes from a trusted proxy. */
+    areAt(connection: string | undefined): boolean {
       const address = read(connection);
       return address !== null && isTrusted(address);
     },
   };
 }
 
-/** A page's browser asks again after a day whether it may call. */
+/** Seconds for which a browser keeps the answer to a preflight: a day. */
 const PREFLIGHT_S = '86400';
 
-interface Openness {
-  readonly methods: string;
-  /** Headers that a page may send, besides those that every page may. */
-  readonly headers: string;
-  /** Headers of an answer that a page may read, besides those that every page may. */
-  readonly exposed: string;
-}
-
 /** web3.js names itself in `solana-client`; other clients have headers of their own. */
-const RPC: Openness = { methods: 'POST, OPTIONS', headers: 'content-type, solana-client, *', exposed: 'retry-after' };
+const RPC = { methods: 'POST, OPTIONS', headers: 'content-type, solana-client, *', exposed: 'retry-after' };
 
 /**
- * The calls of customers: x402's headers, and those that calls take. The stock x402 client asks, in its request, for
- * headers to be exposed, so that one is allowed too.
+ * The calls of customers: the headers of x402, and those that calls take. The stock x402 client sends
+ * access-control-expose-headers with its request.
  */
-const PUBLIC: Openness = {
+const PUBLIC = {
   methods: 'GET, HEAD, POST, OPTIONS',
   headers: [
     ...['content-type', 'accept', 'authorization', 'payment-signature', 'access-control-expose-headers'],
@@ -98,7 +83,7 @@ const PUBLIC: Openness = {
 };
 
 /** null for paths that are closed to pages of others: the operators' desks, and calls with a partner's key. */
-function opennessOf(pathname: string): Openness | null {
+function opennessOf(pathname: string) {
   if (pathname === '/rpc' || pathname === '/rpc/') return RPC;
   const isPrivate = /^\/operator(\/|$)|^\/[^/]+\.core\.v1\.partner\.Service\//.test(pathname);
   return isPrivate ? null : PUBLIC;
@@ -119,7 +104,7 @@ export async function crossOrigin(request: HttpRequest, answer: () => Promise<Ht
   });
 }
 
-const preflight = (openness: Openness, asked: HttpHeaders): HttpHeaders => ({
+const preflight = (openness: typeof PUBLIC, asked: HttpHeaders): HttpHeaders => ({
   'access-control-allow-origin': '*',
   'access-control-allow-methods': openness.methods,
   'access-control-allow-headers': openness.headers,

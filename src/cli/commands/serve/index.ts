@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpRequest, HttpResponse, json } from '../../../kernel/http.ts';
 import { problem, problemBody } from '../../../kernel/problems.ts';
+import type { CommandContext } from '../../spec/index.ts';
 
-/** How long the unread rest of a body is read past, so that its sender can hear the answer. */
+/** Reads past the unread rest of a body for as long, so that its sender can hear the answer. */
 const REST_MS = 500;
 
 type Answer = (request: HttpRequest, incoming: IncomingMessage) => Promise<HttpResponse>;
 
-/** @param failed gets a failure that the service could not answer itself, as of one that could not be loaded */
+/** @param failed gets failures that the service could not answer itself, such as one to load */
 export const httpServer = (answer: Answer, failed: (error: unknown) => void = () => undefined): Server =>
   createServer(async (incoming, outgoing) => {
     outgoing.once('close', () => letGo(incoming));
@@ -22,7 +22,7 @@ export const httpServer = (answer: Answer, failed: (error: unknown) => void = ()
     write(outgoing, given);
   });
 
-/** null for what has no address. */
+/** null without an address. */
 function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest | null {
   const url = urlOf(incoming);
   if (url === null) return null;
@@ -47,12 +47,12 @@ function urlOf({ url = '', headers: { host = 'localhost' } }: IncomingMessage): 
   return URL.canParse(whole) ? new URL(whole).href : null;
 }
 
-/** The body as it comes. Who reads it no further leaves the connection to the answer. */
+/** Keeps the connection for the answer when the body is not read to its end. */
 async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
     yield* incoming.iterator({ destroyOnReturn: false });
   } catch (error) {
-    // A sender that left after its last byte has made a whole request.
+    // The sender left after its last byte: the request is whole.
     if (!incoming.complete) throw error;
     const rest: Uint8Array | null = incoming.read();
     if (rest !== null) yield rest;
@@ -72,30 +72,20 @@ function letGo(incoming: IncomingMessage): void {
   incoming.once('close', () => clearTimeout(end)).resume();
 }
 
-/** Answers that take longer are cut off: what they began is resumable. */
+/** Longer answers are cut off: their work is resumable. */
 const DRAIN_MS = 25_000;
 const STILL_ACCEPTING_MS = 250;
 const IDLE_LOOK_MS = 50;
 
 export const STOPPING = 'Stopping after current work. Press Ctrl-C again to stop now.';
 
-interface Stoppable {
-  once(event: 'listening', run: () => void): unknown;
-  once(event: 'error', run: (error: NodeJS.ErrnoException) => void): unknown;
-  prependListener(event: 'request', run: (request: unknown, response: ServerResponse) => void): unknown;
-  address(): AddressInfo | string | null;
-  close(done: (error?: Error) => void): unknown;
-  closeIdleConnections?(): void;
-  closeAllConnections?(): void;
-}
-
-interface Where {
+export interface Where {
   readonly host: string;
   readonly port: number;
 }
 
 /** Waits until a server listens. @returns its origin, for this machine. @throws Problem `usage` */
-export async function listening(server: Pick<Stoppable, 'once' | 'address'>, where: Where): Promise<string> {
+export async function listening(server: Server, where: Where): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve);
     server.once('error', (error) => reject(listenProblem(error, where)));
@@ -107,12 +97,12 @@ export async function listening(server: Pick<Stoppable, 'once' | 'address'>, whe
 }
 
 /**
- * Follows what a server is answering, so that it can stop without cutting anybody off. Every answer from then on is the
- * last of its connection. It goes on accepting for a moment: what a client has sent may not have been read yet, and its
- * connection looks idle. Then whoever is answered is waited for, within limits.
+ * Follows what a server is answering, so that it can stop without cutting anybody off. Each answer after the stop is the
+ * last of its connection. The server accepts for a moment more, because a request that was not read yet leaves its
+ * connection looking idle. Then it waits for its answers to end, within limits.
  * @returns stops it, and accepts until `heard` as well
  */
-export function drainable(server: Stoppable): (heard?: Promise<unknown>) => Promise<void> {
+export function drainable(server: Server): (heard?: Promise<unknown>) => Promise<void> {
   const answering = new Set<ServerResponse>();
   let isStopping = false;
   server.prependListener('request', (_request: unknown, response: ServerResponse) => {
@@ -126,9 +116,9 @@ export function drainable(server: Stoppable): (heard?: Promise<unknown>) => Prom
     await heard;
     await sleep(STILL_ACCEPTING_MS);
     await new Promise<void>((resolve) => {
-      // A connection whose last answer was begun before is kept open by it, and idle once it has ended.
-      const idle = setInterval(() => server.closeIdleConnections?.(), IDLE_LOOK_MS);
-      const last = setTimeout(() => server.closeAllConnections?.(), DRAIN_MS);
+      // An answer that began before the stop keeps its connection open, and leaves it idle.
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
+      const last = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       server.close(() => {
         clearInterval(idle);
         clearTimeout(last);
@@ -152,4 +142,45 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port }: Where): unk
     });
   }
   return error;
+}
+
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Serves a pretend company until a signal to stop, and does what is due there meanwhile. */
+export async function servePretend(
+  { terminal, clock, signal }: CommandContext,
+  where: Where,
+  company: {
+    readonly answer: Answer;
+    /** Prints where it listens. */
+    readonly begun: (url: string) => void;
+    /** Does what is due. @returns when something is due again (epoch ms); null: not known */
+    readonly work: () => Promise<number | null>;
+    readonly longestSleepMs: number;
+    readonly close: () => Promise<void>;
+    readonly stopped: string;
+  },
+): Promise<0> {
+  const server = httpServer(company.answer).listen(where.port, where.host);
+  const drain = drainable(server);
+  company.begun(await listening(server, where));
+  const work = async () => {
+    while (!signal.aborted) {
+      const dueAtMs = await company.work();
+      const untilDueMs = dueAtMs === null ? company.longestSleepMs : dueAtMs - clock.now();
+      await clock.sleep(Math.min(company.longestSleepMs, Math.max(20, untilDueMs)), signal);
+    }
+  };
+  const working = work();
+  await Promise.race([aborted(signal), working]);
+  terminal.note(STOPPING);
+  await drain();
+  await working;
+  await company.close();
+  terminal.note(`Stopped. ${company.stopped}`);
+  return 0;
 }

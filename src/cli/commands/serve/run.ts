@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { systemClock } from '../../../kernel/clock.ts';
 import { type HttpHeaders, headerOf } from '../../../kernel/http.ts';
 import { jsonLog, type Log } from '../../../kernel/log.ts';
@@ -6,7 +7,6 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
 import { storageTrouble } from '../../../kernel/storage.ts';
-import type { AirlineSettings } from '../../../service/index.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER, nameOf, networkOfGenesis, rpcNames } from '../../../solana/index.ts';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import { clusterGiven, keyInArgument, settingsIn } from '../../settings/index.ts';
@@ -14,7 +14,7 @@ import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import { airlineSettings, soldFrom } from './airline-settings.ts';
 import { crossOrigin, trustedProxies } from './callers.ts';
-import { drainable, httpServer, STOPPING } from './index.ts';
+import { aborted, drainable, httpServer, STOPPING } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
@@ -23,25 +23,24 @@ type ServeOptions = OptionsOf<typeof spec.serve>;
 
 type Listening = DocumentOf<typeof result.serve>;
 
-/** Serves until a signal to stop; then takes no new work, finishes what runs, and exits 0. */
+/** Serves until a signal to stop; then takes no new work, finishes running work, and exits 0. */
 export const serve: Run<typeof spec.serve> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
   warnOfSecrets(context, options);
   const setting = settingsIn(environment, options);
   const proxies = await trustedProxies(setting('trusted_proxies') ?? []);
-  const publicUrl = publicUrlBehind({
-    configured: setting('public_url'),
-    isTrusted: proxies.areAt,
-    host: options.host,
-  });
-  const { clusterOnly = false } = options;
+  const publicUrl = publicUrlBehind(setting('public_url'), proxies.areAt, options.host);
+  const { clusterOnly } = options;
   checkClusterOnly(options);
   const cluster = clusterOnly ? EMBEDDED_CLUSTER : clusterGiven(options, environment);
   const { rpcUrls } = cluster;
   // For an operator; --verbose shows more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const airlines = clusterOnly ? undefined : airlineSettings(environment, options);
-  const service = await openServed(context, options, { cluster, airlines, log });
+  const { withoutProgram, mainnet, live } = options;
+  const service = await (clusterOnly
+    ? session.openClusterOnly({ log, withoutProgram })
+    : session.openLocal({ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal }));
   const balancer = watchBalancer();
   let closing = false;
   let wake = new AbortController();
@@ -67,7 +66,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
       return clientNetwork(proxies.clientOf(socket.remoteAddress, forwarded ? String(forwarded) : null) ?? '');
     });
   const { origin, stopSecond } = await listenForBoth(context, server, subscriptions, options);
-  // The key files of the demo partners are there before the address is printed.
+  // Makes the key files of the demo partners before the address is printed.
   await service.partnerReady();
   const where: Listening = {
     flights_url: clusterOnly ? null : origin,
@@ -88,10 +87,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
     return AbortSignal.any([signal, wake.signal]);
   };
   const working = work(context, service.worker, napSignal, () => closing);
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await aborted(signal);
   closing = true;
   terminal.note(STOPPING);
   await Promise.all([drain(balancer.heard()), subscriptions?.close(), stopSecond()]);
@@ -111,7 +107,7 @@ const notAnswered = (log: Log) => (error: unknown) =>
 /** Time for a balancer to hear from /ready that this server stops, before its port closes. */
 const HEARD_MS = 3_000;
 
-/** Follows calls of /ready. A stop waits only for a balancer that makes them. */
+/** Follows calls of /ready: a stop waits only for a balancer that makes them. */
 function watchBalancer() {
   let isThere = false;
   const heard = new AbortController();
@@ -124,17 +120,6 @@ function watchBalancer() {
       if (isThere) await systemClock.sleep(HEARD_MS, heard.signal);
     },
   };
-}
-
-/** The services on a cluster, or the embedded cluster alone. */
-function openServed(
-  { session, signal }: CommandContext,
-  options: ServeOptions,
-  { cluster, airlines, log }: { cluster: ClusterSettings; airlines: AirlineSettings | undefined; log: Log },
-) {
-  const { clusterOnly, withoutProgram, mainnet, live } = options;
-  if (clusterOnly) return session.openClusterOnly({ log, withoutProgram });
-  return session.openLocal({ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal });
 }
 
 const listeningView = (origin: string, home: string): View<Listening> => ({
@@ -194,7 +179,7 @@ function hintsFor(origin: string, { flights_url, rpc_urls }: Listening, cluster:
   ];
 }
 
-/** What a client has to know of a cluster that is not a public one. */
+/** The settings that a client needs for a cluster that is not public. */
 const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
   ...(genesis === null || networkOfGenesis(genesis)
     ? []
@@ -202,7 +187,7 @@ const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
   ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
 ];
 
-/** Notes that other processes can read a key on the command line; it is used all the same. */
+/** Notes that other processes can read keys on the command line, which are used all the same. */
 function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
   const given = {
     database_url: [options.databaseUrl ?? []].flat(),
@@ -216,13 +201,13 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): voi
 
 const LONGEST_SLEEP_MS = 1000;
 
-/** A round that takes longer waits for a cluster or an airline: what else is due does not wait with it. */
+/** A longer round waits for a cluster or an airline: other due work does not wait with it. */
 const SLOW_ROUND_MS = 1000;
 
 /** An airline may take two minutes for an order: the bookings of as many travellers wait at once. */
 const MOST_ROUNDS = 12;
 
-/** The worker's loop: what is due, then a sleep until something is, for at most a second. */
+/** The worker's loop: does due work, then sleeps until more is due, for at most a second. */
 export async function work(
   { terminal, clock }: CommandContext,
   worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
@@ -242,7 +227,7 @@ export async function work(
     }
   };
   while (!isClosing()) {
-    // Taken before the round: what is posted during it cuts the nap after it short.
+    // Taken before the round, so that work posted during it cuts the nap short.
     const nap = napSignal();
     const begun = round();
     running.add(begun);
@@ -258,40 +243,28 @@ export async function work(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The address that a request says it was sent to. */
-interface Addressed {
-  readonly headers: HttpHeaders;
-  /** The connection's own end: Node's socket. */
-  readonly socket: {
-    readonly remoteAddress?: string | undefined;
-    readonly localAddress?: string | undefined;
-    readonly localPort?: number | undefined;
-  };
-}
-
 /**
- * The address under which a service is reached, for what repeats it: a challenge's `resource.url`, the host that a
- * gateway signs, the servers of /openapi.json. A client writes the Host header as it likes, so it is repeated only where
- * it names this server itself; behind a proxy that is trusted the proxy's word counts. Else it is `configured`, or the
- * address that the connection came in at.
+ * The address under which a service is reached, for a challenge's `resource.url`, the host that a gateway signs and the
+ * servers of /openapi.json. A client writes the Host header as it likes, so it is repeated only where it names this
+ * server itself; behind a trusted proxy the word of the proxy counts. Else it is `configured`, or the address that the
+ * connection came in at.
+ * @param listenHost the host that the server listens on, as given
  */
-function publicUrlBehind(given: {
-  readonly configured: string | undefined;
-  readonly isTrusted: (connection: string | undefined) => boolean;
-  /** Where the server listens: its host as it was given. */
-  readonly host: string;
-}): (request: Addressed) => string {
-  const { configured, isTrusted } = given;
+function publicUrlBehind(
+  configured: string | undefined,
+  isTrusted: (connection: string | undefined) => boolean,
+  listenHost: string,
+): (request: { headers: HttpHeaders; socket: Pick<Socket, 'remoteAddress' | 'localAddress' | 'localPort'> }) => string {
   if (configured !== undefined) return () => configured;
   return ({ headers, socket }) => {
-    const own = `http://${bracketed(plain(socket.localAddress) ?? given.host)}:${socket.localPort ?? 80}`;
+    const own = `http://${bracketed(plain(socket.localAddress) ?? listenHost)}:${socket.localPort ?? 80}`;
     const { host } = headers;
     if (isTrusted(socket.remoteAddress)) {
       const scheme = last(headers['x-forwarded-proto'])?.toLowerCase() === 'https' ? 'https' : 'http';
       return originOf(scheme, last(headers['x-forwarded-host']) ?? host) ?? own;
     }
     const asked = originOf('http', host);
-    const names = [given.host, ...(isLoopback(socket.localAddress) ? LOOPBACK_NAMES : [])];
+    const names = [listenHost, ...(isLoopback(socket.localAddress) ? LOOPBACK_NAMES : [])];
     const known = names.map((name) => originOf('http', `${bracketed(name)}:${socket.localPort ?? 80}`));
     return asked !== null && known.includes(asked) ? asked : (originOf('http', own.slice(7)) ?? own);
   };
@@ -303,10 +276,10 @@ const isLoopback = (address: string | undefined): boolean => /^(127\.|::1$)/.tes
 
 const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
 
-/** The last of a list: what the nearest proxy wrote. */
+/** The last of a list: the nearest proxy wrote it. */
 const last = (header: string | undefined): string | undefined => header?.split(',').at(-1)?.trim() || undefined;
 
-/** An origin in its usual form; null for what is no host. */
+/** An origin in its usual form; null where the text is no host. */
 function originOf(scheme: 'http' | 'https', host: string | undefined): string | null {
   if (host === undefined || !/^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host)) return null;
   return URL.canParse(`${scheme}://${host}`) ? new URL(`${scheme}://${host}`).origin : null;

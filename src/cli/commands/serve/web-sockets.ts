@@ -5,37 +5,34 @@ import { once } from '../../../kernel/once.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
 import type { Line, PubSub } from '../../../solana/pubsub/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
-import { drainable, httpServer, listening } from './index.ts';
+import { drainable, httpServer, listening, type Where } from './index.ts';
 
 const MOST_CONNECTIONS = 1_000;
 
-/** Of one client, so that no single one takes every place. */
+/** Keeps one client from taking every place. */
 const MOST_OF_A_CLIENT = 250;
 
 const MOST_MESSAGE_BYTES = 64 * 1024;
 
-/** Bytes that may wait for one reader; a single message may be longer where nothing waits. */
+/** For one reader; a single message may be longer where nothing waits. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
-/** Bytes that may wait for all readers together. Beyond it the reader with the most waiting is cut off. */
+/** For all readers together. Beyond it the reader with the most waiting bytes is cut off. */
 const MOST_WAITING_BYTES_OF_ALL = 64 * 1024 * 1024;
 
-interface Patience {
-  /** Each connection is asked this often whether it is still there, and has as long to answer. */
-  readonly pingMs: number;
-  /** A connection that waits for nothing, and has said nothing for as long, is closed. */
-  readonly idleMs: number;
-}
+const PATIENCE = {
+  /** Each connection is pinged this often, and has as long to answer. */
+  pingMs: 30_000,
+  /** A connection without subscriptions that sends nothing for as long is closed. */
+  idleMs: 120_000,
+};
 
-const PATIENCE: Patience = { pingMs: 30_000, idleMs: 120_000 };
-
-/** From saying goodbye to hanging up. */
 const GOODBYE_MS = 1_000;
 
 /** Codes of RFC 6455, 7.4.1. */
 const [GOING_AWAY, POLICY_VIOLATION] = [1001, 1008];
 
-/** The part of ws that is used here: the types at hand are of an older version. */
+/** The part of ws in use: @types/ws is of an older version. */
 interface WebSocket {
   readonly OPEN: number;
   readonly readyState: number;
@@ -60,34 +57,27 @@ interface Connected {
   readonly line: Line;
   isAlive: boolean;
   heardMs: number;
-  /** Handed to the socket, and not taken by the reader. */
+  /** Bytes in the socket that the reader has not taken. */
   waitingBytes: number;
   mostWaitingBytes: number;
 }
 
 interface Room {
   readonly connections: Set<Connected>;
-  /** Bytes that wait for all readers together. */
+  /** Of all readers together. */
   waitingBytes: number;
 }
 
-/** The WebSocket side of `/rpc`. */
-export interface WebSockets {
-  /** Takes upgrades of a server over. */
-  serve(server: Server): void;
-  /** Says goodbye to everybody, and hangs up. */
-  close(): Promise<void>;
-}
-
 /**
- * @param open the subscriptions; they are loaded with the first connection, and the protocol too
- * @param clientOf whose request it is: the address of its client, or of its network
+ * The WebSocket side of `/rpc`.
+ * @param open loads the subscriptions with the first connection, and the protocol too
+ * @param clientOf the address of a request's client, or of its network
  */
 export function webSockets(
   open: () => Promise<PubSub>,
   clientOf: (request: IncomingMessage) => string,
   patience = PATIENCE,
-): WebSockets {
+) {
   const connections = new Set<Connected>();
   const room: Room = { connections, waitingBytes: 0 };
   const opening = new Map<Duplex, string>();
@@ -106,7 +96,7 @@ export function webSockets(
       noServer: true,
       maxPayload: MOST_MESSAGE_BYTES,
       perMessageDeflate: false,
-      // One message in a turn of the loop, so that others are served in between.
+      // One message in a turn of the loop: other clients are served in between.
       allowSynchronousEvents: false,
     });
     pings = setInterval(() => lookAfter(connections, patience.idleMs), patience.pingMs);
@@ -133,11 +123,12 @@ export function webSockets(
   }
 
   return {
-    serve(server) {
+    /** Takes over the upgrades of a server. */
+    serve(server: Server) {
       const latest = latestAnswers(server);
       server.on('upgrade', async (request, socket, head) => {
         socket.on('error', () => socket.destroy());
-        // Whatever came before on this connection is answered first, as HTTP asks.
+        // Earlier requests of this connection are answered first, as HTTP requires.
         await latest.get(socket);
         if (socket.destroyed) return;
         if (request.headers.upgrade?.toLowerCase() !== 'websocket') return asBefore(server, request, socket, head);
@@ -145,6 +136,7 @@ export function webSockets(
         takeOver(request, socket, head).catch(() => refuse(socket, '500 Internal Server Error'));
       });
     },
+    /** Says goodbye to everybody, and hangs up. */
     async close() {
       isClosing = true;
       clearInterval(pings);
@@ -158,6 +150,8 @@ export function webSockets(
   };
 }
 
+export type WebSockets = ReturnType<typeof webSockets>;
+
 function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room): Connected {
   const line = pubSub.connect({
     client,
@@ -165,7 +159,7 @@ function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room):
       if (socket.readyState !== socket.OPEN) return;
       const bytes = Buffer.byteLength(text);
       const { waitingBytes } = connected;
-      // A long message that was sent while nothing waited is no reason to cut off for the ones behind it.
+      // A long message sent while nothing waited must not cut off the ones behind it.
       if (waitingBytes === 0) connected.mostWaitingBytes = MOST_WAITING_BYTES + bytes;
       else if (waitingBytes + bytes > connected.mostWaitingBytes)
         return goodbye(socket, POLICY_VIOLATION, 'too slow a reader');
@@ -204,7 +198,7 @@ function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room):
   return connected;
 }
 
-/** Cuts off readers that most waits for, until what waits for all together is no more than it may be. */
+/** Cuts off the readers with the most waiting bytes, until all together are within the limit. */
 function makeRoom({ connections, waitingBytes }: Room): void {
   let left = waitingBytes - MOST_WAITING_BYTES_OF_ALL;
   if (left <= 0) return;
@@ -235,7 +229,7 @@ function goodbye(socket: WebSocket, code: number, reason: string): void {
   socket.once('close', () => clearTimeout(end));
 }
 
-/** The end of the last answer that was begun on each connection. */
+/** Resolves, for each connection, when its latest answer has ended. */
 function latestAnswers(server: Server): WeakMap<Duplex, Promise<void>> {
   const latest = new WeakMap<Duplex, Promise<void>>();
   server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
@@ -250,9 +244,8 @@ function refuse(socket: Duplex, status: string, headers = ''): void {
 }
 
 /**
- * An upgrade to something else, such as HTTP/2, which Java's client asks for with every first request: it may be ignored
- * (RFC 9110, 7.8). Once a server listens for upgrades, Node leaves them all to it, so the request is put together
- * again without that wish.
+ * Ignores an upgrade to another protocol (RFC 9110, 7.8): Java's client asks for HTTP/2 with every first request. Node
+ * leaves all upgrades to a server that listens for any, so this puts the request together again without the upgrade.
  */
 function asBefore(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
@@ -269,23 +262,17 @@ function asBefore(server: Server, request: IncomingMessage, socket: Duplex, head
 /** Pairs of free ports that are tried for `--port 0`. */
 const MOST_TRIES = 20;
 
-interface Where {
-  readonly host: string;
-  readonly port: number;
-}
-
-interface Listening {
-  readonly origin: string;
-  /** Why nobody listens on the port after it; null where somebody does. */
-  readonly without: Problem | null;
-}
-
 /**
- * Listens on a port, and on the one after it, where web3.js and the Solana CLI dial for subscriptions. A port that was
- * asked for is taken though the one after it is not free; without one, a pair is looked for.
+ * Listens on a port, and on the one after it, where web3.js and the Solana CLI dial for subscriptions. Takes a named port
+ * even though the one after it is not free; for port 0, looks for a pair.
+ * @returns `without`: why the second port is not listened on; null where it is
  * @throws Problem `usage`
  */
-async function listenOnBoth(server: Server, second: Server, where: Where): Promise<Listening> {
+async function listenOnBoth(
+  server: Server,
+  second: Server,
+  where: Where,
+): Promise<{ readonly origin: string; readonly without: Problem | null }> {
   for (let left = MOST_TRIES; ; left--) {
     const { host } = where;
     server.listen(where.port, host);
@@ -304,7 +291,7 @@ async function listenOnBoth(server: Server, second: Server, where: Where): Promi
   }
 }
 
-/** Listens, on the port after it too where there are subscriptions, and says so where that one is taken. */
+/** Listens, with subscriptions on the port after it too, and notes when that one is taken. */
 export async function listenForBoth(
   { terminal }: Pick<CommandContext, 'terminal'>,
   server: Server,

@@ -2,7 +2,7 @@ import type { SavedTraveller, TravellerFields } from '../../../client/journal/in
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, listLines, type Paint, type Screen, utcTime, type View } from '../../../terminal/index.ts';
+import { fieldLines, type Paint, type Screen, utcTime } from '../../../terminal/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   askTraveller,
@@ -12,7 +12,7 @@ import {
   travellerNamed,
   travellerState,
 } from '../../travellers/index.ts';
-import { nextLines, printPlan, quoted } from '../../view/index.ts';
+import { listView, nextLines, printPlan, quoted } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 const listed = (traveller: SavedTraveller, nowMs: number) => ({
@@ -21,7 +21,6 @@ const listed = (traveller: SavedTraveller, nowMs: number) => ({
   saved_at: traveller.savedAt,
 });
 
-/** A saved traveller without anything personal beyond the name that was chosen for it. */
 type ListedTraveller = ReturnType<typeof listed>;
 
 const opened = async ({ session }: CommandContext) => (await session.store()).travellers();
@@ -33,7 +32,7 @@ export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, opt
   const store = await opened(context);
   const replaces = options.replace === true;
   const known = await store.find(name);
-  // Said before anybody has typed ten answers; the store itself holds it against another process.
+  // Before ten answers are typed; the store itself refuses it to another process.
   if (known && !replaces) throw exists(name);
   const source = options.file ?? (streams.stdin.isTTY ? undefined : '-');
   const fields = source === undefined ? await askTraveller(context) : await travellerFromFile(context, source);
@@ -52,7 +51,7 @@ const exists = (name: string) =>
     next: [farelock`travellers add ${name} --replace`],
   });
 
-/** The names, and what a booking may still need of each; nothing personal beyond the names that were chosen. */
+/** Shows nothing personal beyond the chosen names. */
 export const travellersList: Run<typeof spec.travellersList> = async (context) => {
   const all = await (await opened(context)).all();
   const nowMs = context.clock.now();
@@ -61,7 +60,7 @@ export const travellersList: Run<typeof spec.travellersList> = async (context) =
   return 0;
 };
 
-/** Everything that is kept of one traveller. @throws Problem `traveller_not_found` */
+/** @throws Problem `traveller_not_found` */
 export const travellersShow: Run<typeof spec.travellersShow> = async (context, { name }) => {
   const saved = await travellerNamed(context, name);
   context.terminal.result({ ...listed(saved, context.clock.now()), fields: saved.fields }, { lines: travellerLines });
@@ -76,7 +75,7 @@ export const travellersRemove: Run<typeof spec.travellersRemove> = async (contex
     return printPlan(terminal, [`Remove the traveller ${known}.`]);
   }
   const wasThere = await (await opened(context)).remove(name);
-  // Says which names there are.
+  // Throws with the names that there are.
   if (!wasThere) await travellerNamed(context, name);
   terminal.result(
     { name, removed: true },
@@ -93,19 +92,15 @@ const passportText = ({ passport, missing }: TravellerState, paint: Paint): stri
 
 const words = (field: string): string => field.replaceAll('_', ' ');
 
-const travellersView: View<{ travellers: readonly ListedTraveller[] }> = {
-  list: 'travellers',
-  lines: ({ travellers }, screen) =>
-    travellers.length === 0
-      ? ['No saved travellers.']
-      : listLines(screen, travellers, [
-          { title: 'Traveller', cuts: true, cell: ({ name }) => name },
-          { title: 'Passport', cell: (one) => passportText(one, screen.paint) },
-          { title: 'Saved', cell: (one) => utcTime(one.saved_at) },
-        ]),
-  rows: ({ travellers }) =>
-    travellers.map(({ name, passport, missing, saved_at }) => [name, passport, missing.join(','), saved_at]),
-};
+const travellersView = listView('travellers', {
+  none: 'No saved travellers.',
+  columns: ({ paint }) => [
+    { title: 'Traveller', cuts: true, cell: ({ name }) => name },
+    { title: 'Passport', cell: (one) => passportText(one, paint) },
+    { title: 'Saved', cell: (one) => utcTime(one.saved_at) },
+  ],
+  row: ({ name, passport, missing, saved_at }: ListedTraveller) => [name, passport, missing.join(','), saved_at],
+});
 
 const savedLines = (
   { name, replaced, ...state }: ListedTraveller & { replaced: boolean },
