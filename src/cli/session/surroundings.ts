@@ -22,6 +22,19 @@ export interface Surroundings {
   readonly signal: AbortSignal;
 }
 
+/** @throws Problem `input_required` naming the option that gives the text */
+export const askText = (
+  { terminal }: Pick<Surroundings, 'terminal'>,
+  option: string,
+  question: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<string> =>
+  terminal
+    .ask(option)
+    .text(question, async (typed) =>
+      typed === '' ? 'Type something.' : typed.length > most ? `At most ${most} characters.` : null,
+    );
+
 /**
  * Before anything changes with a live key: --live, --yes, or a person who says yes. A demo asks nothing.
  * @throws Problem `declined`, `input_required`

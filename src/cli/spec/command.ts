@@ -124,13 +124,20 @@ type Both<A, B> = keyof A & keyof B extends never
   ? A & B
   : Omit<A, keyof B> & Omit<B, keyof A> & { readonly [Name in keyof A & keyof B]?: A[Name] | B[Name] };
 
-type Parse<Value> = (value: string, before?: Value) => Value;
+/** From a text to its value; raises `usage` naming the flag. */
+type Parse<Value> = (value: string, before: Value | undefined, flag: string) => Value;
+
+/** A parser for commander, which knows its flag and keeps the shape of its values. */
+const parsing = <Value>(flags: string, parse: Parse<Value> | undefined) => {
+  const [flag = flags] = /--[\w-]+/.exec(flags) ?? /[\w-]+/.exec(flags) ?? [];
+  return parse && { parse: Object.assign((value: string, before?: Value) => parse(value, before, flag), parse) };
+};
 
 export const argument = <const Flags extends string, Value = string>(
   flags: Flags,
   description = '',
   parse?: Parse<Value>,
-): Parameter<ArgumentGiven<Flags, Value>> => ({ flags, description, ...(parse && { parse }) });
+): Parameter<ArgumentGiven<Flags, Value>> => ({ flags, description, ...parsing(flags, parse) });
 
 export function option<const Flags extends string, Value = string>(
   flags: Flags,
@@ -146,7 +153,7 @@ export function option<const Flags extends string, Value>(
 ): Parameter<Required<OptionGiven<Flags, Value>>>;
 
 export function option(flags: string, description: string, parse?: Parse<unknown>, preset?: unknown): ParameterSpec {
-  return { flags, description, ...(parse && { parse }), ...(preset !== undefined && { preset }) };
+  return { flags, description, ...parsing(flags, parse), ...(preset !== undefined && { preset }) };
 }
 
 export const required = <const Flags extends string, Value = string>(
@@ -157,7 +164,7 @@ export const required = <const Flags extends string, Value = string>(
   flags,
   description,
   isRequired: true,
-  ...(parse && { parse }),
+  ...parsing(flags, parse),
 });
 
 /** A spec with the type of what its arguments and options give. */

@@ -14,8 +14,6 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * unit;
 }
 
-/** From the text of an option to its value; each raises `usage` naming what was wrong. */
-
 /** The shape of a value, as JSON Schema: for `help --json` and for programs that drive the tool. */
 export interface ValueShape {
   readonly type: 'integer' | 'string';
@@ -25,10 +23,9 @@ export interface ValueShape {
   readonly enum?: readonly string[];
 }
 
-/** A parser that says what it takes. */
-type Shaped<T> = ((value: string) => T) & { readonly shape: ValueShape };
-
-const shaped = <T>(shape: ValueShape, parse: (value: string) => T): Shaped<T> => Object.assign(parse, { shape });
+/** A parser with the shape of its values. */
+const shaped = <T>(shape: ValueShape, parse: (value: string, flag: string) => T) =>
+  Object.assign((value: string, _before: unknown, flag: string): T => parse(value, flag), { shape });
 
 /** @returns undefined for a parser that takes any text */
 export const shapeOf = (parse: unknown): ValueShape | undefined =>
@@ -37,15 +34,15 @@ export const shapeOf = (parse: unknown): ValueShape | undefined =>
 const wrong = (flag: string, value: string, want: string) =>
   problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
 
-const matching = (flag: string, pattern: string, want: string) =>
-  shaped({ type: 'string', pattern }, (value): string => {
+const matching = (pattern: string, want: string) =>
+  shaped({ type: 'string', pattern }, (value, flag): string => {
     if (!new RegExp(pattern).test(value)) throw wrong(flag, value, want);
     return value;
   });
 
 /** One of the choices, in full or by a beginning that only it has; a refusal names the likely one, or all. */
-const among = <T extends string>(flag: string, choices: readonly T[], written: (value: string) => string) =>
-  shaped({ type: 'string', enum: choices }, (value): T => {
+const among = <T extends string>(choices: readonly T[], written: (value: string) => string) =>
+  shaped({ type: 'string', enum: choices }, (value, flag): T => {
     const wanted = written(value);
     const started = choices.filter((choice) => choice.startsWith(wanted));
     const found = choices.find((choice) => choice === wanted) ?? (started.length === 1 ? started[0] : undefined);
@@ -57,8 +54,8 @@ const among = <T extends string>(flag: string, choices: readonly T[], written: (
     });
   });
 
-export const integerOption = (flag: string, least: number, most: number) =>
-  shaped({ type: 'integer', minimum: least, maximum: most }, (value) => {
+export const integerOption = (least: number, most: number) =>
+  shaped({ type: 'integer', minimum: least, maximum: most }, (value, flag) => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= least && number <= most)) {
       throw wrong(flag, value, `a whole number from ${least} to ${most}`);
@@ -66,48 +63,45 @@ export const integerOption = (flag: string, least: number, most: number) =>
     return number;
   });
 
-export const usdcOption = (flag: string) =>
-  shaped({ type: 'string', pattern: '^[0-9]{1,12}([.][0-9]{1,6})?$' }, (value): bigint => {
+export const usdcOption = shaped(
+  { type: 'string', pattern: '^[0-9]{1,12}([.][0-9]{1,6})?$' },
+  (value, flag): bigint => {
     try {
       return parseUsdc(value);
     } catch (error) {
       if (isProblem(error)) throw wrong(flag, value, 'an amount such as 12.50');
       throw error;
     }
-  });
+  },
+);
 
-export const solOption = (flag: string) => {
-  const amount = matching(flag, '^[0-9]{1,9}([.][0-9]{1,9})?$', 'an amount of SOL such as 1.5');
-  return shaped(amount.shape, (value) => unitsOf(amount(value), 9));
-};
+const solAmount = matching('^[0-9]{1,9}([.][0-9]{1,9})?$', 'an amount of SOL such as 1.5');
+export const solOption = shaped(solAmount.shape, (value, flag) => unitsOf(solAmount(value, undefined, flag), 9));
 
-export const addressOption = (flag: string) =>
-  matching(flag, '^[1-9A-HJ-NP-Za-km-z]{32,44}$', 'an address of a Solana wallet');
+export const addressOption = matching('^[1-9A-HJ-NP-Za-km-z]{32,44}$', 'an address of a Solana wallet');
 
-export const clockTimeOption = (flag: string) =>
-  shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value): string => {
-    const match = /^(\d{1,2}):(\d\d)$/.exec(value);
-    if (!match || Number(match[1]) > 23 || Number(match[2]) > 59) {
-      throw wrong(flag, value, 'a time such as 06:30');
-    }
-    return `${match[1]?.padStart(2, '0')}:${match[2]}`;
-  });
+export const clockTimeOption = shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value, flag): string => {
+  const match = /^(\d{1,2}):(\d\d)$/.exec(value);
+  if (!match || Number(match[1]) > 23 || Number(match[2]) > 59) {
+    throw wrong(flag, value, 'a time such as 06:30');
+  }
+  return `${match[1]?.padStart(2, '0')}:${match[2]}`;
+});
 
 /** Three letters are the code of an airport; anything else is its name, which the command looks up (airports.ts). */
 export const airportOption = (value: string): string =>
   /^[A-Za-z]{3}$/.test(value) ? value.toUpperCase() : value.trim();
 
-export const choiceOption = <T extends string>(flag: string, choices: readonly T[]) =>
-  among(flag, choices, (value) => named(value).toLowerCase());
+export const choiceOption = <const T extends string>(choices: readonly T[]) =>
+  among(choices, (value) => named(value).toLowerCase());
 
 export const durationOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, parseDuration);
 
 /** One of the names that the partner service writes in capitals: `funds-received` is FUNDS_RECEIVED. */
-export const namedOption = <T extends string>(flag: string, names: readonly T[]) => among(flag, names, named);
+export const namedOption = <const T extends string>(names: readonly T[]) => among(names, named);
 
 /** A decimal as it is written; it never becomes a number. */
-export const decimalOption = (flag: string) =>
-  matching(flag, '^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$', 'an amount such as 12.50');
+export const decimalOption = matching('^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$', 'an amount such as 12.50');
 
 /** A time span that may be nothing at all. */
 export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, (value): number =>
@@ -129,6 +123,10 @@ export const capitals = (value: string): string => value.trim().toUpperCase();
 
 /** A name that the service checks: `id-document` is ID_DOCUMENT. */
 export const named = (value: string): string => capitals(value).replace(/[- ]/g, '_');
+
+/** An option with a few values, which its help lists. */
+export const choice = <const Flags extends string, const T extends string>(flags: Flags, choices: readonly T[]) =>
+  option(flags, choices.join(', '), choiceOption(choices));
 
 /** Whom a command of the partner service acts for. */
 export const ACTING_PARTNER = option('--partner <id>', 'use the key file of this partner (or FARELOCK_API_KEY)');

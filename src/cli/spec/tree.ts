@@ -36,7 +36,7 @@ export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
   option('-y, --yes', 'answer yes to questions'),
   option('--no-input', 'never ask questions'),
   option('--dry-run', 'show what would be done, without doing it'),
-  option('--max-payment <usdc>', 'pay at most this per call', usdcOption('--max-payment')),
+  option('--max-payment <usdc>', 'pay at most this per call', usdcOption),
   option('--timeout <time>', 'give up after 90s, 5m, …', durationOption),
   option('-q, --quiet', 'print only the result'),
   option('-v, --verbose', 'more details on stderr'),

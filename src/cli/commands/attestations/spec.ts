@@ -1,7 +1,5 @@
 import { argument, choiceOption, command, option } from '../../spec/index.ts';
 
-const VERDICTS = ['passed', 'rejected'] as const;
-
 export const attestationsList = command({
   name: 'attestations list',
   summary: 'List attestations that are waiting or rejected',
@@ -24,7 +22,7 @@ export const attestationsDecide = command({
   summary: 'Decide an attestation, even against an earlier decision; asks first',
   arguments: [
     argument('<attestation-id>'),
-    argument('<verdict>', VERDICTS.join(', '), choiceOption('verdict', VERDICTS)),
+    argument('<verdict>', 'passed, rejected', choiceOption(['passed', 'rejected'])),
   ],
   options: [option('--reason <text>', 'why; only operators see it')],
   effect: 'changes',

@@ -6,7 +6,7 @@ export const auditList = command({
   isDefault: true,
   options: [
     option('--subject <id>', 'only entries about this id'),
-    option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500)),
+    option('--limit <n>', 'how many (100)', integerOption(1, 500)),
     option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],
   effect: 'reads',

@@ -7,11 +7,7 @@ export const book = command({
   options: [
     option('--passengers <file>', 'JSON file with the passengers, - for standard input'),
     option('--traveller <name>', 'a saved traveller; repeat for each, first the one who gets the e-mails', collected),
-    option(
-      '--refund-wallet <address>',
-      'pay even though refunds go to this wallet, which is not yours',
-      addressOption('--refund-wallet'),
-    ),
+    option('--refund-wallet <address>', 'pay even though refunds go to this wallet, which is not yours', addressOption),
     option('--no-wait', 'return once the booking is queued'),
   ],
   effect: 'pays',

@@ -13,7 +13,6 @@ import type * as spec from './spec.ts';
 
 type DeployOptions = OptionsOf<typeof spec.clusterDeploy>;
 
-/** Deploys; the next commands of a failure are for the same cluster. */
 export const clusterDeploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   try {
     return await deploy(context, options);
@@ -23,8 +22,8 @@ export const clusterDeploy: Run<typeof spec.clusterDeploy> = async (context, opt
 };
 
 /**
- * Deploys the escrow program, or brings the deployed one up to date. What it costs and who can change the program
- * afterwards is said before anything is sent. Run again after any interruption, it goes on.
+ * Deploys the escrow program, or brings the deployed one up to date. Says the cost and who can change the program afterwards
+ * before anything is sent. Run again after any interruption, it continues.
  */
 const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   const { terminal, globals, signal } = context;
@@ -137,7 +136,6 @@ async function agree({ terminal, globals }: CommandContext, decided: DecidedDepl
   }
 }
 
-/** The deployment in words: what is sent, what it costs, and who can change the program afterwards. */
 function stepsOf({ kind, plan, payer, program, isFinal, isResumed }: DecidedDeployment, isKnown: boolean): string[] {
   if (plan.transactions === 0) return [`Nothing: the shipped program is at ${program} already.`];
   const name = isKnown ? program : 'a new address';

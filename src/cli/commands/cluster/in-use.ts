@@ -9,7 +9,7 @@ import type * as spec from './spec.ts';
 
 type ClusterOptions = OptionsOf<typeof spec.clusterKeys>;
 
-/** The operator's desk for the cluster of a command. Notes that others can read a key on the command line. */
+/** The operator's desk for the cluster of a command. Notes a key that others can read on the command line. */
 export async function clusterInUse(
   { session, terminal, environment }: Pick<CommandContext, 'session' | 'terminal' | 'environment'>,
   options: ClusterOptions,
@@ -19,7 +19,7 @@ export async function clusterInUse(
   return session.clusterDesk(clusterGiven(options, environment, session.profile));
 }
 
-/** A command for the same cluster: the next one would else be of the home's own. */
+/** A command for the same cluster, not for the home's own. */
 export function onCluster(command: readonly string[], options: ClusterOptions): NextStep {
   const given: readonly (readonly [string, string | undefined])[] = [
     ['--cluster', options.cluster],

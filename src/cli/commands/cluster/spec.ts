@@ -5,11 +5,7 @@ export const clusterCheck = command({
   summary: 'Check the escrow program, the USDC mint and the wallets; exit 8 when something fails',
   options: [
     ...clusterOptions,
-    option(
-      '--program <address>',
-      'the escrow program (default: the one deployed from here)',
-      addressOption('--program'),
-    ),
+    option('--program <address>', 'the escrow program (default: the one deployed from here)', addressOption),
   ],
   effect: 'reads',
   examples: ['farelock cluster check', 'farelock cluster check --cluster devnet'],
@@ -27,7 +23,7 @@ export const clusterKeys = command({
 export const clusterFund = command({
   name: 'cluster fund',
   summary: "Fill the operator's wallets from the faucet of an embedded cluster",
-  options: [...clusterOptions, option('--sol <amount>', 'SOL for each (default 10)', solOption('--sol'))],
+  options: [...clusterOptions, option('--sol <amount>', 'SOL for each (default 10)', solOption)],
   effect: 'changes',
   examples: ['farelock cluster fund', 'farelock cluster fund --sol 2 --rpc-url http://127.0.0.1:4020/rpc'],
   list: 'funded',
@@ -43,11 +39,7 @@ export const clusterDeploy = command({
     option('--new', 'a new program, although one is deployed already'),
     option('--final', 'give up the right to change it, for good'),
     option('--abort', 'end a deployment that has not finished, and take its rent back'),
-    option(
-      '--priority-fee <micro-lamports>',
-      'bid for each compute unit (default 0)',
-      integerOption('--priority-fee', 0, 100_000_000),
-    ),
+    option('--priority-fee <micro-lamports>', 'bid for each compute unit (default 0)', integerOption(0, 100_000_000)),
     option('--mainnet', 'allow mainnet, which costs real SOL'),
   ],
   effect: 'runs',

@@ -1,14 +1,11 @@
 import type { Run } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
 
-/** The script that completes commands, options and values in a shell; how to install it stands at its beginning. */
 export const completion: Run<typeof spec.completion> = async ({ terminal }, { shell }) => {
   const script = COMPLETION_SCRIPTS[shell];
   terminal.result({ shell, script }, { lines: () => script.trimEnd().split('\n') });
   return 0;
 };
-
-type Shell = 'bash' | 'zsh' | 'fish';
 
 const BASH = `# Completion of farelock for bash. To install:
 #   farelock completion bash > ~/.local/share/bash-completion/completions/farelock
@@ -77,5 +74,5 @@ end
 complete -c farelock -f -a '(__farelock_complete)'
 `;
 
-/** The script for each shell. It begins with how to install it. */
-const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+/** Each script begins with its installation. */
+const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH };

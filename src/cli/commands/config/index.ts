@@ -1,6 +1,7 @@
 import { shownUrls } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/index.ts';
 import {
+  changeUserSettings,
   resolveSettings,
   type Settings,
   type SettingValues,
@@ -34,5 +35,17 @@ export const withProfile = (
 export const withoutSecrets = (key: string, value: string): string =>
   key.endsWith('_url') ? shownUrls(rpcNames(value)) : value;
 
-/** Prints the one step of a change of the settings, for --dry-run. */
-export const planned = ({ terminal }: CommandContext, step: string): 0 => printPlan(terminal, [step]);
+/** Changes the settings of the user and says so; a dry run prints the steps instead. */
+export async function changed(
+  { terminal, session, clock, globals }: CommandContext,
+  steps: readonly string[],
+  change: (settings: UserSettings) => UserSettings,
+  document: object,
+  said: string,
+): Promise<0> {
+  if (globals.dryRun) return printPlan(terminal, steps);
+  await changeUserSettings(session.home, clock, change);
+  terminal.result(document, { lines: () => [] });
+  terminal.done(said);
+  return 0;
+}

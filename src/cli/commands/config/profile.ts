@@ -4,7 +4,6 @@ import { farelock } from '../../../kernel/shell-word.ts';
 import { shownUrls } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/index.ts';
 import {
-  changeUserSettings,
   isProfileName,
   KEPT_NAMES,
   loadWrite,
@@ -17,7 +16,7 @@ import {
 import type { CommandContext, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import { listView, nextLines } from '../../view/index.ts';
-import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
+import { changed, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
@@ -58,7 +57,6 @@ const profilesView = listView('profiles', {
 
 /** Adds a profile; never overwrites an existing one. */
 export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, options) => {
-  const { session, terminal, clock } = context;
   const { name } = options;
   if (!isProfileName(name) || name === 'local') {
     throw problem('usage', {
@@ -76,8 +74,7 @@ export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, opt
   if (settings.rpc_url !== undefined && settings.cluster !== undefined) {
     throw problem('usage', { message: 'Use either --rpc-url or --cluster, not both.', fix: 'Leave one of them out.' });
   }
-  if (context.globals.dryRun) return planned(context, `Add profile ${name}.`);
-  await changeUserSettings(session.home, clock, (before) => {
+  const add = (before: UserSettings) => {
     if (Object.hasOwn(before.profiles, name)) {
       throw problem('usage', {
         message: `A profile ${name} already.`,
@@ -86,11 +83,12 @@ export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, opt
       });
     }
     return { ...withProfile(before, name, () => settings), ...(options.use && { profile: name }) };
-  });
+  };
   const shown = Object.fromEntries(Object.entries(settings).map(([key, value]) => [key, withoutSecrets(key, value)]));
-  terminal.result({ profile: name, settings: shown, used: options.use === true }, { lines: () => [] });
-  terminal.done(`Profile ${name} is added${options.use ? ' and in use' : ''}`);
-  if (!options.use) terminal.aside(nextLines(`farelock config profile use ${name}`));
+  const document = { profile: name, settings: shown, used: options.use === true };
+  const said = `Profile ${name} is added${options.use ? ' and in use' : ''}`;
+  await changed(context, [`Add profile ${name}.`], add, document, said);
+  if (!options.use && !context.globals.dryRun) context.terminal.aside(nextLines(`farelock config profile use ${name}`));
   return 0;
 };
 
@@ -107,31 +105,26 @@ function settingsGiven(options: object): SettingValues {
 export const profileUse: Run<typeof spec.configProfileUse> = (context, { name }) => useProfile(context, name);
 
 export async function useProfile(context: CommandContext, name: string): Promise<0> {
-  const { session, terminal, clock, environment, globals } = context;
-  if (globals.dryRun) return planned(context, `Use profile ${name}.`);
-  await changeUserSettings(session.home, clock, (settings) => {
+  const { terminal, environment, globals } = context;
+  const use = (settings: UserSettings) => {
     if (name !== 'local') checkKnown(settings, name);
     return { ...settings, profile: name === 'local' ? null : name };
-  });
-  terminal.result({ profile: name, used: true }, { lines: () => [] });
-  terminal.done(`Profile ${name} is in use`);
+  };
+  await changed(context, [`Use profile ${name}.`], use, { profile: name, used: true }, `Profile ${name} is in use`);
   const variable = ['FARELOCK_PROFILE', 'FARELOCK_FLIGHTS_URL'].find((one) => environment[one]);
-  if (variable !== undefined) terminal.note(`${variable} is set and takes precedence.`);
+  if (variable !== undefined && !globals.dryRun) terminal.note(`${variable} is set and takes precedence.`);
   return 0;
 }
 
 /** Keeps the key files that the profile names. */
-export const profileRemove: Run<typeof spec.configProfileRemove> = async (context, { name }) => {
-  const { session, terminal, clock, globals } = context;
-  if (globals.dryRun) return planned(context, `Remove profile ${name}.`);
-  await changeUserSettings(session.home, clock, (settings) => {
+export const profileRemove: Run<typeof spec.configProfileRemove> = (context, { name }) => {
+  const remove = (settings: UserSettings) => {
     checkKnown(settings, name);
     const { [name]: _gone, ...profiles } = settings.profiles;
     return { ...settings, profiles, profile: settings.profile === name ? null : settings.profile };
-  });
-  terminal.result({ profile: name, removed: true }, { lines: () => [] });
-  terminal.done(`Profile ${name} is removed`);
-  return 0;
+  };
+  const document = { profile: name, removed: true };
+  return changed(context, [`Remove profile ${name}.`], remove, document, `Profile ${name} is removed`);
 };
 
 function checkKnown({ profiles }: UserSettings, name: string): void {

@@ -5,7 +5,6 @@ import { farelock, shell } from '../../../kernel/shell-word.ts';
 import { writeWhole } from '../../../kernel/storage.ts';
 import type { ListColumn, Screen } from '../../../terminal/index.ts';
 import {
-  changeUserSettings,
   type Environment,
   givenTo,
   isKept,
@@ -20,12 +19,13 @@ import {
   type Settings,
   type SettingValues,
   USUAL_PER_CALL,
+  type UserSettings,
   wrongVariables,
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
-import { listView } from '../../view/index.ts';
-import { planned, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
+import { listView, printPlan } from '../../view/index.ts';
+import { changed, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
@@ -133,39 +133,37 @@ export const configSet: Run<typeof spec.configSet> = async (context, { key, valu
     const { useProfile } = await import('./profile.ts');
     return useProfile(context, value);
   }
-  const { session, terminal, clock, globals } = context;
   const profile = changedProfile(context);
   const name = isSecretName(key) ? keptNamed(`${key}_file`) : keptNamed(key);
   checkPlace(profile, name);
   const text = isSecretName(key) ? await keepSecret(context, profile, key, value) : readSetting(name, value, key);
-  if (globals.dryRun) return planned(context, `Set ${name} of profile ${profile} to ${withoutSecrets(name, text)}.`);
-  await changeUserSettings(session.home, clock, (settings) =>
-    withProfile(settings, profile, (own) => ({ ...withoutRival(own, name), [name]: text })),
-  );
   const shown = withoutSecrets(name, text);
-  terminal.result({ profile, key: name, value: shown }, { lines: () => [] });
-  terminal.done(`${name} of profile ${profile} is ${shown}`);
-  return 0;
+  return changed(
+    context,
+    [`Set ${name} of profile ${profile} to ${shown}.`],
+    (settings) => withProfile(settings, profile, (own) => ({ ...withoutRival(own, name), [name]: text })),
+    { profile, key: name, value: shown },
+    `${name} of profile ${profile} is ${shown}`,
+  );
 };
 
 export const configUnset: Run<typeof spec.configUnset> = async (context, { key }) => {
-  const { session, terminal, clock, globals } = context;
   const named = isSecretName(key) ? `${key}_file` : key;
-  if (globals.dryRun) return planned(context, `Unset ${named}.`);
+  const steps = [`Unset ${named}.`];
+  if (context.globals.dryRun) return printPlan(context.terminal, steps);
   if (named === 'profile') {
-    await changeUserSettings(session.home, clock, (settings) => ({ ...settings, profile: null }));
-    terminal.result({ key: 'profile', unset: true }, { lines: () => [] });
-    terminal.done('The profile in use is local');
-    return 0;
+    const local = (settings: UserSettings) => ({ ...settings, profile: null });
+    return changed(context, steps, local, { key: named, unset: true }, 'The profile in use is local');
   }
   const name = keptNamed(named);
   const profile = changedProfile(context);
-  await changeUserSettings(session.home, clock, (settings) =>
-    withProfile(settings, profile, ({ [name]: _gone, ...rest }) => rest),
+  return changed(
+    context,
+    steps,
+    (settings) => withProfile(settings, profile, ({ [name]: _gone, ...rest }) => rest),
+    { profile, key: name, unset: true },
+    `${name} of profile ${profile} is not set`,
   );
-  terminal.result({ profile, key: name, unset: true }, { lines: () => [] });
-  terminal.done(`${name} of profile ${profile} is not set`);
-  return 0;
 };
 
 /** Removes the other name of a cluster: it is named in one way. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { missingNative } from '../../../kernel/native.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { lineOf } from '../../../kernel/shell-word.ts';
+import { counted } from '../../../terminal/index.ts';
 import type { Environment, GlobalOptions, Profile } from '../../settings/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import type * as result from './result.ts';
@@ -11,18 +12,17 @@ export type DoctorReport = DocumentOf<typeof result.doctor>;
 /** A finding with its check: the lines of `farelock doctor`. */
 export type Examined = DoctorReport['checks'][number];
 
-/** The outcome of a check. `warning`: it works, and something should be known. */
+/** The outcome of a check. `warning`: it works, with something to know. */
 export type Finding = Omit<Examined, 'id'>;
 
-/** It reads; it never makes, repairs or brings up to date. */
+/** Only reads: never makes, repairs or brings up to date. */
 export interface Check {
   readonly id: string;
-  /** It holds the thread while it reads: it waits for the others, and its own time is not limited. */
+  /** Blocks the thread while it reads: runs after the others, without a limit of time. */
   readonly holdsThread?: true;
   run(signal: AbortSignal): Promise<Finding> | Finding;
 }
 
-/** Everything that the checks may look at. */
 export interface Patient {
   readonly home: string;
   readonly environment: Environment;
@@ -33,7 +33,7 @@ export interface Patient {
   readonly full: boolean;
 }
 
-/** How long one check may take, unless --timeout is shorter. */
+/** Limit of one check, unless --timeout is shorter. */
 const CHECK_MS = 5000;
 
 const finding =
@@ -61,14 +61,11 @@ export function skewOf(
 }
 
 /** Work that waits for a person, by id. */
-export const stuck = (ids: readonly string[]): Finding =>
-  ids[0] === undefined
-    ? ok('Nothing needs a decision')
-    : warning(
-        `${ids.length} ${ids.length === 1 ? 'thing waits' : 'things wait'} for a person`,
-        'Decide about them.',
-        `farelock stuck show ${ids[0]}`,
-      );
+export const stuck = (ids: readonly string[]): Finding => {
+  if (ids[0] === undefined) return ok('Nothing needs a decision');
+  const waiting = `${counted(ids.length, 'thing waits', 'things wait')} for a person`;
+  return warning(waiting, 'Decide about them.', `farelock stuck show ${ids[0]}`);
+};
 
 const MOST_NAMED = 3;
 
@@ -78,7 +75,6 @@ export const named = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
 
-/** A problem as a finding: it has its own words for what to do. */
 export function findingOf(error: unknown): Finding {
   const known = isProblem(error) ? error : missingNative(error);
   if (known !== null) return failed(known.message, known.fix, ...known.next.map(lineOf));
@@ -87,15 +83,15 @@ export function findingOf(error: unknown): Finding {
 }
 
 /**
- * Runs the checks, those that wait beside each other; what takes too long, or throws, is a finding too. The order of the
- * answers is that of the checks.
+ * Runs the checks, several at once where they can wait. A check that takes too long, or throws, is a finding too. The
+ * findings are in the order of the checks.
  */
 export async function examine(checks: readonly Check[], signal: AbortSignal): Promise<Examined[]> {
   const found = new Map<Check, Finding>();
   const waiting = checks.filter((check) => !check.holdsThread);
   await Promise.all(waiting.map(async (check) => found.set(check, await examineOne(check, signal))));
   for (const check of checks.filter(({ holdsThread }) => holdsThread)) {
-    // Ctrl-C is heard between two of them.
+    // Hears Ctrl-C between two of them.
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) break;
     found.set(check, await carryOut(check, signal));
@@ -107,16 +103,12 @@ export async function examine(checks: readonly Check[], signal: AbortSignal): Pr
 }
 
 async function examineOne(check: Check, signal: AbortSignal): Promise<Finding> {
-  const limit = AbortSignal.timeout(CHECK_MS);
-  const both = AbortSignal.any([signal, limit]);
-  const late = new Promise<Finding>((resolve) => {
-    both.addEventListener(
-      'abort',
-      () => resolve(failed(`It did not answer within ${CHECK_MS / 1000} seconds.`, 'Run farelock doctor again.')),
-      { once: true },
-    );
+  const both = AbortSignal.any([signal, AbortSignal.timeout(CHECK_MS)]);
+  const late = failed(`It did not answer within ${CHECK_MS / 1000} seconds.`, 'Run farelock doctor again.');
+  const over = new Promise<Finding>((resolve) => {
+    both.addEventListener('abort', () => resolve(late), { once: true });
   });
-  return Promise.race([carryOut(check, both), late]);
+  return Promise.race([carryOut(check, both), over]);
 }
 
 async function carryOut(check: Check, signal: AbortSignal): Promise<Finding> {

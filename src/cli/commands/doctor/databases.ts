@@ -12,7 +12,7 @@ import { utcTime } from '../../../terminal/index.ts';
 import { givenTo } from '../../settings/index.ts';
 import { type Check, type Finding, failed, named, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
-/** The databases of the services and of the tool, and what is still open in them. */
+/** The databases of the services and of the tool, and their open work. */
 export function databaseChecks({ home, environment, profile, clock, full }: Patient): Check[] {
   const inspect = loadClientInspect;
   const journal = join(home, 'client.db');
@@ -93,10 +93,10 @@ function openPayments(open: readonly { id: string; createdAtMs: number }[]): Fin
 
 const sinceOf = ({ createdAtMs }: { createdAtMs: number }) => utcTime(instant(createdAtMs));
 
-/** Less than a check may take, so that a server that is silent is named. */
+/** Less than the limit of a check, so that a silent server is named. */
 const PATIENCE_MS = 3000;
 
-/** The services' database where it is PostgreSQL: one connection, which reads and does no more. */
+/** Reads a PostgreSQL database of the services, over one connection. */
 function postgresChecks(url: string, clock: Clock): Check[] {
   let looking: Promise<PostgresState | PostgresRefused | null> | null = null;
   const look = async (signal: AbortSignal) => {
@@ -116,13 +116,10 @@ function postgresChecks(url: string, clock: Clock): Check[] {
     { id: 'database_writing', run: inside(writing) },
     {
       id: 'database_clock',
-      run: inside(({ aheadMs }) =>
-        skewOf(
-          'the database',
-          Math.round(-aheadMs / 1000),
-          'Turn on network time on both; leases and deadlines depend on it.',
-        ),
-      ),
+      run: inside(({ aheadMs }) => {
+        const fix = 'Turn on network time on both; leases and deadlines depend on it.';
+        return skewOf('the database', Math.round(-aheadMs / 1000), fix);
+      }),
     },
     { id: 'stuck', run: inside((state) => stuck(state.stuck)) },
   ];
@@ -153,7 +150,7 @@ function reached(state: PostgresState | PostgresRefused | null): Finding {
 
 const wordsOf = ({ host, database, user }: PostgresPlace) => `${database} at ${host} as ${user}`;
 
-/** The fix for each way of not getting in; the address itself is never shown. */
+/** The fix for each failure to connect; never shows the address itself. */
 function refused({ kind, said, place }: PostgresRefused): Finding {
   const { host, database, user } = place;
   const at = `PostgreSQL at ${host}`;

@@ -10,7 +10,7 @@ import { loadKeypair } from '../../../solana/index.ts';
 import { readKeyFile } from '../../session/index.ts';
 import { type Check, type Finding, failed, findingOf, named, ok, type Patient, warning } from './checks.ts';
 
-/** The ending of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
+/** Endings of a platform's builds. The C library of a Linux is left to package managers. */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
   linux: ['-gnu', '-musl', '-gnueabihf', '-musleabihf'],
   win32: ['-msvc'],
@@ -59,7 +59,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** The folder itself, or what is there of the way to it. */
+/** The folder itself, or its nearest existing parent. */
 function parentOf(path: string): string {
   let at = resolve(path);
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
@@ -80,7 +80,7 @@ function disk(home: string) {
   return free < TIGHT_BYTES ? warning(said, 'Free some space soon.', `df -h ${home}`) : ok(said);
 }
 
-/** True when the builds of both native packages for this platform are installed. None is loaded. */
+/** Looks for the builds of both native packages for this platform, and loads none. */
 function nativePackages(): Finding {
   const { resolve } = createRequire(import.meta.url);
   const isThere = (name: string): boolean => {
@@ -132,7 +132,7 @@ function entriesUnder(path: string, found: Entry[] = []): Entry[] {
     try {
       entriesUnder(join(path, name), found);
     } catch (error) {
-      // A journal that another command has just closed is gone by now.
+      // Another command has just closed its journal.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
@@ -161,7 +161,7 @@ function modes(home: string): Finding {
     : warning(said, 'Close them; their files are closed.', next);
 }
 
-/** Rings that seal fields: without theirs, what a database holds sealed is lost. */
+/** Rings that seal fields, and the databases whose sealed fields are lost without them. */
 const RINGS = { 'client.json': 'client.db', 'service.json': 'service.db' } as const;
 
 const SIGNERS = ['authority.json', 'facilitator.json', 'treasury.json'];
@@ -205,7 +205,7 @@ async function keys(home: string): Promise<Finding> {
   return ok(count === 0 ? 'None yet' : `${count} key files, readable`);
 }
 
-/** Keys that are there, and are not those that the services' own database was made with. */
+/** Finds keys that are not those that the services' own database was made with. */
 async function othersKeys(home: string, at: (name: string) => string): Promise<Finding | null> {
   const [{ belongingIn, differences, RING_PURPOSE }, { openSecrets }, { readOwnKeypair }] = await Promise.all([
     loadClientInspect(),

@@ -17,8 +17,8 @@ import {
   GENESIS_HASHES,
   loadKeypair,
   loadToken,
+  nameOf,
   networkOfGenesis,
-  SOLANA_NETWORKS,
 } from '../../../solana/index.ts';
 import { counted } from '../../../terminal/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
@@ -54,20 +54,20 @@ export function clusterChecks({ home, profile, clock }: Patient, open: OpenClust
     {
       id: 'clock',
       run: async (signal) => {
-        const times = [
+        const times = await Promise.allSettled([
           ...(flightsUrl === null ? [] : [serviceTime('the flight service', flightsUrl, signal)]),
           ...(rpcUrls.length === 0 ? [] : [open().then(clusterTime)]),
-        ];
-        const told = (await Promise.allSettled(times)).flatMap((one) =>
-          one.status === 'fulfilled' ? [one.value] : [],
+        ]);
+        return skew(
+          times.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+          clock,
         );
-        return skew(told, clock);
       },
     },
   ];
 }
 
-/** The ledger, held against what the services' own database knows to be on it. */
+/** Compares the ledger with the services' own database. */
 async function embeddedLedger(home: string, clock: Clock): Promise<Finding> {
   const [{ readLedger }, { belongingIn, whyLedgerLost }] = await Promise.all([
     loadEmbeddedInspect(),
@@ -76,10 +76,10 @@ async function embeddedLedger(home: string, clock: Clock): Promise<Finding> {
   const path = join(home, 'ledger.db');
   const known = belongingIn(join(home, 'service.db'));
   const why = (ledger: LedgerReading | null) => known && whyLedgerLost(known, ledger);
-  const found = readLedger(path, clock, (ledger) => {
-    const said = `Embedded ledger at slot ${ledger.time.slot}, ${counted(ledger.transactions, 'transaction')}`;
-    return { said, lost: why(ledger) };
-  });
+  const found = readLedger(path, clock, (ledger) => ({
+    said: `Embedded ledger at slot ${ledger.time.slot}, ${counted(ledger.transactions, 'transaction')}`,
+    lost: why(ledger),
+  }));
   const lost = found === null ? why(null) : found.lost;
   if (lost !== null) {
     return failed(
@@ -105,7 +105,7 @@ async function remoteCluster(
 ): Promise<Finding> {
   const host = rpcUrls.map(hostOf).join(' and ');
   const [rpcUrl = ''] = rpcUrls;
-  const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === cluster.network)?.[0] ?? cluster.network;
+  const name = nameOf(cluster.network);
   const moniker = { 'mainnet-beta': 'mainnet', m: 'mainnet', d: 'devnet', t: 'testnet' }[rpcUrl] ?? rpcUrl;
   const named = GENESIS_HASHES[moniker as keyof typeof GENESIS_HASHES];
   if (named !== undefined && networkOfGenesis(named) !== cluster.network) {
@@ -131,7 +131,7 @@ async function remoteCluster(
   );
 }
 
-/** The hosts of those among several addresses that are away, behind or broken now. */
+/** The hosts among several that are away, behind or broken now. */
 async function silentAmong(rpcUrls: readonly string[], signal: AbortSignal): Promise<string[]> {
   if (rpcUrls.length < 2) return [];
   const healthy = await Promise.allSettled(
@@ -149,20 +149,13 @@ async function silentAmong(rpcUrls: readonly string[], signal: AbortSignal): Pro
   return rpcUrls.filter((_, place) => healthy[place]?.status === 'rejected').map(hostOf);
 }
 
-/** Of an RPC address no more than the host: its path or query may be a key. */
+/** The path or the query of an RPC address may be a key. */
 const hostOf = (rpcUrl: string) => (URL.canParse(rpcUrl) ? new URL(rpcUrl).host : shownUrl(rpcUrl));
 
-interface TimeTold {
-  readonly who: string;
-  readonly unixTime: number;
-}
+const clusterTime = async (cluster: Cluster) => ({ who: 'the cluster', unixTime: await cluster.unixTime() });
 
-async function clusterTime(cluster: Cluster): Promise<TimeTold> {
-  return { who: 'the cluster', unixTime: await cluster.unixTime() };
-}
-
-/** The time of the health report, else of the answer's head: the report may leave it out. */
-async function serviceTime(who: string, baseUrl: string, signal: AbortSignal): Promise<TimeTold> {
+/** The time of the health report, or else of the answer's head. */
+async function serviceTime(who: string, baseUrl: string, signal: AbortSignal) {
   const answer = await ask(
     { baseUrl, fetch: overNetwork(), method: 'GET', path: '/health' },
     { timeoutMs: PATIENCE_MS, signal },
@@ -173,15 +166,13 @@ async function serviceTime(who: string, baseUrl: string, signal: AbortSignal): P
   return { who, unixTime: Math.floor(ms / 1000) };
 }
 
-function skew(told: readonly TimeTold[], clock: Clock): Finding {
-  if (told.length === 0) return warning('No clock to compare with');
+function skew(times: readonly { who: string; unixTime: number }[], clock: Clock): Finding {
   const now = Math.floor(clock.now() / 1000);
-  const off = told.map(({ who, unixTime }) => ({ who, seconds: now - unixTime }));
+  const off = times.map(({ who, unixTime }) => ({ who, seconds: now - unixTime }));
   const [worst] = off.toSorted((a, b) => Math.abs(b.seconds) - Math.abs(a.seconds));
-  const names = told.map(({ who }) => who).join(' and ');
-  if (worst === undefined) return ok(`In step with ${names}`);
+  if (worst === undefined) return warning('No clock to compare with');
   const finding = skewOf(worst.who, worst.seconds);
-  return finding.status === 'ok' ? ok(`In step with ${names}`) : finding;
+  return finding.status === 'ok' ? ok(`In step with ${times.map(({ who }) => who).join(' and ')}`) : finding;
 }
 
 const OTHER_CLUSTER = [
@@ -189,7 +180,7 @@ const OTHER_CLUSTER = [
   'farelock config list --show-origin',
 ] as const;
 
-/** Checks that the service is paid on the cluster of the profile. A price is asked for; nothing is signed, nothing paid. */
+/** Checks that the service is paid on the cluster of the profile. Asks for a price; signs and pays nothing. */
 export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): Check[] {
   const { flightsUrl, rpcUrls } = profile;
   if (profile.isEmbedded || flightsUrl === null || rpcUrls.length === 0) return [];
@@ -213,7 +204,7 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
   return [{ id: 'charging', run: (signal) => reaching(run(signal)) }];
 }
 
-/** The program of the service's escrows is not one that this profile pays into. */
+/** Refuses a program of escrows that this profile does not pay into. */
 async function untrusted(
   cluster: Cluster,
   program: string,
@@ -241,8 +232,8 @@ async function paidHere(
   profile: Patient['profile'],
 ): Promise<Finding> {
   const { network, usdcMint } = cluster;
-  const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
-  // Only where a service has asked for money; an embedded one never comes here.
+  const name = nameOf(network);
+  // Loaded only when a service has asked for money, which an embedded one never does here.
   const { readChallenge } = await loadChallenge();
   try {
     const { amount, feePayer, escrowProgram } = readChallenge(answer, { network, asset: usdcMint, wallet: '' });

@@ -20,8 +20,8 @@ import { serviceChecks } from './services.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Checks everything that commands depend on, and says what to do about what is not well. Nothing is made, changed or
- * repaired, and no key is shown. Exit 0 when nothing fails (warnings included), else 8.
+ * Checks everything that commands depend on. Makes, changes and repairs nothing, and shows no key. Exit 0 when nothing fails
+ * (warnings included), else 8.
  */
 export const doctor: Run<typeof spec.doctor> = async (context, { full = false }) => {
   const { terminal, session, signal } = context;
@@ -49,7 +49,7 @@ export const doctor: Run<typeof spec.doctor> = async (context, { full = false })
   return wrong > 0 ? 8 : 0;
 };
 
-/** Settings that do not come together are the first thing to say; the rest is then looked at as without them. */
+/** Settings that conflict come first; the other checks then run without them. */
 async function settingsOf({ environment, globals, session, folder }: CommandContext) {
   try {
     const profile = await profileOf(environment, globals, session.home, folder);
@@ -97,7 +97,7 @@ function checksFor(
 
 const LABEL_CELLS = 18;
 
-/** `✓ node  …`, with what to do under each that is not well. */
+/** `✓ node  …`, with the fix under each trouble. */
 function doctorLines({ checks }: DoctorReport, { paint, width }: Screen): string[] {
   const marks = { ok: paint.good('✓'), warning: paint.warn('!'), failed: paint.bad('✗') };
   return checks.flatMap(({ id, status, message, fix, next }) => {

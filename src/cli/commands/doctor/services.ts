@@ -7,16 +7,16 @@ import { type Environment, givenTo, settingsIn } from '../../settings/index.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
 const networkFetch = overNetwork();
-/** Less than a check may take, so that a service that is slow is named. */
+/** Less than the limit of a check, so that a slow service is named. */
 export const PATIENCE_MS = 4000;
 
-/** Both services of a profile by address, and whether they take the keys that are given for them. */
+/** Both services of a profile with addresses, and their keys. */
 export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (profile.isEmbedded && profile.partnerUrl === null) {
     return [{ id: 'services', run: () => ok('Embedded: they run inside each command') }];
   }
   const { flightsUrl, partnerUrl } = profile;
-  /** No key is tried over a network that can read it. */
+  /** False: the network could read a key, so none is tried. */
   const isEncrypted = (url: string, setting: 'flights_url' | 'partner_url') => {
     try {
       return encrypted(url, setting, profile) !== '';
@@ -44,18 +44,18 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
       return ok('Accepted');
     },
   });
-  const checks: Check[] = [];
-  if (flightsUrl === null) {
-    checks.push({ id: 'flight_service', run: () => ok('This profile has none') });
-  } else {
-    checks.push({
+  const checks: Check[] = [
+    {
       id: 'flight_service',
-      run: async (signal) => reaching(readiness(encrypted(flightsUrl, 'flights_url', profile), signal)),
-    });
-    if (operatorKey && isEncrypted(flightsUrl, 'flights_url')) {
-      const operator = () => createOperatorClient({ baseUrl: flightsUrl, fetch: networkFetch, key: operatorKey() });
-      checks.push(taken('operator_key', (signal) => operator().switches({ signal })));
-    }
+      run: async (signal) =>
+        flightsUrl === null
+          ? ok('This profile has none')
+          : reaching(readiness(encrypted(flightsUrl, 'flights_url', profile), signal)),
+    },
+  ];
+  if (flightsUrl !== null && operatorKey && isEncrypted(flightsUrl, 'flights_url')) {
+    const operator = () => createOperatorClient({ baseUrl: flightsUrl, fetch: networkFetch, key: operatorKey() });
+    checks.push(taken('operator_key', (signal) => operator().switches({ signal })));
   }
   if (partnerUrl === null) return checks;
   checks.push({
@@ -64,13 +64,11 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   });
   if (!apiKey || !isEncrypted(partnerUrl, 'partner_url')) return checks;
   checks.push(taken('api_key', (signal) => partner(partnerUrl).orders({ pageSize: 1 }, { signal })));
-  if (customerToken) {
-    checks.push(taken('customer_token', (signal) => partner(partnerUrl).requirements({ signal })));
-  }
+  if (customerToken) checks.push(taken('customer_token', (signal) => partner(partnerUrl).requirements({ signal })));
   return checks;
 }
 
-/** How to read a key that is given; null where none is. What is read never gets into a finding. */
+/** Reads a given key, which never gets into a finding; null: none is given. */
 function secret(
   environment: Environment,
   name: 'operator_key' | 'api_key' | 'customer_token',
@@ -99,7 +97,7 @@ const WHY: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** The reason why a call is not answered, with its fix. */
+/** Explains a call without an answer. */
 export async function reaching(finding: Promise<Finding>): Promise<Finding> {
   try {
     return await finding;
@@ -164,7 +162,7 @@ function troubleOf(body: unknown, part: 'escrow_program' | 'airline'): string | 
   return isRecord(said) && typeof said.trouble === 'string' ? said.trouble : null;
 }
 
-/** Which checks of /ready failed, and with which code. */
+/** The failed checks of /ready, with their codes. */
 function failedChecks(body: unknown): string {
   const checks = isRecord(body) && isRecord(body.checks) ? body.checks : {};
   return Object.entries(checks)
@@ -173,7 +171,7 @@ function failedChecks(body: unknown): string {
     .join(', ');
 }
 
-/** Which of the operator's wallets hold too little, as /ready says it. */
+/** The operator's wallets that hold too little, by /ready. */
 function shortWallets(body: unknown): string {
   const wallets = isRecord(body) && Array.isArray(body.wallets) ? body.wallets.filter(isRecord) : [];
   return wallets
@@ -181,7 +179,7 @@ function shortWallets(body: unknown): string {
     .join('; ');
 }
 
-/** A call without a key is refused by a partner service that runs, in its own words. */
+/** Calls without a key: a running partner service refuses that. */
 async function knocked(baseUrl: string, serviceName: string, signal: AbortSignal): Promise<Finding> {
   const { host } = new URL(baseUrl);
   const path = `/${serviceName}.core.v1.partner.Service/GetOrders`;

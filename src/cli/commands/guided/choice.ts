@@ -52,7 +52,7 @@ import {
   type Walk,
 } from './walk.ts';
 
-/** Searches, and waits for the slower sellers; what a search costs is said before it is paid. */
+/** Says the cost of a search before it is paid, and waits for the slower sellers. */
 export const searchStep: Step = async (walk) => {
   const { trip, context } = walk;
   const request = searchRequestOf(optionsOf(trip));
@@ -87,7 +87,7 @@ const optionsOf = (trip: Trip): WaitingOptions => ({
   wait: true,
 });
 
-/** Lists of earlier walks and of this one: the same search is not paid again while one of its offers can be had. */
+/** Remembers the lists of walks: the same search is not paid again while one of its offers is available. */
 const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
   openSearchMemory(
     context,
@@ -131,15 +131,15 @@ async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
 }
 
 /**
- * The screen inside a choice: its mark and a space stand before each line. Where questions are lines, nothing keeps
- * columns: each value has its name there.
+ * The screen inside a choice, which begins each line with a mark and a space. Where questions are lines, nothing keeps
+ * columns: each value has its name.
  */
 const insideOf = ({ context: { terminal, environment } }: Walk): Screen => ({
   paint: environment.TERM === 'dumb' ? spokenPaint : terminal.asideScreen.paint,
   width: terminal.asideScreen.width - 3,
 });
 
-/** The list as it is arranged now, drawn for a screen, and all of its rows. */
+/** The present arrangement of the list, drawn for a screen, and all of its rows. */
 function arrangedList(walk: Walk, screen: Screen) {
   const { list, title } = foundOf(walk);
   const { arrangement } = walk.trip;
@@ -150,7 +150,7 @@ function arrangedList(walk: Walk, screen: Screen) {
   return { ...listParts(shown, { ...title, sort: arrangement.sort }, screen, rows), all, rows };
 }
 
-/** The table of the search: the whole list, to be sorted, narrowed down and looked into. */
+/** Shows the whole list, to sort, narrow down and look into. */
 export const chooseItinerary: Step = async (walk) => {
   const { trip, context } = walk;
   const { arrangement } = trip;
@@ -178,7 +178,7 @@ export const chooseItinerary: Step = async (walk) => {
     },
     details: detailsIn(walk, all),
   });
-  // The answer shows that the list was seen: the same search once more is one of its own.
+  // The answer proves that the list was seen: the same search again is another one.
   await context.session.paidHere.shown();
   const row = answer.kind === 'back' ? undefined : rowOf(all, answer.value);
   if (answer.kind === 'back' || !row) return 'back';
@@ -197,8 +197,8 @@ export const chooseItinerary: Step = async (walk) => {
 const LEFT = 5;
 
 /**
- * The first itineraries as they were arranged, for a terminal that the question has left, and the command to go on with:
- * for the fare that is marked, or else the first one of these; null for an empty list.
+ * The first itineraries of the arrangement, for a terminal that the question has left, and the next command: for the marked
+ * fare, or else the first one of these; null for an empty list.
  */
 export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly next: NextStep | null } {
   const { above, headings, itineraries, all, rows } = arrangedList(walk, walk.context.terminal.asideScreen);
@@ -226,7 +226,7 @@ const detailsIn =
     return fareDetailLines(isFirst ? fareOf(offer) : fareOfOption(offer, option), insideOf(walk));
   };
 
-/** The fares of the itinerary unfold, under its flights. */
+/** Unfolds the fares of the itinerary under its flights. */
 export const chooseFare: Step = async (walk) => {
   const { trip } = walk;
   const { list, title } = foundOf(walk);
@@ -245,7 +245,7 @@ export const chooseFare: Step = async (walk) => {
     const journeys = lines.slice(0, offer.slices.length);
     return {
       heading: [journeyHeading, ...journeys, fareHeading].filter(Boolean),
-      // How many sell the same for more is only shown.
+      // The number of sellers of the same for more is no choice.
       lines: lines.slice(journeys.length).map((name, index): StepLine<string> => {
         const fare = fares[index];
         return fare ? { name, value: fare.offer_id, number: fare.number } : { name };
@@ -275,11 +275,11 @@ export const chooseFare: Step = async (walk) => {
   return 'lock';
 };
 
-/** The fare menu of a lowcost carrier: looked up, and paid for, when the person asks for it. */
+/** Looks up the fare menu of a lowcost carrier, and pays for it, once the person agrees. */
 async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;
-  const question = `This is a low-cost flight: its fares have to be looked up. That costs ${walk.context.terminal.usdc('0.10')} if they are found.`;
+  const question = `This is a low-cost flight: its fares have to be looked up. That costs ${terminal.usdc('0.10')} if they are found.`;
   if (!(await agrees(walk, question, 'Look them up', 'Choose another fare'))) return null;
   const flights = await session.flights();
   try {
@@ -328,7 +328,7 @@ type Arrangement = ReturnType<typeof asFound>;
 
 const SORTS = { price: 'price', duration: 'duration', departure: 'departure', emissions: 'CO2' } as const;
 
-/** The itineraries that suit, sorted, each with the first of its fares that does. */
+/** The matching itineraries, sorted, each with the first of its matching fares. */
 function arranged(rows: readonly ListRow[], arrangement: Arrangement): ListRow[] {
   const suiting = rows.flatMap((row) => {
     const fare = row.fares.find((one) => suits(row, one, arrangement));
@@ -354,7 +354,7 @@ function suits({ offer }: ListRow, fare: NumberedFare, asked: Arrangement): bool
 
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
-/** The sort keys of the fare that is shown, which may not be the cheapest. */
+/** The sort keys of the shown fare, which may not be the cheapest. */
 const orderOf = ({ offer }: ListRow, fare: NumberedFare) => ({
   offer_id: fare.offer_id,
   departing_at: offer.departing_at,
@@ -364,7 +364,6 @@ const orderOf = ({ offer }: ListRow, fare: NumberedFare) => ({
   total_emissions_kg: offer.total_emissions_kg,
 });
 
-/** The keys that arrange a list. */
 function arrangementKeys(arrangement: Arrangement): StepKey[] {
   const filter = (key: string, name: string, field: 'isDirect' | 'hasBag' | 'isRefundable'): StepKey => ({
     key,

@@ -63,15 +63,12 @@ export const passengersStep: Step = async (walk) => {
   }
   const party: Party = { passengers, travellers: members.map(({ name }) => name) };
   trip.party = party;
-  // Names of people stay out of what is kept on the screen before the review.
+  // Names of people are not on the screen before the review.
   said(walk, 'Passengers', counted(members.length, 'passenger'), bookingCommand(intent.intent_id, party));
   return 'review';
 };
 
-interface Member {
-  readonly name: string | null;
-  readonly fields: TravellerFields;
-}
+type Member = { readonly name: string | null; readonly fields: TravellerFields };
 
 async function askKept({ ask }: Walk, kept: TravellerFields[]): Promise<TravellerFields[] | 'back'> {
   if (kept.length === 0) return [];
@@ -124,7 +121,7 @@ function travellerText(saved: SavedTraveller, { documentsRequired, today }: Pass
   return `${harmless(saved.name)}  (passport ${passport === 'expired' ? 'expired' : 'missing'}: you will be asked for it)`;
 }
 
-/** A saved traveller; a passport that this flight needs and that is not there, or has expired, is asked for. */
+/** Asks for the passport of a saved traveller where the flight needs one and it is missing or expired. */
 async function withDocuments(walk: Walk, saved: SavedTraveller, rules: PassengerRules): Promise<Member | 'back'> {
   const { passport, missing } = travellerState(saved, rules.today);
   const wanted: readonly PassengerField[] = passport === 'expired' ? ['passport_number', 'passport_expiry'] : missing;
@@ -147,7 +144,7 @@ async function askTyped(
   keep: (fields: TravellerFields) => Promise<void>,
 ): Promise<Member | 'back'> {
   const wanted = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
-  // A passenger who was typed to the end has answered already whether to be saved.
+  // A passenger typed to the end has answered the question about saving already.
   if (wanted.every((field) => known[field] !== undefined)) {
     return { name: null, fields: passengerFrom(known, rules) };
   }
@@ -158,8 +155,8 @@ async function askTyped(
 }
 
 /**
- * Offers to save a person for the next time, under a name of their choice or again under the one they have. Answers the
- * name that they are saved under with exactly these fields, or null.
+ * Offers to save a person, under a name of their choice or their known one.
+ * @returns the name that they are saved under with exactly these fields, or null
  */
 async function offerToSave(walk: Walk, fields: TravellerFields, known: string | null): Promise<string | null> {
   const { context } = walk;

@@ -43,20 +43,18 @@ export const lockStep: Step = async (walk) => {
   const offerId = trip.offerId;
   if (offerId === null) return 'back';
   const locked = trip.intent?.offer_id === offerId && !hasRunOut(walk, trip.intent) ? trip.intent : null;
+  const { usdc } = walk.context.terminal;
+  const stateOf = (intent: Intent) =>
+    `${usdc(intent.escrow.amount)}, expires ${fromNow(intent.expires_at, walk.context.clock.now())}`;
   const question = locked
-    ? `This fare is locked: ${walk.context.terminal.usdc(locked.escrow.amount)}, expires ${untilText(walk, locked)}.`
-    : `Lock this fare for ${walk.context.terminal.usdc('0.10')}? This opens its escrow; you pay for the ticket after the review.`;
+    ? `This fare is locked: ${stateOf(locked)}.`
+    : `Lock this fare for ${usdc('0.10')}? This opens its escrow; you pay for the ticket after the review.`;
   if (!(await agrees(walk, question, locked ? 'Continue' : 'Lock it', 'Choose another fare'))) return 'back';
   if (locked) return 'passengers';
   try {
     trip.intent = await lock(walk, offerId);
     if (!trip.isPartyKept) trip.party = null;
-    said(
-      walk,
-      'Locked',
-      `${walk.context.terminal.usdc(trip.intent.escrow.amount)}, expires ${untilText(walk, trip.intent)}`,
-      lockCommand(shortOf(walk.context, offerId)),
-    );
+    said(walk, 'Locked', stateOf(trip.intent), lockCommand(shortOf(walk.context, offerId)));
     return 'passengers';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
@@ -88,19 +86,17 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
     return value;
   } catch (error) {
     if (!isProblem(error, 'intent_already_exists')) throw error;
-    // The walk goes on with a lock that was made from here, and with no other one.
+    // The walk continues with a lock made from here, and with no other one.
     const { own, problem } = await existingIntent(walk.context, error);
     if (own === null) throw problem;
     return own;
   }
 }
 
-const untilText = ({ context: { clock } }: Walk, intent: Intent): string => fromNow(intent.expires_at, clock.now());
-
 export const hasRunOut = ({ context: { clock } }: Pick<Walk, 'context'>, intent: Intent): boolean =>
   Date.parse(intent.expires_at) <= clock.now();
 
-/** Shows the amount, the payee and the wallet; then asks; then the booking, its status and its order. */
+/** Shows the amount, the payee and the wallet, asks, and books. */
 export const reviewStep: Step = async (walk) => {
   const { trip, context } = walk;
   const { intent, party } = trip;
@@ -148,20 +144,19 @@ export const reviewStep: Step = async (walk) => {
   }
 };
 
-/** Checks the escrow on chain before the question; it is checked once more before it is paid. @throws Problem `escrow_mismatch` */
+/** Checks the escrow on chain before the question; the payment checks it again. @throws Problem `escrow_mismatch` */
 async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
   context.terminal.phase('Checking the escrow');
   const checks = await verifyIntent(context.session, intent);
   context.terminal.settle();
   const wrong = checks.filter((check) => !check.ok);
-  if (wrong.length === 0) return `✓ matches the intent: ${checks.map(({ check }) => words(check)).join(', ')}`;
+  const names = checks.map(({ check }) => check.replaceAll('_', ' '));
+  if (wrong.length === 0) return `✓ matches the intent: ${names.join(', ')}`;
   throw problem('escrow_mismatch', {
     detail: { checks: wrong.map(({ check }) => check) },
     next: [farelock`intent verify ${intent.intent_id}`],
   });
 }
-
-const words = (check: string): string => check.replaceAll('_', ' ');
 
 function show({ context, trip }: Walk, review: Review, escrow: string, balance: bigint): void {
   const { terminal, clock, session } = context;
@@ -186,7 +181,7 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
   for (const line of lines) terminal.note(line);
 }
 
-/** @param isElsewhere a refund would go to another wallet: what a mere Enter chooses is then not to pay */
+/** @param isElsewhere a refund would go to another wallet: a mere Enter then does not pay */
 async function ask(walk: Walk, amount: bigint, isElsewhere: boolean): Promise<'pay' | 'back' | 'later'> {
   const said = walk.context.terminal.usdc(amount);
   const pay = { name: `Pay ${said} and book`, value: 'pay' } as const;
@@ -217,7 +212,7 @@ async function pay(walk: Walk, intent: Intent, party: Party, agreed: BookingAgre
   return code === 0 ? showOrder(walk, intent) : code;
 }
 
-/** The airline order costs a cent: shown when it is wanted. */
+/** Asks before it shows the airline order, which costs a cent. */
 async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
   const { context, trip } = walk;
   const { intent_id: intentId } = intent;
@@ -229,20 +224,16 @@ async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
   return order(context, { id: intentId });
 }
 
-/** Refusals of a booking before anything is paid for it: the fare is not there any more as it was locked. */
+/** Refusals of a booking before its payment: the fare is no longer available as it was locked. */
 const isFareGone = (error: unknown): error is Problem =>
   isProblem(error, 'intent_expired', 'offer_expired', 'offer_repriced', 'offer_unavailable', 'fare_menu_expired');
 
 /**
- * Goes on after a lock that has run out, or a fare that has changed since it was locked: the same fare once more, or
- * another search. Who flies is not asked again.
+ * Continues after an expired lock, or a fare that has changed since: the same fare again, or another search, with the same
+ * passengers.
+ * @param mayLock the fare itself may still be available
  */
-async function goOnWithoutLock(
-  walk: Walk,
-  intent: Intent,
-  /** True when the fare itself may still be had. */
-  mayLock: boolean,
-): Promise<StepName | ExitCode> {
+async function goOnWithoutLock(walk: Walk, intent: Intent, mayLock: boolean): Promise<StepName | ExitCode> {
   const { trip, context } = walk;
   const answer = await walk.ask.choose<'lock' | 'search' | 'leave'>({
     message: 'The ticket is not paid. What would you like to do?',
@@ -271,22 +262,18 @@ async function goOnWithoutLock(
     }
   }
   Object.assign(trip, { intent: null, isPartyKept: true });
-  // Of a fare that an earlier run has locked, only what was locked is known.
+  // The search of a fare that an earlier run has locked is not known.
   return trip.from && trip.to && trip.depart ? 'search' : 'from';
 }
 
 const MOST_OFFERED = 5;
-/** A lock lasts hours at most: what was made before has ended a day ago. */
+/** A lock lasts hours at most: an older one has ended by then. */
 const MADE_MS = 3 * DAY_MS;
 const MOST_LOOKED_AT = 50;
 
-interface Unfinished {
-  readonly intent: Intent;
-  readonly route: string;
-  readonly isUnderWay: boolean;
-}
+type Unfinished = { readonly intent: Intent; readonly route: string; readonly isUnderWay: boolean };
 
-/** Offers to go on with unfinished journeys first: a fare that is locked and not paid, a booking that is under way. */
+/** Offers to continue unfinished journeys: a locked fare that is not paid, a booking in progress. */
 export const resumeStep: Step = async (walk) => {
   const { context, ask, trip } = walk;
   const unfinished = await unfinishedOf(walk);

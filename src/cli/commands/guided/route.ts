@@ -23,7 +23,7 @@ export const askTo: Step = async (walk) => {
   return 'depart';
 };
 
-/** By name, city or code. What may mean several airports is a choice; Esc in it asks for the name again. */
+/** Takes a name, a city or a code. A text for several airports leads to a choice; Esc there asks for the name again. */
 async function askPlace(walk: Walk, label: string, suits: (iata: string) => boolean): Promise<Place | 'back'> {
   for (;;) {
     const typed = await walk.ask.text({
@@ -51,7 +51,7 @@ interface Candidate extends Place {
   readonly isGuess: boolean;
 }
 
-/** The airports that fit equally well; a code that is not in the table is left to the service. */
+/** The airports that fit equally well; leaves a code that is not in the table to the service. */
 async function placesFor(text: string): Promise<Candidate[]> {
   const { found } = await findPlaces(text);
   const best = found.filter((one) => one.fit === found[0]?.fit || isMistake(one));

@@ -20,10 +20,9 @@ import type * as spec from './spec.ts';
 import { bookingCommandNow, follow, lockCommand, openTranscript, searchCommand, Trip, type Walk } from './walk.ts';
 
 /**
- * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says
- * the command that would have done the same; no ticket is paid without the review.
- * @throws Problem `usage` where the options leave no room for questions, `input_required`, `interrupted` with where
- *   things stand
+ * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step shows the
+ * command that does the same; no ticket is paid without the review.
+ * @throws Problem `usage` for options that allow no questions, `input_required`, `interrupted` with the state of the walk
  */
 export const guided: Run<typeof spec.guided> = async (outer) => {
   const { globals } = outer;
@@ -77,12 +76,12 @@ function greet(terminal: Terminal): void {
 
 const ANEW: NextStep = { argv: [] };
 
-/** The end of a walk that was cut off: how far it has come, and how to go on. Other failures are given back as they are. */
+/** Says how far a walk has come that was cut off, and how to continue. Returns other failures as they are. */
 async function walkCutOff(walk: Walk, error: unknown): Promise<unknown> {
   const cutOff = bookingCutOffBy(error, walk.context.signal);
   // Not "at a question": all of a walk is questions.
   if (!cutOff) return error;
-  // The question took its list from the screen, and its numbers are what goes on.
+  // The question took its list from the screen; the next command needs its numbers.
   if (isListShown(walk.trip)) for (const line of listLeft(walk).lines) walk.context.terminal.note(line);
   return told(problem(cutOff.code), storyOf(await knownOfWalk(walk)), error);
 }
@@ -93,7 +92,10 @@ async function knownOfWalk(walk: Walk): Promise<Known> {
   const known = { again: [ANEW], isGuided: true, ...(await paymentsOf(context.session)) } as const;
   if (booking?.isBooked) return { ...known, booking: { intent: booking.intent, stage: 'captured' } };
   if (booking) return { ...known, ...(await knownOfBooking(context, booking.intent, [ANEW])) };
-  if (intent === null) return { ...known, typed: typedSearch(trip), found: goingOn(walk) };
+  if (intent === null) {
+    const hasSearch = trip.from && trip.to && trip.depart !== null;
+    return { ...known, typed: hasSearch ? searchCommand(trip) : undefined, found: goingOn(walk) };
+  }
   if (hasRunOut({ context }, intent)) return { ...known, booking: { intent, stage: 'unlocked' } };
   const again = [ANEW, bookingCommandNow(intent.intent_id, trip.party)];
   return { ...known, again, booking: { intent, stage: 'locked' } };
@@ -102,11 +104,7 @@ async function knownOfWalk(walk: Walk): Promise<Known> {
 const isListShown = ({ found, offerId, intent, booking }: Trip): boolean =>
   found !== null && found.list.offers.length > 0 && offerId === null && intent === null && !booking;
 
-/** The search that the answers make, once there are enough of them. */
-const typedSearch = (trip: Trip): NextStep | undefined =>
-  trip.from && trip.to && trip.depart !== null ? searchCommand(trip) : undefined;
-
-/** A number stands for an offer only once its list was shown: before that it would be one of an older search. */
+/** Numbers are of the last list on the screen: before this one was shown they would be of an older search. */
 function goingOn(walk: Walk): Pick<Story, 'fix' | 'next'> {
   const { trip, context } = walk;
   if (trip.offerId !== null)

@@ -20,7 +20,6 @@ import type { CommandContext } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
 import type { Remembered } from '../search/index.ts';
 
-/** An airport as it was chosen: its code, and what to call it. */
 export interface Place {
   readonly iata: string;
   readonly said: string;
@@ -52,7 +51,7 @@ export class Trip {
   adults = 1;
   found: Found | null = null;
   readonly arrangement = asFound();
-  /** The itinerary, and the fare of the list that was chosen with it. */
+  /** The chosen itinerary, and the fare of the list with it. */
   offer: Offer | null = null;
   marked: string | null = null;
   offerId: string | null = null;
@@ -60,15 +59,15 @@ export class Trip {
   party: Party | null = null;
   /** Decimal USDC, and what for, in order. */
   readonly paid: { readonly amount: string; readonly what: string }[] = [];
-  /** The journey that an earlier run locked a fare for: `LIS → BER  2026-12-21`. */
+  /** Of a fare that an earlier run locked: `LIS → BER  2026-12-21`. */
   journey: string | null = null;
-  /** True when the passengers stay the same: they were answered for a fare that is gone. */
+  /** The passengers of a fare that is gone stay the same. */
   isPartyKept = false;
-  /** The intent whose booking a person has agreed to, and whether it is known to be booked. */
+  /** The intent whose booking a person has agreed to; `isBooked` once that is known. */
   booking: { readonly intent: Intent; readonly isBooked: boolean } | null = null;
 }
 
-/** How a person has arranged the list of flights. It stays so when they come back to it. */
+/** A person's arrangement of the list of flights, which stays when they return to it. */
 export const asFound = () => ({
   sort: 'price' as OfferSort,
   isDirect: false,
@@ -101,21 +100,15 @@ export type StepName =
 /** Asks, does its part, and says where to go: a step, the one before, or out with an exit code. */
 export type Step = (walk: Walk) => Promise<StepName | 'back' | ExitCode>;
 
-/** A step, as it began: what it writes, and what is paid in it, comes after that. */
-interface Begun {
-  readonly name: StepName;
-  readonly mark: number;
-  readonly paid: number;
-}
-
 /**
- * Goes from step to step until one of them ends it. Going back is to the step that was there before, and takes its lines
- * from the screen; what was paid since stays in sight.
+ * Goes from step to step until one of them ends the walk. Going back leads to the step before, and takes its lines from the
+ * screen; lines since a payment stay in sight.
  */
 export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>, start: StepName): Promise<ExitCode> {
   const { transcript, trip } = walk;
-  const begin = (name: StepName): Begun => ({ name, mark: transcript.mark(), paid: trip.paid.length });
-  const before: Begun[] = [];
+  /** A step before it writes or pays anything. */
+  const begin = (name: StepName) => ({ name, mark: transcript.mark(), paid: trip.paid.length });
+  const before: ReturnType<typeof begin>[] = [];
   let at = begin(start);
   for (;;) {
     const next = await steps[at.name](walk);
@@ -130,7 +123,7 @@ export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>
     // The same question once more is no step.
     if (next === at.name) continue;
     const seen = before.findIndex(({ name }) => name === next);
-    // To a step that was there already: what came after it is forgotten.
+    // Returning to an earlier step forgets those after it.
     if (seen >= 0) before.splice(seen);
     else before.push(at);
     at = begin(next);
@@ -139,7 +132,7 @@ export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>
 
 const LABEL_WIDTH = 10;
 
-/** The line of an answered step, and the command that would have done the same. Nothing personal may be in either. */
+/** Writes the line of an answered step and the command that does the same. Nothing personal may be in either. */
 export function said(
   { context: { terminal }, transcript }: Walk,
   label: string,
@@ -152,7 +145,7 @@ export function said(
   transcript.same(command);
 }
 
-/** A question with two answers; false for the second one, and for the wish to go back. */
+/** Asks a question with two answers; false for the second one, and for going back. */
 export async function agrees({ ask }: Walk, message: string, yes: string, no: string): Promise<boolean> {
   const lines = [
     { name: yes, value: true },
@@ -162,7 +155,6 @@ export async function agrees({ ask }: Walk, message: string, yes: string, no: st
   return answer.kind === 'answer' && answer.value;
 }
 
-/** The lines that a walk has written under its questions, so that going back a step can take them away. */
 type Transcript = ReturnType<typeof openTranscript>;
 
 /** Enough to see the state of the walk, and room for the question. */
@@ -170,6 +162,7 @@ const AGAIN_LINES = 6;
 
 const ESCAPE = '\u001b[';
 
+/** Keeps the lines that a walk has written under its questions, so that going back a step can take them away. */
 export function openTranscript(terminal: Terminal, stderr: Output) {
   let written: string[] = [];
   let commands: { readonly at: number; readonly command: string }[] = [];
@@ -200,16 +193,15 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
   };
   return {
     terminal: kept,
-    /** The command that would have done the same, to copy: never wrapped, and once where several steps make one command. */
+    /** Writes the command that does the same, to copy: never wrapped, and once for several steps of one command. */
     same(step: NextStep): void {
       const command = lineOf(step);
       if (commands.at(-1)?.command === command) return;
       commands.push({ at: written.length, command });
       kept.note(terminal.asideScreen.paint.dim(`  $ ${command}`));
     },
-    /** Where the next line will stand. */
     mark: () => written.length,
-    /** Removes the lines from there on; those that have left the screen stay. Whether it could. */
+    /** Removes the lines from there on; false where some have left the screen, and all stay. */
     takeBack(mark: number): boolean {
       const rows = written.slice(mark).reduce((sum, line) => sum + rowsOf(line), 0);
       if (mark < fixed || rows >= (stderr.rows ?? 24)) return false;
@@ -244,7 +236,7 @@ export const lockCommand = (offer: string) => farelock`intent create ${offer}`;
 export const bookingCommand = (intentId: string, party: Party | null) =>
   farelock`book ${intentId} ${savedTravellers(party) ?? ['--passengers', 'passengers.json']}`;
 
-/** The same after a walk that was cut off: no file was written, so the command asks for travellers who are not saved. */
+/** The same after a walk that was cut off: no file was written, so the command asks for unsaved travellers. */
 export const bookingCommandNow = (intentId: string, party: Party | null) =>
   farelock`book ${intentId} ${savedTravellers(party) ?? []}`;
 
@@ -254,11 +246,11 @@ function savedTravellers(party: Party | null): string[] | null {
   return areSaved ? names.flatMap((name) => ['--traveller', name]) : null;
 }
 
-/** A refusal that another answer may avoid. */
+/** True for a refusal that another answer may avoid. */
 export const isTurnedDown = (error: unknown): error is Problem =>
   isProblem(error) && [2, 3, 5].includes(error.kind.exit) && !isProblem(error, 'input_required');
 
-/** @param same the command that would have been refused alike */
+/** @param same the command with the same refusal */
 export async function sayProblem({ context }: Walk, error: Problem, same: SameCommand): Promise<void> {
   const { terminal, session } = context;
   terminal.settle();
@@ -279,10 +271,7 @@ export async function balanceOf({ context: { session } }: Walk): Promise<bigint>
   return (await cluster.tokenBalance(usdcAccount)) ?? 0n;
 }
 
-/**
- * A call that is paid for: what it cost is noted, and it is tried again when there was too little play money and some
- * more was taken.
- */
+/** Notes the cost of a paid call. With too little play money, offers more and tries again. */
 export async function paidCall<T extends { readonly payment: PaymentReceipt | null }>(
   walk: Walk,
   what: string,
@@ -300,10 +289,7 @@ export async function paidCall<T extends { readonly payment: PaymentReceipt | nu
   }
 }
 
-/**
- * Offers play money where there is some to be had: true when it was taken. `least` is what is missing (atomic).
- * Never on a real cluster.
- */
+/** Offers play money, never on a real cluster; true when it was taken. `least`: the missing amount (atomic). */
 export async function topUp(walk: Walk, least: bigint): Promise<boolean> {
   const { session, terminal } = walk.context;
   if (!session.isEmbedded) return false;

@@ -7,9 +7,9 @@ import { buildTree, describeTool, helpOf, type Run } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Help on a command, as `--help` gives it. Under --json the command tree: every command with its arguments, options,
- * their types and defaults, examples, and what it does to the world.
- * @throws Problem `usage` for a command that there is not
+ * Help on a command, as `--help` gives it. Under --json the command tree: each command with its arguments, options, their
+ * types and defaults, examples, and effect.
+ * @throws Problem `usage` for an unknown command
  */
 export const help: Run<typeof spec.help> = async ({ tool, terminal, streams }, { command: path }) => {
   const written: string[] = [];

@@ -1,7 +1,6 @@
 import type { FlightsClient } from '../../../client/index.ts';
 import { isProblem, type Problem, problem, reworded } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import type { Intent } from '../../../wire/flights/index.ts';
 import { isOwn, linkedOf, loadPaidPlan, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -9,7 +8,7 @@ import { createdIntentLines } from '../../view/flights/index.ts';
 import { bookCommand, costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Locks an offer. The support code is shown once, and remembered for the commands that need it. */
+/** Shows the support code once, and remembers it for the commands that need it. */
 export const intentCreate: Run<typeof spec.intentCreate> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
@@ -48,7 +47,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   }
 };
 
-/** Locks a fare, and remembers the intent with its support code. `name` is what its payment is called meanwhile. */
+/** Locks a fare, and remembers the intent with its support code. `name` is for the phase of its payment. */
 export async function lockFare(
   context: CommandContext,
   flights: FlightsClient,
@@ -71,10 +70,7 @@ export async function lockFare(
  * The intent that prevents a new one, where this home made it and would pay it, and the problem to raise. An intent that
  * was made elsewhere must not be paid: its maker has chosen the refund wallet, and has the support code.
  */
-export async function existingIntent(
-  { session, signal }: CommandContext,
-  error: Problem,
-): Promise<{ readonly own: Intent | null; readonly problem: Problem }> {
+export async function existingIntent({ session, signal }: CommandContext, error: Problem) {
   const id = error.detail?.intent_id;
   const isKnown = typeof id === 'string' && (await (await session.store()).intent(id)) !== undefined;
   const intent = isKnown ? await (await session.flights()).intent(id, { signal }) : null;
@@ -94,7 +90,7 @@ export async function existingIntent(
   return { own, problem: problem('intent_already_exists', { ...how, ...detail, cause: error }) };
 }
 
-/** A fare of a lowcost offer can be locked while its menu is fresh: says how to open it. */
+/** Says how to open the menu again: its fares can be locked while it is fresh. */
 const withMenu = (error: Problem, offerId: string): Problem =>
   reworded(error, {
     fix: 'Open the fare menu, then lock one of its fares.',

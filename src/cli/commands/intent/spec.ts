@@ -6,11 +6,7 @@ export const intentCreate = command({
   isDefault: true,
   arguments: [argument('<offer-id>')],
   options: [
-    option(
-      '--refund-wallet <address>',
-      'where refunds go (default: the paying wallet)',
-      addressOption('--refund-wallet'),
-    ),
+    option('--refund-wallet <address>', 'where refunds go (default: the paying wallet)', addressOption),
     option('--referrer <code>', 'affiliate code'),
   ],
   effect: 'pays',
@@ -31,7 +27,7 @@ export const intentShow = command({
 export const intentList = command({
   name: 'intent list',
   summary: 'List the fares locked from here',
-  options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1_000_000), 100)],
+  options: [option('--limit <n>', 'how many to show', integerOption(1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock intent list --json intent_id,status'],
   list: 'intents',
@@ -42,11 +38,7 @@ export const intentVerify = command({
   summary: 'Check the escrow on chain, and that its refunds come to you',
   arguments: [argument('<intent-id>')],
   options: [
-    option(
-      '--refund-wallet <address>',
-      'accept this refund wallet, even though it is not yours',
-      addressOption('--refund-wallet'),
-    ),
+    option('--refund-wallet <address>', 'accept this refund wallet, even though it is not yours', addressOption),
   ],
   effect: 'reads',
   examples: ['farelock intent verify int_…'],

@@ -5,7 +5,7 @@ export const keysList = command({
   name: 'keys list',
   summary: 'List operator keys and when each was last used',
   options: [
-    option('--limit <n>', 'how many to show (100)', integerOption('--limit', 1, 500)),
+    option('--limit <n>', 'how many to show (100)', integerOption(1, 500)),
     option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],
   effect: 'reads',

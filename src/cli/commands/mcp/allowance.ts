@@ -4,11 +4,11 @@ import { type Problem, problem } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 
 /**
- * The allowance of a program while the server runs, in this process's memory: every payment of its tools is signed here,
- * so that no clock, no other process and no lost answer can make it count less. A payment that was signed counts,
- * whatever became of it; the same payment sent again counts once.
+ * The allowance of a program while the server runs, in the memory of this process: every payment of its tools is signed
+ * here, so that no clock, no other process and no lost answer can make it count less. A signed payment counts, however it
+ * ends; the same payment sent again counts once.
  * @param total atomic USDC; null: spending was not allowed
- * @param perPayment at most this much for one payment, whatever is left
+ * @param perPayment the most for one payment, however much is left
  */
 export function createAllowance({
   total,

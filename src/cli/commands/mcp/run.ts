@@ -13,7 +13,7 @@ import type { Allowance } from '../../../client/base/index.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { NextStep } from '../../../kernel/shell-word.ts';
-import { counted } from '../../../terminal/index.ts';
+import { counted, isRecord } from '../../../terminal/index.ts';
 import {
   type CommandContext,
   type CommandDescription,
@@ -50,15 +50,9 @@ interface Ran {
   readonly next: readonly NextStep[];
 }
 
-interface Call {
-  readonly command: CommandDescription;
-  readonly line: CommandLine;
-  readonly run: (approval: readonly string[]) => Promise<Ran>;
-}
-
 /**
- * The commands as tools of the Model Context Protocol, over standard input and output. Only what reads, unless a person
- * has allowed more when starting it: a program can ask for a payment, and never allow one.
+ * The commands as tools of the Model Context Protocol, over standard input and output. Only reading is allowed, unless a
+ * person has allowed more when starting it: a program can ask for a payment, and never allow one.
  */
 export const mcp: Run<typeof spec.mcp> = async (context, options) => {
   const tool = describeTool(context.tool, version);
@@ -76,7 +70,7 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
   );
   const failed = (command: CommandDescription, document: Document, next: readonly NextStep[]): Document => {
     const { error } = document;
-    if (typeof error !== 'object' || error === null) return document;
+    if (!isRecord(error)) return document;
     const steps = nextStepsFor(command, next, { described: tool, spec: context.tool, callable });
     return { ...document, error: { ...error, ...steps } };
   };
@@ -90,19 +84,15 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
       const progress = openProgress(_meta?.progressToken, sendNotification);
       try {
         const line = commandLineOf(command, params.arguments ?? {});
-        const ran = await running.add(
-          permitted({ ...options, dryRun: context.globals.dryRun === true }, allowance, {
-            command,
-            line,
-            run: (approval) =>
-              runInside(context, approval, line, {
-                allowance,
-                cancelled: signal,
-                phase: progress.phase,
-                answered: (paymentIds) => arrivals.expect(requestId, paymentIds),
-              }),
-          }),
-        );
+        const run = (approval: readonly string[]) =>
+          runInside(context, approval, line, {
+            allowance,
+            cancelled: signal,
+            phase: progress.phase,
+            answered: (paymentIds) => arrivals.expect(requestId, paymentIds),
+          });
+        const isDryRun = context.globals.dryRun === true;
+        const ran = await running.add(permitted({ ...options, isDryRun }, allowance, command, line, run));
         const document = ran.document && bounded(command, ran.document, line.most);
         return answer(ran, document && failed(command, document, ran.next));
       } catch (error) {
@@ -123,7 +113,7 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     process.stdin.once('close', resolve);
     context.signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  // What was asked for is answered, if only with where it was cut off: no payment is left without a word.
+  // Each call is answered, if only with where it was cut off: no payment is left without a word.
   const cutOff = await running.answered();
   await server.close();
   if (!context.signal.aborted) return 0;
@@ -132,24 +122,26 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
 };
 
 /**
- * Runs a call as far as the person at the start has allowed it. --yes agrees to what the allowance and the limits of
- * the profile let through, and to nothing above them.
+ * Runs a call as far as the person who started the server allowed. --yes agrees to payments within the allowance and the
+ * limits of the profile, and to nothing above them.
  * @throws Problem `payment_above_cap`, `changes_not_allowed`
  */
 async function permitted(
-  { allowSpending, allowChanges, dryRun }: McpOptions & { readonly dryRun: boolean },
+  { allowSpending, allowChanges, isDryRun }: McpOptions & { readonly isDryRun: boolean },
   allowance: Allowance,
-  { command, line, run }: Call,
+  command: CommandDescription,
+  line: CommandLine,
+  run: (approval: readonly string[]) => Promise<Ran>,
 ): Promise<Ran> {
   if (line.isDryRun || command.effect === 'reads') return run([]);
   // `farelock --dry-run mcp`: nothing is done, whatever else is allowed.
-  if (dryRun) return run(['--dry-run']);
+  if (isDryRun) return run(['--dry-run']);
   if (command.effect === 'changes' && !allowChanges) {
     throw problem('changes_not_allowed', {
       message: `${toolName(command)} changes data in a service, and the server was started read-only.`,
     });
   }
-  const isPayOut = movesOthersMoney(command);
+  const isPayOut = command.name in AMOUNTS;
   if ((command.effect === 'pays' || isPayOut) && allowSpending === undefined) throw notAllowed();
   if (!isPayOut) return run(['--yes']);
   const plan = await run(['--dry-run']);
@@ -157,12 +149,12 @@ async function permitted(
   // The plan was refused: so would be the call.
   if (amount === null) return plan;
   const reserved = allowance.reserve(amount);
-  // Whatever becomes of it, it may have been paid out.
+  // It may have been paid out, however it ends.
   reserved.spend(line.argv.join(' '));
   return run(['--yes']);
 }
 
-/** Runs a command line of this very tool, as a script would, and hands over its one document. */
+/** Runs a command line of this tool, as a script would, and returns its one document. */
 async function runInside(
   { tool, environment, globals, clock, folder, signal }: CommandContext,
   approval: readonly string[],
@@ -215,7 +207,7 @@ async function runInside(
 const parsed = (text: string): Document | null => {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? withheld({ ...value }) : null;
+    return isRecord(value) ? withheld(value) : null;
   } catch {
     return null;
   }
@@ -252,13 +244,13 @@ function instructionsFor({ globals }: CommandContext, { allowSpending, allowChan
   ].join('\n');
 }
 
-/** Follows answers to the client: until one has left, what was paid for it is kept. */
+/** Follows answers to the client: a paid answer is kept until it has left. */
 export function openArrivals(arrived: (paymentIds: readonly string[]) => Promise<void>) {
   const expected = new Map<RequestId, readonly string[]>();
   return {
-    /** Notes that the answer to this request carries what a call has paid for. */
+    /** Notes the payments whose answers the request gets. */
     expect: (requestId: RequestId, paymentIds: readonly string[]) => void expected.set(requestId, paymentIds),
-    /** The same transport; once it has sent an answer, the answer has arrived. */
+    /** Counts an answer as arrived once the transport has sent it. */
     over(transport: Transport): Transport {
       const send = transport.send.bind(transport);
       transport.send = async (message, options) => {
@@ -274,10 +266,8 @@ export function openArrivals(arrived: (paymentIds: readonly string[]) => Promise
   };
 }
 
-/** Commands of the desk that pay out, though nothing is signed with the wallet: what their plans say is counted. */
+/** Commands of the desk that pay out without a signature of the wallet, and the amounts of their plans to count. */
 const AMOUNTS: Readonly<Record<string, string>> = { 'refund approve': 'payout_amount', 'stuck resolve': 'amount' };
-
-const movesOthersMoney = ({ name }: CommandDescription): boolean => name in AMOUNTS;
 
 /**
  * The amount that the plan of such a command would move, atomic USDC.
@@ -294,8 +284,8 @@ function amountMoved(plan: Readonly<Record<string, unknown>> | null): bigint | n
 const EVERY_MS = 1_000;
 
 /**
- * The sign of life of a call, without which a client gives up on a booking that takes its time: the seconds that have
- * passed and the phase, each second; nothing to a client that gave no token.
+ * Reports the seconds and the phase of a call each second, because a client gives up on a long booking without a sign of
+ * life. Reports nothing to a client without a token.
  */
 export function openProgress(
   token: ProgressToken | undefined,
@@ -306,12 +296,11 @@ export function openProgress(
   const report = () => {
     const progress = Math.round(performance.now() - startedMs) / 1000;
     const params = { progressToken: token ?? '', progress, ...(phase && { message: phase }) };
-    // A client that is gone is told nothing more; its call goes on to where the money is safe.
+    // The client is gone: its call continues until the money is safe.
     send({ method: 'notifications/progress', params }).catch(() => clearInterval(ticking));
   };
   const ticking = token === undefined ? undefined : setInterval(report, EVERY_MS);
   return {
-    /** The command has begun a step that takes time. */
     phase(text: string) {
       phase = `${text}…`;
     },
@@ -337,7 +326,6 @@ function openRunning() {
   };
 }
 
-/** Told at the end of a server that was stopped: whether a call was cut off, and how to go on. */
 const stoppedText = (cutOff: number): string =>
   cutOff === 0
     ? 'Stopped between two calls; nothing is half done. To start again: farelock mcp'

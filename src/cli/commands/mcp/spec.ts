@@ -4,11 +4,7 @@ export const mcp = command({
   name: 'mcp',
   summary: 'Serve the commands as Model Context Protocol tools; read-only unless you allow more',
   options: [
-    option(
-      '--allow-spending <usdc>',
-      'allow payments of this much in total; --max-payment caps each',
-      usdcOption('--allow-spending'),
-    ),
+    option('--allow-spending <usdc>', 'allow payments of this much in total; --max-payment caps each', usdcOption),
     option('--allow-changes', 'also allow changes to orders, refunds and keys'),
   ],
   effect: 'runs',

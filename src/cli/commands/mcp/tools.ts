@@ -21,7 +21,7 @@ export interface CommandLine {
   readonly most: number;
 }
 
-/** Parameters that come inline rather than from a file or standard input: a model is given no paths. */
+/** Parameters that come inline instead of from a file or standard input: a model gets no paths. */
 const INLINE: Readonly<Record<string, { readonly parameter: string; readonly schema: object }>> = {
   book: {
     parameter: '--passengers',
@@ -35,7 +35,7 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
   },
 };
 
-/** Entries of a list unless a call says how many: as much as a model reads with profit. */
+/** Entries of a list unless a call gives a limit: more than that helps no model. */
 const MOST = 20;
 const LIMITS: Readonly<Record<string, number>> = { search: 8, 'payments verify': 100, doctor: 100 };
 
@@ -48,13 +48,13 @@ const LIMIT: ParameterDescription = {
   value: { type: 'integer', minimum: 1, maximum: 1000 },
 };
 
-/** The lists that a command gives whole: it reads, and has no limit of its own. */
+/** The lists of a command that reads and has no limit of its own. */
 export function wholeLists({ name, effect, options }: CommandDescription): string[] {
   if (effect !== 'reads' || options.some((option) => option.name === LIMIT.name)) return [];
   return [...new Set(formsOf(readSchema(name.replaceAll(' ', '-'))).flatMap(listsOf))];
 }
 
-/** An answer whose lists have at most so many entries; `left_out` says of each how many are missing. */
+/** Limits each list of an answer; `left_out` counts the missing entries. */
 export function bounded(
   command: CommandDescription,
   document: Readonly<Record<string, unknown>>,
@@ -73,17 +73,17 @@ export function bounded(
 }
 
 /**
- * Files of this machine and streams: none of them fits one call and one answer. What a person
- * means by --live is said when the server is started with --allow-changes.
+ * Files of this machine and streams: neither fits one call and one answer. A person agrees to --live by starting the server
+ * with --allow-changes.
  */
 const LEFT_OUT = /^--(ics|watch|ndjson|live|results|deposit-instructions|.*-file)$/;
 /**
- * Nor do secrets: keys, tokens and what a customer proves an identity with stay between a person and the tool. And the
- * verdict on an identity is a person's, as are the cluster and the money of an operator.
+ * Keys, tokens and the proofs of a customer's identity stay between a person and the tool. The verdict on an identity is a
+ * person's, as are the cluster and the money of an operator.
  */
 const NOT_TOOLS =
   /^(help|upgrade|completion|config|cluster|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
-/** This machine's own files, a person's limits and keypair among them, are no tool's to change. */
+/** No tool changes this machine's own files, such as a person's limits and keypair. */
 const TOOL_EFFECTS: ReadonlySet<CommandDescription['effect']> = new Set(['reads', 'pays', 'changes']);
 
 const isTool = ({ name, effect }: CommandDescription): boolean => TOOL_EFFECTS.has(effect) && !NOT_TOOLS.test(name);
@@ -115,7 +115,7 @@ export function toolOf(command: CommandDescription) {
       title: `farelock ${command.name}`,
       readOnlyHint: command.effect === 'reads',
       destructiveHint: command.effect === 'pays' || command.effect === 'changes',
-      // A payment that was signed is never signed twice for the same call, but a second call is a second payment.
+      // A payment is never signed twice for the same call, but a second call is a second payment.
       idempotentHint: command.effect === 'reads',
       openWorldHint: command.effect !== 'local',
     },
@@ -218,7 +218,7 @@ export const isInline = (command: CommandDescription, name: string): boolean =>
 const isByDay = ({ flex, cheapest_day: cheapestDay }: Readonly<Record<string, unknown>>): boolean =>
   flex !== undefined || cheapestDay === true;
 
-/** The value of a parameter that a call leaves out, where it is not the command's own. */
+/** The default of a parameter for tools, where the command has another one. */
 const presetOf = ({ name }: CommandDescription, parameter: ParameterDescription): number | undefined =>
   parameter.name === LIMIT.name ? (LIMITS[name] ?? MOST) : undefined;
 
@@ -242,7 +242,7 @@ function schemaOf(
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A failed call has this instead; clients hold failures against the schema as well. */
+/** The document of a failed call: clients check it against the schema too. */
 const FAILURE: Schema = { type: 'object', properties: { error: { type: 'object' } }, required: ['error'] };
 
 /** The forms that a command's document can have. */
@@ -261,13 +261,13 @@ export const listsOf = ({ properties = {} }: Schema): string[] =>
 const LEFT_OUT_COUNTS: Schema = { type: 'object', additionalProperties: { type: 'integer' } };
 
 /**
- * `{ error }`, or the command's document: `farelock schema <command>` without the words that its page has.
+ * `{ error }`, or the command's document: `farelock schema <command>` without the words of its page.
  * @param isBounded its lists may be cut
  */
 export function outputSchemaOf(command: string, isBounded: boolean): { readonly type: 'object' } & Schema {
   const published = readSchema(command.replaceAll(' ', '-'));
   const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
-  const short = portable(shortened({ ...document, $defs })) as Schema;
+  const short = portable({ ...document, $defs }) as Schema;
   if (isBounded)
     for (const form of formsOf(short).filter((one) => listsOf(one).length > 0))
       Object.assign(form.properties as object, { left_out: LEFT_OUT_COUNTS });
@@ -275,22 +275,18 @@ export function outputSchemaOf(command: string, isBounded: boolean): { readonly 
   return sharing({ type: 'object', anyOf: [FAILURE, whole], $defs: forms });
 }
 
-/** A list of tools is read whole: names, types and choices are told, their descriptions and patterns are on the page. */
-function shortened(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(shortened);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([name, value]) => !isLeftOut(name, value))
-      .map(([name, value]) => [name, name === WITHHELD ? { type: 'null' } : shortened(value)]),
-  );
-}
-
-/** One type for each form: clients of several vendors refuse a list of types. */
+/**
+ * Names, types and choices, without descriptions and patterns: clients read a list of tools whole. Gives each form one
+ * type, because clients of several vendors refuse a list of types.
+ */
 function portable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(portable);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, ...rest } = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, portable(value)]));
+  const { type, ...rest } = Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name, value]) => !isLeftOut(name, value))
+      .map(([name, value]) => [name, name === WITHHELD ? { type: 'null' } : portable(value)]),
+  );
   // A property may be called `type`: it has a schema, not a list of names.
   if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };
   return { anyOf: type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest })) };
@@ -301,7 +297,7 @@ const isLeftOut = (name: string, value: unknown): boolean =>
   ((name === 'description' || name === 'pattern') && typeof value === 'string') ||
   ((name === 'minimum' || name === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER);
 
-/** Writes once what the schema repeats: an offer's slices, the two halves of an order. */
+/** Writes repeated parts of a schema once: an offer's slices, the two halves of an order. */
 function sharing(schema: { readonly type: 'object' } & Schema): { readonly type: 'object' } & Schema {
   const times = new Map<string, number>();
   const count = (value: unknown): void => {
@@ -343,19 +339,12 @@ const isWorthSharing = (value: object): boolean =>
   ('type' in value ? typeof value.type === 'string' : 'anyOf' in value && Array.isArray(value.anyOf)) &&
   JSON.stringify(value).length > 60;
 
-/** The tool remembers it, sealed; who knows it can ask for the refund. */
+/** No model sees it: whoever knows the code can ask for the refund. The tool keeps it sealed. */
 const WITHHELD = 'customer_support_code';
 
-/** An answer as a model may see it, however deep the code lies in it. */
+/** An answer for a model, without the code however deep it lies. */
 export const withheld = (document: Schema): Schema =>
-  Object.fromEntries(
-    Object.entries(document).map(([name, value]) => [name, name === WITHHELD ? null : withheldIn(value)]),
-  );
-
-function withheldIn(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withheldIn);
-  return typeof value === 'object' && value !== null ? withheld({ ...value }) : value;
-}
+  JSON.parse(JSON.stringify(document, (name, inner: unknown) => (name === WITHHELD ? null : inner)));
 
 interface ToolGiven {
   readonly described: ToolDescription;
@@ -364,15 +353,7 @@ interface ToolGiven {
   readonly callable: ReadonlySet<string>;
 }
 
-interface Understood {
-  readonly name: string;
-  readonly given: readonly { readonly parameter: ParameterDescription; readonly text: string | null }[];
-}
-
-/**
- * Next steps after a failed call: lines for a person's shell, without what the server put into them, and the same as
- * tools, for what a client can call itself.
- */
+/** Next steps after a failed call: lines for a person's shell, without the options of the server, and calls for a client. */
 export function nextStepsFor(failed: CommandDescription, next: readonly NextStep[], tool: ToolGiven) {
   const { commands } = tool.described;
   const steps = next.map((step) => ({ step, understood: 'argv' in step ? understand(step.argv, tool) : null }));
@@ -386,8 +367,10 @@ export function nextStepsFor(failed: CommandDescription, next: readonly NextStep
   };
 }
 
+type Understood = NonNullable<ReturnType<typeof understand>>;
+
 /** Null for words that the tool itself would not take. */
-function understand(words: readonly string[], { described, spec }: ToolGiven): Understood | null {
+function understand(words: readonly string[], { described, spec }: ToolGiven) {
   const { commands, global_options } = described;
   const name = commandOf(words, spec);
   const command = commands.find((one) => one.name === name);
@@ -420,7 +403,7 @@ function understand(words: readonly string[], { described, spec }: ToolGiven): U
     if (!parameter) continue;
     const takesNext = parameter.value !== null && parameter.value_optional !== true && value.length === 0;
     const text = takesNext ? (rest.shift() ?? '') : value.length > 0 ? value.join('=') : null;
-    // What every command takes, the server has put there.
+    // The server has added the global options.
     if (own.has(parameter)) given.push({ parameter, text });
   }
   return { name: command.name, given };
@@ -451,7 +434,7 @@ function wordsOf({ name, given }: Understood): string[] {
   return [...name.split(' '), ...parts];
 }
 
-/** @param isAgain it is the call that failed: with whatever is not repeated here, such as the passengers */
+/** @param isAgain the failed call itself: with the parameters that are not repeated here, such as the passengers */
 function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean) {
   const callable = new Set(parametersOf(command).map(({ name }) => name));
   const values: Record<string, unknown> = {};

@@ -15,8 +15,8 @@ import type * as spec from './spec.ts';
 const MOST_FARES = 8;
 
 /**
- * `offer <id> --fares`: the fares of an itinerary beside each other, each read again (0.01 USDC each), with the
- * price of a bag. Of a lowcost offer the fares are those of its menu, which one call opens.
+ * `offer <id> --fares`: compares the fares of an itinerary and the price of a bag; reads each fare again (0.01 USDC each).
+ * One call opens the menu with the fares of a lowcost offer.
  */
 export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   const { terminal, session, signal } = context;
@@ -43,7 +43,7 @@ export const offerFares: Run<typeof spec.offer> = async (context, options) => {
       if (payment) payments.push(payment);
       found.push({ details: value, number });
     } catch (error) {
-      // One fare that is sold out does not hide the others; a single one is the whole question.
+      // A sold-out fare does not hide the others, unless it is the only one.
       if (wanted.length === 1 || !isProblem(error) || (error.kind.exit !== 3 && error.kind.exit !== 5)) throw error;
       gone.push(`${number ?? offerId}: ${error.message}`);
     }
@@ -79,7 +79,7 @@ export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   return 0;
 };
 
-/** A fare of an offer: its own, or one of its menu. `number` is what a person may type for it. */
+/** @param number the short name that a person may type */
 function comparedFare(
   { offer, available_services }: OfferDetailsResponse,
   fare: MenuFare | OfferDetailsResponse['offer'],
@@ -155,7 +155,7 @@ export const comparisonView: View<Pick<FareComparison, 'fares'>> = {
 const LABEL = 16;
 const LEAST_COLUMN = 14;
 
-/** As many fares beside each other as the screen has room for; the others under them. */
+/** Fills the width of the screen with fares, and puts the others under them. */
 function blocks(fares: readonly ComparedFare[], screen: Screen): string[] {
   const room = Math.max(1, Math.floor((screen.width - LABEL) / (LEAST_COLUMN + 2)));
   const most = Math.max(1, Math.ceil(fares.length / Math.ceil(fares.length / room)));

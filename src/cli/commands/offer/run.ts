@@ -6,7 +6,6 @@ import { offerLines } from '../../view/flights/index.ts';
 import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Fresh price, conditions and extras of one offer; of a lowcost offer the fare menu to choose from. */
 export const offer: Run<typeof spec.offer> = async (context, options) => {
   if (options.fares) return (await import('./fares.ts')).offerFares(context, options);
   const { terminal, session, clock, signal } = context;

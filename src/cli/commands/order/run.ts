@@ -11,12 +11,10 @@ import { orderLines } from '../../view/flights/index.ts';
 import { costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** The airline order. The support code is the remembered one, or that of FARELOCK_SUPPORT_CODE. */
+/** Takes the support code of FARELOCK_SUPPORT_CODE, or the remembered one. */
 export const order: Run<typeof spec.order> = async (context, { id, ics }) => {
   const { terminal, session, signal } = context;
-  if (ics !== undefined) {
-    checkCalendarFile(context, ics);
-  }
+  if (ics !== undefined) checkCalendarFile(context, ics);
   await session.work();
   const { orderId, supportCode } = await findOrder(context, id);
   if (context.globals.dryRun) {
@@ -31,19 +29,14 @@ export const order: Run<typeof spec.order> = async (context, { id, ics }) => {
     signal,
     onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the order' : 'Reading the order'),
   });
-  if (ics !== undefined) {
-    await writeCalendar(context, ics, value);
-  }
+  if (ics !== undefined) await writeCalendar(context, ics, value);
   if (ics !== '-') terminal.result(withPayment(value, payment), { lines: orderLines });
   const next = ics === undefined && value.slices.length > 0 ? `farelock order ${quoted(id)} --ics trip.ics` : null;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...(next ? nextLines(next) : [])]);
   return 0;
 };
 
-async function findOrder(
-  { session, environment, signal }: CommandContext,
-  id: string,
-): Promise<{ orderId: string; supportCode: string }> {
+async function findOrder({ session, environment, signal }: CommandContext, id: string) {
   const given = settingsIn(environment)('support_code');
   const supportCode = given || (await supportCodeOf(await session.store(), id));
   const flights = await session.flights();
@@ -67,7 +60,7 @@ async function findOrder(
   }
 }
 
-/** Refuses before anything is paid to overwrite a file. @throws Problem `usage` */
+/** Refuses to overwrite a file before anything is paid. @throws Problem `usage` */
 function checkCalendarFile({ globals, terminal }: CommandContext, path: string): void {
   if (path === '-') {
     if (!terminal.settings.json) return;
@@ -82,7 +75,7 @@ function checkCalendarFile({ globals, terminal }: CommandContext, path: string):
 const exists = (path: string, cause?: unknown) =>
   problem('usage', { message: `${path} exists.`, fix: 'Give --ics another file, or overwrite it with --yes.', cause });
 
-/** Writes the journey of an order as a calendar: one event a flight. An existing file only under --yes. */
+/** Writes a calendar with an event for each flight; overwrites a file only under --yes. */
 async function writeCalendar(context: CommandContext, path: string, order: KnownOrder): Promise<void> {
   const { terminal, streams, clock, globals } = context;
   if (order.slices.length === 0) {
@@ -102,7 +95,7 @@ async function writeCalendar(context: CommandContext, path: string, order: Known
     return;
   }
   try {
-    // A file that appeared meanwhile is not overwritten either. Mode 0600: an itinerary is private.
+    // Nor overwrites a file that appeared meanwhile. Mode 0600: an itinerary is private.
     writeFileSync(resolve(path), text, { flag: globals.yes ? 'w' : 'wx', mode: 0o600 });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;

@@ -15,14 +15,14 @@ import {
   text,
 } from '../../spec/index.ts';
 
-const status = namedOption('--status', ORDER_STATUSES);
+const status = namedOption(ORDER_STATUSES);
 
 export const partnerOrdersList = command({
   name: 'partner orders list',
   summary: 'List orders, newest first',
   options: [
     option('--status <status>', ORDER_STATUSES.join(', '), status),
-    option('--limit <n>', 'how many to show', integerOption('--limit', 1, 100_000), 50),
+    option('--limit <n>', 'how many to show', integerOption(1, 100_000), 50),
     option('--page-token <token>', 'nextPageToken of the previous page'),
     ACTING_PARTNER,
   ],
@@ -40,19 +40,15 @@ export const partnerOrdersShow = command({
   examples: ['farelock partner orders show rmp_… --history'],
 });
 
-const RAMPS = ['ONRAMP', 'OFFRAMP'] as const;
-
 /** The subject of a trade, bought or sold: the same of an offer and of an order. */
 const EXCHANGE = [
   required('--country <code>', 'country of the customer, three letters, such as BRA', capitals),
-  required('--ramp <direction>', RAMPS.join(', '), namedOption('--ramp', RAMPS)),
+  required('--ramp <direction>', 'ONRAMP, OFFRAMP', namedOption(['ONRAMP', 'OFFRAMP'])),
   required('--from <currency>', 'fiat for ONRAMP, crypto for OFFRAMP', capitals),
   required('--to <currency>', 'crypto for ONRAMP, fiat for OFFRAMP', capitals),
-  required('--amount <decimal>', 'what the customer pays', decimalOption('--amount')),
+  required('--amount <decimal>', 'what the customer pays', decimalOption),
   required('--method <code>', 'payment method, such as BRA_PIX', capitals),
 ] as const;
-
-const PARTNER_TYPES = ['INTEGRATION', 'REDIRECT'] as const;
 
 export const partnerOrdersCreate = command({
   name: 'partner orders create',
@@ -82,8 +78,8 @@ export const partnerOffers = command({
   summary: 'List offers for an amount and a payment method, best first',
   options: [
     ...EXCHANGE,
-    option('--type <types>', PARTNER_TYPES.join(', '), (value: string) =>
-      value.split(',').map(namedOption('--type', PARTNER_TYPES)),
+    option('--type <types>', 'INTEGRATION, REDIRECT', (value: string, _before: unknown, flag: string) =>
+      value.split(',').map((one) => namedOption(['INTEGRATION', 'REDIRECT'])(one, undefined, flag)),
     ),
     ACTING_PARTNER,
   ],
@@ -104,7 +100,7 @@ export const partnerOrdersUpdate = command({
     option('--destination-transaction-id <id>', 'transaction that paid the customer'),
     option('--reason <text>', 'why; required for ERROR'),
     option('--customer-facing-reason <text>', 'why, in words for the customer'),
-    option('--to-amount <decimal>', 'what the customer receives', decimalOption('--to-amount')),
+    option('--to-amount <decimal>', 'what the customer receives', decimalOption),
     option('--deposit-instructions <file>', 'JSON file, - for standard input'),
     option('--return-reason <text>', 'why funds were returned'),
     option('--refund-reference-id <id>', 'your reference of the refund'),
@@ -124,7 +120,7 @@ export const partnerOrdersApply = command({
   arguments: [argument('<file>')],
   options: [
     option('--results <file>', 'where to write a line for each row (<file>.results.ndjson)'),
-    option('--concurrency <n>', 'how many orders at once', integerOption('--concurrency', 1, 64), 8),
+    option('--concurrency <n>', 'how many orders at once', integerOption(1, 64), 8),
     option('--retry-failed', 'also send rows that were refused or held back before'),
     ACTING_PARTNER,
     IN_LIVE,
@@ -147,7 +143,7 @@ export const partnerPlatform = command({
   summary: 'Serve the sandbox partner platform; FARELOCK_PARTNER_URL names the service that it updates',
   options: [
     option('--host <host>', 'address to listen on', text, '127.0.0.1'),
-    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4030),
+    option('--port <port>', 'port, 0 for any free one', integerOption(0, 65_535), 4030),
     option('--partner <id>', 'partner whose key is in FARELOCK_API_KEY or --key-file', text, 'par_sandbox_bank'),
     option('--key-file <file>', 'API key of that partner, instead of FARELOCK_API_KEY'),
     option('--secret-file <file>', 'webhook secret, instead of FARELOCK_WEBHOOK_SECRET'),

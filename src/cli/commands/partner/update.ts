@@ -3,7 +3,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { harmless, isRecord } from '../../../terminal/index.ts';
 import type { DepositInstructions, GetOrderDetailsResponse, UpdateOrderRequest } from '../../../wire/partner/index.ts';
 import { checkRows, codeIssues, fieldNamed, planRows, rowOf, standingOf, statusesAfter } from '../../apply/index.ts';
-import { confirmLive, readJson, sourceName } from '../../session/index.ts';
+import { askText, confirmLive, readJson, sourceName } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 import { orderLines } from '../../view/partner/index.ts';
@@ -147,7 +147,8 @@ function knownDeposit(source: string, given: Record<string, string>): DepositIns
 /** The field of a group by one of its names in files; an unknown name stays. */
 const nameIn = (group: string, name: string): string => fieldNamed(`${group}.${name}`)?.slice(group.length + 1) ?? name;
 
-async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsResponse): Promise<Change> {
+async function askedChange(context: CommandContext, seen: GetOrderDetailsResponse): Promise<Change> {
+  const { terminal } = context;
   const { id, status } = seen.order;
   const allowed = allowedOf(seen);
   const from =
@@ -167,6 +168,5 @@ async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsRe
     allowed.map((name) => ({ name, value: name })),
   );
   if (!isOrderStatus(chosen) || chosen !== 'ERROR') return { status: chosen };
-  const needed = async (typed: string) => (typed === '' ? 'Type something.' : null);
-  return { status: chosen, reason: await prompts.text('Reason, for the partner', needed) };
+  return { status: chosen, reason: await askText(context, '--status', 'Reason, for the partner') };
 }

@@ -12,7 +12,7 @@ import { bookCommand, nextLines, offerCommand, printPlan } from '../../view/inde
 import { unknownPayment } from './run.ts';
 import type * as spec from './spec.ts';
 
-/** Sends an unanswered payment again, and shows what it bought. Nothing new is signed. */
+/** Sends an unanswered payment again, and shows its answer. Signs nothing new. */
 export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, { paymentId }) => {
   const { terminal, session, clock, globals, signal } = context;
   const store = await session.store();
@@ -61,7 +61,7 @@ export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, {
   return 0;
 };
 
-/** An answer that can't be read is kept, and shown as it came. */
+/** Shows an unreadable answer, which is kept, as it came. */
 async function keptAsItCame({ session }: CommandContext, paymentId: string, error: unknown): Promise<PaidAnswer> {
   const signed = isProblem(error, 'answer_unreadable')
     ? await (await session.store()).signedPayment(paymentId)
@@ -71,7 +71,7 @@ async function keptAsItCame({ session }: CommandContext, paymentId: string, erro
   return { body: answer.body, payment: receiptOf(signed.payment, answer.transaction), isKept: true };
 }
 
-/** The view of what a payment has bought, and the command to go on with. */
+/** The view of a paid answer, and the next command. */
 interface Bought {
   readonly lines: ((screen: Screen) => readonly string[]) | null;
   readonly next: NextStep | null;
@@ -79,7 +79,7 @@ interface Bought {
 
 const NOTHING: Bought = { lines: null, next: null };
 
-/** Shows what was bought, for nothing else has it any more; an answer that can't be read is shown as it came. */
+/** Shows a paid answer, which exists nowhere else any more; an unreadable one as it came. */
 async function boughtBy(
   context: CommandContext,
   { record, request }: SignedPayment,
@@ -112,7 +112,6 @@ async function boughtBy(
   }
 }
 
-/** The offers of a search are numbered as ever. */
 async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
   const [{ searchOf }, { numberedOffers, searchLines }] = await Promise.all([loadNormalise(), loadFlightsSearch()]);
   const asked = isRecord(request) ? request : {};
@@ -147,7 +146,7 @@ async function openedOffer({ session, clock }: CommandContext, body: unknown): P
   };
 }
 
-/** The support code is remembered by now, as after the creation itself; so is what was locked. */
+/** Remembers the journey; the support code is remembered already, as after the creation itself. */
 async function createdIntent(context: CommandContext, body: unknown): Promise<Bought> {
   const { session, terminal, clock } = context;
   const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([loadNormalise(), loadStatus()]);
@@ -166,8 +165,8 @@ function statusOf(request: unknown, how: readonly string[]): NextStep | null {
 }
 
 /**
- * The headers of a request whose payment was written before they were kept: made anew from the remembered intent.
- * Where they are not the same as then, the service refuses, and nothing more is charged.
+ * Makes the headers of a request from the remembered intent, for a payment that was written before headers were kept. If
+ * they differ from then, the service refuses, and charges nothing more.
  */
 export async function headersOf(
   store: ClientStore,

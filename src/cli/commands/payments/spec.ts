@@ -3,7 +3,7 @@ import { argument, command, integerOption, option } from '../../spec/index.ts';
 export const paymentsList = command({
   name: 'payments list',
   summary: 'List payments made from here, newest first',
-  options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1_000_000), 100)],
+  options: [option('--limit <n>', 'how many to show', integerOption(1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock payments list --limit 20'],
   list: 'payments',
@@ -29,7 +29,7 @@ export const paymentsVerify = command({
   name: 'payments verify',
   summary: 'Check one payment, or the newest, on the cluster',
   arguments: [argument('[payment-id]')],
-  options: [option('--limit <n>', 'how many to check', integerOption('--limit', 1, 1_000_000), 100)],
+  options: [option('--limit <n>', 'how many to check', integerOption(1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock payments verify', 'farelock payments verify pay_…'],
   list: 'payments',

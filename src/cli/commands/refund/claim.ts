@@ -8,8 +8,8 @@ import { printPlan, shortened } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Two claims, which never meet: an escrow that still holds money is claimed from the chain, by anyone, for its refund
- * owner; and a refund request, which exists only once the escrow was captured, is claimed by an operator who takes it.
+ * Two claims that never meet: anyone can claim an escrow that still holds money from the chain, for its refund owner; and an
+ * operator claims a refund request, which exists only once the escrow was captured.
  */
 export const refundClaim: Run<typeof spec.refundClaim> = async (context, given) => {
   const options = { ...given, id: context.session.recentCases.resolve(given.id) };
@@ -19,7 +19,7 @@ export const refundClaim: Run<typeof spec.refundClaim> = async (context, given) 
   }
   try {
     const { refundClaim: takeCase } = await import('./run.ts');
-    // By the number that was given: it stands for the case in what is said next.
+    // The given number names the case in the next steps too.
     return await takeCase(context, given);
   } catch (error) {
     throw found?.escrow && isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')
@@ -30,7 +30,7 @@ export const refundClaim: Run<typeof spec.refundClaim> = async (context, given) 
 
 type Found = EscrowOnChain | LateMoney;
 
-/** Finds the money on chain for an intent; null: none, or no cluster to ask, and so only a request can be meant. */
+/** Finds the money on chain for an intent; null: none, or no cluster to ask, so the id can only be a request. */
 async function claimable(
   { session }: CommandContext,
   { id, refundWallet }: OptionsOf<typeof spec.refundClaim>,

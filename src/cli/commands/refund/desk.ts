@@ -1,5 +1,4 @@
 import type { OperatorClient } from '../../../client/index.ts';
-import type { Clock } from '../../../kernel/clock.ts';
 import { parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
@@ -15,7 +14,6 @@ import {
 } from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import { toldLines } from '../../interruption/index.ts';
-import type { Session } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   approvalLines,
@@ -65,7 +63,7 @@ export const refundDesk: Run<typeof spec.refundDesk> = async (context, { sort })
     closing.abort();
     for (const { desk, watching } of opened) {
       await watching;
-      // The screen of the desk is gone: what was done at it stays on the terminal's own.
+      // The screen of the desk is gone: its acts stay on the terminal's own.
       for (const line of desk.done) terminal.done(line);
     }
   }
@@ -105,25 +103,21 @@ const left = (isDeciding: boolean) =>
     next: [farelock`refund queue`],
   });
 
-interface DeskPorts {
+interface DeskPorts extends Pick<CommandContext, 'session' | 'clock' | 'signal'> {
   readonly operator: OperatorClient;
-  readonly session: Session;
-  readonly clock: Clock;
   readonly paint: Paint;
   readonly sort: 'age' | 'journey' | undefined;
-  readonly signal: AbortSignal;
   readonly controls: BoardControls;
 }
 
-/** Goes on with a text that was asked for, or with a yes. */
+/** Continues with the answer: a text, or nothing for a yes. */
 type Then = (text: string) => Promise<void>;
 
-/** The live desk: what is on it, and what changes that. */
 type Desk = ReturnType<typeof openDesk>;
 
 const POLL_MS = 2000;
 
-/** Who only passes by a case does not read it: each reading is in the audit trail. */
+/** A short look at a case does not read it: each reading is in the audit trail. */
 const REST_MS = 150;
 
 const MOST = 200;
@@ -157,7 +151,7 @@ function openDesk(ports: DeskPorts) {
   const say = (...lines: string[]): void => {
     desk.said = (width) => lines.flatMap((line) => wrap(line, width));
   };
-  /** Runs what a key has begun. What it is refused with is shown in its place. */
+  /** Runs the task of a key, and shows its refusal. */
   const run = (doing: string, task: () => Promise<void>): void => {
     say();
     enter({ kind: 'busy', doing });
@@ -178,21 +172,18 @@ function openDesk(ports: DeskPorts) {
   };
   return {
     shown: desk as DeskShown,
-    /** Decisions and notes made at this desk, a line each. */
+    /** Decisions and notes made here, a line each. */
     done: done as readonly string[],
     enter,
     run,
     say,
-    /** Goes on with the answer to what was asked. */
     answer(doing: string, text: string) {
       const next = then;
       if (next) run(doing, () => next(text));
     },
-    /** Takes what was typed so far. */
     retype(typed: string) {
       if (desk.mode.kind === 'writing') desk.mode = { ...desk.mode, typed };
     },
-    /** The case that many rows further, or before. */
     move(rows: number) {
       const at = desk.cases.findIndex((one) => one.request_id === desk.selected);
       const to = Math.min(Math.max(at + rows, 0), desk.cases.length - 1);
@@ -205,7 +196,6 @@ function openDesk(ports: DeskPorts) {
     turnTo(pane: DeskShown['pane']) {
       desk.pane = pane;
     },
-    /** Says what an act has changed, and reads the queue again. */
     async finish(changed: RefundCase, how: Parameters<typeof outcomeLine>[1]) {
       const one = harmlessDocument(changed);
       const line = outcomeLine(one, how, paint);
@@ -216,7 +206,6 @@ function openDesk(ports: DeskPorts) {
       await reader.refresh();
     },
     refresh: reader.refresh,
-    /** Reads the queue again and again, until the signal. */
     async watch() {
       while (!signal.aborted) {
         if (desk.mode.kind !== 'busy') await reader.refresh();
@@ -226,7 +215,7 @@ function openDesk(ports: DeskPorts) {
   };
 }
 
-/** Reads from the service: the queue all the time, and the case that is looked at. */
+/** Reads the queue and the selected case from the service. */
 function createReader({ operator, session, clock, sort, signal, controls }: DeskPorts, desk: State) {
   const failed = (error: unknown): void => {
     if (signal.aborted) return;
@@ -252,7 +241,7 @@ function createReader({ operator, session, clock, sort, signal, controls }: Desk
       .then(() => (desk.selected === id && !signal.aborted ? read(id) : undefined))
       .catch(failed);
   };
-  /** A case that was decided makes room for the next one; what somebody else has changed is read again. */
+  /** Selects the next case after a decision, and reads a case again that somebody else has changed. */
   const take = (cases: readonly RefundCaseSummary[]): void => {
     const at = desk.cases.findIndex((one) => one.request_id === desk.selected);
     const before = desk.cases[at];
@@ -282,7 +271,7 @@ function createReader({ operator, session, clock, sort, signal, controls }: Desk
   };
 }
 
-/** Text from elsewhere, harmless for a terminal, and with the widths of its characters known. */
+/** Makes text from elsewhere harmless for a terminal, and loads the widths of its characters. */
 async function clean<T>(coming: Promise<T>): Promise<T> {
   const document = harmlessDocument(await coming);
   await readyFor(JSON.stringify(document));
@@ -350,17 +339,16 @@ function movingKeys(desk: Desk, { controls }: DeskPorts): Keys {
 
 function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
   const options = { signal };
-  /** For the selected case, whose pane comes to the front. */
+  /** Acts on the selected case, and brings its pane to the front. */
   const on = (act: (id: string) => void) => () => {
     const { selected } = desk.shown;
     if (selected === null) return;
     desk.turnTo('case');
     act(selected);
   };
-  const write = (question: string, then: (text: string) => Promise<void>) =>
-    desk.enter({ kind: 'writing', question, typed: '' }, then);
+  const write = (question: string, then: Then) => desk.enter({ kind: 'writing', question, typed: '' }, then);
 
-  /** The effect of a yes, shown under the case that it is about. */
+  /** Shows the effect of a yes under its case. */
   const about =
     (one: RefundCaseSummary | undefined, lines: (width: number) => readonly string[]) => (width: number) => [
       ...(one ? [paint.bold(journeyText(one)), ''] : []),

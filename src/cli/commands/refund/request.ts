@@ -4,7 +4,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { fromNow, utcTime, wrap } from '../../../terminal/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
-import { notesOf, supportCodeOf, withReason } from '../../session/index.ts';
+import { askText, notesOf, supportCodeOf, withReason } from '../../session/index.ts';
 import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { conditionText } from '../../view/flights/index.ts';
@@ -12,8 +12,8 @@ import { costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Files a refund request. The support code and the family name are those remembered from here, else those of
- * FARELOCK_SUPPORT_CODE and FARELOCK_FAMILY_NAME, else the name is asked for: neither ever stands in argv.
+ * The support code and the family name are those of FARELOCK_SUPPORT_CODE and FARELOCK_FAMILY_NAME, else those remembered
+ * from here; else it asks for the name. Neither is ever in argv.
  */
 export const refundRequest: Run<typeof spec.refundRequest> = async (context, options) => {
   const { terminal, session, environment, signal, globals } = context;
@@ -24,7 +24,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
   const familyName =
     settingsIn(environment)('family_name') ||
     (await store.leadOf(options.intentId)) ||
-    (await asked(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name"));
+    (await askText(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name", 80));
   const { isWhole, ...expected } = await expectedOf(context, options.intentId);
   terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
   const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
@@ -32,11 +32,11 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
     const question = `Request it anyway, for ${terminal.usdc('0.10')}?`;
     if (!(await terminal.ask('--yes').confirm(question, false))) throw problem('payment_declined');
   }
-  const reason = options.reason ?? (await asked(context, '--reason', 'Why do you want a refund?', 1000));
+  const reason = options.reason ?? (await askText(context, '--reason', 'Why do you want a refund?', 1000));
   const request = {
     intent_id: options.intentId,
     reason,
-    ...(options.contact === undefined ? {} : { contact: options.contact }),
+    ...(options.contact !== undefined && { contact: options.contact }),
   };
   const identity = { supportCode, familyName };
   if (globals.dryRun) {
@@ -67,20 +67,12 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
   return 0;
 };
 
-interface Expected {
-  readonly lines: readonly string[];
-  /** Something is likely to come back. */
-  readonly isPromising: boolean;
-  /** Nothing is kept, because the airline cancelled the booking. */
-  readonly isWhole: boolean;
-}
-
 /**
- * Facts that count before the request is paid for: an earlier one and its end, the rule of the fare, and what comes back
- * by it.
+ * Facts that count before the request is paid for: an earlier one and its end, the rule of the fare, and the refund by it.
+ * `isPromising`: something is likely to come back. `isWhole`: all of it, because the airline cancelled the booking.
  * @throws Problem `intent_not_found`
  */
-async function expectedOf(context: CommandContext, intentId: string): Promise<Expected> {
+async function expectedOf(context: CommandContext, intentId: string) {
   const { session, signal, clock, terminal } = context;
   const { usdc } = terminal;
   const { fare } = notesOf(await (await session.store()).intent(intentId));
@@ -112,10 +104,3 @@ async function expectedOf(context: CommandContext, intentId: string): Promise<Ex
   const lines = rejected === null ? [rule] : [rejected, rule];
   return { lines, isPromising: !wasRejected && payout !== 0n, isWhole: false };
 }
-
-const asked = ({ terminal }: CommandContext, option: string, question: string, most = 80): Promise<string> =>
-  terminal
-    .ask(option)
-    .text(question, async (typed) =>
-      typed === '' ? 'Type something.' : typed.length > most ? `At most ${most} characters.` : null,
-    );

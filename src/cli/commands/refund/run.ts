@@ -6,6 +6,7 @@ import { problem, type Text } from '../../../kernel/problems.ts';
 import { farelock, quoted } from '../../../kernel/shell-word.ts';
 import { wrap, wrapBehind } from '../../../terminal/index.ts';
 import type { RefundCase, RefundPlan } from '../../../wire/flights/index.ts';
+import { askText } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { approvalLines, askedLines, caseLines, mailLines, outcomeLine, queueView } from '../../view/flights/index.ts';
 import { nextLines, printPlan, shortened, stepLines } from '../../view/index.ts';
@@ -19,11 +20,6 @@ const operatorOf = async ({ session }: CommandContext) => {
 const caseOf = ({ session }: CommandContext, { id }: { readonly id: string }): string =>
   session.recentCases.resolve(id);
 
-function planned({ terminal }: CommandContext, step: string): 0 {
-  return printPlan(terminal, [step]);
-}
-
-/** A finished act: what changed, in a line. */
 function finished(
   { terminal }: CommandContext,
   given: string,
@@ -50,7 +46,7 @@ function finished(
   return 0;
 }
 
-/** Requests that wait for a decision, oldest first or by the day of departure; its rows are numbered for the other commands. */
+/** Numbers its rows for the other commands. */
 export const refundQueue: Run<typeof spec.refundQueue> = async (context, { status, sort, limit, cursor }) => {
   const { terminal, session } = context;
   const operator = await operatorOf(context);
@@ -71,11 +67,10 @@ export const refundShow: Run<typeof spec.refundShow> = async (context, options) 
   return 0;
 };
 
-/** Takes a case, so that nobody else decides it; or gives it back. */
 export const refundClaim: Run<typeof spec.refundClaim> = async (context, options) => {
   const { id: given, release, force } = options;
   const id = caseOf(context, options);
-  if (context.globals.dryRun) return planned(context, release ? `Give ${given} back.` : `Take ${given}.`);
+  if (context.globals.dryRun) return printPlan(context.terminal, [release ? `Give ${given} back.` : `Take ${given}.`]);
   const operator = await operatorOf(context);
   return release
     ? finished(context, given, await operator.release(id, force === true, context), 'released')
@@ -86,12 +81,12 @@ export const refundNote: Run<typeof spec.refundNote> = async (context, options) 
   const { id: given, text } = options;
   const id = caseOf(context, options);
   const typed = text === '-' ? (await context.streams.stdin.text()).trim() : text;
-  const words = typed ?? (await asked(context, 'the text', 'Note'));
-  if (context.globals.dryRun) return planned(context, `Write a note on ${given}.`);
+  const words = typed ?? (await askText(context, 'the text', 'Note'));
+  if (context.globals.dryRun) return printPlan(context.terminal, [`Write a note on ${given}.`]);
   return finished(context, given, await (await operatorOf(context)).note(id, words, context), 'noted');
 };
 
-/** Shows exactly what will move, asks, and then has exactly that done. Exit 8 when it is not finished yet. */
+/** Shows the money that will move, asks, and has exactly that done. Exit 8 when it is not finished yet. */
 export const refundApprove: Run<typeof spec.refundApprove> = async (context, options) => {
   const { terminal, globals, clock } = context;
   const { id: given, amount, note } = options;
@@ -119,17 +114,20 @@ export const refundApprove: Run<typeof spec.refundApprove> = async (context, opt
   return 8;
 };
 
-/** Declines a request, once the operator has seen the mail that tells the customer why. */
+/** Declines a request after the operator has seen the mail for the customer. */
 export const refundReject: Run<typeof spec.refundReject> = async (context, options) => {
   const { terminal, globals } = context;
-  const { id: given, reason } = options;
+  const { id: given } = options;
   const id = caseOf(context, options);
   const operator = await operatorOf(context);
-  const plan = await rejection(context, operator, id, reason);
+  // Before the words are asked for: is the request one to reject?
+  if (options.reason === undefined && terminal.canAsk) await checkRejection(operator, id, context);
+  const reason = options.reason ?? (await askText(context, '--reason', 'Message to the customer'));
+  const { mail } = await operator.planRejection(id, reason, context);
   if (globals.dryRun) {
-    const steps = [`Reject ${given}, and tell the customer why.`];
+    const plan = [`Reject ${given}, and tell the customer why.`];
     terminal.result(
-      { dry_run: true, plan: steps, mail: plan.mail },
+      { dry_run: true, plan, mail },
       {
         lines: (shown, screen) => [
           screen.paint.bold('Nothing was done. It would:'),
@@ -143,49 +141,33 @@ export const refundReject: Run<typeof spec.refundReject> = async (context, optio
   }
   if (!globals.yes) {
     const prompts = terminal.ask('--yes');
-    terminal.review(mailLines(plan.mail, terminal.asideScreen));
+    terminal.review(mailLines(mail, terminal.asideScreen));
     if (!(await prompts.confirm('Reject the request?', false))) throw leftAlone('Not rejected.', given);
   }
-  return finished(context, given, await operator.reject(id, plan.reason, context), 'decided');
+  return finished(context, given, await operator.reject(id, reason, context), 'decided');
 };
-
-/** The mail of a rejection, and the words in it. What can't be rejected is refused before the words are asked for. */
-async function rejection(
-  context: CommandContext,
-  operator: Awaited<ReturnType<typeof operatorOf>>,
-  id: string,
-  given: string | undefined,
-) {
-  const options: CallOptions = context;
-  if (given === undefined && context.terminal.canAsk) await checkRejection(operator, id, options);
-  const reason = given ?? (await asked(context, '--reason', 'Message to the customer'));
-  return { reason, ...(await operator.planRejection(id, reason, options)) };
-}
 
 const leftAlone = (message: string, given: string) =>
   problem('payment_declined', { message, fix: 'Nothing changed.', next: [farelock`refund show ${given}`] });
 
-const asked = ({ terminal }: CommandContext, option: string, question: string): Promise<string> =>
-  terminal.ask(option).text(question, async (typed) => (typed === '' ? 'Type something.' : null));
+/** The decision of a case, for a command and for the live desk: it asks and prints nothing. */
 
-/** How a case is decided: the same for a command and for the live desk. Nothing is asked or printed here. */
-
-/** An amount of the operator's own, instead of what the fare rule gives. */
+/** An amount of the operator's own, instead of the amount by the fare rule. */
 export interface OwnAmount {
   /** Atomic USDC. */
   readonly amount?: bigint | undefined;
   readonly note?: string | undefined;
 }
 
-/** An approval that nothing stands in the way of. */
+/** An approval that is free to be made. */
 interface PreparedApproval {
   readonly shown: RefundCase;
-  /** The money that will move; null: it was approved before, and goes on with what was agreed. */
+  /** The money that will move; null: it was approved before, and continues as agreed. */
   readonly plan: RefundPlan | null;
   readonly approval: Approval;
 }
 
-/** @throws Problem what an approval would be refused with, as far as that is known before it */
+/** @throws Problem the refusal of the approval, as far as it is known before */
 export async function prepareApproval(
   operator: OperatorClient,
   id: string,
@@ -211,7 +193,7 @@ export async function prepareApproval(
   return { shown, plan, approval };
 }
 
-/** Plans an approval: the money that would move. @throws Problem `invalid_request` for an amount of one's own that can't be */
+/** Plans the money that would move. @throws Problem `invalid_request` for an impossible amount of the operator's own */
 export async function planApproval(
   operator: OperatorClient,
   shown: RefundCase,
@@ -222,14 +204,14 @@ export async function planApproval(
   return operator.plan(shown.request_id, approvalOf(own), options);
 }
 
-/** The airline did not take the quote, or cancelled by itself: what follows from that has to be agreed to. */
+/** True when the airline did not take the quote, or cancelled by itself: the operator has to agree to the new plan. */
 const isPlanGone = ({ status, last_error }: RefundCase): boolean => status === 'stuck' && last_error === 'plan_changed';
 
 const isApproved = ({ status }: RefundCase): boolean => ['approved', 'stuck', 'refunded'].includes(status);
 
 const approvalOf = ({ amount, note }: OwnAmount): Approval => ({
-  ...(amount === undefined ? {} : { payout_amount: Number(amount) }),
-  ...(note === undefined ? {} : { note }),
+  ...(amount !== undefined && { payout_amount: Number(amount) }),
+  ...(note !== undefined && { note }),
 });
 
 function checkAmount({ amount, note }: OwnAmount, captured: bigint): void {
@@ -249,19 +231,18 @@ function checkAmount({ amount, note }: OwnAmount, captured: bigint): void {
   }
 }
 
-/** Does what was prepared, and what the operator has agreed to. */
+/** Carries out a prepared approval that the operator has agreed to. */
 export const approvePrepared = (
   operator: OperatorClient,
   { shown, approval }: PreparedApproval,
   options: CallOptions,
 ): Promise<RefundCase> => operator.approve(shown.request_id, approval, options);
 
-/** @throws Problem what a rejection would be refused with: before anybody words one */
+/** @throws Problem the refusal of a rejection, before its words are written */
 export async function checkRejection(operator: OperatorClient, id: string, options: CallOptions): Promise<void> {
   await operator.planRejection(id, '–', options);
 }
 
-/** Why an approval that is on record has not paid out yet. */
 const UNFINISHED: Readonly<Record<string, string>> = {
   treasury_insufficient: 'The treasury holds less than the pay-out: top it up. Nothing is paid twice.',
   provider_failed: 'The airline has not confirmed the cancellation.',

@@ -1,4 +1,4 @@
-import { addressOption, argument, choiceOption, command, integerOption, option, usdcOption } from '../../spec/index.ts';
+import { addressOption, argument, choice, command, integerOption, option, usdcOption } from '../../spec/index.ts';
 
 export const refundRequest = command({
   name: 'refund request',
@@ -23,7 +23,7 @@ export const refundClaim = command({
     option(
       '--refund-wallet <address>',
       'refund wallet of a closed escrow that was not created on this machine',
-      addressOption('--refund-wallet'),
+      addressOption,
     ),
   ],
   effect: 'changes',
@@ -31,15 +31,13 @@ export const refundClaim = command({
   cutOff: { look: 'refund show {id}' },
 });
 
-const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
-
 export const refundQueue = command({
   name: 'refund queue',
   summary: 'Operators: list requests to decide; use the row numbers in the other commands',
   options: [
-    option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES)),
-    option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const)),
-    option('--limit <n>', 'how many to show (50)', integerOption('--limit', 1, 200)),
+    choice('--status <status>', ['received', 'approved', 'refunded', 'rejected', 'stuck']),
+    choice('--sort <key>', ['age', 'journey']),
+    option('--limit <n>', 'how many to show (50)', integerOption(1, 200)),
     option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],
   effect: 'reads',
@@ -69,7 +67,7 @@ export const refundApprove = command({
   summary: 'Operators: cancel with the airline and pay out; shows the plan, then asks',
   arguments: [argument('<id>', 'row number in the queue, or id')],
   options: [
-    option('--amount <usdc>', 'pay out this much instead of what the fare rule gives', usdcOption('--amount')),
+    option('--amount <usdc>', 'pay out this much instead of what the fare rule gives', usdcOption),
     option('--note <text>', 'why; required with --amount'),
   ],
   effect: 'changes',
@@ -93,7 +91,7 @@ export const refundReject = command({
 export const refundDesk = command({
   name: 'refund desk',
   summary: 'Operators: work through the queue live in a terminal, with a key for each command',
-  options: [option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))],
+  options: [choice('--sort <key>', ['age', 'journey'])],
   effect: 'runs',
   examples: ['farelock refund desk', 'farelock refund desk --sort journey'],
 });

@@ -16,7 +16,7 @@ export const partnerRequirementsAdd = command({
   options: [
     option('--data <type>', 'EMAIL, ID_DOCUMENT, PROOF_OF_ADDRESS, …', named),
     option('--attestation <type>', 'AML_CHECK, LIVENESS_CHECK, TERMS, …', named),
-    option('--max-age-days <n>', 'maximum age in days', integerOption('--max-age-days', 1, 3_650)),
+    option('--max-age-days <n>', 'maximum age in days', integerOption(1, 3_650)),
     ACTING_PARTNER,
     IN_LIVE,
   ],

@@ -5,7 +5,7 @@ export const sandboxDuffel = command({
   summary: 'Serve a sandbox of the Duffel flights API, to develop and test against',
   options: [
     option('--host <host>', 'address to listen on', text, '127.0.0.1'),
-    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4040),
+    option('--port <port>', 'port, 0 for any free one', integerOption(0, 65_535), 4040),
     option('--webhook-url <url>', 'where to tell of orders, instead of POST /air/webhooks'),
     option('--webhook-secret-file <file>', 'secret that signs what is told there'),
   ],
@@ -18,7 +18,7 @@ export const sandboxCarrierSite = command({
   summary: "Serve a pretend carrier's web site, to develop browser recipes against",
   options: [
     option('--host <host>', 'address to listen on', text, '127.0.0.1'),
-    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4050),
+    option('--port <port>', 'port, 0 for any free one', integerOption(0, 65_535), 4050),
     option('--scenario <name>', 'make every visit misbehave on purpose'),
     option('--mail-folder <folder>', 'Maildir for the confirmation mails; without it they go nowhere'),
     option('--mail-after <time>', 'from a sale to its mail', durationOption, 300),

@@ -5,7 +5,7 @@ import { type Run, readSchema, schemaNames } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
 
 /**
- * The JSON Schema (draft 2020-12) of what a command prints under --json; without a command the names of all.
+ * The JSON Schema (draft 2020-12) of a command's output under --json; without a command the names of all.
  * @throws Problem `not_found`
  */
 export const schema: Run<typeof spec.schema> = async ({ terminal }, { command = [] }) => {
@@ -15,7 +15,7 @@ export const schema: Run<typeof spec.schema> = async ({ terminal }, { command = 
     return 0;
   }
   const wanted = command.join(' ').trim().toLowerCase().replace(/\s+/g, '-');
-  // A group whose default command stands for it: `stuck` is `stuck list`.
+  // The default command of a group: `stuck` is `stuck list`.
   const name = [wanted, `${wanted}-list`, `${wanted}-show`, `${wanted}-create`, `${wanted}-request`].find((one) =>
     names.includes(one),
   );

@@ -18,15 +18,13 @@ interface Route {
   readonly destination_iata: string;
 }
 
-/** The answer of a route with what landed after it. */
-interface FoundAnswer {
-  readonly answer: SearchResponse;
-}
+/** The answer of a route, with the offers that landed after it. */
+type FoundAnswer = { readonly answer: SearchResponse };
 
 /**
- * `search LON BER`: any airport of a city. A service that takes cities is asked once. Another one knows airports alone: then
- * this is a paid search for each pair of them. The result is one list, shown however the command ends. Searches that are
- * still valid are kept, and not paid for again.
+ * `search LON BER`: any airport of a city. Asks a service that takes cities once, and another one for each pair of
+ * airports, a paid search each. Shows one list however the command ends. Keeps searches that are still valid: they are not
+ * paid for again.
  */
 export async function searchAnyAirport(context: CommandContext, options: WaitingOptions): Promise<ExitCode> {
   const airports = airportsOf(options.from).flatMap((origin_iata) =>

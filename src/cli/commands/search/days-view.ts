@@ -11,16 +11,16 @@ export const keyOf = ({ depart_date, return_date }: JourneyDays): string => `${d
 export const dayAt = (days: readonly DayPrice[], depart: string, back: string | undefined): DayPrice | undefined =>
   days.find((day) => day.depart_date === depart && (back === undefined || day.return_date === back));
 
-interface DaysTitle {
+/**
+ * A grid of departures across and returns down, for `--flex`; or a bar for each day, for `--cheapest-day`.
+ * @param title `span`: such as `3 days either side` or `December 2026`
+ */
+export const pricesView = (title: {
   readonly adults: number;
   readonly cabin: string;
-  /** `3 days either side`, `December 2026`. */
   readonly span: string;
-  /** Departures across and returns down, for `--flex`; else a bar for each day, for `--cheapest-day`. */
   readonly isGrid: boolean;
-}
-
-export const pricesView = (title: DaysTitle): View<DaysDocument> => ({
+}): View<DaysDocument> => ({
   lines(document, screen) {
     const { origin_iata: from, destination_iata: to, depart_date: depart, return_date, cheapest } = document;
     const facts = [
@@ -52,12 +52,12 @@ export const pricesView = (title: DaysTitle): View<DaysDocument> => ({
     ]),
 });
 
-/** Marks the cheapest cell without relying on colour, as brackets mark the one asked for. */
+/** Marks the cheapest cell without relying on colour, as brackets mark the requested one. */
 const CHEAPEST = '*';
 
 const MARKS = { none: '–', failed: '!', not_searched: '·' } as const;
 
-/** The legend: what the marks mean and why there are gaps, each reason once with its days. */
+/** The legend of the marks, and the reasons for gaps, each once with its days. */
 function footLines({ days }: DaysDocument, { paint, width }: Screen): string[] {
   const has = (status: DayPrice['status']) => days.some((day) => day.status === status);
   const marks = [
@@ -96,7 +96,7 @@ function spokenDay(day: DayPrice, { cheapest }: DaysDocument): string {
   return `Out ${dayText(day.depart_date, 3)}${back}: ${price}${isSame(day, cheapest) ? ', the cheapest' : ''}`;
 }
 
-/** Brackets around the days asked for, and the mark of the cheapest. */
+/** Brackets around the requested days, and the mark of the cheapest. */
 const MARK_CELLS = 3;
 const CENTS = 3;
 const RETURN_CELLS = 10;
@@ -109,7 +109,7 @@ function gridLines(document: DaysDocument, screen: Screen): { prices: string[]; 
   const { departures, returns, days } = document;
   const widest = Math.max(6, ...pricesIn(days).map((price) => price.length));
   const label = returns === null ? 0 : RETURN_CELLS + 1;
-  // Where cents don't fit, whole amounts do; they are rounded up, so that nothing seems cheaper than it is.
+  // Without room for cents, rounds up to whole amounts, so that nothing seems cheaper than it is.
   const isRounded = label + departures.length * (widest + MARK_CELLS + 1) > width;
   const cells = isRounded ? Math.max(6, widest - CENTS) : widest;
   const room = cells + MARK_CELLS;

@@ -15,10 +15,7 @@ import type { DayPrice, DaysDocument } from './result.ts';
 import type * as spec from './spec.ts';
 
 /** The result of a day's search; without an offer, nothing is sold that day. */
-interface DayAnswer {
-  readonly offer: Offer | null;
-  readonly isComplete: boolean;
-}
+type DayAnswer = { readonly offer: Offer | null; readonly isComplete: boolean };
 
 /**
  * `search --flex <n>` and `search --cheapest-day`: the cheapest price of each day, in many paid searches. Shows the
@@ -101,13 +98,13 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
   return ended.exit;
 };
 
-/** Days are sold by the calendar of the origin; this machine's is the next best for an airport that is not known here. */
+/** Days are sold by the calendar of the origin; for an unknown airport the calendar of this machine is the next best. */
 function todayAt(origin: string, nowMs: number): string {
   const airport = namedAirports().find(({ iata }) => iata === origin);
   return airport ? localDate(nowMs, airport.timeZone) : parseDate('today', nowMs);
 }
 
-/** Refuses options that a grid has no room for, rather than ignoring them. */
+/** Refuses options that a grid has no room for, instead of ignoring them. */
 function refuseOthers({ flex, sort, limit, allFares, ndjson, cheapestDay: month }: SearchOptions): void {
   const wrong = [
     ...(flex !== undefined && month ? ['--flex'] : []),
@@ -135,7 +132,7 @@ function spanOf({ flex }: SearchOptions, { depart_date, return_date }: JourneyDa
 
 const WORTH_SAYING_MS = 2_000;
 
-/** The prices as they come in, redrawn in place on a terminal; elsewhere a sign of life. */
+/** Redraws the prices in place on a terminal as they come in; elsewhere gives a sign of life. */
 function showing(context: CommandContext, view: View<DaysDocument>) {
   const { terminal } = context;
   let sign: ReturnType<typeof openLiveSign> | null = null;
@@ -149,7 +146,7 @@ function showing(context: CommandContext, view: View<DaysDocument>) {
       const said = waits === null ? known : `${known} · ${waits}`;
       if (canDrawLive(context)) sign ??= openLiveSign(context);
       if (sign) sign.show(view.lines(harmlessDocument(document), terminal.asideScreen), said);
-      // One line for each wait, not one for each of the searches that wait.
+      // One line for each wait, not for each waiting search.
       else if (risen && risen.againMs > WORTH_SAYING_MS && known !== saidAt) {
         saidAt = known;
         terminal.phase(said);
@@ -159,13 +156,8 @@ function showing(context: CommandContext, view: View<DaysDocument>) {
   };
 }
 
-/** Departures across, returns down (null: one row), as YYYY-MM-DD. Only the calendar is used: no time zone moves a day. */
-interface DayGrid {
-  readonly departures: string[];
-  readonly returns: string[] | null;
-  /** The days to search, nearest to the days asked for first: an early stop has the days that matter most. */
-  readonly journeys: readonly JourneyDays[];
-}
+/** Departures across, returns down (null: one row), as YYYY-MM-DD of the calendar: no time zone moves a day. */
+type DayGrid = Pick<DaysDocument, 'departures' | 'returns'> & { readonly journeys: readonly JourneyDays[] };
 
 /** How far ahead a search may be (CONTRACT, section 3). */
 const FARTHEST_DAYS = 360;
@@ -178,7 +170,7 @@ const daysFrom = (from: string, to: string): number => dayNumber(to) - dayNumber
 
 const isSold = (day: string, today: string): boolean => day >= today && daysFrom(today, day) <= FARTHEST_DAYS;
 
-/** Up to `flex` days either side of both dates, without what is past, too far ahead, or back before it left. */
+/** Up to `flex` days either side of both dates, without past days, days too far ahead, and returns before the departure. */
 function flexDays(asked: JourneyDays, flex: number, today: string): DayGrid {
   const around = (date: string) =>
     Array.from({ length: 2 * flex + 1 }, (_none, index) => addDays(date, index - flex)).filter((day) =>
@@ -194,7 +186,7 @@ function flexDays(asked: JourneyDays, flex: number, today: string): DayGrid {
   return { departures, returns, journeys: nearestFirst(journeys, asked) };
 }
 
-/** Every day of the month of the departure; a return keeps as many days behind it. */
+/** Every day of the month of the departure; a return stays as many days behind it. */
 function monthDays(asked: JourneyDays, today: string): DayGrid {
   const month = asked.depart_date.slice(0, 7);
   const stay = asked.return_date === null ? null : daysFrom(asked.depart_date, asked.return_date);
@@ -208,6 +200,7 @@ function monthDays(asked: JourneyDays, today: string): DayGrid {
   return { departures, returns: null, journeys: nearestFirst(journeys, asked) };
 }
 
+/** The nearest to the requested days first: an early stop has the days that matter most. */
 function nearestFirst(journeys: readonly JourneyDays[], asked: JourneyDays): JourneyDays[] {
   const away = (day: JourneyDays) =>
     Math.abs(daysFrom(asked.depart_date, day.depart_date)) +
@@ -217,7 +210,7 @@ function nearestFirst(journeys: readonly JourneyDays[], asked: JourneyDays): Jou
   return journeys.toSorted((a, b) => away(a) - away(b) || (a.depart_date < b.depart_date ? -1 : 1));
 }
 
-/** The cheapest offer in the currency that is compared; ties go by offer id, as in every list. */
+/** Ties go by offer id, as in every list. */
 function cheapestOf(offers: readonly Offer[]): Offer | null {
   const [cheapest] = offers.toSorted(byPrice);
   if (!cheapest) return null;
@@ -234,7 +227,7 @@ function dayPrice(journey: JourneyDays, result: ReturnType<Results<JourneyDays, 
   return { ...common, status: 'found', total_amount_decimal, total_currency, offer_id, owner_name, stops, duration };
 }
 
-/** The cheapest day, the one asked for or else the earliest of several; prices in other currencies do not compare. */
+/** The cheapest day: of several, the requested one or the earliest. Prices in other currencies do not compare. */
 function cheapestDay(days: readonly DayPrice[], asked: JourneyDays): DaysDocument['cheapest'] {
   const found = days.filter((day) => day.status === 'found');
   const currency = found.some((day) => day.total_currency === 'USD') ? 'USD' : found[0]?.total_currency;

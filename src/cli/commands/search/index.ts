@@ -17,10 +17,10 @@ export type SearchOptions = OptionsOf<typeof spec.search>;
 const SHOWN = 20;
 
 /**
- * The request of the options. A search that waits for slower offers asks for the whole answer, as one of them may bring
- * an itinerary into the list that the first answer would have cut off; the list is limited when it is complete.
+ * The request of the options. A search that waits for slower offers asks for the whole answer, because one of them may
+ * bring in an itinerary that the first answer would have cut off; the list is limited when it is complete.
  * @param options with codes of airports and dates as YYYY-MM-DD
- * @throws Problem `usage` where they do not go together
+ * @throws Problem `usage` for options that do not go together
  */
 export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
   const { depart, return: back } = options;
@@ -51,8 +51,8 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
 }
 
 /**
- * A person waits for slower offers and sees them arrive. A program gets the service's own answer at once, with the
- * `search_id` to ask on; it waits when it says so.
+ * A person waits for slower offers and sees them arrive. A program gets the service's own answer at once, with a
+ * `search_id` for the rest, and waits only with --wait.
  */
 export interface WaitingOptions extends SearchOptions {
   readonly wait: boolean;
@@ -72,16 +72,16 @@ export const titleOf = (options: SearchOptions): SearchTitle => ({
   sort: options.sort,
 });
 
-/** A stream has no best few: only a limit that was given is passed on, for the first answer. */
+/** A stream has no best few: it passes on only a given limit, for the first answer. */
 function limitAsked(options: WaitingOptions): { limit?: number } {
   if (options.ndjson) return options.limit === undefined ? {} : { limit: options.limit };
   return options.wait ? {} : { limit: limitOf(options) };
 }
 
 /**
- * Turns names of airports into codes and dates into YYYY-MM-DD; asks about a text with two readings. The names are
- * loaded only where one is given.
- * @param takesCities true where the code of a city may stay: any of its airports
+ * Turns names of airports into codes and dates into YYYY-MM-DD; asks about a text with two readings. Loads the names only
+ * when one is given.
+ * @param takesCities keeps the code of a city, for any of its airports
  * @throws Problem `usage`
  */
 export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | 'depart' | 'return'>>(
@@ -121,19 +121,14 @@ export async function showOffers<T extends SearchResponse>(
   if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
 }
 
-/** The result of a search: paid for, and good for a while. */
 export type Remembered<T> = T & { readonly atMs: number };
 
-/** The searches of the last minutes: the same search is not paid for again. */
-export interface SearchMemory<T> {
-  find(request: SearchRequestInput): Remembered<T> | null;
-  /** @returns what is remembered, with the moment that it was found at */
-  remember(request: SearchRequestInput, found: T): Remembered<T>;
-}
+export type SearchMemory<T extends object> = ReturnType<typeof openSearchMemory<T>>;
 
 /**
- * Opens a file of the home, which is replaced whole: offers alone, and nothing of a person.
- * @param alive what can still be had of a result; null: nothing
+ * Remembers the searches of the last minutes in a file of the home, which is replaced whole: the same search is not paid
+ * for again. Holds offers alone, and nothing of a person.
+ * @param alive the part of a result that is still available; null: none
  * @param goodForMs an offer that expires before is forgotten earlier
  */
 export function openSearchMemory<T extends object>(
@@ -141,7 +136,7 @@ export function openSearchMemory<T extends object>(
   name: `recent-${string}.json`,
   alive: (found: T, nowMs: number) => T | null,
   goodForMs = 600_000,
-): SearchMemory<T> {
+) {
   const { home, baseUrl } = session;
   const file = openNotebook<Record<string, Remembered<T>>>(join(home, name), terminal.note);
   const keyOf = (request: SearchRequestInput) => sha256Hex(canonicalJson({ baseUrl, request })).slice(0, 32);
@@ -156,8 +151,8 @@ export function openSearchMemory<T extends object>(
     return new Map(entries);
   };
   return {
-    find: (request) => read().get(keyOf(request)) ?? null,
-    remember(request, found) {
+    find: (request: SearchRequestInput): Remembered<T> | null => read().get(keyOf(request)) ?? null,
+    remember(request: SearchRequestInput, found: T): Remembered<T> {
       const entry = { ...found, atMs: clock.now() };
       file.write(Object.fromEntries(read().set(keyOf(request), entry)));
       return entry;

@@ -22,25 +22,25 @@ import { printPlan } from '../../view/index.ts';
 import type { Remembered, SearchMemory } from './index.ts';
 
 /** One command that is many paid searches, one for each cell: a day of a grid, or a route between two cities. */
-interface ManySearches<Cell, Kept> {
+interface ManySearches<Cell, Kept extends object> {
   /** `day`, `route` */
   readonly noun: string;
   /** Searched in this order. */
   readonly cells: readonly Cell[];
   readonly requestOf: (cell: Cell) => SearchRequestInput;
-  /** The request whose price is asked, and with it whether it is valid; the first one to be paid for where it is left out. */
+  /** Asked for its price, which also checks it; by default the first request to be paid for. */
   readonly priced?: SearchRequestInput;
-  /** True when slower sellers are waited for; a remembered search that did not wait is then no answer. */
+  /** Waits for slower sellers; a remembered search that did not wait is then no answer. */
   readonly waits: boolean;
   readonly memory: SearchMemory<Kept>;
-  /** Makes of an answer, and of what landed after it, what is remembered of it. */
+  /** Makes the remembered part of an answer and the offers that landed after it. */
   readonly keep: (first: SearchResponse, landed: readonly Offer[], isComplete: boolean) => Kept;
   readonly isComplete: (kept: Kept) => boolean;
   /** The last step of a dry run, and the facts of its document. */
   readonly plan: { readonly step: string; readonly facts: Record<string, unknown> };
   /** Noted before anything is agreed to. */
   readonly heading?: string;
-  /** Shows how far it has come: after each search, and for each price that has risen. */
+  /** Shows progress after each search, and for each risen price. */
   readonly progress: (results: Results<Cell, Kept>, risen: RisenPrice | null) => void;
   readonly stop?: () => Promise<void> | undefined;
 }
@@ -61,21 +61,21 @@ export interface RisenPrice {
 
 export interface Ended<Cell, Kept> {
   readonly results: Results<Cell, Kept>;
-  /** Searches that were paid for now, for the document. */
+  /** For the document. */
   readonly paid: { readonly searches: number; readonly paid_amount: string; readonly payments: PaymentReceipt[] };
   /** `Paid 0.20 USDC for 2 searches`; null where nothing was paid. */
   readonly paidText: string | null;
   readonly stoppedBy: Problem | null;
-  /** Why it ended early, before a sentence about what is missing; empty where it did not. */
+  /** Why it ended early, before a sentence about the gaps; empty for a whole result. */
   readonly why: string;
   readonly exit: ExitCode;
 }
 
 /**
  * Searches every cell that is not known from the last minutes. The person sees their total, and agrees to it, before the
- * first one. Under --dry-run only the total is printed.
+ * first one. A dry run only prints the total.
  * @returns null after a dry run; cells that were not reached have no result
- * @throws Problem as agreeTotal does; why it was stopped, where there is no answer at all
+ * @throws Problem as agreeTotal does, and the reason of a stop without any answer
  */
 export async function searchMany<Cell, Kept extends object>(
   context: CommandContext,
@@ -126,8 +126,7 @@ export async function searchMany<Cell, Kept extends object>(
   return {
     results,
     paid: { searches, paid_amount, payments },
-    paidText:
-      searches > 0 ? `Paid ${context.terminal.usdc(paid_amount)} for ${counted(searches, 'search', 'searches')}` : null,
+    paidText: searches > 0 ? `Paid ${terminal.usdc(paid_amount)} for ${counted(searches, 'search', 'searches')}` : null,
     stoppedBy,
     why: signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '',
     exit: signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0,
@@ -144,10 +143,10 @@ const CONCERNS_ALL: ReadonlySet<ProblemCode> = new Set([
   'keypair_unreadable',
 ]);
 
-/** At the same time: the service is spared, and a price that rises is seen soon. */
+/** Few at the same time spare the service, and show soon that the price rises. */
 const AT_ONCE = 4;
 
-/** After Ctrl-C: what is being paid for is worth waiting for a moment. */
+/** After Ctrl-C, searches that are being paid are worth a moment. */
 const GRACE_MS = 3_000;
 
 /** The pause where the searches of others have raised the price. */
@@ -156,10 +155,10 @@ const RISEN_PAUSE_MS = 5_000;
 const LONGEST_RISEN_MS = 300_000;
 
 /**
- * Searches through the ordinary paid client, a few at a time, the first ones first. A search that fails is a gap with
- * its reason, and is not tried again: what was signed for it stays in the journal, where the same search finds it. One
- * that costs more than its share waits until the price falls. What concerns all of them (the wallet, a limit) stops the
- * rest, as do Ctrl-C and --timeout.
+ * Searches through the ordinary paid client, a few at a time, the first ones first. A failed search is a gap with its
+ * reason, and is not tried again: its signed payment stays in the journal, where the same search finds it. A search that
+ * costs more than its share waits until the price falls. Trouble of all (the wallet, a limit) stops the rest, as do Ctrl-C
+ * and --timeout.
  */
 async function searchAll<Cell, Kept extends object>(
   context: CommandContext,
@@ -204,7 +203,7 @@ async function searchAll<Cell, Kept extends object>(
         return { ...memory.remember(request, keep(value, landed, isComplete)), status: 'kept' };
       } catch (error) {
         if (!isProblem(error)) throw error;
-        // A price falls again; what a program was allowed does not grow.
+        // A price falls again; the allowance of a program does not grow.
         const isUsedUp = error.code === 'payment_above_cap' && error.detail?.allowed !== undefined;
         if (error.code !== 'payment_above_cap' || isUsedUp) {
           if (signal.aborted) return { status: 'not_searched', reason: 'interrupted' };
@@ -250,23 +249,14 @@ export async function searchPrice(context: CommandContext, request: SearchReques
   }
 }
 
-interface SearchesCost {
-  readonly searches: number;
-  /** Of one, now. */
-  readonly price: bigint;
-  /** Of all, at that price. */
-  readonly total: bigint;
-  /** Of all, should the price rise as it does when many search. */
-  readonly atMost: bigint;
-  /** How long it takes to pay no more than `total`, beside the searching itself. */
-  readonly waitMs: number;
-}
+type SearchesCost = ReturnType<typeof costOf>;
 
 /**
- * Each search raises the price of the next ones. `free` may be paid without a question: up to there a price that others
- * have raised is paid too.
+ * What searches cost together, atomic USDC: `total` at the price of one now, and `atMost` should the price rise as it does
+ * when many search, because each search raises the price of the next ones. `free` may be paid without a question: up to
+ * there a price that others have raised is paid too. To pay no more than `total` takes `waitMs`, beside the searching itself.
  */
-function costOf(searches: number, price: bigint, free: bigint): SearchesCost {
+function costOf(searches: number, price: bigint, free: bigint) {
   const total = price * BigInt(searches);
   const steps = Array.from({ length: searches }, (_none, index) => BigInt(Math.floor(index / DEARER_AFTER) + 1));
   const risen = steps.reduce((sum, step) => sum + step * price, 0n);
@@ -287,7 +277,7 @@ function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc
       ? `1 search: ${usdc(total)}`
       : `${counted(searches, 'search', 'searches')} at ${usdc(price)} each: ${usdc(total)}`;
   if (maxPayment !== undefined) {
-    // The less a total leaves for a price that has risen, the longer it takes.
+    // A total with less room for a risen price takes longer.
     const cappedMs = waitFor(searches, price, maxPayment);
     const patience = cappedMs > 0 ? `, ${aboutText(cappedMs)} of waiting for the price to fall` : '';
     return `${head}${maxPayment > total ? `, at most ${atMost}` : ''}${patience}`;
@@ -382,19 +372,15 @@ async function spentOrMissing({ session }: CommandContext, total: bigint): Promi
   });
 }
 
-/**
- * How the searches raise the price of a service, and how long to wait so that they don't
- * (spec/flight-service.md, Limits: the price grows with the searches completed in the last 60 seconds).
- */
-
+/** The price grows with the searches completed in the last 60 seconds (spec/flight-service.md, Limits). */
 export const WINDOW_MS = 60_000;
 
 /** So many searches within the window add the first price to that of a search. */
 const DEARER_AFTER = 10;
 
 /**
- * How long the searches wait for a lower price, milliseconds, when they may cost `most` together; the searching itself
- * takes its own time. It is what shares.ts decides, played through: each search may cost its share of what is left.
+ * How long the searches wait for a lower price, milliseconds, when they may cost `most` together, beside the searching
+ * itself. Plays searchAll through: each search may cost its share of the rest.
  * @param price of one search now, atomic USDC
  */
 export function waitFor(searches: number, price: bigint, most: bigint): number {
@@ -406,7 +392,7 @@ export function waitFor(searches: number, price: bigint, most: bigint): number {
       const recent = doneAtMs.filter((at) => at > nowMs - WINDOW_MS);
       const cost = price * BigInt(Math.max(1, Math.ceil(recent.length / DEARER_AFTER)));
       const [oldest] = recent;
-      // A total below today's price is refused before: waiting would not help.
+      // A total below the present price is refused before: waiting would not help.
       if (cost <= left / BigInt(waiting) || oldest === undefined) {
         left -= cost;
         break;
@@ -418,7 +404,7 @@ export function waitFor(searches: number, price: bigint, most: bigint): number {
   return nowMs;
 }
 
-/** When a search is worth trying again: as soon as one of ours no longer counts, else after a look around. */
+/** The pause before a search is worth retrying: until one of ours no longer counts, or else `elseMs`. */
 export function nextTryMs(doneAtMs: readonly number[], nowMs: number, elseMs: number): number {
   const counted = doneAtMs.filter((at) => at > nowMs - WINDOW_MS && at <= nowMs);
   if (counted.length === 0) return elseMs;

@@ -17,6 +17,19 @@ const streamEnd = z
   })
   .describe('The last line of --ndjson: how the search ended.');
 
+/** The places that a command of many searches has no result for. */
+const gapsIn = <Place extends z.ZodRawShape>(place: Place) =>
+  [
+    z.strictObject({ ...place, status: z.literal('failed'), error: failure }),
+    z.strictObject({ ...place, status: z.literal('not_searched'), reason: z.string().optional() }),
+  ] as const;
+
+const paidNow = {
+  searches: z.int().describe('Searches that were paid for now.'),
+  paid_amount: usdc,
+  payments: z.array(payment),
+};
+
 const journeyDays = { depart_date: day, return_date: day.nullable().describe('null: one way.') };
 
 const dayFound = z.strictObject({
@@ -35,8 +48,7 @@ const dayFound = z.strictObject({
 const dayPrice = z.union([
   dayFound,
   z.strictObject({ ...journeyDays, status: z.literal('none'), searched_at: instant, is_complete: z.boolean() }),
-  z.strictObject({ ...journeyDays, status: z.literal('failed'), error: failure }),
-  z.strictObject({ ...journeyDays, status: z.literal('not_searched'), reason: z.string().optional() }),
+  ...gapsIn(journeyDays),
 ]);
 
 const pricesByDay = z
@@ -51,9 +63,7 @@ const pricesByDay = z
       .describe('A row for each return, a column for each departure; null where none is known.'),
     days: z.array(dayPrice),
     cheapest: dayFound.nullable(),
-    searches: z.int().describe('Searches that were paid for now.'),
-    paid_amount: usdc,
-    payments: z.array(payment),
+    ...paidNow,
   })
   .describe('With --flex or --cheapest-day.');
 
@@ -70,13 +80,10 @@ const anyAirport = wire.searchResponse
           is_complete: z.boolean().describe('false: slower sellers had not all answered.'),
           total_offers: z.int().min(0),
         }),
-        z.strictObject({ ...route, status: z.literal('failed'), error: failure }),
-        z.strictObject({ ...route, status: z.literal('not_searched'), reason: z.string().optional() }),
+        ...gapsIn(route),
       ]),
     ),
-    searches: z.int().describe('Searches that were paid for now.'),
-    paid_amount: usdc,
-    payments: z.array(payment),
+    ...paidNow,
   })
   .describe('From or to any airport of a city: LON, NYC.');
 

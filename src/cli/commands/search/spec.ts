@@ -1,7 +1,7 @@
 import {
   airportOption,
   argument,
-  choiceOption,
+  choice,
   clockTimeOption,
   command,
   integerOption,
@@ -9,9 +9,6 @@ import {
   required,
   usdcOption,
 } from '../../spec/index.ts';
-
-const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
-const SORTS = ['price', 'duration', 'departure', 'emissions'] as const;
 
 export const search = command({
   name: 'search',
@@ -26,16 +23,16 @@ export const search = command({
     option(
       '--adults <n>',
       'travellers, 1 to 9: aged 18 or over, or 12 where the seller takes them as adults',
-      integerOption('--adults', 1, 9),
+      integerOption(1, 9),
     ),
-    option('--cabin <cabin>', CABINS.join(', '), choiceOption('--cabin', CABINS)),
-    option('--max-stops <n>', 'stops in each direction', integerOption('--max-stops', 0, 10)),
-    option('--depart-after <time>', 'earliest departure, such as 06:30', clockTimeOption('--depart-after')),
-    option('--depart-before <time>', 'latest departure, such as 12:00', clockTimeOption('--depart-before')),
-    option('--max-price <amount>', 'for all travellers together', usdcOption('--max-price')),
-    option('--sort <key>', SORTS.join(', '), choiceOption('--sort', SORTS)),
-    option('--limit <n>', 'how many to show (20)', integerOption('--limit', 1, 500)),
-    option('--flex <days>', 'also compare prices 1 to 3 days either side', integerOption('--flex', 1, 3)),
+    choice('--cabin <cabin>', ['economy', 'premium_economy', 'business', 'first']),
+    option('--max-stops <n>', 'stops in each direction', integerOption(0, 10)),
+    option('--depart-after <time>', 'earliest departure, such as 06:30', clockTimeOption),
+    option('--depart-before <time>', 'latest departure, such as 12:00', clockTimeOption),
+    option('--max-price <amount>', 'for all travellers together', usdcOption),
+    choice('--sort <key>', ['price', 'duration', 'departure', 'emissions']),
+    option('--limit <n>', 'how many to show (20)', integerOption(1, 500)),
+    option('--flex <days>', 'also compare prices 1 to 3 days either side', integerOption(1, 3)),
     option('--cheapest-day', 'compare prices for every day in the month of --depart'),
     option('--all-fares', 'one line per fare, not grouped by itinerary'),
     option('--wait', 'wait for slower offers, even with --json'),

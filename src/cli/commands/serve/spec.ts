@@ -6,7 +6,7 @@ export const serve = command({
   summary: 'Serve the flight service, the partner service and the embedded cluster (/rpc)',
   options: [
     option('--host <host>', 'address to listen on', text, '127.0.0.1'),
-    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4020),
+    option('--port <port>', 'port, 0 for any free one', integerOption(0, 65_535), 4020),
     option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
     ...clusterOptions,
     option('--escrow-program <address>', 'escrow program of new intents (default: the one deployed from here)'),
@@ -21,14 +21,14 @@ export const serve = command({
     option(
       '--provider <name>',
       'whose seats are sold: sandbox (default), duffel (token: FARELOCK_DUFFEL_TOKEN)',
-      choiceOption('--provider', PROVIDERS),
+      choiceOption(PROVIDERS),
     ),
     option('--duffel-url <url>', 'address of the Duffel API (default: https://api.duffel.com)'),
     option('--duffel-token-file <file>', 'a file with the token, instead of FARELOCK_DUFFEL_TOKEN'),
     option(
       '--lowcost <tier>',
       'carriers without an interface: none, sandbox, browser (default: none, with --provider sandbox: sandbox)',
-      choiceOption('--lowcost', ['none', 'sandbox', 'browser'] as const),
+      choiceOption(['none', 'sandbox', 'browser']),
     ),
     option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
     option('--cluster-only', 'serve the embedded cluster alone, without the services'),

@@ -30,7 +30,7 @@ const PHASES: Partial<Record<MoneyStage, string>> = {
   captured: 'Waiting for the operator to decide the refund',
 };
 
-/** Where the money is. With --watch until it ends: booked is exit 0, refunded is 8. */
+/** With --watch it ends with the booking: booked is exit 0, refunded is 8. */
 export const status: Run<typeof spec.status> = async (context, { intentId, watch }) => {
   const { terminal, session, clock } = context;
   await session.work();
@@ -38,7 +38,7 @@ export const status: Run<typeof spec.status> = async (context, { intentId, watch
   const found = await intentOrChain(context, intentId);
   if (isFromChain(found)) return showFromChain(context, found);
   let intent = await withReason(context, flights, found);
-  // Only a person is shown who funded it; the journal stays closed under --json.
+  // The journal stays closed under --json: only a person sees the funding payment.
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
   const funding = isShown ? await fundingPayment(await session.store(), intent) : null;
@@ -66,7 +66,7 @@ export const status: Run<typeof spec.status> = async (context, { intentId, watch
 };
 
 async function sayNext({ terminal, clock, session }: CommandContext, intent: Intent): Promise<void> {
-  // A program gets the document alone; the journal stays closed.
+  // A program gets only the document; the journal stays closed.
   if (terminal.settings.json) return;
   const stage = moneyStage(intent, clock.now());
   const standing = stage === 'unpaid' ? await standingOf(session, intent) : null;

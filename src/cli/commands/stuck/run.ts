@@ -18,13 +18,15 @@ import {
 } from '../../../terminal/index.ts';
 import type { PageEvidence, Stuck, StuckItem, StuckPlan } from '../../../wire/flights/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
 import { nextLines, stepLines } from '../../view/index.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 const POLL_MS = 500;
 const MOST_POLLS = 30;
 
-/** States that nothing follows on by itself. */
+/** States without a next step of their own. */
 const ENDED = ['booked', 'refunded', 'paid', 'done', 'failed', 'stuck'];
 
 const operatorOf = async ({ session }: CommandContext) => {
@@ -65,7 +67,7 @@ export const stuckShow: Run<typeof spec.stuckShow> = async (context, { id, evide
   return 0;
 };
 
-/** Shows exactly what will move, asks, and has that done. Exit 8 when it is not finished yet. */
+/** Shows the plan, asks, and has exactly that done. Exit 8 when it is not finished yet. */
 export const stuckResolve: Run<typeof spec.stuckResolve> = async (context, given) => {
   const { terminal, globals } = context;
   const operator = await operatorOf(context);
@@ -101,7 +103,7 @@ export const stuckResolve: Run<typeof spec.stuckResolve> = async (context, given
   return 8;
 };
 
-/** The first answer is usually the end; a slow chain is waited for, a while. */
+/** The first answer is usually the end; waits a while for a slow chain. */
 async function followed(
   { session, clock, signal }: CommandContext,
   operator: OperatorClient,
@@ -147,18 +149,14 @@ function showItem({ terminal, clock }: CommandContext, item: StuckItem): void {
   terminal.result(item, { lines: (one, screen) => stuckLines(one, clock.now(), screen) });
 }
 
-type Row = readonly [kind: string, id: string, why: string, since: string];
-
-/** Every kind in one list, what concerns money that travellers wait for first. */
-const rowsOf = (found: Stuck): Row[] => [
-  ...found.bookings.map((one): Row => ['booking', one.intent_id, one.last_error ?? '–', one.updated_at]),
-  ...found.refund_requests.map((one): Row => ['refund', one.request_id, one.status, one.requested_at]),
-  ...found.affiliate_payouts.map((one): Row => ['pay-out', one.payout_id, one.last_error ?? '–', one.created_at]),
+/** Every kind in one list, the money that travellers wait for first: kind, id, reason, since. */
+const rowsOf = (found: Stuck): string[][] => [
+  ...found.bookings.map((one) => ['booking', one.intent_id, one.last_error ?? '–', one.updated_at]),
+  ...found.refund_requests.map((one) => ['refund', one.request_id, one.status, one.requested_at]),
+  ...found.affiliate_payouts.map((one) => ['pay-out', one.payout_id, one.last_error ?? '–', one.created_at]),
   // A service of an earlier version does not list these.
-  ...(found.partner_orders ?? []).map(
-    (one): Row => ['ramp-order', one.order_id, one.last_error ?? '–', one.updated_at],
-  ),
-  ...found.effects.map((one): Row => [`effect ${one.kind}`, one.effect_id, one.error ?? one.state, one.created_at]),
+  ...(found.partner_orders ?? []).map((one) => ['ramp-order', one.order_id, one.last_error ?? '–', one.updated_at]),
+  ...found.effects.map((one) => [`effect ${one.kind}`, one.effect_id, one.error ?? one.state, one.created_at]),
 ];
 
 const stuckView = (nowMs: number): View<Stuck> => ({
@@ -167,13 +165,13 @@ const stuckView = (nowMs: number): View<Stuck> => ({
     if (rows.length === 0) return ['Nothing is waiting for a decision.'];
     return listLines(screen, rows, [
       // The kind of an effect is on its own screen: ids fit from 60 columns on.
-      { title: 'Kind', cell: ([kind]) => kind.replace(/ .*/, '') },
-      { title: 'Id', cell: ([, id]) => id },
-      { title: 'Why', cuts: true, cell: ([, , why]) => why },
+      { title: 'Kind', cell: ([kind = '']) => kind.replace(/ .*/, '') },
+      { title: 'Id', cell: ([, id = '']) => id },
+      { title: 'Why', cuts: true, cell: ([, , why = '']) => why },
       { title: 'Since', cell: ([, , , since]) => fromNow(since, nowMs) },
     ]);
   },
-  rows: (found) => rowsOf(found).map((row) => [...row]),
+  rows: rowsOf,
 });
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -191,7 +189,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   other_kind: 'it ends with its booking or its refund',
 };
 
-/** One of them on one screen: how it stands, and what each decision would do. */
+/** One on one screen: its state, and the effect of each decision. */
 function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): string[] {
   const usdc = (amount: number | null) => (amount === null ? null : paint.usdc(amount));
   return [
@@ -220,14 +218,13 @@ function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): st
   ];
 }
 
-/** A decision that was carried out: what changed, and how much it was about. */
 function resolvedLines(one: StuckItem, { paint, width }: Screen): string[] {
   const decided = one.decided ? `${one.decided.decision.replace('_', '-')}: ` : '';
   const amount = one.amount === null ? '' : `, ${paint.usdc(one.amount)}`;
   return wrapBehind(`${paint.good('✓')} `, `${one.id} ${decided}${one.state}${amount}`, width);
 }
 
-/** Writes screenshots and texts into a folder, for this user alone; without one, nothing. @throws Problem of storage */
+/** Writes screenshots and texts into a folder, for this user alone; null: writes nothing. @throws Problem of storage */
 export function keptEvidence(found: readonly PageEvidence[], folder: string | null): ShownEvidence[] {
   const place = folder === null ? null : resolve(folder);
   if (place !== null) onFile(place, () => mkdirSync(place, { recursive: true, mode: 0o700 }));
@@ -238,7 +235,7 @@ export function keptEvidence(found: readonly PageEvidence[], folder: string | nu
     return path;
   };
   return found.map(({ screenshot, ...one }) => {
-    // Names of files come from elsewhere: they lead nowhere but into the folder.
+    // The ids come from elsewhere: as names of files they must not lead out of the folder.
     const name = one.evidence_id.replace(/[^0-9a-z]/gi, '');
     return {
       ...one,
@@ -248,17 +245,13 @@ export function keptEvidence(found: readonly PageEvidence[], folder: string | nu
   });
 }
 
-/** The evidence that was kept of a visit, and the files that it was written to. */
-export type ShownEvidence = Omit<PageEvidence, 'screenshot'> & {
-  readonly screenshot_file: string | null;
-  readonly text_file: string | null;
-};
+type ShownEvidence = NonNullable<DocumentOf<typeof result.stuckShow>['evidence']>[number];
 
 const MOST_LINES = 12;
 
 /**
- * How a carrier's web site looked where each visit ended: the beginning of its text.
- * @param found as it came: its text has lines, which are made harmless here
+ * The beginning of the text of a carrier's web site where each visit ended.
+ * @param found unchanged: this makes the lines of its texts harmless
  */
 export function evidenceLines(found: readonly ShownEvidence[], { paint, width }: Screen): string[] {
   if (found.length === 0) return ['', 'No page was kept of it.'];

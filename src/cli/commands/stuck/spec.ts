@@ -1,7 +1,5 @@
 import { argument, choiceOption, collected, command, option } from '../../spec/index.ts';
 
-const DECISIONS = ['ticketed', 'not_ticketed', 'cancelled', 'retry'] as const;
-
 export const stuckList = command({
   name: 'stuck list',
   summary: 'List bookings, refunds, pay-outs and effects that need a decision',
@@ -33,7 +31,11 @@ export const stuckResolve = command({
   summary: 'Decide it by what the airline said; shows the plan, then asks',
   arguments: [
     argument('<id>'),
-    argument('<decision>', 'ticketed, not-ticketed, cancelled, retry', choiceOption('decision', DECISIONS)),
+    argument(
+      '<decision>',
+      'ticketed, not-ticketed, cancelled, retry',
+      choiceOption(['ticketed', 'not_ticketed', 'cancelled', 'retry']),
+    ),
   ],
   options: [
     option('--reference <pnr>', 'with ticketed: the booking reference'),

@@ -1,24 +1,22 @@
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, type View, wrap } from '../../../terminal/index.ts';
+import { fieldLines, type View, wrap, wrapBehind } from '../../../terminal/index.ts';
 import type { Switches } from '../../../wire/flights/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { nextLines, stepLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** What an off switch stops. */
 const STOPS = {
   booking: 'new intents and bookings are refused (booking_disabled); bookings in progress continue',
   lowcost: 'new intents on low-cost offers are refused (lowcost_booking_unavailable); bookings in progress continue',
 } as const;
 
-/** What an on switch lets happen again. */
 const ALLOWS = {
   booking: 'new intents and bookings are accepted again',
   lowcost: 'new intents on low-cost offers are accepted again',
 } as const;
 
-/** Shows both switches, or turns one, after saying what that stops. What is under way goes on. */
+/** Says the effect before it turns a switch. Work in progress continues. */
 export const turnSwitch: Run<typeof spec.turnSwitch> = async ({ terminal, session, globals, signal }, given) => {
   const { name, state } = given;
   const operator = await session.operator();
@@ -51,17 +49,16 @@ export const turnSwitch: Run<typeof spec.turnSwitch> = async ({ terminal, sessio
     const prompts = terminal.ask('--yes');
     terminal.review(wrap(`With ${name} ${state}, ${effect}.`, terminal.asideScreen.width));
     if (!(await prompts.confirm(`Turn ${name} ${state}?`, false))) {
-      throw problem('payment_declined', {
-        message: 'Switch not changed.',
-        fix: 'Nothing changed.',
-        next: [farelock`switch`],
-      });
+      const next = [farelock`switch`];
+      throw problem('payment_declined', { message: 'Switch not changed.', fix: 'Nothing changed.', next });
     }
   }
   terminal.result(await operator.turn({ [name]: state }, { signal }), {
     lines: (_switches, { paint, width }) =>
-      wrap(now[name] === state ? `${name} is ${state} already.` : `${name} is ${state}: ${effect}.`, width - 2).map(
-        (line, index) => `${index === 0 ? paint.good('✓') : ' '} ${line}`,
+      wrapBehind(
+        `${paint.good('✓')} `,
+        `${name} is ${state}${now[name] === state ? ' already' : `: ${effect}`}.`,
+        width,
       ),
   });
   if (state === 'off') terminal.aside(['', ...nextLines(`farelock switch ${name} on`)]);

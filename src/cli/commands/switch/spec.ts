@@ -1,13 +1,11 @@
 import { argument, choiceOption, command } from '../../spec/index.ts';
 
-const SWITCHES = ['booking', 'lowcost'] as const;
-
 export const turnSwitch = command({
   name: 'switch',
   summary: 'Operators: show the switches, or turn one on or off',
   arguments: [
-    argument('[name]', SWITCHES.join(', '), choiceOption('name', SWITCHES)),
-    argument('[state]', 'on, off', choiceOption('state', ['on', 'off'] as const)),
+    argument('[name]', 'booking, lowcost', choiceOption(['booking', 'lowcost'])),
+    argument('[state]', 'on, off', choiceOption(['on', 'off'])),
   ],
   effect: 'changes',
   examples: ['farelock switch', 'farelock switch booking off'],

@@ -25,7 +25,7 @@ type ListedTraveller = ReturnType<typeof listed>;
 
 const opened = async ({ session }: CommandContext) => (await session.store()).travellers();
 
-/** Saves a traveller, sealed: from questions on a terminal, else from JSON with one passenger; never from argv. */
+/** Saves a traveller, sealed: from questions on a terminal, or from JSON with one passenger; never from argv. */
 export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, options) => {
   const { terminal, streams, globals } = context;
   const name = travellerName(options.name);
@@ -67,7 +67,7 @@ export const travellersShow: Run<typeof spec.travellersShow> = async (context, {
   return 0;
 };
 
-/** Removes a traveller, also from the free pages of the file. @throws Problem `traveller_not_found` */
+/** Erases the free pages of the file too. @throws Problem `traveller_not_found` */
 export const travellersRemove: Run<typeof spec.travellersRemove> = async (context, { name }) => {
   const { terminal, globals } = context;
   if (globals.dryRun) {

@@ -10,7 +10,7 @@ import type * as spec from './spec.ts';
 
 type Upgrade = DocumentOf<typeof result.upgrade>;
 
-/** Asks the registry for the newest version and says how to get it. Nothing is installed: that is the person's to run. */
+/** Installs nothing. */
 export const upgrade: Run<typeof spec.upgrade> = async ({ terminal, session, environment, clock, signal }) => {
   terminal.phase('Asking the registry');
   const latest = await latestVersion(environment, signal);
@@ -30,19 +30,16 @@ const view: View<Upgrade> = {
   },
 };
 
-/** How this copy of the tool came here, and the command that brings the next one. */
-interface Installation {
-  readonly by: Upgrade['installed_by'];
-  readonly command: string;
-}
-
 const LOCKFILES: readonly (readonly [file: string, command: string])[] = [
   ['pnpm-lock.yaml', 'pnpm add farelock@latest'],
   ['yarn.lock', 'yarn add farelock@latest'],
 ];
 
-/** @param script absolute path of bin/farelock.js, with links resolved */
-export function installationOf(script: string): Installation {
+/**
+ * The origin of this copy of the tool, and the command that brings the next one.
+ * @param script absolute path of bin/farelock.js, with links resolved
+ */
+export function installationOf(script: string): { by: Upgrade['installed_by']; command: string } {
   const path = script.replaceAll('\\', '/');
   const at = path.indexOf('/node_modules/');
   if (at < 0) return { by: 'checkout', command: 'git pull && npm run setup' };
@@ -54,7 +51,7 @@ export function installationOf(script: string): Installation {
   return { by: 'project', command };
 }
 
-/** A project names it in its package.json; the folder of global packages has none that does. */
+/** True for a project with it in package.json; false for the folder of global packages. */
 function dependsOnIt(folder: string): boolean {
   try {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(

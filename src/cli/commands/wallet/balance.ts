@@ -3,7 +3,7 @@ import { problem } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import { asked, connectWallet, usdcOf, type WalletConnection } from '../../session/index.ts';
-import type { Run } from '../../spec/index.ts';
+import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines, printPlan, shortened } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
@@ -27,11 +27,7 @@ export const walletBalance: Run<typeof spec.walletBalance> = async ({ terminal, 
     },
     {
       lines: (balance, { paint }) =>
-        fieldLines(paint.dim, [
-          ['USDC', paint.bold(balance.usdc)],
-          ['SOL', balance.sol],
-          ['Address', balance.address],
-        ]),
+        fieldLines(paint.dim, { USDC: paint.bold(balance.usdc), SOL: balance.sol, Address: balance.address }),
       rows: (balance) => [
         ['USDC', balance.usdc],
         ['SOL', balance.sol],
@@ -48,9 +44,9 @@ function tokenAmount(parsed: unknown): bigint {
 
 const MOST_POLLS = 60;
 
-/** Play money from the faucet: SOL by requestAirdrop, USDC by a method of the embedded cluster's own. */
+/** Takes SOL by requestAirdrop, and USDC by a method of the embedded cluster. */
 export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, options) => {
-  const { terminal, session, clock, signal } = context;
+  const { terminal, session } = context;
   const neither = options.sol === undefined && options.usdc === undefined;
   const sol = options.sol ?? (neither ? 1_000_000_000n : 0n);
   const usdc = options.usdc ?? (neither ? 1_000_000_000n : 0n);
@@ -69,7 +65,7 @@ export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, opt
     const signature = await wired.call('farelock_airdropUsdc', [wallet.address, Number(usdc)]);
     if (typeof signature === 'string') transactions.push(signature);
   }
-  for (const transaction of transactions) await landed(wired, transaction, clock, signal);
+  for (const transaction of transactions) await landed(context, wired, transaction);
   terminal.result(
     { address: wallet.address, sol: formatSol(sol), usdc: formatUsdc(usdc), transactions },
     {
@@ -87,10 +83,9 @@ const amountsText = (sol: bigint, amount: bigint, usdc: Usdc): string =>
   [sol > 0n && `${formatSol(sol)} SOL`, amount > 0n && usdc(amount)].filter(Boolean).join(' and ');
 
 async function landed(
+  { clock, signal }: CommandContext,
   { connection }: WalletConnection,
   transaction: string,
-  clock: { sleep(ms: number, signal?: AbortSignal): Promise<void> },
-  signal: AbortSignal,
 ): Promise<void> {
   for (let poll = 0; poll < MOST_POLLS && !signal.aborted; poll++) {
     const { value } = await asked(connection.getSignatureStatuses([transaction], { searchTransactionHistory: true }));

@@ -48,8 +48,8 @@ export const walletHistory: Run<typeof spec.walletHistory> = async (context, { l
 const isPayout = (memo: string | null): memo is string => memo?.startsWith('farelock payout ') === true;
 
 /**
- * What moved the money where no payment of the journal did: the escrow, an operator's pay-out, the faucet.
- * @param paidOut the intent of this home that an operator's pay-out was made for
+ * Describes a movement without a payment of the journal: of the escrow, an operator's pay-out, the faucet.
+ * @param paidOut the intent of this home with that pay-out of an operator
  */
 async function movementWords(
   found: ParsedTransactionWithMeta | null,
@@ -89,7 +89,7 @@ function changeOf({ meta }: ParsedTransactionWithMeta, owner: string, mint: stri
 const historyView = (explorer: Explorer, network: string): View<{ history: readonly HistoryEntry[] }> => ({
   list: 'history',
   lines: ({ history }, screen) => {
-    // What moved nothing and says nothing is only noise here; a pipe and --json have it.
+    // Entries without a movement and without words are noise on a screen; a pipe and --json have them.
     const shown = history.filter(({ change, purpose }) => purpose !== null || Number(change) !== 0);
     if (shown.length === 0) return ['Nothing has moved this wallet’s USDC.'];
     const { paint } = screen;

@@ -3,7 +3,6 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { fieldLines } from '../../../terminal/index.ts';
 import {
-  changeUserSettings,
   isProfileName,
   KEPT_NAMES,
   type KeptName,
@@ -14,8 +13,7 @@ import {
   USUAL_PER_CALL,
 } from '../../settings/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { printPlan } from '../../view/index.ts';
-import { withProfile } from '../config/index.ts';
+import { changed, withProfile } from '../config/index.ts';
 import type * as spec from './spec.ts';
 
 export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, session }) => {
@@ -47,10 +45,7 @@ export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, 
               ? `no limit; ${paint.usdc(shown.signed_24h)} signed`
               : `${paint.usdc(shown.per_day)}; ${shown.signed_24h} signed, ${shown.left_24h ?? ''} left`,
           ],
-          [
-            'A booking',
-            shown.booking === null ? 'no limit; each one asks' : `${paint.usdc(shown.booking)}; each one asks`,
-          ],
+          ['A booking', `${shown.booking === null ? 'no limit' : paint.usdc(shown.booking)}; each one asks`],
           ['Hosts', shown.hosts === null ? 'the service of the profile' : shown.hosts.join(', ') || 'none'],
           ['Wallet', shown.wallet],
         ]),
@@ -67,8 +62,9 @@ export const limitsShow: Run<typeof spec.walletLimitsShow> = async ({ terminal, 
   return 0;
 };
 
-/** Sets limits: of the profile that --profile names, else of all profiles that have none of their own. */
-export const limitsSet: Run<typeof spec.walletLimitsSet> = async ({ terminal, session, clock, globals }, options) => {
+/** Sets limits of the profile that --profile names, or of all profiles without limits of their own. */
+export const limitsSet: Run<typeof spec.walletLimitsSet> = async (context, options) => {
+  const { globals } = context;
   const changes = changesIn(options);
   const profile = globals.profile !== undefined && isProfileName(globals.profile) ? globals.profile : null;
   const change = (own: SettingValues): SettingValues => {
@@ -80,20 +76,14 @@ export const limitsSet: Run<typeof spec.walletLimitsSet> = async ({ terminal, se
     return after;
   };
   const said = changes.map(([name, value]) => `${name} ${value ?? 'none'}`);
-  if (globals.dryRun)
-    return printPlan(
-      terminal,
-      said.map((one) => `Set ${one}.`),
-    );
-  await changeUserSettings(session.home, clock, (settings) =>
-    profile === null ? { ...settings, limits: change(settings.limits) } : withProfile(settings, profile, change),
-  );
-  terminal.result(
+  return changed(
+    context,
+    said.map((one) => `Set ${one}.`),
+    (settings) =>
+      profile === null ? { ...settings, limits: change(settings.limits) } : withProfile(settings, profile, change),
     { profile, limits: Object.fromEntries(changes.map(([name, value]) => [name.slice(7), value])) },
-    { lines: () => [] },
+    `${said.join(', ')}${profile === null ? '' : ` for profile ${profile}`}`,
   );
-  terminal.done(`${said.join(', ')}${profile === null ? '' : ` for profile ${profile}`}`);
-  return 0;
 };
 
 function changesIn(options: object): [KeptName, string | null][] {

@@ -7,7 +7,7 @@ import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Makes a keypair file; an existing one is never written over. */
+/** Never overwrites an existing keypair file. */
 export const walletNew: Run<typeof spec.walletNew> = async ({ terminal, session, globals }) => {
   if (globals.dryRun) return printPlan(terminal, [`Create a keypair file at ${session.keypairFile} (mode 0600).`]);
   const { createKeypairFile } = await loadKeypair();
@@ -55,7 +55,7 @@ export const walletShow: Run<typeof spec.walletShow> = async (context, { qr }) =
         ]),
         ...(code === null ? [] : ['', ...code]),
       ],
-      // Who asks for a picture gets it, also in a file.
+      // A requested QR code goes into a file too.
       ...(code === null ? { rows: (shown) => Object.entries(shown) } : {}),
     },
   );

@@ -10,9 +10,7 @@ export const walletNew = command({
 export const walletShow = command({
   name: 'wallet show',
   summary: 'Show the address, file and network of the wallet',
-  options: [
-    option('--qr [usdc]', 'show a QR code of the address, or of a request to pay this amount', usdcOption('--qr')),
-  ],
+  options: [option('--qr [usdc]', 'show a QR code of the address, or of a request to pay this amount', usdcOption)],
   effect: 'reads',
   examples: ['farelock wallet show', 'farelock wallet show --qr', 'farelock wallet show --qr 25'],
 });
@@ -28,8 +26,8 @@ export const walletAirdrop = command({
   name: 'wallet airdrop',
   summary: 'Get play money from the faucet of the embedded cluster',
   options: [
-    option('--sol <amount>', 'SOL (default 1)', solOption('--sol')),
-    option('--usdc <amount>', 'USDC (default 1000)', usdcOption('--usdc')),
+    option('--sol <amount>', 'SOL (default 1)', solOption),
+    option('--usdc <amount>', 'USDC (default 1000)', usdcOption),
   ],
   effect: 'changes',
   examples: ['farelock wallet airdrop --usdc 500'],
@@ -39,7 +37,7 @@ export const walletAirdrop = command({
 export const walletHistory = command({
   name: 'wallet history',
   summary: 'List USDC moving in and out of the wallet, from the cluster',
-  options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1000), 20)],
+  options: [option('--limit <n>', 'how many to show', integerOption(1, 1000), 20)],
   effect: 'reads',
   examples: ['farelock wallet history'],
   list: 'history',
