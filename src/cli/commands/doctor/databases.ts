@@ -14,13 +14,13 @@ import { type Check, type Finding, failed, named, ok, type Patient, skewOf, stuc
 
 /** The databases of the services and of the tool, and their open work. */
 export function databaseChecks({ home, environment, profile, clock, full }: Patient): Check[] {
-  const inspect = loadClientInspect;
   const journal = join(home, 'client.db');
   const services = join(home, 'service.db');
   const file = (id: string, path: string, look: 'inspectJournal' | 'inspectServices' | 'inspectOther'): Check => ({
     id,
     holdsThread: true,
-    run: async () => (existsSync(path) ? stateOf(path, (await inspect())[look](path, full)) : ok('Not there yet')),
+    run: async () =>
+      existsSync(path) ? stateOf(path, (await loadClientInspect())[look](path, full)) : ok('Not there yet'),
   });
   const server = givenTo('database_url', environment)?.text;
   const hasFile = profile.isEmbedded && !server;
@@ -34,8 +34,8 @@ export function databaseChecks({ home, environment, profile, clock, full }: Pati
           file('airline_database', join(home, 'sandbox-airline.db'), 'inspectOther'),
         ]
       : []),
-    { id: 'open_payments', run: async () => openPayments((await inspect()).openPaymentsIn(journal)) },
-    ...(hasFile ? [{ id: 'stuck', run: async () => stuck((await inspect()).stuckIn(services)) }] : []),
+    { id: 'open_payments', run: async () => openPayments((await loadClientInspect()).openPaymentsIn(journal)) },
+    ...(hasFile ? [{ id: 'stuck', run: async () => stuck((await loadClientInspect()).stuckIn(services)) }] : []),
   ];
 }
 
@@ -83,15 +83,14 @@ function stateOf(path: string, state: FileState): Finding {
 function openPayments(open: readonly { id: string; createdAtMs: number }[]): Finding {
   const [first] = open;
   if (!first) return ok('None');
+  const since = utcTime(instant(first.createdAtMs));
   return warning(
-    open.length === 1 ? `One since ${sinceOf(first)}` : `${open.length}, the oldest since ${sinceOf(first)}`,
+    open.length === 1 ? `One since ${since}` : `${open.length}, the oldest since ${since}`,
     'They were signed but not answered. Resuming never pays twice.',
     'farelock payments list',
     `farelock payments resume ${first.id}`,
   );
 }
-
-const sinceOf = ({ createdAtMs }: { createdAtMs: number }) => utcTime(instant(createdAtMs));
 
 /** Less than the limit of a check, so that a silent server is named. */
 const PATIENCE_MS = 3000;

@@ -8,7 +8,6 @@ import { type Clock, DAY_MS, instant } from '../../../kernel/clock.ts';
 import { formatSol, formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { lineOf } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
 import { type LedgerReading, loadEmbeddedInspect } from '../../../solana/embedded/index.ts';
 import {
@@ -21,7 +20,7 @@ import {
   networkOfGenesis,
 } from '../../../solana/index.ts';
 import { counted } from '../../../terminal/index.ts';
-import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
+import { type Check, type Finding, failed, findingOf, ok, type Patient, skewOf, warning } from './checks.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
 
 const SLOT_TRIES = 5;
@@ -204,32 +203,10 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
   return [{ id: 'charging', run: (signal) => reaching(run(signal)) }];
 }
 
-/** Refuses a program of escrows that this profile does not pay into. */
-async function untrusted(
-  cluster: Cluster,
-  program: string,
-  { escrowPrograms, upgradeAuthorities }: Patient['profile'],
-): Promise<Finding | null> {
-  const { checkProgram, EMBEDDED_TRUST } = await loadTrustedProgram();
-  const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
-  try {
-    await checkProgram(cluster, program, {
-      ...EMBEDDED_TRUST,
-      isOwnCluster: false,
-      programs: escrowPrograms,
-      isAccepted,
-    });
-    return null;
-  } catch (error) {
-    if (!isProblem(error, 'program_not_trusted')) throw error;
-    return failed(error.message, error.fix, ...error.next.map(lineOf));
-  }
-}
-
 async function paidHere(
   answer: Parameters<typeof readChallenge>[0],
   cluster: Cluster,
-  profile: Patient['profile'],
+  { escrowPrograms: programs, upgradeAuthorities }: Patient['profile'],
 ): Promise<Finding> {
   const { network, usdcMint } = cluster;
   const name = nameOf(network);
@@ -242,10 +219,14 @@ async function paidHere(
     if (!account) {
       return failed(`The fee payer of the service has no account on this ${name}: it is another one`, ...OTHER_CLUSTER);
     }
-    const wrong = escrowProgram === null ? null : await untrusted(cluster, escrowProgram, profile);
-    if (wrong !== null) return wrong;
+    if (escrowProgram !== null) {
+      const { checkProgram, EMBEDDED_TRUST } = await loadTrustedProgram();
+      const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
+      await checkProgram(cluster, escrowProgram, { ...EMBEDDED_TRUST, isOwnCluster: false, programs, isAccepted });
+    }
     return ok(`A search costs ${formatUsdc(amount)} USDC, paid on ${name}`);
   } catch (error) {
+    if (isProblem(error, 'program_not_trusted')) return findingOf(error);
     if (!isProblem(error, 'challenge_refused')) throw error;
     return failed(`${error.message} The cluster of this profile is ${name}.`, ...OTHER_CLUSTER);
   }

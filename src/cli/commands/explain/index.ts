@@ -1,21 +1,15 @@
 import connectCodes from '../../../kernel/domain/connect-codes.json' with { type: 'json' };
-import { fixOf, isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
+import { fixOf, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 
 /** Connect's codes, which the partner service answers with beside our own reason (CONTRACT, section 10). */
 const CONNECT_CODE_TABLE = connectCodes as Readonly<Record<string, ProblemKind>>;
 
 /** The codes of both services and the tool, and those of Connect. */
-export const explainedCodes = (): string[] => [
-  ...new Set([...Object.keys(PROBLEMS), ...Object.keys(CONNECT_CODE_TABLE)]),
-];
+export const explainedCodes = (): string[] => Object.keys({ ...PROBLEMS, ...CONNECT_CODE_TABLE });
 
 /** Explains a code; null for an unknown one. A code that is both ours and Connect's is ours. */
 export function explanationOf(code: string) {
-  const kind: ProblemKind | undefined = isProblemCode(code)
-    ? PROBLEMS[code]
-    : Object.hasOwn(CONNECT_CODE_TABLE, code)
-      ? CONNECT_CODE_TABLE[code]
-      : undefined;
+  const kind: ProblemKind | undefined = new Map(Object.entries({ ...CONNECT_CODE_TABLE, ...PROBLEMS })).get(code);
   if (!kind) return null;
   return {
     code,

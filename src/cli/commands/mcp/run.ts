@@ -40,15 +40,7 @@ type McpOptions = OptionsOf<typeof spec.mcp>;
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** A command's answer, and its exit code. */
-interface Ran {
-  /** null: it printed none. */
-  readonly document: Document | null;
-  readonly said: string;
-  readonly exitCode: number;
-  /** The steps that help, where it failed. */
-  readonly next: readonly NextStep[];
-}
+type Ran = Awaited<ReturnType<typeof runInside>>;
 
 /**
  * The commands as tools of the Model Context Protocol, over standard input and output. Only reading is allowed, unless a
@@ -62,7 +54,7 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     total: options.allowSpending ?? null,
     perPayment: context.globals.maxPayment ?? null,
   });
-  const running = openRunning();
+  const running = new Set<Promise<unknown>>();
   const arrivals = openArrivals(async (paymentIds) => (await context.session.store()).shown(paymentIds));
   const server = new Server(
     { name: 'farelock', title: 'Farelock', version },
@@ -92,7 +84,9 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
             answered: (paymentIds) => arrivals.expect(requestId, paymentIds),
           });
         const isDryRun = context.globals.dryRun === true;
-        const ran = await running.add(permitted({ ...options, isDryRun }, allowance, command, line, run));
+        const call = permitted({ ...options, isDryRun }, allowance, command, line, run);
+        running.add(call);
+        const ran = await call.finally(() => running.delete(call));
         const document = ran.document && bounded(command, ran.document, line.most);
         return answer(ran, document && failed(command, document, ran.next));
       } catch (error) {
@@ -114,7 +108,10 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     context.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   // Each call is answered, if only with where it was cut off: no payment is left without a word.
-  const cutOff = await running.answered();
+  const cutOff = running.size;
+  await Promise.allSettled(running);
+  // Lets the answers leave.
+  await new Promise<void>((resolve) => setImmediate(resolve));
   await server.close();
   if (!context.signal.aborted) return 0;
   context.terminal.note(stoppedText(cutOff));
@@ -165,7 +162,7 @@ async function runInside(
     readonly phase: (text: string) => void;
     readonly answered: (paymentIds: readonly string[]) => void;
   },
-): Promise<Ran> {
+) {
   const out = { stdout: '', stderr: '' };
   const output = (name: keyof typeof out) => ({
     isTTY: false,
@@ -178,6 +175,7 @@ async function runInside(
     ...(globals.profile === undefined ? [] : [`--profile=${globals.profile}`]),
     ...(globals.keypair === undefined ? [] : [`--keypair=${globals.keypair}`]),
   ];
+  /** The steps that help after a failure. */
   let next: readonly NextStep[] = [];
   const exitCode = await runTool(['--json=', '--no-input', ...approval, ...place, ...argv], {
     tool,
@@ -305,24 +303,6 @@ export function openProgress(
       phase = `${text}…`;
     },
     stop: () => clearInterval(ticking),
-  };
-}
-
-/** The calls that are under way. */
-function openRunning() {
-  const calls = new Set<Promise<unknown>>();
-  return {
-    add<T>(call: Promise<T>): Promise<T> {
-      calls.add(call);
-      return call.finally(() => calls.delete(call));
-    },
-    /** Waits until all of them are answered and the answers are on their way. @returns how many there were */
-    async answered() {
-      const { size } = calls;
-      await Promise.allSettled(calls);
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      return size;
-    },
   };
 }
 

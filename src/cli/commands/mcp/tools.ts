@@ -11,29 +11,20 @@ import { parse } from '../../tool/index.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 
-/** A command line, and what its standard input reads. */
-export interface CommandLine {
-  readonly argv: readonly string[];
-  readonly stdin: string;
-  /** It is only to say what it would do. */
-  readonly isDryRun: boolean;
-  /** Entries of each list of the answer, where the command itself has no limit. */
-  readonly most: number;
-}
+/** A command line, and its standard input. */
+export type CommandLine = ReturnType<typeof commandLineOf>;
 
-/** Parameters that come inline instead of from a file or standard input: a model gets no paths. */
-const INLINE: Readonly<Record<string, { readonly parameter: string; readonly schema: object }>> = {
-  book: {
-    parameter: '--passengers',
-    schema: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 9,
-      items: { type: 'object' },
-      description: 'The passengers, each with given_name, family_name, born_on, title, gender, email, phone_number.',
-    },
-  },
+/** The passengers of `book` come inline instead of from a file or standard input: a model gets no paths. */
+const PASSENGERS = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 9,
+  items: { type: 'object' },
+  description: 'The passengers, each with given_name, family_name, born_on, title, gender, email, phone_number.',
 };
+
+const isInline = (command: CommandDescription, { name }: ParameterDescription): boolean =>
+  command.name === 'book' && name === '--passengers';
 
 /** Entries of a list unless a call gives a limit: more than that helps no model. */
 const MOST = 20;
@@ -95,7 +86,6 @@ export const toolName = ({ name }: CommandDescription): string => name.replace(/
 
 export function toolOf(command: CommandDescription) {
   const parameters = parametersOf(command);
-  const inline = INLINE[command.name];
   return {
     name: toolName(command),
     description: command.description,
@@ -104,7 +94,7 @@ export function toolOf(command: CommandDescription) {
       properties: Object.fromEntries(
         parameters.map((parameter) => [
           keyOf(parameter),
-          parameter.name === inline?.parameter ? inline.schema : schemaOf(parameter, presetOf(command, parameter)),
+          isInline(command, parameter) ? PASSENGERS : schemaOf(parameter, presetOf(command, parameter)),
         ]),
       ),
       required: parameters.filter((parameter) => parameter.required).map(keyOf),
@@ -126,7 +116,7 @@ export function toolOf(command: CommandDescription) {
  * The command line of a call.
  * @throws Problem `usage` for a parameter that the tool does not have, or one that is missing
  */
-export function commandLineOf(command: CommandDescription, given: Readonly<Record<string, unknown>>): CommandLine {
+export function commandLineOf(command: CommandDescription, given: Readonly<Record<string, unknown>>) {
   const parameters = parametersOf(command);
   const known = new Map(parameters.map((parameter) => [keyOf(parameter), parameter]));
   const unknown = Object.keys(given).filter((key) => !known.has(key));
@@ -143,7 +133,6 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
       fix: 'Give every required parameter.',
     });
   }
-  const inline = INLINE[command.name];
   const options: string[] = [];
   const positional: string[] = [];
   let stdin = '';
@@ -151,7 +140,7 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
     const value = given[keyOf(parameter)] ?? (isByDay(given) ? undefined : presetOf(command, parameter));
     if (value === undefined || value === null || parameter === LIMIT) continue;
     const isOption = parameter.name.startsWith('--');
-    if (parameter.name === inline?.parameter) {
+    if (isInline(command, parameter)) {
       stdin = JSON.stringify(value);
       options.push(`${parameter.name}=-`);
     } else if (parameter.value === null || (parameter.value_optional && typeof value === 'boolean')) {
@@ -168,6 +157,7 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
     argv: [...command.name.split(' '), ...options, '--', ...positional],
     stdin,
     isDryRun: given[keyOf(DRY_RUN)] === true && command.effect !== 'reads',
+    /** Entries of each list of the answer, where the command itself has no limit. */
     most: parameters.includes(LIMIT) ? mostOf(command, given.limit ?? presetOf(command, LIMIT)) : MOST,
   };
 }
@@ -205,14 +195,10 @@ const DRY_RUN: ParameterDescription = {
 };
 
 export const parametersOf = (command: CommandDescription): ParameterDescription[] => [
-  ...[...command.arguments, ...command.options].filter(({ name }) => !LEFT_OUT.test(name) || isInline(command, name)),
+  ...[...command.arguments, ...command.options].filter(({ name }) => !LEFT_OUT.test(name)),
   ...(wholeLists(command).length > 0 ? [LIMIT] : []),
   ...(command.effect === 'reads' ? [] : [DRY_RUN]),
 ];
-
-/** True when a parameter is a file whose contents are given with the call. */
-export const isInline = (command: CommandDescription, name: string): boolean =>
-  INLINE[command.name]?.parameter === name;
 
 /** A search over days has a price for each, and takes no limit. */
 const isByDay = ({ flex, cheapest_day: cheapestDay }: Readonly<Record<string, unknown>>): boolean =>
@@ -439,7 +425,7 @@ function callOf({ given }: Understood, command: CommandDescription, isAgain: boo
   const callable = new Set(parametersOf(command).map(({ name }) => name));
   const values: Record<string, unknown> = {};
   for (const { parameter, text } of given) {
-    if (!callable.has(parameter.name) || isInline(command, parameter.name) || text === '…') continue;
+    if (!callable.has(parameter.name) || isInline(command, parameter) || text === '…') continue;
     const key = keyOf(parameter);
     const value = text === null ? true : parameter.value?.type === 'integer' ? Number(text) : text;
     const before = values[key];

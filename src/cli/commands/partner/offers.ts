@@ -25,8 +25,7 @@ const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
   paymentMethod: method,
 });
 
-export const partnerOffers: Run<typeof spec.partnerOffers> = async (context, options) => {
-  const { terminal, session, signal } = context;
+export const partnerOffers: Run<typeof spec.partnerOffers> = async ({ terminal, session, signal }, options) => {
   const { client } = await session.partner(options);
   const request: GetAvailablePartnersRequest = {
     ...exchangeOf(options),
@@ -120,7 +119,7 @@ const offersView = (currency: string) =>
 const kindWords = (type: string): string =>
   type === 'REDIRECT' ? 'at the partner' : type === 'INTEGRATION' ? 'here' : '–';
 
-function createdLines(created: CreateOrderResponse, screen: Screen, qr: readonly string[] | null = null): string[] {
+function createdLines(created: CreateOrderResponse, screen: Screen, qr: readonly string[] | null): string[] {
   const { order, redirectUrl, toAmount, orderId } = created;
   if (order) return orderLines(order, screen);
   const { paint } = screen;

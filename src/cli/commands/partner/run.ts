@@ -14,8 +14,7 @@ import type * as spec from './spec.ts';
 
 const LARGEST_PAGE = 200;
 
-export const ordersList: Run<typeof spec.partnerOrdersList> = async (context, options) => {
-  const { terminal, session, signal } = context;
+export const ordersList: Run<typeof spec.partnerOrdersList> = async ({ terminal, session, signal }, options) => {
   await session.work('partner');
   const { client } = await session.partner(options);
   const orders: Order[] = [];

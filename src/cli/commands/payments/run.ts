@@ -1,4 +1,4 @@
-import type { ClientStore, PaymentRecord } from '../../../client/journal/index.ts';
+import type { PaymentRecord } from '../../../client/journal/index.ts';
 import { loadPayerVerify } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
@@ -21,8 +21,18 @@ export const paymentsList: Run<typeof spec.paymentsList> = async ({ terminal, se
 };
 
 export const paymentsShow: Run<typeof spec.paymentsShow> = async ({ terminal, session }, { paymentId }) => {
-  const payment = await shownPayment(await session.store(), paymentId);
-  if (!payment) throw unknownPayment(paymentId);
+  const store = await session.store();
+  const signed = await store.signedPayment(paymentId);
+  if (!signed) throw unknownPayment(paymentId);
+  const { contentOfPayload } = await loadPayerVerify();
+  const { memo, feePayer } = contentOfPayload(signed.payment.payload);
+  const payment: ShownPayment = {
+    ...signed.record,
+    purpose: await paidForWords(store, signed.record),
+    memo,
+    fee_payer: feePayer,
+    last_valid_block_height: Number(signed.payment.lastValidBlockHeight),
+  };
   const explorer = explorerOf(session.profile);
   terminal.result(payment, { lines: (shown, screen) => paymentLines(shown, screen, explorer) });
   if (payment.open || payment.answer_kept) terminal.aside(nextLines(`farelock payments resume ${paymentId}`));
@@ -32,20 +42,6 @@ export const paymentsShow: Run<typeof spec.paymentsShow> = async ({ terminal, se
 
 type ListedPayment = DocumentOf<typeof result.paymentsList>['payments'][number];
 type ShownPayment = DocumentOf<typeof result.paymentsShow>;
-
-async function shownPayment(store: ClientStore, paymentId: string): Promise<ShownPayment | null> {
-  const signed = await store.signedPayment(paymentId);
-  if (!signed) return null;
-  const { contentOfPayload } = await loadPayerVerify();
-  const { memo, feePayer } = contentOfPayload(signed.payment.payload);
-  return {
-    ...signed.record,
-    purpose: await paidForWords(store, signed.record),
-    memo,
-    fee_payer: feePayer,
-    last_valid_block_height: Number(signed.payment.lastValidBlockHeight),
-  };
-}
 
 export const unknownPayment = (paymentId: string) =>
   problem('not_found', {

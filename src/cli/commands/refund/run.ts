@@ -159,21 +159,11 @@ export interface OwnAmount {
   readonly note?: string | undefined;
 }
 
-/** An approval that is free to be made. */
-interface PreparedApproval {
-  readonly shown: RefundCase;
-  /** The money that will move; null: it was approved before, and continues as agreed. */
-  readonly plan: RefundPlan | null;
-  readonly approval: Approval;
-}
-
-/** @throws Problem the refusal of the approval, as far as it is known before */
-export async function prepareApproval(
-  operator: OperatorClient,
-  id: string,
-  own: OwnAmount,
-  options: CallOptions,
-): Promise<PreparedApproval> {
+/**
+ * `plan`: the money that will move; null: it was approved before, and continues as agreed.
+ * @throws Problem the refusal of the approval, as far as it is known before
+ */
+export async function prepareApproval(operator: OperatorClient, id: string, own: OwnAmount, options: CallOptions) {
   const shown = await operator.show(id, options);
   const isChanged = own.amount !== undefined && Number(own.amount) !== shown.payout_amount;
   if (isApproved(shown) && !isPlanGone(shown) && !isChanged) {
@@ -234,7 +224,7 @@ function checkAmount({ amount, note }: OwnAmount, captured: bigint): void {
 /** Carries out a prepared approval that the operator has agreed to. */
 export const approvePrepared = (
   operator: OperatorClient,
-  { shown, approval }: PreparedApproval,
+  { shown, approval }: Awaited<ReturnType<typeof prepareApproval>>,
   options: CallOptions,
 ): Promise<RefundCase> => operator.approve(shown.request_id, approval, options);
 

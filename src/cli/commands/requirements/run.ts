@@ -15,8 +15,7 @@ import { nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-export const requirementsList: Run<typeof spec.requirementsList> = async (context, who) => {
-  const { terminal, session, signal } = context;
+export const requirementsList: Run<typeof spec.requirementsList> = async ({ terminal, session, signal }, who) => {
   await session.work();
   const { client } = await session.partner(who);
   const found = await client.requirements({ signal });

@@ -16,7 +16,6 @@ import { counted } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/index.ts';
 import { spenderOf, usdcOf } from '../../session/index.ts';
-import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 import type { Remembered, SearchMemory } from './index.ts';
@@ -59,17 +58,7 @@ export interface RisenPrice {
   readonly againMs: number;
 }
 
-export interface Ended<Cell, Kept> {
-  readonly results: Results<Cell, Kept>;
-  /** For the document. */
-  readonly paid: { readonly searches: number; readonly paid_amount: string; readonly payments: PaymentReceipt[] };
-  /** `Paid 0.20 USDC for 2 searches`; null where nothing was paid. */
-  readonly paidText: string | null;
-  readonly stoppedBy: Problem | null;
-  /** Why it ended early, before a sentence about the gaps; empty for a whole result. */
-  readonly why: string;
-  readonly exit: ExitCode;
-}
+export type Ended<Cell, Kept extends object> = NonNullable<Awaited<ReturnType<typeof searchMany<Cell, Kept>>>>;
 
 /**
  * Searches every cell that is not known from the last minutes. The person sees their total, and agrees to it, before the
@@ -77,10 +66,7 @@ export interface Ended<Cell, Kept> {
  * @returns null after a dry run; cells that were not reached have no result
  * @throws Problem as agreeTotal does, and the reason of a stop without any answer
  */
-export async function searchMany<Cell, Kept extends object>(
-  context: CommandContext,
-  given: ManySearches<Cell, Kept>,
-): Promise<Ended<Cell, Kept> | null> {
+export async function searchMany<Cell, Kept extends object>(context: CommandContext, given: ManySearches<Cell, Kept>) {
   const { session, globals, terminal, signal } = context;
   const { noun, cells, requestOf, memory, plan } = given;
   const results = new Map<Cell, Result<Kept>>();
@@ -124,12 +110,15 @@ export async function searchMany<Cell, Kept extends object>(
   const paid_amount = formatUsdc(payments.reduce((sum, one) => sum + parseUsdc(one.amount), 0n));
   const searches = payments.length;
   return {
-    results,
+    results: results as Results<Cell, Kept>,
+    /** For the document. */
     paid: { searches, paid_amount, payments },
+    /** `Paid 0.20 USDC for 2 searches`; null where nothing was paid. */
     paidText: searches > 0 ? `Paid ${terminal.usdc(paid_amount)} for ${counted(searches, 'search', 'searches')}` : null,
     stoppedBy,
+    /** Why it ended early, before a sentence about the gaps; empty for a whole result. */
     why: signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '',
-    exit: signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0,
+    exit: signal.aborted && !isProblem(signal.reason, 'timed_out') ? (130 as const) : (0 as const),
   };
 }
 

@@ -9,8 +9,7 @@ import { shortened } from '../../view/index.ts';
 import type { HistoryEntry } from './result.ts';
 import type * as spec from './spec.ts';
 
-export const walletHistory: Run<typeof spec.walletHistory> = async (context, { limit }) => {
-  const { terminal, session, signal } = context;
+export const walletHistory: Run<typeof spec.walletHistory> = async ({ terminal, session, signal }, { limit }) => {
   const wallet = await session.wallet();
   const { mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);
   const store = await session.store();

@@ -26,8 +26,7 @@ export const walletNew: Run<typeof spec.walletNew> = async ({ terminal, session,
   return 0;
 };
 
-export const walletShow: Run<typeof spec.walletShow> = async (context, { qr }) => {
-  const { terminal, session } = context;
+export const walletShow: Run<typeof spec.walletShow> = async ({ terminal, session }, { qr }) => {
   const wallet = await session.wallet();
   const { network, mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);
   const explorer = explorerOf(session.profile);
