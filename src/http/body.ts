@@ -61,7 +61,6 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, named: N
   return result.success ? result.data : refuse(issuesOf(result.error, named));
 }
 
-/** @throws Problem `invalid_request` with `detail.issues` */
 export function refuse(issues: readonly Issue[]): never {
   throw problem('invalid_request', { detail: { issues } });
 }

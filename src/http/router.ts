@@ -38,7 +38,6 @@ interface Matched<C, O> extends Pick<Call<unknown>, 'params'> {
   readonly route: Route<C, O>;
 }
 
-/** Serves a route table. The answer is never an exception. */
 export function createRouter<C, O>(served: Served<C, O>): Serve {
   const { table, log, ids, arrive, enter } = served;
   const undeclared = channel(UNDECLARED);

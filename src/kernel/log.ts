@@ -14,7 +14,6 @@ export const silentLog: Log = () => undefined;
 const SECRET_FIELD = /(secret|code|passport|name|email|phone|key|token|signature_header|authorization)$/i;
 const SAFE_FIELD = new Set(['code', 'error_code', 'problem_code', 'event_name', 'error_name']);
 
-/** Omits fields with private names. */
 export function jsonLog(write: (line: string) => void, now: () => number, least: LogLevel = 'info'): Log {
   const order: LogLevel[] = ['debug', 'info', 'warn', 'error'];
   return (level, event, fields = {}) => {

@@ -24,7 +24,6 @@ export function editDistance(from: string, to: string, most = 3): number {
   return Math.min(b.length === 0 ? a.length : (last[b.length - 1] ?? 0), most + 1);
 }
 
-/** The mistakes forgiven in a word of this length. */
 export const mistakesIn = (word: string): number => (word.length <= 3 ? 1 : word.length <= 8 ? 2 : 3);
 
 /** Suggests names by fewest changes, else by beginning or content, ignoring case and `-` for `_`. */

@@ -89,7 +89,6 @@ function withCharged(fix: string, charged: Charged | undefined, usdc: Usdc): str
   return `${fix} Nothing${more && ' more'} was charged${more}.`.trimStart();
 }
 
-/** The kind's fix and cost. */
 export const fixOf = ({ fix, charged }: ProblemKind): string => withCharged(fix, charged, plainUsdc);
 
 export const problem = (code: ProblemCode, options?: ProblemOptions): Problem => new Problem(code, options);

@@ -1,6 +1,5 @@
 import { shownUrl } from './shown-url.ts';
 
-/** Quotes an id or argument for a shell. */
 export const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -15,12 +14,10 @@ export const farelock = (
   argv: texts.flatMap((text, index) => [...text.split(' ').filter(Boolean), ...[values[index] ?? []].flat()]),
 });
 
-/** A shell line with quoted values. */
 export const shell = (texts: readonly string[], ...values: readonly string[]): NextStep => ({
   shell: texts.map((text, index) => `${text}${index < values.length ? quoted(values[index] ?? '') : ''}`).join(''),
 });
 
-/** A placeholder: `<from>`. */
 const PLACE = /^<[a-z-]+>$/;
 
 /** The typed line, with addresses' keys removed. */

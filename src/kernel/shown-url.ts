@@ -13,7 +13,6 @@ export function shownUrl(address: string): string {
 
 export const shownUrls = (addresses: readonly string[]): string => addresses.map(shownUrl).join(',');
 
-/** Shortens every address in a text. */
 export const withoutAddressKeys = (text: string): string =>
   text.includes('://') ? text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, shownUrl) : text;
 

@@ -1,5 +1,3 @@
-/** Text rules shared by the service and the tool. */
-
 /** PostgreSQL refuses NUL; half a surrogate pair is no character. */
 export const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 

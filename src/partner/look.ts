@@ -22,7 +22,6 @@ export function glanceAtOrders(home: string, partnerId: string | null): Glanced[
 
 const literal = (value: unknown): string => `'${String(value).replaceAll("'", "''")}'`;
 
-/** Such as `par_sandbox_bank`. */
 export const glanceAtPartners = (home: string): Glanced[] =>
   glance(home, 'select partner_id as id, name as a, type as b from partners order by partner_id');
 
@@ -36,7 +35,6 @@ export const glanceAtAttestations = (home: string): Glanced[] =>
       where started_at_ms > 0 order by started_at_ms desc`,
   );
 
-/** Partners' keys that still work. */
 export const glanceAtPartnerKeys = (home: string): Glanced[] =>
   glance(
     home,

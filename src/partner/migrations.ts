@@ -1,4 +1,3 @@
-/** The steps that make the partner service's tables. */
 export const partnerMigrations = {
   create: [
     `create table partners (
@@ -147,7 +146,6 @@ export const partnerMigrations = {
     'create index attestation_runs_started on attestation_runs (started_at_ms)',
   ],
 
-  /** The signing secret before the last rotation, and customers who are blocked. */
   rotation: [
     'alter table partners add column webhook_secret_before_sealed text',
     'alter table partners add column webhook_secret_before_until_ms bigint',

@@ -155,7 +155,6 @@ const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => {
   return document;
 };
 
-/** The messages between the service and a platform. */
 const webhookSchemas = (): Record<string, object> =>
   Object.fromEntries(
     ALL.flatMap(([operation, { id, request, answer }]) => [
@@ -168,7 +167,6 @@ const webhookSchemas = (): Record<string, object> =>
 
 const json = (name: string) => ({ 'application/json': { schema: ref(name) } });
 
-/** The requests to partners' platforms, and the answers that count. */
 const webhooks = (): object =>
   Object.fromEntries(
     ALL.map(([operation, { summary, id, headers }]) => [

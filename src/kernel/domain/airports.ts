@@ -93,7 +93,6 @@ function namesOf(airport: NamedAirport): string[] {
   return name.startsWith(city) ? [city, name] : [city, name, `${city} ${name}`];
 }
 
-/** Sorts by fit, then size. */
 export const sorted = (found: FoundAirport[]): FoundAirport[] =>
   found.sort((a, b) => a.fit - b.fit || b.airport.size - a.airport.size);
 

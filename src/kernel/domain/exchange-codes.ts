@@ -71,7 +71,6 @@ export interface ExchangeCodes {
   readonly toCurrency: string;
 }
 
-/** The crypto side's field and code. */
 export const cryptoSideOf = ({ rampType, fromCurrency, toCurrency }: ExchangeCodes) =>
   rampType === 'ONRAMP'
     ? ({ path: 'toCurrency', code: toCurrency } as const)
@@ -101,7 +100,6 @@ export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []
   return issues;
 }
 
-/** Adds suggested codes to an issue. */
 export function withNear(words: string, given: string, known: readonly string[]): string {
   const near = didYouMeanOneOf(codesNear(given, known));
   return near === '' ? words : `${words} ${near}`;

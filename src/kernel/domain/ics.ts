@@ -111,7 +111,6 @@ export function zonedInstant(local: string, timeZone: string): number {
   return offsetAt(after) === asUtc - after ? after : before;
 }
 
-/** Epoch ms of the last landing. */
 export const journeyEndMs = (slices: IcsJourney['slices']): number =>
   Math.max(
     0,

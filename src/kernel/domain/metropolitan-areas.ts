@@ -11,11 +11,9 @@ interface MetropolitanArea {
 /** Excludes codes of airports: SHA, HOU or BKK means the airport. */
 const AREAS: readonly MetropolitanArea[] = Object.entries(table).map(([code, area]) => ({ code, ...area }));
 
-/** The area of an upper-case code. */
 export const metropolitanArea = (code: string): MetropolitanArea | null =>
   AREAS.find((area) => area.code === code) ?? null;
 
-/** The area of a city's English name. */
 export const areaOfCity = (name: string): MetropolitanArea | null =>
   AREAS.find(({ city }) => city.toLowerCase() === name.toLowerCase()) ?? null;
 

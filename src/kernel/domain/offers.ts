@@ -2,7 +2,6 @@
 
 export type OfferSort = 'price' | 'duration' | 'departure' | 'emissions';
 
-/** The fields that sorting reads. */
 interface OrderedOffer {
   readonly offer_id: string;
   readonly departing_at: string;
@@ -58,7 +57,6 @@ export function isoDuration(minutes: number): string {
 
 /** Groups by physical itinerary (spec/flight-service.md, cheapest_per_itinerary), for the service and the tool. */
 
-/** The fields that grouping reads. */
 interface GroupedOffer extends OrderedOffer {
   readonly comparison_key: string;
   readonly owner_name: string;

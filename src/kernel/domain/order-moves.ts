@@ -17,16 +17,8 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export const isOrderStatus = (text: unknown): text is OrderStatus => ORDER_STATUSES.some((status) => status === text);
 
-/** A condition beside the status (CONTRACT, section 11). */
-type Guard =
-  /** The customer's funds were seen. */
-  | 'funds'
-  /** They were not. */
-  | 'no_funds'
-  /** The update or order has returnDetails. */
-  | 'return_details'
-  /** The update or order has a sourceTransactionId. */
-  | 'source_transaction';
+/** A condition beside the status (CONTRACT, section 11): the customer's funds, or a field of the update or order. */
+type Guard = 'funds' | 'no_funds' | 'return_details' | 'source_transaction';
 
 /** CONTRACT, section 11: from, to, and the step's conditions; other steps are refused. */
 export const TRANSITIONS: Readonly<Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>> = {

@@ -23,7 +23,6 @@ export interface PassengerIssue {
 
 type Report = (path: string, message: string, code?: PassengerIssue['code']) => void;
 
-/** Collects reported issues. */
 function collected(issues: PassengerIssue[]): Report {
   return (path, message, code = 'invalid_request') => void issues.push({ path, message, code });
 }

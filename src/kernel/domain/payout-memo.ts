@@ -6,5 +6,4 @@ export const payoutMark = (subject: string): string =>
 
 export const payoutMemo = (subject: string): string => `farelock payout ${payoutMark(subject)}`;
 
-/** Earlier releases' memo. */
 export const payoutMemoWithId = (subject: string): string => `farelock payout ${subject}`;

@@ -1,7 +1,6 @@
 import { parseUsdc } from '../money.ts';
 import { problem } from '../problems.ts';
 
-/** The fields of a fare that its refund depends on. */
 interface RefundableFare {
   readonly total_currency: string;
   readonly conditions: {

@@ -133,7 +133,6 @@ export async function runsOf(at: Store | Tx, customerId: string): Promise<Facts[
 
 const reasonPlace = (attestationId: string): string => `attestation_runs.reason_sealed.${attestationId}`;
 
-/** Seals the reason of an operator who decided an attestation. */
 export const sealReason = ({ secrets }: SealPorts, attestationId: string, reason: string | undefined): string | null =>
   reason === undefined ? null : secrets.encrypt(reasonPlace(attestationId), reason);
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
-import { HOUR_MS } from '../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { type Queue, queueDueAtMs } from '../../store/index.ts';
 import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.ts';
 
@@ -35,9 +35,11 @@ export const attestationsDueAtMs = (
   clock: Clock,
 ): Promise<number | null> => queueDueAtMs({ store, clock }, ATTESTATIONS, ofCustomersIn(environment));
 
+/** The life of a refused order, whose requirements are listed. */
+export const REMEMBERED_MS = 30 * DAY_MS;
+
 /** The pause between two looks for old customer data. */
 export const LOOK_EVERY_MS = 6 * HOUR_MS;
-/** `meta` key of the next look. */
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 
 /** The time of the next look for personal data that is too old to keep; null when there is none. */

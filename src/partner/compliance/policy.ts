@@ -103,7 +103,6 @@ export const defaultPolicy: Policy = policySchema.parse(shipped);
 
 export interface PolicyOrder {
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
-  /** ISO 3166-1 alpha-3 country of the order. */
   readonly country: string | null;
   /** Its amount with the orders that count together with it, in US dollars; null when the worth is unknown. */
   readonly usd: string | null;

@@ -3,12 +3,10 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { erasing } from '../../store/index.ts';
 import type { PartnerPorts, SealedColumn, Store, Tx } from '../base/index.ts';
 import { removeReasons } from './attestations.ts';
-import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
+import { LOOK_EVERY_MS, REMEMBERED_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';
 
 const MOST_AT_ONCE = 200;
-/** Refused orders are remembered for 30 days (standing.ts). */
-const WANTED_MS = 30 * DAY_MS;
 export const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
 
 /** An order's personal columns, in the words of the index (migrations.ts), so that it is used. */
@@ -33,7 +31,7 @@ export async function purgeCustomerData(ports: PartnerPorts): Promise<number> {
   await lookAgain(LOOK_EVERY_MS);
   const { retentionDays } = loadPolicy(ports.options.compliancePolicyFile);
   await sql`delete from wanted_orders where (customer_id, ramp_type) in (
-    select customer_id, ramp_type from wanted_orders where wanted_at_ms <= ${nowMs - WANTED_MS}
+    select customer_id, ramp_type from wanted_orders where wanted_at_ms <= ${nowMs - REMEMBERED_MS}
     order by wanted_at_ms limit ${MOST_AT_ONCE})`.execute(store);
   const sinceMs = nowMs - retentionDays * DAY_MS;
   const found = await findOld(store, sinceMs, nowMs);

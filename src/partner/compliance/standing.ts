@@ -6,11 +6,9 @@ import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import { type Attest, findRow, type PartnerOrderTable, type PartnerPorts, type Store, type Tx } from '../base/index.ts';
 import { createAttestations, runsOf } from './attestations.ts';
 import { type Assessment, assess, type Facts, type Judged, type Requirement, type Terms } from './compliance.ts';
+import { REMEMBERED_MS } from './compliance-due.ts';
 import { loadPolicy, type PolicyOrder, requirementsOf, sum, usdOf } from './policy.ts';
 import { submissionsOf } from './submissions.ts';
-
-/** How long a refused order is remembered, to list what it would have taken. */
-const REMEMBERED_MS = 30 * DAY_MS;
 
 /** An order at the gate. One whose row is written already has an id, and does not count against itself. */
 export type WantedOrder = Pick<
@@ -118,7 +116,6 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
     return (await attestations.begin(tx, customerId, first.judged)) > 0 ? assessed(tx, customerId, wanted) : first;
   }
 
-  /** Finishes and begins the due attestations, and assesses the customer. */
   async function now(customerId: string, wanted?: WantedOrder): Promise<Assessment> {
     const first = await assessed(store, customerId, wanted);
     const finished = first.status === 'COMPLIANCE_STATUS_PROCESSING' ? await attestations.runDue(customerId) : 0;

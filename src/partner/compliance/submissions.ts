@@ -108,7 +108,6 @@ async function savePiece(
   return dataId;
 }
 
-/** The fields of some pieces in clear, by the pieces' ids. */
 async function fields(
   { secrets }: SealPorts,
   at: Store | Tx,
@@ -147,7 +146,6 @@ export interface Field {
   readonly text: string;
 }
 
-/** The fields that hold a file's bytes. */
 const FILE_FIELDS: readonly string[] = [
   'idDocument.frontSideImage',
   'idDocument.backSideImage',

@@ -33,13 +33,11 @@ const endsBy =
   (code) =>
     checkCharacter(code, weights, characters) === code.at(-1);
 
-/** The weighted sum is a multiple of the modulus. */
 const sumsTo =
   (modulus: number, weights: string | readonly number[]): Fits =>
   (code) =>
     weightedSum(code, weights) % modulus === 0;
 
-/** Tax numbers by alpha-3 country and kind. */
 type TaxRules = Readonly<Record<string, Readonly<Record<string, TaxRule>>>>;
 
 /** YYMMDD, in this century or the last. */

@@ -9,7 +9,6 @@ export const normal = (text: string): Verdict => ({ normal: text });
 export const wrong = (message: string): Verdict => ({ wrong: message });
 export const isWrong = (verdict: Verdict): verdict is { readonly wrong: string } => 'wrong' in verdict;
 
-/** The rules' facts besides the data. */
 export interface DataContext {
   readonly nowMs: number;
   /** Accepts addresses of test networks; a live service never does. */

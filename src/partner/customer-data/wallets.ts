@@ -146,7 +146,6 @@ function tronAddress(text: string): Verdict {
   return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
 }
 
-/** Decodes base58; null for any other text. */
 const decodeBase58 = (text: string): Uint8Array | null =>
   /^[1-9A-HJ-NP-Za-km-z]{1,128}$/.test(text) ? base58.decode(text) : null;
 

@@ -25,7 +25,6 @@ import { type CreationEnd, type Creations, noteOf, sealNote } from './creations.
 import { type OrderRow, recordChange, sealColumn } from './order-record.ts';
 import { unsendable } from './order-request.ts';
 
-/** One claimed creation. */
 type Drive = Creations & { readonly row: OrderRow; readonly requestId: string };
 
 /** The row's fault: the partner's own words may speak of the customer, and are sealed. */

@@ -20,7 +20,6 @@ export function openColumn(secrets: Secrets, column: SealedColumn, row: OrderRow
   return sealed === null ? undefined : JSON.parse(secrets.decrypt(place(column, row.order_id), sealed));
 }
 
-/** The fields of an order that a partner may change, opened. */
 export const contentOf = (secrets: Secrets, row: OrderRow) => ({
   depositInstructions: openColumn(secrets, 'deposit_instructions_sealed', row) as DepositInstructions | undefined,
   reason: openColumn(secrets, 'reason_sealed', row) as string | undefined,

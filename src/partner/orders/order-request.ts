@@ -156,7 +156,6 @@ async function addressOf(ports: PartnerPorts, customerId: string, dataId: string
   return address;
 }
 
-/** Checks an address by its network's encoding. */
 async function addressVerdict({ clock, environment }: PartnerPorts, address: string, network: WalletType) {
   const { walletAddress } = await loadWallets();
   return walletAddress(address, network, { nowMs: clock.now(), testNetworks: environment === 'demo' });

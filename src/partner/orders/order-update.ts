@@ -16,7 +16,6 @@ import { contentOf, type OrderRow, orderRecord, ordersRow, recordChange, sealCol
 
 type Content = ReturnType<typeof contentOf>;
 
-/** An order for the rules of UpdateOrder. */
 const standingOf = (row: OrderRow, content: Content): OrderStanding => ({
   status: row.status as OrderStatus,
   funds: row.funds_seen === 1,

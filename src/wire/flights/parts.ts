@@ -1,7 +1,5 @@
 import * as z from 'zod';
 
-/** Parts that schemas of requests and of answers share. */
-
 export const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
 export const currency = z.string().regex(/^[A-Z]{3}$/);
 export const iata = z.string().regex(/^[A-Z]{3}$/);

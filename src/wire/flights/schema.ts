@@ -2,8 +2,6 @@ import * as z from 'zod';
 import { availableService, conditions, localTime, offer, slice } from './offers.ts';
 import { currency, decimal, instant } from './parts.ts';
 
-/** The answers of the flight service, for /openapi.json. */
-
 const cancelledBy = z
   .literal('airline')
   .describe('It cancelled the booked order without a request of ours: nothing of the price is kept.');

@@ -191,7 +191,6 @@ export const decideAttestationRequest = z.strictObject({
 });
 export type DecideAttestation = z.output<typeof decideAttestationRequest>;
 
-/** A try at a partner's platform, as an operator reads it. */
 const outboundTry = z.strictObject({
   partner_id: z.string(),
   order_id: z.string(),

@@ -108,7 +108,6 @@ export function railsOf(offering: string): Offering & { readonly isWhole: boolea
   };
 }
 
-/** The requested exchange. */
 type Wanted = Omit<GetAvailablePartnersRequest, 'countryCode' | 'partnerTypes'> & {
   readonly countryCode?: string | undefined;
 };

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { ATTESTATION_TYPES, DATA_TYPES } from './kinds.ts';
 import { identifier, text, wholeNumber } from './parts.ts';
 
-/** The longest age that a requirement may allow. */
 export const MOST_AGE_DAYS = 3_650;
 
 /** Requirements and what fulfils them (spec/partner-service.md, Customer requirement; CONTRACT, section 12). */

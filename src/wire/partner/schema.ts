@@ -119,7 +119,6 @@ export const getOrderDetailsRequest = z.strictObject({
 });
 export type GetOrderDetailsRequest = z.output<typeof getOrderDetailsRequest>;
 
-/** One change of an order, as it was recorded. */
 export const orderChange = z.strictObject({
   version: z.int(),
   fromStatus: orderStatus.optional(),
