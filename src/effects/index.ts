@@ -1,17 +1,17 @@
-import type { Instruction } from '@solana/kit';
-import { sql, type Transaction } from 'kysely';
+import type { Instruction, Signature } from '@solana/kit';
+import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { loadPriced, type Signer } from '../solana/index.ts';
+import { type Cluster, type Landing, loadLanding, loadPriced, type Signer } from '../solana/index.ts';
 import { regained } from '../store/base/index.ts';
 import { leaseTime } from '../store/index.ts';
-import type { AttemptPorts } from './chain-attempts.ts';
-import { ask, doubt, REPEATABLE, recover, resolve, send, signatureInPast } from './chain-attempts.ts';
 import type { EffectKind, EffectsTables, EffectTable, Store } from './tables.ts';
 
 export * from './tables.ts';
 
-/** Throws when the decision behind an effect was replaced; runs in the transaction that writes the attempt. */
+/** Throws for a replaced decision, in the attempt's transaction: a new one prevents the attempt or finds it. */
 export type Agreed = (tx: Transaction<EffectsTables>) => Promise<void>;
 
 interface Guards {
@@ -64,8 +64,17 @@ export interface AirlineTold {
   readonly request_id: string | null;
 }
 
-interface EffectPorts extends Omit<AttemptPorts, 'sending'> {
+interface GivenPorts {
+  readonly store: Store;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly log: Log;
   readonly ids: Ids;
+}
+
+interface EffectPorts extends GivenPorts {
+  /** The attempts that this process is sending now, which may take a minute. */
+  readonly sending: Set<string>;
 }
 
 /** The error of an attempt that was never made, and is kept alive so that none ever is. */
@@ -94,7 +103,7 @@ type NewAttempt = Partial<EffectTable> & Pick<EffectTable, 'state'>;
 /** The row, unless another attempt is alive. */
 export async function writeAttempt(
   on: Store | Transaction<EffectsTables>,
-  { clock, ids }: Pick<EffectPorts, 'clock' | 'ids'>,
+  { clock, ids }: Pick<GivenPorts, 'clock' | 'ids'>,
   kind: EffectKind,
   subject: string,
   fields: NewAttempt,
@@ -133,7 +142,7 @@ export const liveAttempt = (on: Store | Transaction<EffectsTables>, kind: Effect
   on.selectFrom('effects').selectAll().where('live_key', '=', liveKey(kind, subject)).executeTakeFirst();
 
 /** The effect log (DESIGN, section 6): rows precede acts; after a crash, recovery asks the world before it acts. */
-export function createEffects(given: EffectPorts) {
+export function createEffects(given: GivenPorts) {
   const ports = { ...given, sending: new Set<string>() };
   return {
     /**
@@ -171,7 +180,7 @@ export function createEffects(given: EffectPorts) {
 
 export type Effects = ReturnType<typeof createEffects>;
 
-async function chain(ports: EffectPorts & AttemptPorts, effect: ChainEffect) {
+async function chain(ports: EffectPorts, effect: ChainEffect) {
   const { kind, subject, fence } = effect;
   const doneBy = async () => (await signatureInPast(ports, kind, subject)) ?? (await effect.trace?.()) ?? null;
   for (let round = 0; round < 4; round++) {
@@ -274,25 +283,173 @@ async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise
   }
 }
 
-async function end(
-  { store, clock, log }: EffectPorts,
-  row: EffectTable,
-  state: 'done' | 'failed' | 'sent' | 'stuck',
-  fields: Partial<EffectTable>,
-): Promise<void> {
-  // The airline can be asked again about the order under our reference.
-  await (state === 'done' ? regained(store) : store)
-    .updateTable('effects')
-    .set({ state, updated_at_ms: clock.now(), ...fields, ...(state === 'failed' ? { live_key: null } : {}) })
-    .where('effect_id', '=', row.effect_id)
-    .where('state', 'in', ['planned', 'sent', 'stuck'])
-    .execute();
-  log('info', `effect_${state}`, { kind: row.kind, subject: row.subject, error: fields.error ?? null });
-}
-
 /** True for an attempt without an end, begun lately by the clock of leases: the airline may not know its order yet. */
 async function mayBeAsking({ store, clock }: EffectPorts, { state, created_at_ms }: EffectTable): Promise<boolean> {
   if (state !== 'planned') return false;
   const { rows } = await sql<{ now: number }>`select ${leaseTime(store, clock)()} as now`.execute(store);
   return Math.abs(Number(rows[0]?.now) - created_at_ms) < MAY_BE_ASKING_MS;
 }
+
+/** These may be needed again for the same subject. */
+const REPEATABLE: readonly EffectKind[] = ['sweep'];
+/** Money that leaves us for good is gone only in a final block. */
+const ENDS_FINALIZED: readonly EffectKind[] = ['capture', 'refund', 'payout'];
+/** The program does each of these once, whatever is sent. Old pay-outs lack the marker that ensures it. */
+const isExclusive = (kind: EffectKind): boolean => kind !== 'payout';
+/** After so long an unknown outcome waits for a person. */
+const LONG_UNKNOWN_MS = 12 * 60_000;
+/** How often the cluster is asked about an attempt that waits for a person. */
+const ASK_STUCK_MS = 60_000;
+/** A real cluster finalizes after some 13 s. */
+const FINALITY_S = 4;
+/** How long an attempt is left to its own process. */
+const RECOVER_AFTER_MS = 5_000;
+
+/** Writes the outcome of an attempt. A failure frees its place, and so does the end of what may be needed again. */
+async function end(ports: EffectPorts, row: EffectTable, state: EffectTable['state'], fields: Partial<EffectTable>) {
+  const { kind, subject, signature } = row;
+  const frees = state === 'failed' || (state === 'done' && REPEATABLE.includes(kind));
+  await change(ports, row, { state, ...fields, ...(frees ? { live_key: null } : {}) });
+  const level = signature !== null && state === 'failed' ? 'warn' : 'info';
+  const sent = signature === null ? {} : { signature };
+  ports.log(level, `effect_${state}`, { kind, subject, ...sent, error: fields.error ?? null });
+}
+
+const OPEN: readonly EffectTable['state'][] = ['planned', 'sent', 'stuck'];
+
+/** Writes to an attempt in such a state. A power cut may take `done`: the airline or the cluster can be asked again. */
+const change = ({ store, clock }: EffectPorts, row: EffectTable, fields: Partial<EffectTable>, from = OPEN) =>
+  (fields.state === 'done' ? regained(store) : store)
+    .updateTable('effects')
+    .set({ ...fields, updated_at_ms: clock.now() })
+    .where('effect_id', '=', row.effect_id)
+    .where('state', 'in', from)
+    .execute();
+
+/** Asks the cluster about a signed attempt. A failure counts once final: on another fork the same bytes can succeed. */
+async function ask(ports: EffectPorts, row: EffectTable, byPerson = false): Promise<Landing['kind'] | 'done'> {
+  const { landingOf } = await loadLanding();
+  const bytes = {
+    wire: wireOf(row),
+    lastValidBlockHeight: BigInt(row.last_valid_block_height ?? 0),
+    signedAtMs: row.created_at_ms,
+  };
+  const landing = await landingOf(ports, bytes, { exclusive: byPerson || isExclusive(row.kind) });
+  if (landing.kind === 'landed' && (landing.final || !ENDS_FINALIZED.includes(row.kind))) {
+    await end(ports, row, 'done', { error: null });
+    return 'done';
+  }
+  if (landing.kind === 'failed' && landing.final) {
+    await end(ports, row, 'failed', { error: 'refused_on_chain' });
+    return 'dead';
+  }
+  if (landing.kind === 'dead' && (row.state !== 'stuck' || byPerson))
+    await end(ports, row, 'failed', { error: 'expired' });
+  if (landing.kind === 'unknown') await note(ports, row, 'outcome_unknown');
+  return landing.kind;
+}
+
+/** Keeps an attempt open; an outcome that stays unknown is left to a person. */
+async function note(ports: EffectPorts, row: EffectTable, error: string): Promise<void> {
+  const { clock, log } = ports;
+  const isLost = error === 'outcome_unknown' && clock.now() - row.created_at_ms >= LONG_UNKNOWN_MS;
+  if (isLost && row.state === 'sent') {
+    log('error', 'effect_stuck', { kind: row.kind, subject: row.subject, signature: row.signature });
+  }
+  await change(ports, row, { ...(isLost ? { state: 'stuck' } : {}), error });
+}
+
+/** Opens an attempt again that had landed, and is gone from the chain. */
+async function doubt(ports: EffectPorts, row: EffectTable): Promise<void> {
+  await change(ports, row, { state: 'sent', error: null }, ['done']);
+  ports.log('warn', 'effect_gone', { kind: row.kind, subject: row.subject, signature: row.signature });
+}
+
+/** Brings an attempt that was signed to its end: the same bytes again while they can land. */
+async function resolve(ports: EffectPorts, row: EffectTable, fence?: () => Promise<void>) {
+  const known = await ask(ports, row);
+  if (known === 'done') return known;
+  if (row.state === 'stuck') {
+    throw problem('transaction_failed', { message: 'This effect waits for a person.' });
+  }
+  if (known === 'dead') return known;
+  if (known !== 'open') throw notYet(known);
+  await fence?.();
+  await send(ports, row);
+  return 'done';
+}
+
+/** Sends the bytes of an attempt. Returns once they have landed for good. */
+async function send(ports: EffectPorts, row: EffectTable): Promise<void> {
+  try {
+    ports.sending.add(row.effect_id);
+    await ports.cluster.send(wireOf(row)).finally(() => ports.sending.delete(row.effect_id));
+  } catch (error) {
+    // A refusal does not prove that an earlier send of these bytes did not land.
+    const known = await ask(ports, row);
+    if (known === 'done') return;
+    if (known === 'landed') throw notYet(known);
+    await note(ports, row, isProblem(error) ? error.code : 'no_answer');
+    throw error;
+  }
+  if (!ENDS_FINALIZED.includes(row.kind)) return end(ports, row, 'done', { error: null });
+  const known = await ask(ports, row);
+  if (known !== 'done') throw notYet(known);
+}
+
+/** The signature of a landed attempt; null when others acted. @throws `cluster_failed` while one may still land */
+async function signatureInPast({ store, cluster, clock }: EffectPorts, kind: EffectKind, subject: string) {
+  const past = await store
+    .selectFrom('effects')
+    .select(['signature', 'error', 'created_at_ms'])
+    .where('subject', '=', subject)
+    .where('kind', '=', kind)
+    .where('signature', 'is not', null)
+    .orderBy('attempt', 'desc')
+    .execute();
+  for (const { signature } of past) {
+    const status = await cluster.signatureStatus(signature as Signature);
+    if (status?.err !== null) continue;
+    if (status.confirmation === 'confirmed' && ENDS_FINALIZED.includes(kind)) throw notYet('landed');
+    return signature;
+  }
+  const isLate = past.some((one) => one.error === 'expired' && clock.now() - one.created_at_ms < LONG_UNKNOWN_MS);
+  if (isLate && ENDS_FINALIZED.includes(kind)) throw notYet('unknown');
+  return null;
+}
+
+async function recover(ports: EffectPorts): Promise<number> {
+  const { store, clock, log } = ports;
+  const nowMs = clock.now();
+  // Each in the words of the index over it.
+  const notSince = (open: RawBuilder<SqlBool>, sinceMs: number) =>
+    store
+      .selectFrom('effects')
+      .selectAll()
+      .where(open)
+      .where('updated_at_ms', '<=', sinceMs)
+      .orderBy('updated_at_ms')
+      .limit(20)
+      .execute();
+  const open = [
+    ...(await notSince(sql`state = 'sent' and signature is not null`, nowMs - RECOVER_AFTER_MS)),
+    ...(await notSince(sql`state = 'stuck' and signature is not null`, nowMs - ASK_STUCK_MS)),
+  ];
+  for (const row of open) {
+    if (ports.sending.has(row.effect_id)) continue;
+    try {
+      await resolve(ports, row);
+    } catch (error) {
+      if (!isProblem(error, 'cluster_failed', 'transaction_failed', 'not_final')) throw error;
+      log('warn', 'effect_unresolved', { kind: row.kind, subject: row.subject, error_code: error.code });
+    }
+  }
+  return open.length;
+}
+
+const wireOf = (row: EffectTable): Uint8Array => new Uint8Array(Buffer.from(row.transaction ?? '', 'base64'));
+
+const notYet = (known: Landing['kind']) =>
+  known === 'landed' || known === 'failed'
+    ? problem('not_final', { retryAfter: FINALITY_S })
+    : problem('cluster_failed', { message: 'The cluster does not say for certain what happened to a transaction.' });

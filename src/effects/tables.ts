@@ -12,7 +12,7 @@ export type EffectKind =
 
 type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 
-/** An act on the outside world, written first (DESIGN, section 6). A certain failure clears the unique `live_key`. */
+/** An act on the outside world, written first (DESIGN, section 6). Failures clear the unique `live_key`, unless called off. */
 export interface EffectTable {
   effect_id: string;
   kind: EffectKind;
