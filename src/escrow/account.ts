@@ -1,11 +1,5 @@
 import { type Address, getAddressDecoder } from '@solana/kit';
-import {
-  associatedTokenAddress,
-  type ChainAccount,
-  type Cluster,
-  decodeTokenAccount,
-  TOKEN_PROGRAM,
-} from '../solana/index.ts';
+import { associatedTokenAddress, type ChainAccount, type Cluster, TOKEN_PROGRAM, tokenIn } from '../solana/index.ts';
 
 /** Version 1 of the layout (docs/escrow.md, State account). */
 const ESCROW_ACCOUNT_SIZE = 272;
@@ -78,9 +72,9 @@ export async function observeEscrow(
     await associatedTokenAddress(at.refundOwner, at.mint),
   ]);
   const escrow = escrowIn(state, [at.programId]);
-  const held: bigint = (vault?.owner === TOKEN_PROGRAM && decodeTokenAccount(vault.data)?.amount) || 0n;
+  const held = tokenIn(vault)?.amount ?? 0n;
   const keeps: bigint = escrow?.state === 'open' ? escrow.amount : 0n;
-  const token = refund?.owner === TOKEN_PROGRAM ? decodeTokenAccount(refund.data) : null;
+  const token = tokenIn(refund);
   const usable = token?.owner === at.refundOwner && token.state === 'initialized';
   // An address that only holds lamports has no token account yet, and the associated token program can make one.
   const missing = !refund || refund.data.length === 0;

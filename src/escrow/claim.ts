@@ -1,6 +1,6 @@
 import { type Address, type Instruction, isAddress, type Signature } from '@solana/kit';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { type Cluster, loadPriced, type Signer } from '../solana/index.ts';
+import { type Cluster, LAMPORTS_PER_SIGNATURE, loadPriced, type Signer } from '../solana/index.ts';
 import { type ObservedEscrow, observeEscrow, readEscrow } from './account.ts';
 import { commitsTo, escrowPlace, intentHashOf } from './address.ts';
 import { recoverInstructions, refundInstructions, sweepInstructions } from './program.ts';
@@ -17,8 +17,6 @@ interface Claim {
   readonly transaction: Signature | null;
 }
 
-/** Of a transaction with one signature, in lamports. */
-const NETWORK_FEE = 5_000n;
 const TOKEN_ACCOUNT_BYTES = 165;
 
 /** Finds the escrow of an intent at the programs; null: never opened, or closed. @throws Problem `cluster_failed` */
@@ -134,7 +132,7 @@ async function checkClaim(cluster: Cluster, { escrow, held }: EscrowOnChain): Pr
 
 async function checkFee(cluster: Cluster, signer: Signer, found: ObservedEscrow): Promise<void> {
   const rent = found.refundAccount === 'missing' ? await cluster.minimumRent(TOKEN_ACCOUNT_BYTES) : 0n;
-  const needed = NETWORK_FEE + rent;
+  const needed = LAMPORTS_PER_SIGNATURE + rent;
   const [wallet] = await cluster.accounts([signer.address]);
   const lamports = wallet?.lamports ?? 0n;
   if (lamports >= needed) return;

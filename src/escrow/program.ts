@@ -1,11 +1,10 @@
 import { type AccountMeta, AccountRole, type Address, getAddressEncoder, type Instruction } from '@solana/kit';
-import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, TOKEN_PROGRAM } from '../solana/index.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../solana/index.ts';
 import type { ObservedEscrow } from './account.ts';
 import { chainBytes, escrowPlace, intentHashOf } from './address.ts';
 
 /** The six instructions of the escrow program (docs/escrow.md). Signers are roles; the builder brings the keys. */
 
-const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 const TAG = { open: 0, capture: 1, refund: 2, sweep: 3, close: 4, recover: 5 } as const;
 
 const readonly = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY });
@@ -173,8 +172,7 @@ export async function captureInstructions(parties: AuthorityParties & { readonly
 
 /**
  * Refunds the whole vault. Signer: `authority`, unless `byAuthority` is false (after `refund_after`). A missing refund
- * account is created when money goes there, or nothing was observed. `closes` also closes an escrow that was never
- * paid.
+ * account is created when money goes there, or nothing was observed. `closes` also closes an escrow never paid.
  */
 export async function refundInstructions(
   parties: AuthorityParties & { readonly byAuthority?: boolean | undefined; readonly closes?: boolean | undefined },

@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/index.ts';
+import { associatedTokenAddress, tokenIn } from '../solana/index.ts';
 import { type AccountReader, escrowIn } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
 
@@ -66,11 +66,8 @@ function within(check: EscrowCheckName, { min, max }: Bounds, found: bigint | nu
 }
 
 /** The balance of the vault, or null when it is not a plain token account of this escrow and mint. */
-function balanceOf(
-  vault: { readonly owner: Address; readonly data: Uint8Array } | null | undefined,
-  { address, mint }: ExpectedEscrow,
-): bigint | null {
-  const token = vault?.owner === TOKEN_PROGRAM ? decodeTokenAccount(vault.data) : null;
+function balanceOf(vault: Parameters<typeof tokenIn>[0], { address, mint }: ExpectedEscrow): bigint | null {
+  const token = tokenIn(vault);
   if (token?.owner !== address || token.mint !== mint || token.state !== 'initialized') return null;
   return token.delegate === null && token.closeAuthority === null ? token.amount : null;
 }

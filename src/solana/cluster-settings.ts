@@ -44,9 +44,7 @@ export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | n
   return { rpcUrls: [url], ...(name && { network: SOLANA_NETWORKS[name], genesis: GENESIS_HASHES[name] }) };
 }
 
-/**
- * Refuses settings that contradict each other, above all mainnet's name, first block or coin beside another network's.
- */
+/** Refuses contradicting settings, above all mainnet's name, first block or coin beside another network's. */
 export function checkSettings({ network, genesis, usdcMint }: ClusterSettings): void {
   const isOf = genesis === null ? null : networkOfGenesis(genesis);
   if (network !== null && isOf !== null && isOf !== network) {

@@ -5,6 +5,9 @@ export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget1111111111111111111111111111
 export const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 
+/** The network's fee, whatever a transaction bids beside it. */
+export const LAMPORTS_PER_SIGNATURE = 5_000n;
+
 /** Circle's devnet USDC mint; the embedded cluster carries it too. */
 export const DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 export const MAINNET_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address;
@@ -29,9 +32,7 @@ export interface ChainAccount {
   readonly executable: boolean;
 }
 
-/**
- * `err` is null on success. Nothing below `confirmed` is reported: a processed transaction can vanish with its fork.
- */
+/** `err` is null on success. Nothing below `confirmed` is reported: it can vanish with its fork. */
 export interface SignatureStatus {
   readonly slot: bigint;
   readonly err: unknown;
@@ -71,9 +72,7 @@ export interface HistorySince {
   readonly sinceSlot?: bigint | null;
 }
 
-/**
- * A Solana cluster: an embedded ledger file or a real one. Reads are at least `confirmed` and never older than before.
- */
+/** An embedded ledger file or a real cluster. Reads are at least `confirmed` and never older than before. */
 export interface Cluster {
   readonly network: SolanaNetwork;
   /** The mint of the coin that is paid with here. */

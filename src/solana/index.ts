@@ -3,6 +3,7 @@ export {
   type Cluster,
   DEVNET_USDC,
   type Faucet,
+  LAMPORTS_PER_SIGNATURE,
   SOLANA_NETWORKS,
   type SolanaNetwork,
   SYSTEM_PROGRAM,
@@ -19,6 +20,7 @@ export {
   decodeTokenAccount,
   MEMO_PROGRAM,
   TOKEN_PROGRAM,
+  tokenIn,
 } from './token.ts';
 export {
   buildTransaction,

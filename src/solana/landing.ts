@@ -11,8 +11,8 @@ export interface SignedBytes {
 }
 
 /**
- * `open` may be sent again; `dead` never landed and never will; `unknown` is past its time without reliable evidence;
- * `final` blocks cannot be taken back.
+ * `open`: not seen, and its blockhash may still live, so the same bytes may be sent again. `dead` never landed and never
+ * will; `unknown` is past its time without reliable evidence; `final` blocks cannot be taken back.
  */
 export type Landing =
   | { readonly kind: 'landed'; readonly final: boolean }
@@ -24,14 +24,15 @@ const MARGIN_BLOCKS = 32n;
 /** A transaction's life in blocks, which take at least 0.4 s each. */
 const LIFE_BLOCKS = 150n;
 const BLOCK_S = 0.4;
-/** Block times are whole seconds and differ a little. */
+/** Block times and the cluster's clock are whole seconds and differ a little. */
 const SLACK_S = 5;
 
 /**
- * Finds a signed transaction's fate, changing nothing (DESIGN, section 3). A wrong "never landed" loses money, so the
- * expiry must be finalized and the transaction unknown. Unless `exclusive` (the chain admits only one), enough blocks
- * must also outlast a node's lost memory, and the fee payer's history must reach back before the signing without it, at
- * two addresses where there are two. Contradictions leave it `unknown`. @throws Problem `cluster_failed`
+ * Finds a signed transaction's fate, changing nothing (DESIGN, section 3). A wrong "never landed" loses money, so one
+ * node's word is not enough: the expiry must be finalized, and the transaction itself unknown too. Unless `exclusive`
+ * (the chain admits only one), enough blocks must also outlast a node's lost memory, and the fee payer's history must
+ * reach back before the signing without it, at two addresses where there are two. Every answer must be of a slot that no
+ * earlier answer was past, that of the expiry included. Contradictions leave it `unknown`. @throws `cluster_failed`
  */
 export async function landingOf(
   ports: LandingPorts,
@@ -46,7 +47,7 @@ export async function landingOf(
       const status = await cluster.signatureStatus(signature);
       return status && ended(status.err, status.confirmation === 'finalized');
     },
-    // Nodes forget statuses sooner than transactions.
+    // Nodes forget statuses sooner than transactions. The block lies below a finalized one, so it is final too.
     found: async () => {
       const found = await cluster.transaction(signature);
       return found && ended(found.err, true);
@@ -89,7 +90,7 @@ async function fateOf(
       return { kind: 'unknown' };
     }
   }
-  // Asks again, since it may have landed meanwhile.
+  // Asks again: it may have been found meanwhile, or a node may remember again.
   return (await seen()) ?? { kind: 'dead' };
 }
 

@@ -134,9 +134,7 @@ export function readBuffer(account: ChainAccount | null | undefined) {
   return { authority: authorityAt(account.data, 4), code: account.data.subarray(BUFFER_HEAD) };
 }
 
-/**
- * Reads a program and its code (perhaps zero-padded); null for others. `slot` 0: not said; `authority` null: immutable
- */
+/** Reads a program and its code (perhaps zero-padded), else null. `slot` 0: not said; `authority` null: immutable. */
 export function readProgram(program: ChainAccount | null | undefined, programData: ChainAccount | null | undefined) {
   if (!program?.executable) return null;
   if (FINAL_LOADERS.has(program.owner)) return { code: program.data, slot: 0n, authority: null };

@@ -20,10 +20,7 @@ export function signerFromSeed(seed: Uint8Array): Signer {
   return signerOf(getAddressDecoder().decode(key.publicKey), () => key);
 }
 
-/**
- * Trusts the public half until the first signature, as deriving it takes longer than a reading command. @throws
- * `mismatch()` then
- */
+/** Trusts the public half until the first signature: deriving it is slow. @throws `mismatch()` then */
 export function signerFromHalves(seed: Uint8Array, publicKey: Uint8Array, mismatch: () => Error): Signer {
   let derived: ReturnType<typeof ed25519Key> | undefined;
   return signerOf(getAddressDecoder().decode(publicKey), () => {

@@ -40,9 +40,11 @@ export function decodeTokenAccount(data: Uint8Array) {
 /** Reads the amount of a known token account. */
 export const tokenAmountOf = (data: Uint8Array): bigint => viewOf(data).getBigUint64(64, true);
 
-/** Reads an SPL token account's amount; null for any other account. */
-export const tokenBalanceIn = (account: Owned | null | undefined): bigint | null =>
-  account?.owner === TOKEN_PROGRAM ? (decodeTokenAccount(account.data)?.amount ?? null) : null;
+/** An account of the SPL token program itself, else null. */
+export const tokenIn = (account: Owned | null | undefined) =>
+  account?.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null;
+
+export const tokenBalanceIn = (account: Owned | null | undefined): bigint | null => tokenIn(account)?.amount ?? null;
 
 /** null when the bytes are no initialised mint of the SPL token program. */
 export function decodeMint(data: Uint8Array) {

@@ -17,6 +17,7 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
+import { problem } from '../kernel/problems.ts';
 import { type Cluster, COMPUTE_BUDGET_PROGRAM, type PriorityFee } from './cluster.ts';
 import type { Signer } from './signer.ts';
 
@@ -61,6 +62,10 @@ export interface SignedTransaction {
 
 /** A Solana packet's bytes. */
 export const MOST_TRANSACTION_BYTES = 1232;
+
+/** The runtime's own error is in `detail.error`. */
+export const refused = (error: unknown, why: string, logs: readonly string[] = []) =>
+  problem('transaction_failed', { message: `The cluster refused the transaction: ${why}.`, detail: { error, logs } });
 
 interface Parts {
   readonly instructions: readonly Instruction[];
@@ -124,9 +129,7 @@ export function feePayerOf(wire: Uint8Array): Address {
 const MOST_UNITS = 1_400_000n;
 const MICRO = 1_000_000n;
 
-/**
- * Signs with a young blockhash, the simulated units plus a fifth, and a bid for these. @throws Problem `cluster_failed`
- */
+/** Signs with a young blockhash, the simulated units plus a fifth, and a bid. @throws Problem `cluster_failed` */
 export async function signPriced(
   cluster: Pick<Cluster, 'latestBlockhash' | 'priorityFee' | 'simulate'>,
   parts: Omit<SignedParts, 'blockhash'>,

@@ -3,17 +3,14 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { REGAINED } from './base/index.ts';
 
-/**
- * Leases on rows of work: `lease_until_ms` excludes others, a `fence` in every write disarms overtaken holders (DESIGN,
- * section 6).
- */
+/** Leases on rows: `lease_until_ms` excludes others, a `fence` in every write disarms overtaken holders (DESIGN, 6). */
 export interface LeaseTerms<Table extends string = string, Column extends string = string> {
   readonly table: Table;
   readonly key: Column;
   /** The condition in the index's own words, without which it is not used. */
   readonly open: RawBuilder<SqlBool>;
   readonly leaseMs: number;
-  /** Longer work hangs: its lease is not renewed. */
+  /** Longer work hangs: its lease is not renewed, and another holder may do it. */
   readonly mostMs: number;
 }
 
@@ -33,10 +30,8 @@ interface LeasedRow {
 
 export type RowOf<Tables extends LeasedTables<Name>, Name extends string> = Selectable<Tables[Name]> & LeasedRow;
 
-export type Writer = QueryExecutorProvider;
-
 export interface LeasePorts {
-  readonly store: Writer;
+  readonly store: QueryExecutorProvider;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -58,14 +53,14 @@ export async function unlessLost(work: () => Promise<void>): Promise<void> {
 /** The time of leases, or so many milliseconds later, as SQL. */
 export type LeaseTime = (afterMs?: number) => RawBuilder<number>;
 
-/** A server's own clock, so that a machine with a wrong clock takes nothing over; this machine's for files. */
-export function leaseTime(on: Writer, clock: Clock): LeaseTime {
+/** The server's clock, so that a machine with a wrong one takes nothing over; this machine's for files and tests. */
+export function leaseTime(on: QueryExecutorProvider, clock: Clock): LeaseTime {
   if (isShared(on, clock)) return (afterMs = 0) => sql<number>`(${SERVER_MS} + ${afterMs})`;
   const nowMs = clock.now();
   return (afterMs = 0) => sql<number>`${nowMs + afterMs}`;
 }
 
-const isShared = (on: Writer, clock: Clock): boolean =>
+const isShared = (on: QueryExecutorProvider, clock: Clock): boolean =>
   clock === systemClock && !(on.getExecutor().adapter instanceof SqliteAdapter);
 
 /** The statement's start, one moment for all rows. */
@@ -75,7 +70,7 @@ const SERVER_MS = sql<number>`(extract(epoch from statement_timestamp()) * 1000)
 const QUICK_MS = 1_000;
 
 /** Measures a server's clock lead (ms); null without a server, or for a slow answer. */
-export async function serverAheadMs(on: Writer, clock: Clock): Promise<number | null> {
+export async function serverAheadMs(on: QueryExecutorProvider, clock: Clock): Promise<number | null> {
   if (!isShared(on, clock)) return null;
   const askedMs = clock.now();
   const { rows } = await sql<{ now: number }>`select ${SERVER_MS} as now`.execute(on);
@@ -128,7 +123,7 @@ export async function takeRow<Tables extends LeasedTables<Name>, Name extends st
 
 /** Writes to a held row. @throws LeaseLost when overtaken, or work no more */
 export async function writeRow<Tables extends LeasedTables<Name>, Name extends string>(
-  on: Writer,
+  on: QueryExecutorProvider,
   leased: Leased<Tables, Name>,
   row: LeasedRow,
   change: Change<RowOf<Tables, Name>>,
@@ -141,7 +136,7 @@ export async function writeRow<Tables extends LeasedTables<Name>, Name extends s
 
 /** Writes without reading the row, which may be wide. @throws LeaseLost */
 export async function markRow<Tables extends LeasedTables<Name>, Name extends string>(
-  on: Writer,
+  on: QueryExecutorProvider,
   leased: Leased<Tables, Name>,
   row: LeasedRow,
   change: Change<RowOf<Tables, Name>>,
@@ -153,7 +148,7 @@ export async function markRow<Tables extends LeasedTables<Name>, Name extends st
 }
 
 /** @throws LeaseLost when overtaken: before acts that no database fence can stop */
-export async function checkHeld(on: Writer, leased: LeaseTerms, row: LeasedRow): Promise<void> {
+export async function checkHeld(on: QueryExecutorProvider, leased: LeaseTerms, row: LeasedRow): Promise<void> {
   const { rows } = await sql<{ fence: number }>`select fence from ${sql.table(leased.table)}
     where ${sql.ref(leased.key)} = ${keyOf(leased, row)}`.execute(on);
   if (rows[0]?.fence !== row.fence) throw lost(leased, row);
@@ -185,7 +180,7 @@ export async function whileHeld<T>(
     for (;;) {
       await clock.sleep(leaseMs / 4, done.signal);
       if (done.signal.aborted || clock.now() > untilMs) return;
-      // A database away for a moment costs one renewal.
+      // A database away for a moment costs one renewal: the next may still come in time.
       await renew().catch(failed);
     }
   })();

@@ -72,10 +72,7 @@ export interface LedgerFacts {
   landed(signature: string): boolean;
 }
 
-/**
- * Explains why a ledger is not the database's, or lost transactions; null where all is there. @param ledger null: there
- * is none
- */
+/** Explains why a ledger (null: none) is not the database's, or lost transactions; null where all is there. */
 export function whyLedgerLost({ identity, seen, newest }: Belonging, ledger: LedgerFacts | null): string | null {
   if (!ledger) return identity?.ledger ? 'it is gone, or empty' : null;
   if (identity?.ledger && identity.ledger !== ledger.id) return 'it is another one';

@@ -5,10 +5,7 @@ import { type Migration, migrate } from './base/index.ts';
 import { isBusy, libsqlDriver, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/index.ts';
 import { loadPostgresOpen } from './postgres/index.ts';
 
-/**
- * Opens a migrated database file with tables `T`. @throws Problem of storage, from every statement too;
- * `database_newer`
- */
+/** Opens a migrated file with tables `T`. @throws Problem of storage, from statements too; `database_newer` */
 export async function openDatabase<T>(
   path: string,
   migrations: readonly Migration[],
@@ -58,10 +55,7 @@ const POSTGRES = /^postgres(ql)?:\/\//;
 
 export const isDatabaseUrl = (url: string): boolean => POSTGRES.test(url) && URL.canParse(url);
 
-/**
- * Refuses non-PostgreSQL addresses, which would become file names, without showing a possible password. @throws Problem
- * `usage`
- */
+/** Refuses other addresses, which would become file names, and hides their passwords. @throws Problem `usage` */
 export function checkDatabaseUrl(url: string): void {
   if (isDatabaseUrl(url)) return;
   throw problem('usage', {
@@ -70,10 +64,7 @@ export function checkDatabaseUrl(url: string): void {
   });
 }
 
-/**
- * Opens a file by path, or PostgreSQL by `postgres://` URL. @throws Problem `database_unavailable` for a refused login;
- * of storage; `database_newer`
- */
+/** Opens a file, or PostgreSQL by URL. @throws Problem `database_unavailable`, `database_newer`, of storage */
 export async function openFileOrServer<T>(
   where: string,
   migrations: readonly Migration[],

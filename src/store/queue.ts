@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { type Kysely, type QueryExecutorProvider, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
 import {
   type Change,
@@ -12,16 +12,12 @@ import {
   type RowOf,
   takeRow,
   unlessLost,
-  type Writer,
   whileHeld,
   writeRow,
 } from './leases.ts';
 import { checkRetryPolicy, isGivenUp, type RetryPolicy, retryDelayMs } from './retry.ts';
 
-/**
- * Rows of work and their due times, with a partial index over open rows, so that the cost is independent of done or
- * waiting ones.
- */
+/** Rows of work and their due times, with a partial index over open rows, so that other rows cost nothing. */
 export interface QueueTerms<Table extends string = string, Column extends string = string>
   extends LeaseTerms<Table, Column> {
   /** The due column (epoch ms). */
@@ -163,16 +159,13 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
   /** Takes a row by key, due or not. */
   const claimRow = (id: string): Promise<Row | null> => takeRow(ports, queue, id, claimed());
 
-  const check = (row: Row, on: Writer = store): Promise<void> => checkHeld(on, queue, row);
+  const check = (row: Row, on: QueryExecutorProvider = store): Promise<void> => checkHeld(on, queue, row);
 
   /** Writes and releases a row. @throws LeaseLost with nothing written */
-  const finish = (row: Row, change: Change<Row>, on: Writer = store): Promise<Row> =>
+  const finish = (row: Row, change: Change<Row>, on: QueryExecutorProvider = store): Promise<Row> =>
     writeRow(on, queue, row, { ...change, lease_until_ms: 0 } as Change<Row>);
 
-  /**
-   * Postpones a failed row by the policy or the longer requested pause, or gives it up through the aftermath; an
-   * overtaken row stays.
-   */
+  /** Postpones a failed row by the policy or a longer requested pause, or gives it up; an overtaken row stays. */
   async function postpone(
     row: Row & { readonly attempts: number },
     error: unknown,

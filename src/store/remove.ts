@@ -1,10 +1,7 @@
 import { type Kysely, type SqlBool, SqliteAdapter, sql, type Transaction } from 'kysely';
 import { REGAINED } from './base/index.ts';
 
-/**
- * Erases deleted rows from the write-ahead log once it has no readers; the file overwrites them (`openDatabase`),
- * PostgreSQL vacuums.
- */
+/** Erases deleted rows from the unread write-ahead log; `secure_delete` clears the file, PostgreSQL vacuums. */
 export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>): Promise<void> {
   if (!(database.getExecutor().adapter instanceof SqliteAdapter)) return work();
   try {
@@ -24,10 +21,7 @@ interface Passing<Tables, Name extends keyof Tables & string> {
 /** Deletes in a few milliseconds, so requests are not held up. */
 export const BITE = 50;
 
-/**
- * Removes up to a bite of the oldest expired rows; a later call finds those that a power cut restores. @param unless
- * rows that stay @returns the count
- */
+/** Removes a bite of the oldest expired rows, not those of `unless`; a power cut may restore them. @returns how many */
 export async function removeOld<Tables, Name extends keyof Tables & string>(
   database: Kysely<Tables> | Transaction<Tables>,
   { table, key, at }: Passing<Tables, Name>,

@@ -52,10 +52,7 @@ export function watchStorage(
     onTrouble,
     /** The last trouble in this machine's words. */
     last: (): Problem | null => last?.problem ?? null,
-    /**
-     * Checks by a write that storage works, and without failures in the last seconds; calls within a second share an
-     * answer. @returns a code of why not
-     */
+    /** Checks by a write that storage works; calls within a second share an answer. @returns a code of why not */
     writeTrouble(): Promise<string | null> {
       if (within(goodAtMs, GOOD_FOR_MS)) return Promise.resolve(null);
       probing ??= probe().finally(() => {

@@ -5,6 +5,7 @@ import { farelock } from '../../kernel/shell-word.ts';
 import {
   BUFFER_HEAD,
   type Cluster,
+  LAMPORTS_PER_SIGNATURE,
   PROGRAM_DATA_HEAD,
   PROGRAM_SIZE,
   readBuffer,
@@ -30,16 +31,12 @@ export interface Deployment {
 
 /** Compute units that each transaction may use: about 2,700 for what the loader does in one instruction. */
 export const UNITS = { small: 4_000, deploy: 10_000 } as const;
-const LAMPORTS_PER_SIGNATURE = 5_000n;
 /** Bytes of code in one transaction: 1,232 less 274 for signature, accounts and instructions; a multiple of eight. */
 export const CHUNK = 952;
 
 export type DeploymentPlan = Awaited<ReturnType<typeof planDeployment>>;
 
-/**
- * Finds what is left of a deployment, and its cost in lamports.
- * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `program_version_unsupported`, `cluster_failed`
- */
+/** Finds the rest of a deployment and its cost. @throws Problem `deployment_conflict`, `program_…`, `cluster_failed` */
 export async function planDeployment(cluster: Cluster, deployment: Deployment) {
   const { elf, payer, buffer, kind } = deployment;
   const program = await inspectProgram(cluster, deployment.program, elf);

@@ -274,10 +274,7 @@ async function writeChunks(ports: DeploymentPorts, deployment: Deployment, missi
   return lastError;
 }
 
-/**
- * Closes the buffer of an abandoned deployment, and returns its lamports before the fee.
- * @param until a transaction that makes the buffer may land until this block height; null: none is on its way
- */
+/** Closes an abandoned buffer, and returns its lamports. Until block height `until` it may still be made; null: never. */
 export async function reclaimBuffer(
   ports: Omit<DeploymentPorts, 'noteBufferUntil'>,
   deployment: Pick<Deployment, 'buffer' | 'payer' | 'microLamports'>,

@@ -35,10 +35,7 @@ interface ReadAccount {
 /** Runs transactions over accounts that the ledger hands in, without state of its own. */
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
 
-/**
- * Builds a bare machine from LiteSVM's internal module: its front would compile every SPL program and bring a second
- * kit.
- */
+/** Builds on LiteSVM's internal module: its front compiles every SPL program and brings a second kit. */
 export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import('litesvm/dist/internal.js');
   const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());

@@ -77,9 +77,7 @@ interface AccountRow {
 /** The ledger's rows, read and written synchronously, so nothing else runs inside a transaction. */
 export type LedgerFile = ReturnType<typeof openLedgerFile>;
 
-/**
- * Opens the rows. @throws Problem `cluster_failed` from every read and write too: it leaves a transaction's fate open.
- */
+/** Opens the rows. @throws Problem `cluster_failed` from reads and writes too: a transaction's fate stays open. */
 export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
   const telling = { onTrouble, thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }) };
   const database = openSqlite(path, telling);
@@ -149,9 +147,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
     },
     /** Runs `work` with the write lock, all or nothing. */
     write: <T>(work: () => T): T => within('begin immediate', work),
-    /**
-     * Runs reading `work` on one state of the ledger, perhaps twice: first without a transaction, for cached accounts.
-     */
+    /** Runs reading `work` on one state of the ledger, perhaps twice: cached accounts need no transaction. */
     snapshot<T>(work: () => T): T {
       const before = accounts.misses();
       const result = changes.within(work);

@@ -2,21 +2,14 @@ import type { Address } from '@solana/kit';
 import { once } from '../../kernel/once.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { ChainAccount } from '../cluster.ts';
+import { refused } from '../transaction.ts';
 import { type Execution, type Executor, openExecutor } from './executor.ts';
 import type { LedgerFile } from './ledger-file.ts';
 import type { LandedTransaction } from './ledger-transactions.ts';
 import { feeOf, lamportsOf, tokenBalancesOf } from './meta.ts';
 import { advanced } from './nonce.ts';
-import { isWritable, lookedUp, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
+import { isWritable, lookedUp, type ParsedTransaction, parseTransaction, wrongSignatures } from './parse.ts';
 import { BLOCKHASH_SLOTS, createSysvars, type LedgerTime, type SlotClock, SYSVAR_OWNER } from './slot-clock.ts';
-
-interface SimulationReport extends Execution {
-  readonly transaction: ParsedTransaction;
-  readonly slot: number;
-  readonly fee: bigint;
-  /** The blockhash that replaced the transaction's own, where requested. */
-  readonly replacement: { readonly blockhash: string; readonly lastValidBlockHeight: number } | null;
-}
 
 /** The ledger of the embedded cluster and its JSON-RPC. Reads are synchronous and never load the executor. */
 export type EmbeddedLedger = ReturnType<typeof createLedger>;
@@ -88,9 +81,11 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
     /** @throws Problem `transaction_failed` for unreadable bytes, or a wrong signature where these are checked. */
     async tryOut(
       wire: Uint8Array,
-      options: { readonly verifySignatures?: boolean; readonly replaceBlockhash?: boolean } = {},
-    ): Promise<SimulationReport> {
-      const { verifySignatures = false, replaceBlockhash = false } = options;
+      {
+        verifySignatures = false,
+        replaceBlockhash = false,
+      }: { verifySignatures?: boolean; replaceBlockhash?: boolean } = {},
+    ) {
       const parsed = parseTransaction(wire);
       if (verifySignatures) requireSignatures(parsed);
       const machine = await executor();

@@ -1,5 +1,11 @@
 import type { Address } from '@solana/kit';
-import { type ChainAccount, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../cluster.ts';
+import {
+  type ChainAccount,
+  COMPUTE_BUDGET_PROGRAM,
+  LAMPORTS_PER_SIGNATURE,
+  SYSTEM_PROGRAM,
+  UPGRADEABLE_LOADER,
+} from '../cluster.ts';
 import { MEMO_PROGRAM, mintOf, tokenAccountOf, viewOf } from '../token.ts';
 import type { LoadedAddresses, ParsedMessage } from './parse.ts';
 
@@ -64,8 +70,6 @@ export const memosOf = ({ accountKeys, instructions }: Pick<ParsedMessage, 'acco
     .filter(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM)
     .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`)
     .join('; ');
-
-const LAMPORTS_PER_SIGNATURE = 5000n;
 
 /** Programs of the runtime, whose instructions cost little (SIMD-0170). */
 const BUILTINS: ReadonlySet<string> = new Set([

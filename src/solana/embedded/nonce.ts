@@ -38,9 +38,7 @@ export function advanceIn({ accountKeys, instructions: [first] }: ParsedTransact
   return accountKeys[first.accounts[0] ?? -1];
 }
 
-/**
- * The advanced nonce account that a transaction lives by; null for a wrong or unsigned nonce, or one of this very slot.
- */
+/** The advanced nonce account that a transaction lives by; null for a wrong, unsigned or just advanced nonce. */
 export function advanced(transaction: ParsedTransaction, read: ReadAccount, hash: Uint8Array): ChainAccount | null {
   const address = advanceIn(transaction);
   const account = address === undefined ? null : read(address);
@@ -55,10 +53,7 @@ export function advanced(transaction: ParsedTransaction, read: ReadAccount, hash
   return bs58.encode(next) === nonce.value ? null : withNonce(account, next);
 }
 
-/**
- * Swaps nonce values on the way into and out of LiteSVM, which derives the next nonce from the transaction's blockhash:
- * two transactions with one blockhash would bring a nonce back.
- */
+/** Swaps nonces into and out of LiteSVM, which derives the next from the transaction's blockhash: it could recur. */
 export function nonceSwap(hash: Uint8Array, transactionBlockhash: string) {
   return (account: ChainAccount): ChainAccount => {
     if (!decodeNonce(account)) return account;

@@ -8,12 +8,11 @@ import type { OnTrouble } from '../../store/libsql/index.ts';
 import { type ChainTransaction, type Cluster, DEVNET_USDC, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, tokenBalanceIn } from '../token.ts';
-import { buildTransaction, memoStands, minimumRent } from '../transaction.ts';
+import { buildTransaction, memoStands, minimumRent, refused } from '../transaction.ts';
 import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
 import { openLedgerFile } from './ledger-file.ts';
 import type { LandedTransaction } from './ledger-transactions.ts';
-import { refused } from './parse.ts';
 import { identityOf, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 
 const HISTORY_PAGE = 500;

@@ -1,10 +1,9 @@
 import type { Address, Signature } from '@solana/kit';
 import bs58 from 'bs58';
-import { type Problem, problem } from '../../kernel/problems.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { verifyEd25519 } from '../signer.ts';
 import { addressAt, viewOf } from '../token.ts';
-import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
+import { MOST_TRANSACTION_BYTES, refused } from '../transaction.ts';
 
 // bs58 and our own reader take a twentieth of the time of kit's codecs, in every send.
 
@@ -28,11 +27,7 @@ export interface ParsedTransaction extends ParsedMessage {
   readonly signatures: readonly Uint8Array[];
 }
 
-/**
- * Reads wire bytes strictly, because LiteSVM aborts the process on bytes that it cannot read: shortest lengths, valid
- * indexes, nothing left over. @throws Problem `transaction_failed` with `detail.error` `SanitizeFailure` (or
- * `UnsupportedVersion`, …).
- */
+/** Reads wire bytes strictly: LiteSVM aborts the process on other bytes. @throws Problem `transaction_failed` */
 export function parseTransaction(wire: Uint8Array): ParsedTransaction {
   if (wire.length > MOST_TRANSACTION_BYTES) {
     throw refused('SanitizeFailure', `it has ${wire.length} bytes, more than ${MOST_TRANSACTION_BYTES}`);
@@ -117,9 +112,6 @@ export function isWritable(message: ParsedMessage, index: number): boolean {
     ? index < numRequiredSignatures - numReadonlySignedAccounts
     : index < named - numReadonlyUnsignedAccounts;
 }
-
-export const refused = (error: unknown, why: string, logs: readonly string[] = []): Problem =>
-  problem('transaction_failed', { message: `The cluster refused the transaction: ${why}.`, detail: { error, logs } });
 
 const malformed = () => refused('SanitizeFailure', 'its bytes are not a transaction');
 

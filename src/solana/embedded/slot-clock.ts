@@ -3,7 +3,7 @@ import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SqliteDatabase } from '../../store/libsql/index.ts';
-import { CLOCK_SYSVAR } from '../cluster.ts';
+import { CLOCK_SYSVAR, LAMPORTS_PER_SIGNATURE } from '../cluster.ts';
 
 export const SLOT_MS = 400;
 /** A blockhash is good for this many slots, as on a real cluster. */
@@ -115,7 +115,6 @@ export const MOVING_SYSVARS: readonly Address[] = [SLOT_HASHES_SYSVAR, RECENT_BL
 
 const MOST_SLOT_HASHES = 512;
 const ENTRY_BYTES = 40;
-const LAMPORTS_PER_SIGNATURE = 5000n;
 
 /** Makes the data of the moving sysvars; null for any other account. */
 export function createSysvars(clock: Pick<SlotClock, 'hash'>) {

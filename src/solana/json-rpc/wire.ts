@@ -96,7 +96,6 @@ export const config = z.looseObject({ commitment, minContextSlot }).optional();
 type Config = z.infer<typeof config>;
 
 export const accountEncoding = z.enum(['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed']).nullish();
-export type AccountEncoding = z.infer<typeof accountEncoding>;
 export const dataSlice = z.object({ offset: integerParam, length: integerParam }).nullish();
 
 export const accountConfig = z

@@ -126,10 +126,7 @@ export function createSubscriptions() {
   };
 
   return {
-    /**
-     * Begins or repeats a subscription. @throws JsonRpcError where the connection, its client or all together have too
-     * many
-     */
+    /** Begins or repeats a subscription. @throws JsonRpcError where the connection, client or all have too many */
     begin(peer: Peer, asked: string, wanted: Wanted): Subscription {
       const own = ofPeers.get(peer) ?? new Map<number, Subscription>();
       const known = [...own.values()].find((one) => one.asked === asked);

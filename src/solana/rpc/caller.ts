@@ -8,8 +8,7 @@ import { type Member, NoAnswer, RpcRefusal } from './member.ts';
 export interface RpcCaller {
   /**
    * Checks the result against `schema`. Retries within bounds, at other addresses too, after network errors, 429, 5xx,
-   * torn or stale answers, and busy nodes. @throws Problem `cluster_failed` without an answer; RpcRefusal for a refused
-   * request.
+   * torn or stale answers, and busy nodes. @throws Problem `cluster_failed` without an answer; RpcRefusal for refusals
    */
   call: Call;
   /** Turns refusals into `cluster_failed` too. */

@@ -49,10 +49,9 @@ const MOST_ACCOUNTS = 128;
 /** Five minutes, about as long as restored nodes forget. */
 const DOUBT_BLOCKS = 750n;
 
-type Wanted = Pick<ClusterSettings, 'network' | 'genesis' | 'usdcMint' | 'commitment' | 'priorityFeeCap'>;
-
 /** Networks without a genesis are not checked. */
-interface RpcOptions extends Partial<Wanted> {
+interface RpcOptions
+  extends Partial<Pick<ClusterSettings, 'network' | 'genesis' | 'usdcMint' | 'commitment' | 'priorityFeeCap'>> {
   /** Addresses or monikers of one cluster's JSON-RPC, the preferred one first. */
   readonly urls: readonly string[];
   readonly clock: Clock;
@@ -60,10 +59,7 @@ interface RpcOptions extends Partial<Wanted> {
   readonly fetch?: typeof fetch;
 }
 
-/**
- * A real cluster; a late address is passed over, and transactions go to all. @throws Problem `cluster_failed`,
- * `genesis_unexpected`, `cluster_settings_invalid`
- */
+/** A cluster by RPC. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
 export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string | null }> {
   const { clock, commitment = 'confirmed', log = silentLog } = options;
   const freshness = createFreshness(clock.now);
@@ -140,9 +136,7 @@ const clusterOf = (genesisHash: string): string => {
   return network ? nameOf(network) : `a private one (genesis ${genesisHash})`;
 };
 
-/**
- * Bids the price of three of four recent blocks for the same writable accounts, else the least: a low bid only delays.
- */
+/** Bids the price of three of four recent blocks for the same accounts, else the least: a low bid only delays. */
 async function bid(caller: RpcCaller, writable: readonly Address[], mostLamports: bigint): Promise<PriorityFee> {
   const price = await caller
     .read('getRecentPrioritizationFees', [writable.slice(0, MOST_ACCOUNTS)], prioritizationFeesAnswer)

@@ -248,9 +248,7 @@ export function createMember(options: MemberOptions): Member {
     return checked.data;
   }
 
-  /**
-   * Compares the first block before the first use and once a minute: a balancer may get a wrong node, a name may move.
-   */
+  /** Compares the first block at first and once a minute: a balancer may add a wrong node, a name may move. */
   async function checkGenesis(): Promise<void> {
     if (genesis.hash === null) return;
     const isKnown = own?.genesis === genesis.hash && Math.abs(clock.now() - own.atMs) < COMPARED_AGAIN_MS;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { SignatureStatus, Simulation } from '../cluster.ts';
-import { blockhashOf, signatureOf } from '../transaction.ts';
+import { blockhashOf, refused, signatureOf } from '../transaction.ts';
 import { booleanAnswer, epochAnswer, latestBlockhashAnswer, preflightData, simulationAnswer } from './answers.ts';
 import { pauseMs, type RpcCaller, silent } from './caller.ts';
 import { RpcRefusal } from './member.ts';
@@ -42,14 +42,14 @@ export async function sendAndConfirm(
   const deadlineMs = clock.now() + LONGEST_WAIT_MS;
   const settled = async (): Promise<boolean> => {
     const known = await status(signature);
-    if (known && known.err !== null) throw refusedWith(known.err, 'it failed on chain');
+    if (known && known.err !== null) throw refused(known.err, 'it failed on chain');
     return known !== null;
   };
   const tried = await tryOut(ports, wire, { verifySignatures: true });
   if (tried.err !== null) {
     // Landed bytes are refused too, if only because their blockhash has expired.
     if (await settled()) return signature;
-    if (tried.err !== 'AlreadyProcessed') throw refusedWith(tried.err, 'it fails when it is tried out', tried.logs);
+    if (tried.err !== 'AlreadyProcessed') throw refused(tried.err, 'it fails when it is tried out', tried.logs);
   }
   // After any other answer refusals mean nothing: a node may have the bytes.
   let mayBeOut = tried.err !== null;
@@ -131,10 +131,7 @@ const MOST_BEHIND = 6;
 /** Nodes in a row without a blockhash that we did not give out: it has expired. */
 const ENOUGH_SILENCE = 3;
 
-/**
- * Simulates on a node that has caught up; one that lacks a live blockhash is passed over. @throws Problem
- * `cluster_failed`
- */
+/** Simulates on a node that knows the blockhash while it lives. @throws Problem `cluster_failed` */
 export async function tryOut(
   { caller, clock, lifetimes }: Ports,
   wire: Uint8Array,
@@ -167,9 +164,6 @@ async function simulated(caller: RpcCaller, params: readonly unknown[]): Promise
 /** Keeps the runtime's error in `detail.error`. */
 function refusal(error: RpcRefusal): Problem {
   const data = preflightData.safeParse(error.data);
-  if (data.success) return refusedWith(data.data.err, error.message, data.data.logs ?? []);
-  return refusedWith(error.code === -32003 ? 'SignatureFailure' : 'SanitizeFailure', error.message);
+  if (data.success) return refused(data.data.err, error.message, data.data.logs ?? []);
+  return refused(error.code === -32003 ? 'SignatureFailure' : 'SanitizeFailure', error.message);
 }
-
-const refusedWith = (error: unknown, why: string, logs: readonly string[] = []): Problem =>
-  problem('transaction_failed', { message: `The cluster refused the transaction: ${why}.`, detail: { error, logs } });

@@ -14,9 +14,8 @@ import { type AppliedStep, appliedSteps, FORMER_STEPS, type Migration, STEPS } f
 export * from './applied-steps.ts';
 
 /**
- * Applies missing steps in order, each with its mark in one transaction, whose write lock makes two starts take turns.
- * @param hasTable counts tables of a name @param name the database's, for a person @throws Problem `database_newer`
- * with nothing changed
+ * Applies missing steps in order, each with its mark, in one transaction, whose write lock makes two starts take turns.
+ * `hasTable` counts tables of a name. @throws Problem `database_newer`, with nothing changed
  */
 export async function migrate<T>(
   database: Kysely<T>,

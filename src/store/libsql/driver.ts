@@ -141,10 +141,7 @@ class Caller implements DatabaseConnection {
 
 const SLICE_MS = 8;
 
-/**
- * Turns at one connection, in order. Statements run on the one thread, so a caller whose time slice is used up lets
- * sockets and timers come first: a long sweep stops no request.
- */
+/** Turns at one connection, in order. A used-up time slice lets sockets and timers first: a sweep stops no request. */
 function createTurns(): Line['takeTurn'] {
   let last: Promise<void> = Promise.resolve();
   let beganMs: number | null = null;

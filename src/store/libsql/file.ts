@@ -38,10 +38,8 @@ export type OnTrouble = (trouble: Problem) => void;
 export function openSqlite(path: string, options: FileOptions = {}): SqliteDatabase {
   const { waitMs = BUSY_TIMEOUT_MS, ...atOpening } = options;
   const telling = tellingOf(path, options);
-  const database = tellingOf(
-    path,
-    atOpening,
-  )((): SqliteDatabase => {
+  const opening = tellingOf(path, atOpening);
+  const database = opening((): SqliteDatabase => {
     makeFolder(dirname(path));
     const opened: SqliteDatabase = new Sqlite(path, { timeout: waitMs });
     try {

@@ -50,10 +50,7 @@ export function journalDisk(
   return {
     /** Waits until current commits are on disk. */
     sync,
-    /**
-     * Waits for read rows; null when on disk. Another process may have committed and died, and an act on lost rows
-     * would outlive its cause.
-     */
+    /** Waits for read rows; null when on disk. Another process may die after its commit, before the disk has it. */
     ofWhatWasRead(): Promise<void> | null {
       if (!others.areNew()) return next ?? running;
       const done = sync();
@@ -69,10 +66,7 @@ export function journalDisk(
   };
 }
 
-/**
- * Notices other connections' commits in any process, counting the journal's content at the start: a killed process may
- * have left it unsynced.
- */
+/** Notices others' commits, and the journal's content at the start: a killed process may not have synced it. */
 function commitsOfOthers(database: Pick<SqliteDatabase, 'prepare'>, journal: string) {
   const version = database.prepare('pragma data_version');
   const look = () => {

@@ -12,10 +12,7 @@ const ASIDE = 'farelock-look-';
 /** A look takes seconds: older copies are a killed process's. */
 const LEFT_MS = HOUR_MS;
 
-/**
- * Reads a file's rows without migrating, writing or creating; empty without a file. @param sql portable, without
- * parameters
- */
+/** Reads a file's rows, if any, without migrating, writing or creating it; `sql` takes no parameters. */
 export function readRows(path: string, sql: string): Record<string, unknown>[] {
   if (!existsSync(path)) return [];
   const database = openForReading(path);
@@ -26,10 +23,7 @@ export function readRows(path: string, sql: string): Record<string, unknown>[] {
   }
 }
 
-/**
- * Opens a file for reading without changing a byte beside it; an unused one with a journal is copied, as SQLite would
- * rewrite the index.
- */
+/** Opens a file for reading only. An unused one with a journal is copied: SQLite would rewrite the index. */
 export function openForReading(path: string): SqliteDatabase {
   const hasJournal = existsSync(`${path}-wal`);
   const isQuiet = usersOf(path).users?.length === 0 && statSync(path).size <= MOST_COPIED_BYTES;

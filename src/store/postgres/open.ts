@@ -14,26 +14,24 @@ import { storageProblem } from '../../kernel/storage.ts';
 import { type Migration, migrate } from '../base/index.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
-/**
- * Serialises writers by PostgreSQL's advisory lock until the transaction ends, as with SQLite's immediate transactions.
- */
+/** Serialises writers by an advisory lock for the whole transaction, as SQLite's immediate transactions do. */
 const WRITER_LOCK = 0x0fa2e10c;
 
 /** Bounds on waiting between processes and servers (milliseconds). */
-export interface Waits {
+const WAITS = {
   /** For a server's answer, or a free pooled connection. */
-  readonly connectMs: number;
+  connectMs: 10_000,
   /** For a statement's answer, before giving the connection up. */
-  readonly answerMs: number;
+  answerMs: 30_000,
   /** For the next statement of a transaction, before the server ends the session. */
-  readonly silentMs: number;
+  silentMs: 5_000,
   /** For the writers' lock: longer than a silent process can hold it. */
-  readonly lockMs: number;
+  lockMs: 15_000,
   /** For a transaction's statement, by the server's clock. */
-  readonly statementMs: number;
-}
+  statementMs: 20_000,
+};
 
-const WAITS: Waits = { connectMs: 10_000, answerMs: 30_000, silentMs: 5_000, lockMs: 15_000, statementMs: 20_000 };
+export type Waits = Readonly<typeof WAITS>;
 
 class OneWriterDriver extends PostgresDriver {
   readonly #begin: () => string;
@@ -55,13 +53,12 @@ class OneWriterDriver extends PostgresDriver {
 }
 
 /** Takes the writers' lock with `local` bounds: poolers refuse start parameters and share sessions. */
-const beginWith = ({ silentMs, lockMs, statementMs }: Waits): string =>
+const beginWith = ({ silentMs, lockMs, statementMs }: Omit<Waits, 'connectMs' | 'answerMs'>): string =>
   `begin; set local idle_in_transaction_session_timeout = ${silentMs}; set local lock_timeout = ${lockMs};
   set local statement_timeout = ${statementMs}; select pg_advisory_xact_lock(${WRITER_LOCK})`;
 
 /** Unbounded, since building an index may take long while other starting processes wait. */
-const patiently = ({ silentMs }: Waits): string => beginWith({ ...NO_BOUNDS, silentMs });
-const NO_BOUNDS = { connectMs: 0, answerMs: 0, lockMs: 0, statementMs: 0 };
+const patiently = ({ silentMs }: Waits): string => beginWith({ silentMs, lockMs: 0, statementMs: 0 });
 
 /** An unanswered statement costs its connection, as its answer may still come. */
 const givingUp = (pool: Pool, answerMs: () => number): PostgresPool => ({

@@ -24,10 +24,7 @@ export function postgresRefusal(error: unknown): PostgresRefusal {
   return { kind: 'other', said: message.split('\n')[0] ?? '' };
 }
 
-/**
- * Lost connections: shutdown or administrator (57P), silence in a transaction (25P03), a slow statement (57014), or the
- * connection itself.
- */
+/** Lost connections: shutdown (57P), silence in a transaction (25P03), slow statement (57014), connection (08). */
 const LOST = /^(57P0[1-3]|57014|25P03|53300|08\d{3})$/;
 
 /** True for an unanswered statement, whose outcome is unknown. */
@@ -51,9 +48,7 @@ function deepest(error: unknown): Error & { readonly code?: string } {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/**
- * Rewrites `sslmode` prefer, require and verify-ca as verify-full, which `pg` uses for them anyway with a long warning.
- */
+/** Rewrites `sslmode` prefer, require, verify-ca as verify-full, which `pg` uses anyway with a long warning. */
 export const inWordsOfPg = (url: string): string =>
   /[?&]uselibpqcompat=true(&|$)/.test(url)
     ? url
