@@ -5,43 +5,15 @@ import { once } from '../kernel/once.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/index.ts';
 import { createAirlineChecks, defaultOptions, type FlightsGiven, type FlightsPorts } from './base/index.ts';
-import { createEscrows, createFunds, withDeskOrders, withLowcostOrders } from './bookings/index.ts';
+import { createEscrows, createFunds, withOurOrders } from './bookings/index.ts';
 import { loadDeskRoutes } from './desk/index.ts';
 import { createPricing } from './offers/index.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
 import { createWorker } from './upkeep/index.ts';
 
-export * from './migrations.ts';
-
-function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): { readonly fetch: Serve } {
-  const { ports, funds } = given;
-  const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.options));
-  const readiness = once(async () => (await import('./readiness.ts')).createReadiness(ports, funds));
-  const parts: FlightsParts = {
-    ...given,
-    readiness: async () => (await readiness())(),
-    describe: async (publicUrl) => servedAt(await document(), publicUrl),
-  };
-  const served = {
-    log: ports.log,
-    ids: ports.ids,
-    // Calls that move money, a GET of an order included, come with a payment or as a POST.
-    arrive: async ({ request }: Visit) => {
-      if (request.method !== 'GET' || 'payment-signature' in request.headers) await ports.ready?.();
-    },
-  };
-  const customers = createRouter({ ...served, table: flightRoutes, enter: () => parts });
-  return {
-    async fetch(request, connection) {
-      if (!/^\/operator(\/|$)/.test(new URL(request.url).pathname)) return customers(request, connection);
-      const { deskRoutes, enterDesk } = await loadDeskRoutes();
-      return createRouter({ ...served, table: deskRoutes, enter: enterDesk(ports) })(request, connection);
-    },
-  };
-}
-
 export type { FlightsGiven, FlightsOptions } from './base/index.ts';
 export { turnSwitch } from './base/index.ts';
+export * from './migrations.ts';
 export type { WorkerRun } from './upkeep/index.ts';
 
 /** The one door of the flight service: its HTTP app (`.fetch`) and its booking worker. Loads and touches nothing. */
@@ -52,7 +24,8 @@ export function createFlights(given: FlightsGiven) {
     checks.slowed(retryAfter);
     await pricing.rateLimited();
   };
-  const provider = allOrders(given.provider && noticingRateLimits(given.provider, slowed), given);
+  const provider =
+    given.provider && withOurOrders(noticingRateLimits(given.provider, slowed), given.lowcost, given.store);
   const checks = createAirlineChecks({
     clock: given.clock,
     options,
@@ -69,16 +42,29 @@ export function createFlights(given: FlightsGiven) {
   };
   const escrows = createEscrows(ports);
   const funds = createFunds(ports);
-  return {
-    app: createFlightsApp({ ports, escrows, pricing, funds }),
-    worker: createWorker(ports, escrows, funds),
-    outbox: ports.outbox,
+  const document = once(async () => (await import('./openapi.ts')).openapiDocument(options));
+  const readiness = once(async () => (await import('./readiness.ts')).createReadiness(ports, funds));
+  const parts: FlightsParts = {
+    ...{ ports, escrows, pricing, funds },
+    readiness: async () => (await readiness())(),
+    describe: async (publicUrl) => servedAt(await document(), publicUrl),
   };
+  const served = {
+    log: ports.log,
+    ids: ports.ids,
+    // Calls that move money, a GET of an order included, come with a payment or as a POST.
+    arrive: async ({ request }: Visit) => {
+      if (request.method !== 'GET' || 'payment-signature' in request.headers) await ports.ready?.();
+    },
+  };
+  const customers = createRouter({ ...served, table: flightRoutes, enter: () => parts });
+  const fetch: Serve = async (request, connection) => {
+    if (!/^\/operator(\/|$)/.test(new URL(request.url).pathname)) return customers(request, connection);
+    const { deskRoutes, enterDesk } = await loadDeskRoutes();
+    return createRouter({ ...served, table: deskRoutes, enter: enterDesk(ports) })(request, connection);
+  };
+  return { app: { fetch }, worker: createWorker(ports, escrows, funds), outbox: ports.outbox };
 }
-
-/** Reads and cancels the orders of both tiers, and those that operators recorded. */
-const allOrders = (provider: Provider | null, { lowcost, store }: FlightsGiven): Provider | null =>
-  provider && withDeskOrders(lowcost ? withLowcostOrders(provider, lowcost, store) : provider, store);
 
 /** A provider that slows paid work down raises the price of searches for a while (CONTRACT, section 2). */
 function noticingRateLimits(provider: Provider, slowed: (retryAfter: number | undefined) => Promise<void>): Provider {

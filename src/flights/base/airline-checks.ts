@@ -66,7 +66,8 @@ export function createAirlineChecks(ports: {
 
   async function verified<T>(payer: string, ask: () => Promise<T>): Promise<T> {
     const refusals = buckets(`payer ${payer}`, options.refusedChecksPerPayer);
-    if (refusals.waitMs() > 0) throw tooMany(refusals.waitMs());
+    const waitS = Math.ceil(refusals.waitMs() / 1000);
+    if (waitS > 0) throw problem('too_many_requests', { retryAfter: waitS });
     try {
       const found = await ask();
       if (found === null) refusals.spend();
@@ -131,8 +132,6 @@ function createBuckets(clock: Clock) {
     };
   };
 }
-
-const tooMany = (waitMs: number) => problem('too_many_requests', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
 
 function dropOldest(map: Map<string, unknown>, most: number): void {
   for (const name of map.keys()) {

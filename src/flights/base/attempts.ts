@@ -24,10 +24,7 @@ const MOST_DOUBLINGS = 4;
 export const WRONG_CODES = { table: 'wrong_codes', key: 'id', at: 'at_ms' } as const;
 
 export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>) {
-  /**
-   * Judges one try. @throws Problem `too_many_attempts`
-   * @param isRight must take as long for a right as for a wrong try
-   */
+  /** Judges one try. `isRight` takes as long for a right as for a wrong one. @throws Problem `too_many_attempts` */
   return async function judge(
     { intentId, client }: { readonly intentId: string; readonly client: string },
     isRight: () => boolean,

@@ -11,6 +11,10 @@ export const page = (
   { intentId = null, text, fields }: Pick<PageMessage, 'text' | 'fields'> & { readonly intentId?: string | null },
 ): PageMessage => ({ kind: 'page', dedupKey: `page:${event}:${about}`, intentId, event, text, fields });
 
+/** Pages about what writes nothing else. */
+export const pageAlone = ({ store, outbox }: Pick<FlightsPorts, 'store' | 'outbox'>, ...of: Parameters<typeof page>) =>
+  store.transaction().execute((tx) => outbox.enqueue(tx, page(...of)));
+
 type PagePorts = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>;
 
 interface Trouble {

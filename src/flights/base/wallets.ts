@@ -1,17 +1,12 @@
 // Not loaded on demand: the build would keep all of kit, and name 450 exports at every start.
 import { type Address, isAddress, isOffCurveAddress } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
-import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
+import { associatedTokenAddress, SYSTEM_PROGRAM, tokenIn } from '../../solana/index.ts';
 import type { FlightsPorts } from './ports.ts';
 
-/** 32 zero bytes: a point without an honest key. It also owns every wallet. */
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
-
-/**
- * Checks for base58 of 32 bytes on the ed25519 curve: addresses off the curve are programs' and sign no payment.
- * @throws Problem `invalid_wallet`, naming the field in `detail.issues`
- */
+/** Checks for a wallet: an address off the curve is a program's and signs nothing. @throws Problem `invalid_wallet` */
 export async function checkWallet(field: string, text: string): Promise<void> {
+  // The system program, which owns every wallet, is a point of the curve without an honest key.
   if (isAddress(text) && !isOffCurveAddress(text) && text !== SYSTEM_PROGRAM) return;
   throw problem('invalid_wallet', {
     message: `${field} is not the address of a Solana wallet.`,
@@ -33,7 +28,7 @@ export async function checkRefundWallet(ports: FlightsPorts, wallet: string): Pr
   const [account, tokens] = await ports.cluster.accounts([wallet as Address, token]);
   // A program, a mint or a token account can lie on the curve, and is no place for a refund.
   if (account && (account.executable || account.owner !== SYSTEM_PROGRAM)) throw notAllowed(wallet);
-  const held = tokens?.owner === TOKEN_PROGRAM ? decodeTokenAccount(tokens.data) : null;
+  const held = tokenIn(tokens);
   if (held?.owner === wallet && held.state === 'initialized') return;
   throw problem('refund_wallet_without_account', { detail: { refund_wallet: wallet, mint } });
 }

@@ -9,10 +9,7 @@ import { checkWallet, type FlightsPorts, takeShare } from '../base/index.ts';
 
 const CODE_LENGTH = 10;
 
-/**
- * Registers a wallet (201), or finds its code (200). New codes an hour are limited: the call is free.
- * @throws Problem `invalid_wallet`, `too_many_attempts`
- */
+/** Registers a wallet (201), or finds its code (200). @throws Problem `invalid_wallet`, `too_many_attempts` */
 export async function registerAffiliate(
   ports: FlightsPorts,
   wallet: string,
@@ -78,11 +75,7 @@ export async function showAffiliate({ store }: FlightsPorts, text: string): Prom
   };
 }
 
-/**
- * The affiliate that an intent freezes, its share (atomic units) and due date; null for unknown codes and
- * self-referral.
- * @param fee the platform fee inside the ticket total, atomic units
- */
+/** The affiliate that an intent freezes, with its share of the fee (atomic units); null if unknown or self-referred. */
 export async function resolveReferrer(
   { store, options }: FlightsPorts,
   referrer: string,

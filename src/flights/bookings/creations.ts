@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type Insertable, type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
@@ -7,15 +7,15 @@ import {
   changeIntent,
   type FlightsPorts,
   type IntentRow,
+  type IntentTable,
   type Store,
   type Tx,
 } from '../base/index.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**
- * Creations under way, locks, and the end of an intent without a booking (CONTRACT, section 2). Opening an escrow ties
- * up
- * the operator's rent before payment, so each payer has one and all together a few. Unique keys enforce it everywhere.
+ * Creations, locks, and the end of an intent without a booking (CONTRACT, section 2). Opening an escrow ties up the
+ * operator's rent before payment, so each payer has one and all together a few: unique keys enforce it everywhere.
  */
 
 export const creatingKey = {
@@ -48,15 +48,18 @@ export async function holdOrDrop<Holder>(place: Place<Holder>, mostDrops = 1): P
   }
 }
 
-/** What keeps a creation from beginning: another intent, or too many creations under way. */
+/** Null columns and those with a default are left out. */
+export type NewIntent = Insertable<IntentTable> & Pick<IntentRow, 'active_key' | 'creating_key'>;
+
+/** Why a creation cannot begin: another intent, or too many creations under way. */
 export type Taken =
   | { readonly by: 'pair' | 'payer'; readonly holder: IntentRow }
   | { readonly by: 'others'; readonly holder?: undefined };
 
 /** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled` */
-export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
+export const insertUnlessTaken = (ports: FlightsPorts, row: NewIntent) => {
   const { store, clock, options } = ports;
-  return store.transaction().execute(async (tx) => {
+  return store.transaction().execute(async (tx): Promise<Taken | { readonly by: null; readonly row: IntentRow }> => {
     const holder = await intentOnPair(tx, row.active_key);
     if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return { by: 'pair', holder };
     const taken = await takenBy(tx, row, options.mostUnpaidCreations);
@@ -65,8 +68,10 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<
     await checkDay(tx, ports, BigInt(row.amount), row.active_key);
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
     // Its escrow's effect and its payment reach the disk before they are sent, and this row with them.
-    await regained(tx).insertInto('intents').values(row).execute();
-    return null;
+    return {
+      by: null,
+      row: await regained(tx).insertInto('intents').values(row).returningAll().executeTakeFirstOrThrow(),
+    };
   });
 };
 
@@ -74,7 +79,7 @@ export const intentOnPair = (on: Store, activeKey: string | null) =>
   on.selectFrom('intents').selectAll().where('active_key', '=', activeKey).executeTakeFirst();
 
 /** Whether the payer and the bound leave no room for a creation; null when they do. */
-async function takenBy(tx: Tx, { creating_key }: IntentRow, most: number): Promise<Taken | null> {
+async function takenBy(tx: Tx, { creating_key }: NewIntent, most: number): Promise<Taken | null> {
   const underWay = await tx
     .selectFrom('intents')
     .selectAll()
@@ -92,11 +97,7 @@ type LimitPorts = Pick<FlightsPorts, 'clock' | 'options'>;
 const isUnpaid = sql<SqlBool>`active_key is not null and opened_at_ms is not null and not exists
   (select 1 from bookings where bookings.intent_id = intents.intent_id)`;
 
-/**
- * Limits a payer's unpaid fares, before a price is named and when locking: they tie up rent, day cap and airline
- * balance.
- * @throws Problem `too_many_locks`
- */
+/** Limits a payer's unpaid fares, which tie up rent, day cap and airline balance. @throws Problem `too_many_locks` */
 export async function checkLocks(on: Store, { clock, options }: LimitPorts, payer: string): Promise<void> {
   const nowMs = clock.now();
   const locks = await on

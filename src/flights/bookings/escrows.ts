@@ -149,10 +149,7 @@ async function open(ports: EscrowPorts, intent: IntentRow, isGone = false): Prom
   });
 }
 
-/**
- * Gives the vault back and closes it; `closes` also closes an escrow that was never paid, which frees every rent.
- * @throws Problem `refund_account_missing`
- */
+/** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
 const refund = (ports: EscrowPorts, intent: IntentRow, fence: Fence, closes: boolean): Promise<string | null> =>
   act(ports, intent, 'refund', {
     fence,

@@ -36,9 +36,8 @@ interface Ticket {
 
 /**
  * Watches the operator's wallets. A wallet is short below what open work needs: escrow fees, rents of creations,
- * granted
- * pay-outs. Then no intent is created, so that paid work can finish, and an operator is paged once until recovery.
- * A page also comes before unpaid locks, which tie up SOL, stop others.
+ * granted pay-outs. Then no intent is created, so that paid work can finish, and an operator is paged once until
+ * recovery. A page also comes before unpaid locks, which tie up SOL, stop others.
  */
 export function createFunds(ports: FlightsPorts) {
   const { clock, log, wallets } = ports;
@@ -81,10 +80,7 @@ export function createFunds(ports: FlightsPorts) {
 
     checkBalance,
 
-    /**
-     * @param ticket what the intent adds to tickets to be paid to the airline (micro-dollars)
-     * @throws Problem `operator_funds_low`; a silent cluster still lets a price be asked for
-     */
+    /** `ticket`: micro-dollars. A silent cluster lets prices be asked for. @throws Problem `operator_funds_low` */
     async check(ticket = 0n, isPaid = false): Promise<void> {
       await checkBalance(ticket, { isPaid });
       const found = await unlessSilent(short(), () => []);
@@ -199,9 +195,8 @@ const UNREAD = -1n;
 
 /**
  * Watches the balance at the airline. It refuses tickets that it cannot cover beside those paid and not ordered; where
- * it
- * is hidden, those that cost as much as a refused order. Unpaid locks take nothing of it, but an operator is paged once
- * when locks and orders together need more than it holds.
+ * it is hidden, those that cost as much as a refused order. Unpaid locks take nothing of it, but an operator is paged
+ * once when locks and orders together need more than it holds.
  */
 function createAirlineBalance(ports: FlightsPorts) {
   const { provider, clock, log } = ports;

@@ -22,5 +22,4 @@ export { createStepRunner } from './steps.ts';
 
 export const loadAffiliates = () => import('./affiliates.ts');
 export const loadBooking = () => import('./booking.ts');
-export const loadBookingsMails = () => import('./mails.ts');
 export const loadOrders = () => import('./orders.ts');

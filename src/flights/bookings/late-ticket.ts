@@ -1,7 +1,7 @@
 import type { ProviderOrder } from '../../airlines/index.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { type BookingRow, type FlightsPorts, type IntentRow, page, type Store, type Tx } from '../base/index.ts';
+import { type BookingRow, type FlightsPorts, type IntentRow, pageAlone, type Store, type Tx } from '../base/index.ts';
 import { isLowcost, knownAs } from '../offers/index.ts';
 import { MOST_QUESTIONS, type Next, NOT_TICKETED, stuck } from './machine.ts';
 import { purchaseOrder } from './order-record.ts';
@@ -63,10 +63,8 @@ export async function concludeOrderEffect(
 
 /**
  * Asks the airline before refunding a booking without a known order, or whose order a person denied. A shown order
- * wins;
- * after a person's word, an unticketed one is cancelled first. A silent airline keeps a refused order's money in
- * escrow,
- * but not that of a booking that was never ordered. @returns null when the money may go back
+ * wins; after a person's word, an unticketed one is cancelled first. A silent airline keeps a refused order's money in
+ * escrow, but not that of a booking that was never ordered. @returns null when the money may go back
  * @throws Problem `provider_failed` while the airline does not answer
  */
 export async function lateTicket(
@@ -107,10 +105,7 @@ function askedAgain({ attempts }: BookingRow, why: string): Next {
 /** How long after a refund an airline may still come up with an order. */
 const LOOKED_FOR_MS = 3 * DAY_MS;
 
-/**
- * Looks for an order after a refund. An unticketed one is cancelled; a ticket is a loss, and pages an operator.
- * @returns whether nothing more is to be looked for
- */
+/** Cancels an unticketed order found after a refund, and pages about a ticket, a loss. @returns true: look no more */
 export async function lookForLateTicket(ports: FlightsPorts, intent: IntentRow, endedForMs: number): Promise<boolean> {
   const word = await askAirline(ports, intent);
   const isLast = endedForMs >= LOOKED_FOR_MS;
@@ -128,14 +123,12 @@ export async function lookForLateTicket(ports: FlightsPorts, intent: IntentRow, 
   return order.status === 'ticketed' || isLast;
 }
 
-function tell({ store, outbox }: FlightsPorts, { intent_id }: IntentRow, what: string, order: ProviderOrder | null) {
-  const message = page('ticket_after_refund', intent_id, {
+const tell = (ports: FlightsPorts, { intent_id }: IntentRow, what: string, order: ProviderOrder | null) =>
+  pageAlone(ports, 'ticket_after_refund', intent_id, {
     intentId: intent_id,
     text: `The money of ${intent_id} has gone back, and the airline ${what}.`,
     fields: { intent_id, provider_order_id: order?.providerOrderId ?? null, status: order?.status ?? null },
   });
-  return store.transaction().execute((tx) => outbox.enqueue(tx, message));
-}
 
 /** Cancels an order that may still be ticketed, where the airline does that. */
 async function cancelled(ports: FlightsPorts, order: ProviderOrder): Promise<ProviderOrder> {

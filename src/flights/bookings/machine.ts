@@ -25,10 +25,7 @@ type Mover = 'payment' | 'runner' | 'operator' | 'sweep';
 
 type Moves = Readonly<Partial<Record<BookingState, readonly Mover[]>>>;
 
-/**
- * `work`: the step runner has a step for the state (steps.ts). `unordered`: the airline's balance is kept for it, since its
- * order is not made yet. `to`: the next states, and who moves a booking there.
- */
+/** `work`: has a step (steps.ts). `unordered`: the airline's balance is kept for it. `to`: next states, and their movers. */
 interface Standing {
   readonly work: boolean;
   readonly unordered?: true;
@@ -116,9 +113,8 @@ export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: nu
 
 /**
  * Moves a booking on and gives its lease back. A runner moves it under its fence; others move the state that they saw
- * and
- * raise the fence, which stops a runner at work. A payment's request is guarded by its key and the state.
- * A refund decides that nothing was bought, so it calls browsers off. @throws LeaseLost, with nothing written
+ * and raise the fence, which stops a runner at work. A payment's request is guarded by its key and the state. A refund
+ * decides that nothing was bought, so it calls browsers off. @throws LeaseLost, with nothing written
  */
 export async function moveBooking(
   tx: Tx,
@@ -195,7 +191,7 @@ const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
 };
 
 /** Unknown errors stop after so many failures instead of coming back for ever. */
-export const FAULTS = { giveUp: { after: 'failures', most: 24 } } as const;
+export const MOST_FAULTS = 24;
 
 /** The outcome of a step: the next state of the booking, and what its intent shows from then on. */
 export interface Next extends Move {
@@ -275,10 +271,7 @@ export interface StepTools {
   readonly mails: ReturnType<typeof createMails>;
 }
 
-/**
- * One step, repeatable after any crash; it refunds only where no ticket certainly exists.
- * @returns where the booking goes; null: the step did its own writing
- */
+/** A step, repeatable after any crash; it refunds only where certainly no ticket exists. null: it wrote by itself. */
 export type Step = (tools: StepTools, booking: BookingRow, intent: IntentRow) => Promise<Next | null>;
 
 /** Time kept before `refund_after` for an airline step to end, and for a capture to land. */

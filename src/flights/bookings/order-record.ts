@@ -65,10 +65,7 @@ const DESK = 'desk:';
 
 export const isDeskOrder = (orderId: string): boolean => orderId.startsWith(DESK);
 
-/**
- * The locked offer as an order, with an operator's evidence.
- * @param known the airline's unticketed order: it keeps its id, for changes and cancellation
- */
+/** The locked offer as an order by an operator's evidence. `known`: the airline's unticketed order keeps its id. */
 export function deskOrder(
   intent: IntentRow,
   evidence: Pick<ResolveRequest, 'booking_reference' | 'documents'>,
@@ -100,42 +97,56 @@ export function deskOrder(
   };
 }
 
-/** The provider with operators' orders among its own: read as they were recorded, and cancelled by people. */
-export function withDeskOrders(provider: Provider, store: Store): Provider {
-  async function recorded(orderId: string): Promise<ProviderOrder> {
-    const intentId = orderId.slice(DESK.length);
-    const row = await store
-      .selectFrom('orders')
-      .select('document')
-      .where('provider_order_id', '=', orderId)
-      .executeTakeFirst();
-    if (!row) throw problem('order_not_found');
-    const order = JSON.parse(row.document) as Order;
-    const attempt = await liveAttempt(store, 'airline_cancel', intentId);
-    const cancelled = attempt?.state === 'done' ? attempt : null;
-    return {
-      providerOrderId: orderId,
-      reference: intentId,
-      status: cancelled ? 'cancelled' : 'ticketed',
-      bookingReference: order.booking_reference,
-      documents: order.documents,
-      ...journeyOf(order),
-      failure: null,
-      createdAtMs: Date.parse(order.created_at),
-      updatedAtMs: cancelled?.updated_at_ms ?? Date.parse(order.updated_at),
-    };
-  }
+/** The provider with both tiers' orders, and those that operators recorded: read as recorded, and cancelled by people. */
+export function withOurOrders(provider: Provider, lowcost: Fulfiller | null | undefined, store: Store): Provider {
   return {
     ...provider,
-    order: (id) => (isDeskOrder(id) ? recorded(id) : provider.order(id)),
+    order(id) {
+      if (isDeskOrder(id)) return recorded(store, id);
+      return lowcost && isLowcost(id) ? lookUp(store, id, lowcost.find) : provider.order(id);
+    },
     async cancel(id, quoteId) {
-      if (!isDeskOrder(id)) return provider.cancel(id, quoteId);
+      if (!isDeskOrder(id)) {
+        return lowcost && isLowcost(id) ? lookUp(store, id, lowcost.cancel) : provider.cancel(id, quoteId);
+      }
       throw problem('provider_failed', {
         message: 'An operator recorded this ticket, and has to cancel it with the airline.',
         detail: { by_hand: true },
       });
     },
   };
+}
+
+async function recorded(store: Store, orderId: string): Promise<ProviderOrder> {
+  const intentId = orderId.slice(DESK.length);
+  const row = await store
+    .selectFrom('orders')
+    .select('document')
+    .where('provider_order_id', '=', orderId)
+    .executeTakeFirst();
+  if (!row) throw problem('order_not_found');
+  const order = JSON.parse(row.document) as Order;
+  const attempt = await liveAttempt(store, 'airline_cancel', intentId);
+  const cancelled = attempt?.state === 'done' ? attempt : null;
+  return {
+    providerOrderId: orderId,
+    reference: intentId,
+    status: cancelled ? 'cancelled' : 'ticketed',
+    bookingReference: order.booking_reference,
+    documents: order.documents,
+    ...journeyOf(order),
+    failure: null,
+    createdAtMs: Date.parse(order.created_at),
+    updatedAtMs: cancelled?.updated_at_ms ?? Date.parse(order.updated_at),
+  };
+}
+
+async function lookUp(store: Store, orderId: string, ask: Fulfiller['find']): Promise<ProviderOrder> {
+  const intentId = referenceOf(orderId);
+  const intent = await store.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
+  const outcome = intent && (await ask(intentId));
+  if (!outcome) throw problem('order_not_found');
+  return purchaseOrder(intent, outcome);
 }
 
 export function purchaseOrder(intent: IntentRow, outcome: BookOutcome): ProviderOrder {
@@ -152,23 +163,5 @@ export function purchaseOrder(intent: IntentRow, outcome: BookOutcome): Provider
     failure: boughtNothing(outcome) ? outcome.kind : null,
     createdAtMs: booked?.confirmedAtMs ?? intent.created_at_ms,
     updatedAtMs: cancelledAtMs ?? booked?.confirmedAtMs ?? intent.created_at_ms,
-  };
-}
-
-export function withLowcostOrders(provider: Provider, lowcost: Fulfiller, store: Store): Provider {
-  const lookUp = async (orderId: string, ask: (reference: string) => Promise<BookOutcome | null>) => {
-    const intent = await store
-      .selectFrom('intents')
-      .selectAll()
-      .where('intent_id', '=', referenceOf(orderId))
-      .executeTakeFirst();
-    const outcome = intent && (await ask(intent.intent_id));
-    if (!intent || !outcome) throw problem('order_not_found');
-    return purchaseOrder(intent, outcome);
-  };
-  return {
-    ...provider,
-    order: (id) => (isLowcost(id) ? lookUp(id, lowcost.find) : provider.order(id)),
-    cancel: (id, quoteId) => (isLowcost(id) ? lookUp(id, lowcost.cancel) : provider.cancel(id, quoteId)),
   };
 }

@@ -69,10 +69,7 @@ export const isAskable = (providerOrderId: string): boolean =>
 export const cancelledBy = async (store: Store, intentId: string): Promise<CancelledBy> =>
   (await orderOf(store, intentId))?.cancelled_by ?? null;
 
-/**
- * Asks the airline first, and keeps its answer as any other change.
- * @throws Problem `provider_failed`, `upstream_rate_limited`
- */
+/** Asks the airline first, and keeps its answer. @throws Problem `provider_failed`, `upstream_rate_limited` */
 export async function cancelledByNow(ports: ChangePorts, intentId: string): Promise<CancelledBy> {
   const { store, provider } = ports;
   const order = await orderOf(store, intentId);
@@ -197,10 +194,7 @@ const MOST_BYTES = 256 * 1024;
 /** More orders than any message is about. */
 const MOST_REFERENCES = 50;
 
-/**
- * Takes in an airline's message, which only names orders to ask about: repeats and disorder change nothing.
- * @throws Problem `not_found` where the provider takes none, `unauthorized`, `payload_too_large`
- */
+/** Takes in an airline's message, which only names orders to ask about: repeats and disorder change nothing. */
 export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Promise<{ readonly received: true }> {
   const { provider, store, log } = ports;
   if (!provider?.receive) throw problem('not_found');

@@ -3,9 +3,9 @@ import { instant } from '../../kernel/clock.ts';
 import { asInteger, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
-import { isGivenUp, LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
+import { LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
-import { bookingOf, changeIntent, intentOf, lockedOffer, page } from '../base/index.ts';
+import { bookingOf, changeIntent, intentOf, lockedOffer, pageAlone } from '../base/index.ts';
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
@@ -14,10 +14,10 @@ import type { Claims, Next, Step, StepTools, WorkState } from './machine.ts';
 import {
   CAPTURE_RESERVE_MS,
   createClaims,
-  FAULTS,
   isTooLateToOrder,
   isTooLateToWait,
   isWork,
+  MOST_FAULTS,
   MOST_QUESTIONS,
   MOST_TRIES,
   moveBooking,
@@ -315,19 +315,18 @@ async function refunded(
 
 /** Shows the customer and pages an operator that a refund waits for its owner's token account. */
 async function tellRefundWaits(
-  { store, outbox }: FlightsPorts,
+  ports: FlightsPorts,
   claims: Claims,
   booking: BookingRow,
   { intent_id, refund_reason, refund_wallet, mint }: IntentRow,
 ): Promise<void> {
   if (refund_reason === REFUND_WAITS) return;
   await claims.note(booking, { refund_reason: REFUND_WAITS, creating_key: null });
-  const waits = page('refund_waits', intent_id, {
+  await pageAlone(ports, 'refund_waits', intent_id, {
     intentId: intent_id,
     text: `The refund of ${intent_id} waits: ${refund_wallet} has no token account that can take it. It is tried again every ten minutes; anyone can open the account.`,
     fields: { intent_id, refund_wallet, mint },
   });
-  await store.transaction().execute((tx) => outbox.enqueue(tx, waits));
 }
 
 const FAST = { queued, ordering, ticketing };
@@ -367,8 +366,8 @@ export function createStepRunner(ports: FlightsPorts, escrows: Escrows) {
     },
     async failed(booking: BookingRow, error: unknown): Promise<void> {
       if (error instanceof EscrowEndedOtherwise) return claims.advance(booking, stuck(error.message));
-      const isLost = isGivenUp(FAULTS, { failures: booking.attempts + 1, ageMs: 0 });
-      if (!isProblem(error) && isLost) return claims.advance(booking, stuck('step_failed'));
+      if (!isProblem(error) && booking.attempts + 1 >= MOST_FAULTS)
+        return claims.advance(booking, stuck('step_failed'));
       await claims.postpone(booking, error);
     },
   };

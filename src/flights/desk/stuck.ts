@@ -5,8 +5,16 @@ import type { ResolveRequest, Stuck, StuckItem, StuckPlan } from '../../wire/fli
 import { type By, bookingOf, type FlightsPorts } from '../base/index.ts';
 import { IS_GRANTED, PAYOUT_TRIES, SUMMARISED, summariesOf } from '../refunds/index.ts';
 import { stuckBooking } from './stuck-bookings.ts';
-import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout, type StuckThing } from './stuck-others.ts';
-import { decideRefund, refundItem } from './stuck-refunds.ts';
+import type { StuckThing } from './stuck-others.ts';
+import {
+  decideRefund,
+  effectItem,
+  partnerOrderItem,
+  payoutItem,
+  refundItem,
+  retryEffect,
+  retryPayout,
+} from './stuck-others.ts';
 
 interface Waiting {
   readonly item: StuckThing;
@@ -72,10 +80,7 @@ export async function showStuck(ports: FlightsPorts, id: string): Promise<StuckI
   return { ...item, decided: await decidedOn(ports, item.id) };
 }
 
-/**
- * Carries out a decision or plans it, and answers with the state afterwards.
- * @throws Problem `stuck_already_resolved`, `decision_not_possible`, `case_already_claimed`: nothing was changed then
- */
+/** Plans or carries out a decision. @throws Problem `stuck_already_resolved`, `decision_not_possible`, … */
 export async function resolveStuck(
   ports: FlightsPorts,
   id: string,

@@ -6,6 +6,7 @@ import type { PaidCall } from '../../payments/index.ts';
 import type { FareMenu, MenuFare, Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
 import type { Asked, FareMenuTable, FlightsPorts, IntentRow, Tiers } from '../base/index.ts';
 import { checkOpen, instantOrNull, toTreasury } from '../base/index.ts';
+import { repriced } from './live-offer.ts';
 import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
@@ -41,11 +42,7 @@ function checkNotFailed(menu: Menu | null, nowMs: number): void {
   throw problem('fare_check_failed', { detail: { retry_at: instant(menu.expires_at_ms) } });
 }
 
-/**
- * POST /air/offer-details for a lowcost offer: opens the fare menu. Pending (202) and failed looks are free; a failed
- * one
- * is answered once, and refused (409) from then on.
- */
+/** Opens the fare menu of a lowcost offer. Pending (202) and failed looks are free, a failed one then refused (409). */
 export function lowcostDetails(
   ports: FlightsPorts,
   { body: request, url, client }: Asked<{ offer_id: string }>,
@@ -80,11 +77,7 @@ export function lowcostDetails(
   };
 }
 
-/**
- * The offer to lock: fare n of a fresh menu for `##<n>`, else the quoted offer (spec, Rules for lowcost offers).
- * @throws Problem `lowcost_booking_unavailable`, `offer_not_found`, `fare_check_failed`, `fare_menu_expired`,
- * `invalid_fare_index`
- */
+/** The offer to lock: fare n of a fresh menu for `##<n>`, else the quoted offer (spec, Rules for lowcost offers). */
 export async function lowcostToLock(ports: Ports, lockedId: string): Promise<LiveOffer> {
   const offerId = flightOf(lockedId);
   const { live, menu } = await known(ports, offerId);
@@ -121,10 +114,7 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
   return { ...live, offer };
 }
 
-/**
- * Checks before payment that the flight is sold and a newer menu shows the locked fare at its price.
- * @throws Problem `lowcost_booking_unavailable`, `offer_unavailable`, `offer_repriced`
- */
+/** Checks before payment that a newer menu shows the locked fare at its price. @throws Problem `offer_repriced`, … */
 export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promise<void> {
   await checkOpen(ports, 'lowcost');
   const offerId = flightOf(intent.offer_id);
@@ -135,13 +125,8 @@ export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promis
   if (menu?.status !== 'ready' || !isFresh(menu, ports.clock.now())) return;
   const fare = menu.fares.find((one) => one.onSale && fareKey(one) === fareKey(contentOf(intent)));
   if (!fare) throw problem('offer_unavailable');
-  if (parseUsdc(fare.totalAmountDecimal) === BigInt(intent.amount)) return;
-  throw problem('offer_repriced', {
-    detail: {
-      expected_ticket_amount: formatUsdc(BigInt(intent.amount)),
-      current_ticket_amount: formatUsdc(parseUsdc(fare.totalAmountDecimal)),
-    },
-  });
+  const expected = BigInt(intent.amount);
+  if (parseUsdc(fare.totalAmountDecimal) !== expected) throw repriced(expected, fare.totalAmountDecimal);
 }
 
 /** How long a menu's fares can be locked, and a failed look is remembered (spec/flight-service.md, Limits). */

@@ -128,10 +128,7 @@ function arranged(offers: readonly Offer[], request: SearchRequest): Offer[] {
 
 export type OfferFilters = Pick<SearchRequest, 'max_stops' | 'departure_after' | 'departure_before' | 'max_price'>;
 
-/**
- * The offers that pass every filter, in order (spec/flight-service.md, POST /air/search). `max_stops` counts in each
- * direction; departure times are inclusive, local and outbound; `max_price` is in US dollars for all passengers.
- */
+/** Filters in order (spec, POST /air/search): stops per direction, local times inclusive, US dollars for all. */
 export const filterOffers = (offers: readonly Offer[], filters: OfferFilters): Offer[] =>
   partedOffers(offers, filters).passed;
 
@@ -167,10 +164,7 @@ function notAnAirport(code: string, provider: Provider): string {
 /** The latest time zone: avoids calling a day past too early where an airport's zone is unknown. */
 const WHERE_DAYS_END = 'Etc/GMT+12';
 
-/**
- * Checks known airports and dates that exist, are not past where the journey begins, nor too far ahead.
- * @throws Problem `invalid_request` with every issue
- */
+/** Checks airports, and real dates neither past nor too far ahead. @throws Problem `invalid_request`, every issue */
 function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
   const issues: { path: string; message: string }[] = [];
   const origin = provider.airport(request.origin_iata);

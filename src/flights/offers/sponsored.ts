@@ -18,10 +18,7 @@ const USED_SIGNATURES = { table: 'sponsored_signatures', key: 'signature', at: '
 
 type Signed = Awaited<ReturnType<typeof readSigned>>;
 
-/**
- * Answers a search sponsored by a gateway's signature (spec, Authentication), which any outcome uses up.
- * @throws Problem what `check` and `perform` throw, and `invalid_sponsored_preview` with `detail.reason`
- */
+/** Answers a search sponsored by a gateway's signature, used up by any outcome. @throws `invalid_sponsored_preview` */
 export async function sponsoredPreview(
   ports: FlightsPorts,
   request: HttpRequest,

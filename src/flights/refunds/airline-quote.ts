@@ -34,11 +34,7 @@ export const isGranted = ({ state }: Pick<RefundRequestRow, 'state'>): boolean =
 export const isAgreed = (row: RefundRequestRow): boolean =>
   isGranted(row) && row.agreed !== null && !(row.state === 'stuck' && row.last_error === QUOTE_GONE);
 
-/**
- * The quote of a plan, kept as shown; null where the airline gives none. Asked for only where nothing is agreed,
- * because
- * a newer quote makes the older one worthless.
- */
+/** The quote of a plan, kept as shown; asked for only without agreement, as a newer one voids the older. */
 export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Promise<AirlineQuote | null> {
   const orderId = await quotable(ports, row);
   if (orderId === null) return null;

@@ -181,10 +181,7 @@ export const BY_HAND = 'by_hand';
 const isCancelledByHand = async (store: Store, row: RefundRequestRow): Promise<boolean> =>
   (await liveAttempt(store, 'airline_cancel', row.intent_id))?.result === BY_HAND;
 
-/**
- * True where a ticket was or may be cancelled; asks the airline about attempts that ended without an answer.
- * @throws Problem `provider_failed`, `upstream_rate_limited` where the airline does not say
- */
+/** True where a ticket was or may be cancelled, by the airline's word where an attempt of ours got no answer. */
 export async function mayBeCancelled(ports: FlightsPorts, row: RefundRequestRow): Promise<boolean> {
   const attempt = await liveAttempt(ports.store, 'airline_cancel', row.intent_id);
   if (attempt?.state !== 'sent') return attempt !== undefined;

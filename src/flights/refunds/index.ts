@@ -5,6 +5,5 @@ export * from './decisions.ts';
 export { isMarked } from './payouts.ts';
 export { refundsDueAtMs } from './states.ts';
 
-export const loadAffiliateCredit = () => import('./affiliate-credit.ts');
 export const loadRefundPayouts = () => import('./carry-out.ts');
 export const loadRequests = () => import('./requests.ts');

@@ -3,7 +3,7 @@ import type { Agreed, ChainPlan } from '../../effects/index.ts';
 import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { associatedTokenAddress, MEMO_PROGRAM } from '../../solana/index.ts';
+import { associatedTokenAddress, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from '../base/index.ts';
 
 interface PayOut {
@@ -23,18 +23,17 @@ interface PayOut {
 const MARKER_BYTES = 1;
 /** Our clock and the cluster's may differ a little. */
 const SLACK_S = 60;
-const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 
 /**
  * Pays USDC from the treasury once for each subject, as an effect (DESIGN, section 6); call it again after any failure.
- * The authority pays the fee, and opens the wallet's token account if missing. The chain prevents a second pay-out: the
- * transaction allocates the subject's marker, which only the authority can, once. Its rent (0.0009 SOL) stays there.
+ * The authority pays the fee, and opens the wallet's token account if missing. The chain prevents a second pay-out,
+ * whatever a node forgets: the transaction allocates the subject's marker, which only the authority can, once. Its rent
+ * (0.0009 SOL) stays there, and lamports that others send to its address change nothing.
  */
 export function createPayouts(ports: PayoutPorts) {
   /**
    * @returns the signature that landed. @throws Problem `treasury_insufficient` before signing, `cluster_failed`
-   * (unknown),
-   * `not_final`, `transaction_failed` (may be tried again), and what `fence` throws
+   * (unknown), `not_final`, `transaction_failed` (may be tried again), and what `fence` throws
    */
   return async function payOut({ subject, to, amount, fence, agreed }: PayOut): Promise<{ signature: string }> {
     if (amount <= 0n) throw new RangeError('a pay-out of nothing');

@@ -14,11 +14,11 @@ import {
   toTreasury,
 } from '../base/index.ts';
 import {
+  createMails,
   holdOrDrop,
   isCodeOf,
   isNameOf,
   leadFamilyName,
-  loadBookingsMails,
   normalisedCode,
   supportCodeHmac,
 } from '../bookings/index.ts';
@@ -155,7 +155,6 @@ export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'p
   const { store, clock } = ports;
   const { request_id, intent_id, journey_date } = row;
   if (row.state !== 'settling') return row.requested_at_ms;
-  const { createMails } = await loadBookingsMails();
   const booking = await bookingOf(store, intent_id);
   const tell = await createMails(ports).about(booking, { kind: 'refund_request_received' }, request_id);
   const requested = page('refund_requested', request_id, {

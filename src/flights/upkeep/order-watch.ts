@@ -3,20 +3,15 @@ import { zonedInstant } from '../../kernel/domain/ics.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import { type FlightsPorts, orderOf } from '../base/index.ts';
 import { isAskable, keepCurrent } from '../bookings/index.ts';
-import { type Due, done, eachTask, takeTasks } from './tasks.ts';
+import { type Due, done, eachTask } from './tasks.ts';
 
 const MOST_AT_ONCE = 20;
 /** When an airline that does not answer is asked again. */
 const AGAIN_MS = 10 * 60_000;
 
 /** Looks at orders of an airline that changes flights: daily, hourly near departure, and after messages. */
-export const watchOrders = async (ports: FlightsPorts): Promise<number> =>
-  eachTask(
-    ports,
-    await takeTasks(ports, 'order_watch', { most: MOST_AT_ONCE, againMs: AGAIN_MS }),
-    'order_watch',
-    (intent) => look(ports, intent),
-  );
+export const watchOrders = (ports: FlightsPorts): Promise<number> =>
+  eachTask(ports, 'order_watch', (intent) => look(ports, intent), { most: MOST_AT_ONCE, againMs: AGAIN_MS });
 
 async function look(ports: FlightsPorts, intent: Due): Promise<unknown> {
   const { store, provider, clock } = ports;

@@ -4,25 +4,19 @@ import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/inde
 import { loadAddress } from '../../escrow/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { journeyEndMs } from '../../kernel/domain/ics.ts';
-import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/index.ts';
+import { tokenIn } from '../../solana/index.ts';
 import { BITE, erasing, removeOld } from '../../store/index.ts';
-import { type FlightsPorts, type IntentRow, lockedOffer, page, unlessSilent, WRONG_CODES } from '../base/index.ts';
+import { type FlightsPorts, type IntentRow, lockedOffer, pageAlone, unlessSilent, WRONG_CODES } from '../base/index.ts';
 import { CLOSE_AFTER_MS, type Escrows, keptOrder, lookForLateTicket } from '../bookings/index.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/index.ts';
-import { type Due, done, eachTask, putOff, takeTasks } from './tasks.ts';
-
-const MOST_AT_ONCE = 50;
-const AT_ONCE = { most: MOST_AT_ONCE };
+import { type Due, done, eachTask, MOST_AT_ONCE, putOff } from './tasks.ts';
 
 /** A heap is taken away in bites, and quicker than it can grow. */
 const SOON_MS = 1_000;
 /** /ready says no until a person has ended what a restored database left open: it learns of that soon. */
 const BEHIND_MS = 15_000;
 
-/**
- * Sweeps up to 50 tasks of each kind and a bite of dead rows. Tasks stay rows until done and are safe to repeat.
- * @returns `againMs`: when to sweep again, where that is sooner than usual
- */
+/** Sweeps tasks, which stay rows until done, and a bite of dead rows. @returns `againMs` until a sooner next sweep */
 export async function sweep(ports: FlightsPorts, escrows: Escrows) {
   const isMoreDead = await prune(ports);
   const { worked, isBehind } = await restored(ports);
@@ -47,36 +41,35 @@ async function restored(ports: FlightsPorts) {
   });
 }
 
-async function lateMoney(ports: FlightsPorts, escrows: Escrows): Promise<number> {
-  const intents = await takeTasks(ports, 'late_money', AT_ONCE);
-  if (intents.length === 0) return 0;
-  const nowMs = ports.clock.now();
-  for (const intent of intents) {
-    await putOff(ports, intent, 'late_money', nowMs + nextLookMs(nowMs - intent.ended_at_ms));
-  }
-  const full = await withMoney(ports, intents);
-  await eachTask(ports, full, 'late_money', (intent) => sweepLate(ports, escrows, intent));
-  return intents.length;
-}
+const lateMoney = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
+  eachTask(ports, 'late_money', (intent) => sweepLate(ports, escrows, intent), {
+    async among(intents) {
+      const nowMs = ports.clock.now();
+      for (const intent of intents) {
+        await putOff(ports, intent, 'late_money', nowMs + nextLookMs(nowMs - intent.ended_at_ms));
+      }
+      return withMoney(ports, intents);
+    },
+  });
 
-const lateTickets = async (ports: FlightsPorts): Promise<number> =>
-  eachTask(ports, await takeTasks(ports, 'late_ticket', AT_ONCE), 'late_ticket', async (intent) => {
+const lateTickets = (ports: FlightsPorts): Promise<number> =>
+  eachTask(ports, 'late_ticket', async (intent) => {
     const endedForMs = ports.clock.now() - intent.ended_at_ms;
     if (await lookForLateTicket(ports, intent, endedForMs)) await done(ports, intent, 'late_ticket');
     else await putOff(ports, intent, 'late_ticket', ports.clock.now() + nextLookMs(endedForMs));
   });
 
 /** The end of an escrow on chain is later than that of its booking here, never earlier by more than a clock's error. */
-const closeEscrows = async (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
-  eachTask(ports, await takeTasks(ports, 'close_escrow', AT_ONCE), 'close_escrow', async (intent) => {
+const closeEscrows = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
+  eachTask(ports, 'close_escrow', async (intent) => {
     const closesAtMs = intent.ended_at_ms + CLOSE_AFTER_MS;
     if (ports.clock.now() < closesAtMs) return putOff(ports, intent, 'close_escrow', closesAtMs);
     // Money that comes later goes to the refund owner all the same (docs/escrow.md, Recover): anybody may see to it.
     return (await escrows.close(intent)) && done(ports, intent, 'close_escrow', 'late_money');
   });
 
-const purgeDue = async (ports: FlightsPorts): Promise<number> =>
-  eachTask(ports, await takeTasks(ports, 'purge', AT_ONCE), 'purge', async (intent) => {
+const purgeDue = (ports: FlightsPorts): Promise<number> =>
+  eachTask(ports, 'purge', async (intent) => {
     const againAtMs = await purge(ports, intent);
     return againAtMs === null ? done(ports, intent, 'purge') : putOff(ports, intent, 'purge', againAtMs);
   });
@@ -88,10 +81,7 @@ const nextLookMs = (endedForMs: number): number =>
 /** Intents whose vaults hold money: one call for all of them. */
 async function withMoney({ cluster }: FlightsPorts, intents: readonly Due[]): Promise<Due[]> {
   const accounts = await cluster.accounts(intents.map((intent) => intent.vault_address as Address));
-  return intents.filter((_intent, place) => {
-    const account = accounts[place];
-    return account?.owner === TOKEN_PROGRAM && (decodeTokenAccount(account.data)?.amount ?? 0n) > 0n;
-  });
+  return intents.filter((_intent, place) => (tokenIn(accounts[place])?.amount ?? 0n) > 0n);
 }
 
 /** Sends the vault of an ended escrow to the refund wallet. It is an effect, and safe to repeat. */
@@ -106,14 +96,11 @@ async function sweepLate(ports: FlightsPorts, escrows: Escrows, intent: IntentRo
   }
   // Ids of 0.1 name no refund owner: without the state account, the vault's money cannot be moved.
   const text = `Money was sent to the vault of ${intent_id}, whose escrow does not exist.`;
-  const message = page('vault_without_escrow', intent_id, { intentId: intent_id, text, fields: { intent_id, vault } });
-  await ports.store.transaction().execute((tx) => ports.outbox.enqueue(tx, message));
+  const fields = { intent_id, vault };
+  await pageAlone(ports, 'vault_without_escrow', intent_id, { intentId: intent_id, text, fields });
 }
 
-/**
- * Purges personal data: passengers, mails, words of a refund request. Intent and order stay, without names.
- * @returns null when it is done, else when to look again (epoch ms)
- */
+/** Purges passengers, mails and refund requests' words. @returns when to look again (epoch ms); null: done */
 async function purge(ports: FlightsPorts, intent: IntentRow): Promise<number | null> {
   const { store } = ports;
   const { intent_id } = intent;

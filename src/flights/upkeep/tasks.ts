@@ -4,18 +4,16 @@ import { isProblem } from '../../kernel/problems.ts';
 import type { FlightsPorts, IntentRow, UpkeepTask } from '../base/index.ts';
 import { farthestMs } from '../bookings/index.ts';
 
+export const MOST_AT_ONCE = 50;
+
 export type Due = IntentRow & { readonly ended_at_ms: number };
 
 /** Takes due tasks with their intents, put ahead first: a failing one comes again, and one process takes each. */
-export async function takeTasks(
-  { store, clock, options }: FlightsPorts,
-  task: UpkeepTask,
-  { most, againMs = DAY_MS }: { readonly most: number; readonly againMs?: number },
-): Promise<Due[]> {
+async function takeTasks({ store, clock, options }: FlightsPorts, task: UpkeepTask, most: number, againMs: number) {
   const nowMs = clock.now();
   // Further ahead than any task is put: the clock was set back since.
   const isDue = sql<SqlBool>`(due_at_ms <= ${nowMs} or due_at_ms > ${nowMs + farthestMs(task, options)})`;
-  return store.transaction().execute(async (tx) => {
+  return store.transaction().execute(async (tx): Promise<Due[]> => {
     const rows = await tx
       .selectFrom('upkeep')
       .innerJoin('intents', 'intents.intent_id', 'upkeep.intent_id')
@@ -43,18 +41,19 @@ export async function takeTasks(
   });
 }
 
-/** Works on each task. A failing one keeps no other from its turn; it is due again later. */
+/** Works on due tasks (of them, those `among` picks). A failing one holds up no other. @returns how many were due */
 export async function eachTask(
-  { log }: FlightsPorts,
-  intents: readonly Due[],
+  ports: FlightsPorts,
   task: UpkeepTask,
   work: (intent: Due) => Promise<unknown>,
+  { most = MOST_AT_ONCE, againMs = DAY_MS, among = async (due: readonly Due[]) => due } = {},
 ): Promise<number> {
-  for (const intent of intents) {
+  const taken = await takeTasks(ports, task, most, againMs);
+  for (const intent of taken.length === 0 ? [] : await among(taken)) {
     try {
       await work(intent);
     } catch (error) {
-      log('warn', 'upkeep_put_off', {
+      ports.log('warn', 'upkeep_put_off', {
         intent_id: intent.intent_id,
         task,
         error_code: isProblem(error) ? error.code : 'unexpected',
@@ -62,7 +61,7 @@ export async function eachTask(
       });
     }
   }
-  return intents.length;
+  return taken.length;
 }
 
 export const putOff = ({ store }: FlightsPorts, { intent_id }: IntentRow, task: UpkeepTask, dueAtMs: number) =>
