@@ -72,7 +72,7 @@ export async function lateTicket(
   booking: BookingRow,
   intent: IntentRow,
   fence: () => Promise<void>,
-): Promise<Next | null> {
+): Promise<Next<'ticketing' | 'stuck'> | null> {
   const byPerson = booking.refund_reason === NOT_TICKETED;
   const last = await lastOrderEffect(ports.store, intent.intent_id);
   if (!byPerson && last !== undefined && last.state !== 'failed') return null;
@@ -97,7 +97,7 @@ export async function lateTicket(
 }
 
 /** The money stays where it is, and a person decides in the end. */
-function askedAgain({ attempts }: BookingRow, why: string): Next {
+function askedAgain({ attempts }: BookingRow, why: string): Next<'stuck'> {
   if (attempts >= MOST_QUESTIONS) return stuck(why);
   throw problem('provider_failed');
 }

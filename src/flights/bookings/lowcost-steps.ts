@@ -6,13 +6,13 @@ import { type PollPolicy, pollPauseMs } from '../../store/index.ts';
 import type { BookingRow, IntentRow } from '../base/index.ts';
 import { contentOf, flightOf, orderIdOf } from '../offers/index.ts';
 import { openPassengers } from './identity.ts';
-import type { Next, StepTools } from './machine.ts';
+import type { Next, NextOf, Step, StepTools } from './machine.ts';
 import { isTooLateToOrder, isTooLateToWait, MOST_QUESTIONS, refund, retryOrRefund, stuck } from './machine.ts';
 import { purchaseOrder } from './order-record.ts';
 
-interface Tools extends StepTools {
+export interface LowcostTools extends StepTools {
   readonly fulfiller: Fulfiller;
-  afterOrder(tools: StepTools, intent: IntentRow, order: ProviderOrder): Promise<Next>;
+  afterOrder(tools: StepTools, intent: IntentRow, order: ProviderOrder): Promise<NextOf<'ordering'>>;
 }
 
 const CONFIRMATION_POLL: PollPolicy = { leastMs: 1_000, mostMs: 60_000 };
@@ -40,11 +40,10 @@ class Ended extends Error {
  */
 
 /** Leaves the recheck to the till, which must ask for the escrowed price. */
-export async function queued(tools: Tools, _booking: BookingRow, intent: IntentRow): Promise<Next> {
-  return isTooLateToOrder(tools, intent) ? refund('deadline_passed') : { to: 'ordering' };
-}
+export const queued: Step<'queued', LowcostTools> = async (tools, _booking, intent) =>
+  isTooLateToOrder(tools, intent) ? refund('deadline_passed') : { to: 'ordering' };
 
-export async function ordering(tools: Tools, booking: BookingRow, intent: IntentRow): Promise<Next> {
+export async function ordering(tools: LowcostTools, booking: BookingRow, intent: IntentRow) {
   const { effects } = tools.ports;
   const begun = await effects.standing('airline_order', intent.intent_id);
   if (begun === 'none' && isTooLateToOrder(tools, intent)) return refund('deadline_passed');
@@ -65,7 +64,11 @@ export async function ordering(tools: Tools, booking: BookingRow, intent: Intent
   return after(tools, booking, intent, outcome);
 }
 
-const buy = ({ ports, claims, fulfiller }: Tools, booking: BookingRow, intent: IntentRow): Promise<BookOutcome> =>
+const buy = (
+  { ports, claims, fulfiller }: LowcostTools,
+  booking: BookingRow,
+  intent: IntentRow,
+): Promise<BookOutcome> =>
   ports.effects.airline<BookOutcome>({
     subject: intent.intent_id,
     reference: intent.intent_id,
@@ -90,16 +93,21 @@ const buy = ({ ports, claims, fulfiller }: Tools, booking: BookingRow, intent: I
     fence: () => claims.hold(booking),
   });
 
-export async function ticketing(tools: Tools, booking: BookingRow, intent: IntentRow): Promise<Next> {
+export async function ticketing(tools: LowcostTools, booking: BookingRow, intent: IntentRow) {
   const outcome = await tools.fulfiller.find(intent.intent_id);
   // A purchase under way can't vanish: its outcome is unknown.
   return outcome ? after(tools, booking, intent, outcome) : stuck('outcome_unknown');
 }
 
-async function after(tools: Tools, booking: BookingRow, intent: IntentRow, outcome: BookOutcome): Promise<Next> {
+async function after(
+  tools: LowcostTools,
+  booking: BookingRow,
+  intent: IntentRow,
+  outcome: BookOutcome,
+): Promise<NextOf<'ordering'>> {
   if (boughtNothing(outcome)) return nothingBought(tools, intent, outcome);
   const known = { provider_order_id: orderIdOf(intent.intent_id) };
-  const held = (why: string): Next => ({ to: 'stuck', change: { ...known, last_error: why } });
+  const held = (why: string): Next<'stuck'> => ({ to: 'stuck', change: { ...known, last_error: why } });
   if (outcome.kind === 'payment_pressed_no_confirmation') return held(outcome.kind);
   if (outcome.kind === 'pending') {
     if (isTooLateToWait(tools, intent)) return held('confirmation_never_came');
@@ -111,7 +119,7 @@ async function after(tools: Tools, booking: BookingRow, intent: IntentRow, outco
   return tools.afterOrder(tools, intent, purchaseOrder(intent, outcome));
 }
 
-function nothingBought({ ports }: Tools, intent: IntentRow, outcome: NothingBought): Next {
+function nothingBought({ ports }: LowcostTools, intent: IntentRow, outcome: NothingBought) {
   ports.log('warn', 'lowcost_not_bought', {
     intent_id: intent.intent_id,
     outcome: outcome.kind,

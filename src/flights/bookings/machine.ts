@@ -87,8 +87,8 @@ export function mayMove(from: BookingState, to: BookingState, by: Mover): boolea
 /** Takes the place of a payment key in bookings that no customer paid for. */
 export const NO_PAYMENT = 'none';
 
-export interface Move {
-  readonly to: BookingState;
+export interface Move<To extends BookingState = BookingState> {
+  readonly to: To;
   readonly change?:
     | Partial<Pick<BookingRow, 'provider_order_id' | 'refund_reason' | 'requested_at_ms' | 'due_at_ms' | 'last_error'>>
     | undefined;
@@ -190,16 +190,21 @@ const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   retry: { firstMs: 250, factor: 2, mostMs: 60_000, jitter: 'none', tellAfter: 24, giveUp: { after: 'never' } },
 };
 
-/** Unknown errors stop after so many failures instead of coming back for ever. */
+/** Unknown errors stop after so many failures instead of being retried without end. */
 export const MOST_FAULTS = 24;
 
 /** The outcome of a step: the next state of the booking, and what its intent shows from then on. */
-export interface Next extends Move {
+export interface Next<To extends BookingState = BookingState> extends Move<To> {
   readonly intent?: Partial<Omit<IntentRow, 'intent_id'>> | undefined;
   readonly also?: Written | undefined;
 }
 
-export const stuck = (why: string): Next => ({ to: 'stuck', change: { last_error: why } });
+/** The outcomes that the table allows a state: each with work may get stuck. */
+export type NextOf<State extends WorkState> = Next<
+  (keyof (typeof BOOKING_STATES)[State]['to'] & BookingState) | 'stuck'
+>;
+
+export const stuck = (why: string): Next<'stuck'> => ({ to: 'stuck', change: { last_error: why } });
 
 /** Paid bookings come first: closing an unpaid escrow can wait. */
 const PAID_FIRST = [sql<SqlBool>`payment_key <> ${NO_PAYMENT}`, sql<SqlBool>`1 = 1`];
@@ -272,7 +277,11 @@ export interface StepTools {
 }
 
 /** A step, repeatable after any crash; it refunds only where certainly no ticket exists. null: it wrote by itself. */
-export type Step = (tools: StepTools, booking: BookingRow, intent: IntentRow) => Promise<Next | null>;
+export type Step<State extends WorkState, Tools = StepTools> = (
+  tools: Tools,
+  booking: BookingRow,
+  intent: IntentRow,
+) => Promise<NextOf<State> | null>;
 
 /** Time kept before `refund_after` for an airline step to end, and for a capture to land. */
 const AIRLINE_STEP_MS = 10 * 60_000;
@@ -284,9 +293,9 @@ export const MOST_QUESTIONS = 24;
 /** The reason of a refund after an operator heard from the airline that there is no ticket. */
 export const NOT_TICKETED = 'not_ticketed';
 
-export const refund = (reason: string): Next => ({ to: 'refunding', change: { refund_reason: reason } });
+export const refund = (reason: string): Next<'refunding'> => ({ to: 'refunding', change: { refund_reason: reason } });
 
-export function retryOrRefund(booking: BookingRow, error: unknown): Next {
+export function retryOrRefund(booking: BookingRow, error: unknown): Next<'refunding'> {
   const passing = isProblem(error, 'upstream_rate_limited', 'provider_failed');
   if (!passing || booking.attempts < MOST_TRIES) throw error;
   return refund(error.code);

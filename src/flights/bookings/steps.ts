@@ -10,7 +10,8 @@ import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
 import { openPassengers } from './identity.ts';
-import type { Claims, Next, Step, StepTools, WorkState } from './machine.ts';
+import type { LowcostTools } from './lowcost-steps.ts';
+import type { Claims, Next, NextOf, Step, StepTools, WorkState } from './machine.ts';
 import {
   CAPTURE_RESERVE_MS,
   createClaims,
@@ -36,7 +37,7 @@ const BALANCE_LOW = 'provider_balance_low';
 /** How long an order waits for a refill of that balance before it is tried again. */
 const REFILL_S = 300;
 
-/** A slow ticket is asked for every few seconds, not twice a second for hours. */
+/** Asks for a slow ticket every few seconds, not twice a second for hours. */
 const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };
 
 /** Answers of the airline that end an order which was not made. */
@@ -44,8 +45,8 @@ const GONE = ['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_re
 /** Answers that say for certain that the airline ordered nothing. */
 const REFUSALS = [...GONE, 'upstream_rate_limited'] as const;
 
-/** The payment's process may have died: the settlement journal knows what became of the money. */
-const settling: Step = async ({ ports, escrows }, booking, intent) => {
+/** The payment's process may have died: the settlement journal knows the fate of the money. */
+const settling: Step<'settling'> = async ({ ports, escrows }, booking, intent) => {
   const outcome = await ports.paywall.outcome(booking.payment_key);
   if (outcome === 'unknown') throw problem('payment_pending');
   if (outcome === 'failed') {
@@ -110,7 +111,7 @@ export async function queueFunded(
     });
     ports.log('info', 'booking_queued', { intent_id });
   } catch (error) {
-    // Somebody else queued it.
+    // Another process queued it.
     if (!(error instanceof LeaseLost)) throw error;
   }
   const queued = await bookingOf(store, intent_id);
@@ -118,7 +119,7 @@ export async function queueFunded(
   return instant(queued.requested_at_ms);
 }
 
-const queued: Step = async (tools, booking, intent) => {
+const queued: Step<'queued'> = async (tools, booking, intent) => {
   const { provider, clock } = tools.ports;
   if (!provider) return refund('provider_not_configured');
   if (isTooLateToOrder(tools, intent)) return tooLate(booking);
@@ -131,7 +132,7 @@ const queued: Step = async (tools, booking, intent) => {
   return { to: 'ordering' };
 };
 
-const ordering: Step = async (tools, booking, intent) => {
+const ordering: Step<'ordering'> = async (tools, booking, intent) => {
   const { provider, effects } = tools.ports;
   if (!provider) return stuck('provider_not_configured');
   const begun = await effects.standing('airline_order', intent.intent_id);
@@ -152,19 +153,19 @@ const ordering: Step = async (tools, booking, intent) => {
 };
 
 /** Only the airline's own answer gives the money back. Trouble of ours, such as a full disk, is put off like any other. */
-function afterProblem(booking: BookingRow, error: Problem): Next {
+function afterProblem(booking: BookingRow, error: Problem) {
   if (!isProblem(error, ...GONE)) return retryOrRefund(booking, error);
-  // Its balance was too low until the offer was gone: the traveller is told that.
+  // Tells the traveller that its balance was too low until the offer was gone.
   if (booking.last_error === 'operator_funds_low') return refund(BALANCE_LOW);
   return refund(error.code === 'offer_not_found' ? 'offer_unavailable' : error.code);
 }
 
 /** The escrow's time is over, and nothing was ordered. */
-const tooLate = ({ last_error }: BookingRow): Next =>
+const tooLate = ({ last_error }: BookingRow) =>
   refund(last_error === 'operator_funds_low' ? BALANCE_LOW : 'deadline_passed');
 
 /** Nothing was ordered, for certain: a refusal that may pass is tried again as a new attempt, others give the money back. */
-function afterRefusal(booking: BookingRow, refusal: OrderRefused): Next {
+function afterRefusal(booking: BookingRow, refusal: OrderRefused) {
   // It can be filled up until the deadline, and the traveller still wants the seat.
   if (refusal.reason === BALANCE_LOW) {
     throw problem('operator_funds_low', { retryAfter: REFILL_S, cause: refusal });
@@ -191,7 +192,7 @@ const placeOrder = ({ ports, claims }: StepTools, provider: Provider, booking: B
     fence: () => claims.hold(booking),
   });
 
-async function afterOrder({ ports }: StepTools, intent: IntentRow, order: ProviderOrder): Promise<Next> {
+async function afterOrder({ ports }: StepTools, intent: IntentRow, order: ProviderOrder): Promise<NextOf<'ordering'>> {
   const nowMs = ports.clock.now();
   const known = { provider_order_id: order.providerOrderId };
   if (order.status === 'failed' || order.status === 'cancelled') {
@@ -208,7 +209,7 @@ async function afterOrder({ ports }: StepTools, intent: IntentRow, order: Provid
 }
 
 /** Waits for the ticket, but not longer than the escrow does. */
-const ticketing: Step = async (tools, booking, intent) => {
+const ticketing: Step<'ticketing'> = async (tools, booking, intent) => {
   const { provider, clock } = tools.ports;
   if (!provider || booking.provider_order_id === null) return stuck('provider_not_configured');
   const giveUp = isTooLateToWait(tools, intent);
@@ -228,7 +229,7 @@ const ticketing: Step = async (tools, booking, intent) => {
 };
 
 /** A ticket exists: this is repeated until the money is captured, and never turns into a refund. */
-const capturing: Step = async ({ ports, escrows, claims, mails }, booking, intent) => {
+const capturing: Step<'capturing'> = async ({ ports, escrows, claims, mails }, booking, intent) => {
   const signature = await escrows.capture(intent, () => claims.hold(booking));
   const order = await keptOrder(ports.store, intent);
   return {
@@ -248,7 +249,7 @@ const capturing: Step = async ({ ports, escrows, claims, mails }, booking, inten
 const OVER = { active_key: null, creating_key: null } as const;
 
 /** Gives back what the vault holds. An unpaid intent keeps its status, and its escrow is closed to free the rent. */
-const refunding: Step = async (tools, booking, intent) => {
+const refunding: Step<'refunding'> = async (tools, booking, intent) => {
   const { ports, escrows, claims } = tools;
   const opened = await ports.effects.standing('open_escrow', intent.intent_id);
   const before = await escrows.read(intent);
@@ -293,7 +294,7 @@ async function refunded(
   intent: IntentRow,
   held: bigint,
   signature: string | null,
-): Promise<Next> {
+): Promise<Next<'refunded'>> {
   return {
     to: 'refunded',
     intent: {
@@ -329,25 +330,24 @@ async function tellRefundWaits(
   });
 }
 
-const FAST = { queued, ordering, ticketing };
+type LowcostSteps = typeof import('./lowcost-steps.ts');
 
 /** The lowcost tier buys in its own way; its steps are loaded for a booking of it. */
 const byTier =
-  (step: keyof typeof FAST): Step =>
+  <State extends WorkState>(fast: Step<State>, slow: (steps: LowcostSteps) => Step<State, LowcostTools>): Step<State> =>
   async (tools, booking, intent) => {
-    if (!isLowcost(intent.offer_id)) return FAST[step](tools, booking, intent);
+    if (!isLowcost(intent.offer_id)) return fast(tools, booking, intent);
     const { lowcost } = tools.ports;
     if (!lowcost) return stuck('provider_not_configured');
-    const steps = await import('./lowcost-steps.ts');
-    return steps[step]({ ...tools, fulfiller: lowcost, afterOrder }, booking, intent);
+    return slow(await import('./lowcost-steps.ts'))({ ...tools, fulfiller: lowcost, afterOrder }, booking, intent);
   };
 
 /** The step of each state: recheck -> order -> ticket -> capture -> booked, or refunding -> refunded. */
-export const STEPS: Readonly<Record<WorkState, Step>> = {
+export const STEPS: { readonly [State in WorkState]: Step<State> } = {
   settling,
-  queued: byTier('queued'),
-  ordering: byTier('ordering'),
-  ticketing: byTier('ticketing'),
+  queued: byTier(queued, (steps) => steps.queued),
+  ordering: byTier(ordering, (steps) => steps.ordering),
+  ticketing: byTier(ticketing, (steps) => steps.ticketing),
   capturing,
   refunding,
 };
