@@ -85,7 +85,7 @@ export async function claimLateMoney(
 }
 
 /**
- * Sends an escrow's money to its refund owner, whoever claims: all of it after `refund_after`, late money at any time.
+ * Sends an escrow's money to its refund owner for any claimer: all of it after `refund_after`, late money at any time.
  * `signer` pays the fee, and the rent of a missing token account. The chain lets it happen once: repeat after a
  * failure.
  * @throws Problem `refund_not_due`, `nothing_to_claim`, `insufficient_funds` (SOL), all before anything is sent

@@ -173,7 +173,7 @@ export const flightsMigrations = {
 
   locks: ['create index intents_locks on intents (funding_wallet, expires_at_ms) where active_key is not null'],
 
-  /** Each order that a list of requests and of unfinished work is read in, by what it is asked for. */
+  /** The orders in which lists of requests and of unfinished work are read, by their filters. */
   lists: [
     // Few beside those that wait to be decided. An index that begins with the state would be taken for those, too.
     `create index refund_requests_granted_age on refund_requests (requested_at_ms, request_id)

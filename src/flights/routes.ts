@@ -309,7 +309,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'booking_disabled',
         'escrow_program_changed',
         'provider_not_configured',
-        // The cluster is read before money is asked for.
+        // Reads the cluster before it names a price.
         'cluster_failed',
         ...UPSTREAM,
       ],

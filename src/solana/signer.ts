@@ -1,11 +1,6 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import {
-  type Address,
-  getAddressDecoder,
-  type MessagePartialSigner,
-  type SignatureBytes,
-  type TransactionPartialSigner,
-} from '@solana/kit';
+import type { Address, MessagePartialSigner, SignatureBytes, TransactionPartialSigner } from '@solana/kit';
+import { getAddressDecoder } from '@solana/kit';
 
 /** A wallet: kit's two partial signers, and a synchronous one. */
 export interface Signer extends TransactionPartialSigner, MessagePartialSigner {

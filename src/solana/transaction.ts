@@ -1,19 +1,14 @@
+import type { AccountRole, Address, Blockhash, Instruction, Signature, SignatureBytes } from '@solana/kit';
 import {
-  type AccountRole,
-  type Address,
   appendTransactionMessageInstructions,
-  type Blockhash,
   compileTransaction,
   createTransactionMessage,
   getBase58Decoder,
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   getTransactionEncoder,
-  type Instruction,
   isSignature,
   isWritableRole,
-  type Signature,
-  type SignatureBytes,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';

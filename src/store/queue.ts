@@ -1,20 +1,7 @@
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
-import {
-  type Change,
-  checkHeld,
-  type LeasedTables,
-  LeaseLost,
-  type LeasePorts,
-  type LeaseTerms,
-  leaseIsOver,
-  leaseTime,
-  type RowOf,
-  takeRow,
-  unlessLost,
-  whileHeld,
-  writeRow,
-} from './leases.ts';
+import type { Change, LeasedTables, LeasePorts, LeaseTerms, RowOf } from './leases.ts';
+import { checkHeld, LeaseLost, leaseIsOver, leaseTime, takeRow, unlessLost, whileHeld, writeRow } from './leases.ts';
 import { checkRetryPolicy, isGivenUp, type RetryPolicy, retryDelayMs } from './retry.ts';
 
 /** Rows of work and their due times, with a partial index over open rows, so that other rows cost nothing. */

@@ -17,15 +17,8 @@ import {
   writeBuffer,
 } from '../../solana/index.ts';
 import { type InspectedProgram, inspectProgram, isShippedAt } from './inspect.ts';
-import {
-  CHUNK,
-  type Deployment,
-  type DeploymentPlan,
-  missingChunks,
-  planDeployment,
-  requireFunds,
-  UNITS,
-} from './plan.ts';
+import type { Deployment, DeploymentPlan } from './plan.ts';
+import { CHUNK, missingChunks, planDeployment, requireFunds, UNITS } from './plan.ts';
 
 export interface DeploymentPorts {
   readonly cluster: Cluster;

@@ -2,15 +2,8 @@ import { type Insertable, type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
-import {
-  type BookingRow,
-  changeIntent,
-  type FlightsPorts,
-  type IntentRow,
-  type IntentTable,
-  type Store,
-  type Tx,
-} from '../base/index.ts';
+import type { BookingRow, FlightsPorts, IntentRow, IntentTable, Store, Tx } from '../base/index.ts';
+import { changeIntent } from '../base/index.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**

@@ -28,7 +28,7 @@ const LOCKS_LEFT = 50n;
 const LOOK_EVERY_MS = 15_000;
 const RETRY_S = 60;
 
-/** `isPaid`: the ticket is paid for, or asking about it pages nobody. `except`: the intent whose ticket it is. */
+/** `isPaid`: the ticket is paid for; asking about others pages no operator. `except`: the intent of the ticket. */
 interface Ticket {
   readonly isPaid?: boolean;
   readonly except?: string;
@@ -80,7 +80,7 @@ export function createFunds(ports: FlightsPorts) {
 
     checkBalance,
 
-    /** `ticket`: micro-dollars. A silent cluster lets prices be asked for. @throws Problem `operator_funds_low` */
+    /** `ticket`: micro-dollars. A silent cluster refuses no price. @throws Problem `operator_funds_low` */
     async check(ticket = 0n, isPaid = false): Promise<void> {
       await checkBalance(ticket, { isPaid });
       const found = await unlessSilent(short(), () => []);
@@ -299,7 +299,7 @@ function tellBalance(ports: FlightsPorts, short: ShortBalance): Promise<void> {
   });
 }
 
-/** Makes room for the next page once the balance has grown; an expensive offer that is no longer asked for does not. */
+/** Makes room for the next page once the balance has grown, not when an expensive offer loses its customer. */
 async function forgetBalance({ store, log }: FlightsPorts, holds: bigint): Promise<void> {
   const mark = await store.selectFrom('meta').select('value').where('key', '=', BALANCE_MARK).executeTakeFirst();
   if (!mark || BigInt(mark.value) >= holds) return;

@@ -36,7 +36,7 @@ export async function keepOrder(
 ): Promise<void> {
   const orderId = ids.next('ord');
   const nowMs = clock.now();
-  // The airline can be asked for it again until the booking's end is on the disk.
+  // The airline shows it again until the booking's end is on the disk.
   await regained(on)
     .insertInto('orders')
     .values({

@@ -81,7 +81,7 @@ export async function cancelledByNow(ports: ChangePorts, intentId: string): Prom
 
 type ChangePorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'>;
 
-/** Writes the airline's order as it is now, with the notices of a change in one transaction: each is told once. */
+/** Writes the airline's order as it is now, with the notices of a change in one transaction, so that each is sent once. */
 export async function keepCurrent(ports: ChangePorts, order: KeptOrder, fresh: ProviderOrder): Promise<Order> {
   const { store, clock } = ports;
   const kept = JSON.parse(order.document) as Order;
@@ -118,7 +118,7 @@ const withKnownTickets = (kept: Order, next: Order): Order =>
         documents: next.documents.length === 0 ? kept.documents : next.documents,
       };
 
-/** null: nothing that a traveller has to know. A cancellation that we asked for is no change of the airline's. */
+/** null: nothing that a traveller has to know. A cancellation by our request is no change of the airline's. */
 async function changeOf(store: Store, intentId: string, kept: Order, next: Order) {
   const isOver = next.status === 'cancelled';
   if (isOver !== (kept.status === 'cancelled')) {
@@ -130,7 +130,7 @@ async function changeOf(store: Store, intentId: string, kept: Order, next: Order
   return ticketsOf(kept) === ticketsOf(next) ? null : 'tickets';
 }
 
-/** True if a cancellation of ours may have been made, or an operator was asked for one; failed ones end nothing. */
+/** True if a cancellation of ours may have been made, or an operator owes one; failed ones end nothing. */
 async function isOurs(store: Store, intentId: string): Promise<boolean> {
   if (await liveAttempt(store, 'airline_cancel', intentId)) return true;
   const byHand = await store

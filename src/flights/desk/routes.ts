@@ -130,7 +130,7 @@ export const deskRoutes: RouteTable<Desk> = {
         'plan_changed',
         'treasury_insufficient',
         'cluster_failed',
-        // The airline's quote is asked for.
+        // Asks the airline for its quote.
         'provider_failed',
         'upstream_rate_limited',
       ],

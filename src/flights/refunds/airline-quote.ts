@@ -72,7 +72,7 @@ export async function agreedQuote(ports: FlightsPorts, row: RefundRequestRow, re
   throw planChanged({ airline_quote: await freshQuote(ports, row) });
 }
 
-/** A cancellation that was sent may have taken its quote: no other quote is asked for. */
+/** A cancellation that was sent may have taken its quote: ask for no other. */
 const isBegun = async ({ effects }: FlightsPorts, { intent_id }: RefundRequestRow): Promise<boolean> =>
   (await effects.standing('airline_cancel', intent_id)) !== 'none';
 

@@ -47,7 +47,7 @@ export function createRefundPayouts(ports: FlightsPorts) {
   };
 }
 
-/** The request's own process may have died: the settlement journal knows what became of its money. */
+/** The request's own process may have died: the settlement journal knows the fate of its money. */
 async function settle(ports: FlightsPorts, row: RefundRequestRow): Promise<void> {
   const outcome = await ports.paywall.outcome(row.payment_key);
   if (outcome === 'unknown') throw problem('payment_pending');

@@ -19,7 +19,7 @@ interface PayOut {
   readonly agreed?: Agreed | undefined;
 }
 
-/** A pay-out leaves an account of one byte on chain for ever, where only the authority can make one. */
+/** A pay-out leaves an account of one byte on chain, where only the authority can make one. */
 const MARKER_BYTES = 1;
 /** Our clock and the cluster's may differ a little. */
 const SLACK_S = 60;

@@ -4,7 +4,7 @@ import { type FlightsPorts, pageWhile } from '../base/index.ts';
 import { createStepRunner, type Escrows, type Funds, finishCreation, retire, watchProgram } from '../bookings/index.ts';
 import { createAffiliateCredit, loadRefundPayouts, refundsDueAtMs } from '../refunds/index.ts';
 
-/** How long a creation is left to its own request before the worker asks what became of its payment. */
+/** How long a creation is left to its own request before the worker asks about its payment. */
 const CREATION_GRACE_MS = 15_000;
 const MOST_STEPS = 200;
 const MOST_INTENTS = 20;

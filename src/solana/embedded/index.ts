@@ -7,14 +7,7 @@ export { changedBy, type LandedTransaction, transactionOf } from './ledger-trans
 export * from './meta.ts';
 export { decodeNonce } from './nonce.ts';
 export { type EmbeddedCluster, openEmbeddedCluster } from './open.ts';
-export {
-  decodeLookupTable,
-  isWritable,
-  LOOKUP_TABLE_PROGRAM,
-  type ParsedTransaction,
-  parseMessage,
-  parseTransaction,
-} from './parse.ts';
+export * from './parse.ts';
 export { epochOf, SLOT_MS, SLOTS_PER_EPOCH } from './slot-clock.ts';
 
 export const loadEmbeddedInspect = () => import('./inspect.ts');

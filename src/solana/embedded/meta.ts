@@ -1,11 +1,6 @@
 import type { Address } from '@solana/kit';
-import {
-  type ChainAccount,
-  COMPUTE_BUDGET_PROGRAM,
-  LAMPORTS_PER_SIGNATURE,
-  SYSTEM_PROGRAM,
-  UPGRADEABLE_LOADER,
-} from '../cluster.ts';
+import type { ChainAccount } from '../cluster.ts';
+import { COMPUTE_BUDGET_PROGRAM, LAMPORTS_PER_SIGNATURE, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../cluster.ts';
 import { MEMO_PROGRAM, mintOf, tokenAccountOf, viewOf } from '../token.ts';
 import type { LoadedAddresses, ParsedMessage } from './parse.ts';
 

@@ -1,13 +1,6 @@
 import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
-import {
-  type InnerInstructions,
-  isWritable,
-  type LandedTransaction,
-  type ParsedTransaction,
-  SYSTEM_PROGRAM,
-  type TokenBalance,
-  transactionOf,
-} from '../embedded/index.ts';
+import type { InnerInstructions, LandedTransaction, ParsedTransaction, TokenBalance } from '../embedded/index.ts';
+import { isWritable, SYSTEM_PROGRAM, transactionOf } from '../embedded/index.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, addressAt, MEMO_PROGRAM, TOKEN_PROGRAM, viewOf } from '../token.ts';
 import { uiAmount } from './encode-account.ts';
 

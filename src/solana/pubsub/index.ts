@@ -3,27 +3,10 @@ import { type Log, silentLog } from '../../kernel/log.ts';
 import { storageFields } from '../../store/index.ts';
 import { type ChainAccount, SYSTEM_PROGRAM } from '../cluster.ts';
 import { changedBy, type EmbeddedLedger, type LandedTransaction } from '../embedded/index.ts';
-import {
-  type AccountConfig,
-  type Call,
-  createTurns,
-  encodeAccount,
-  isCall,
-  JsonRpcError,
-  parseJson,
-  type Turns,
-  toJson,
-  type WrittenJson,
-  written,
-} from '../json-rpc/index.ts';
-import {
-  createSubscriptions,
-  type Peer,
-  readCall,
-  type Subscription,
-  type Subscriptions,
-  tell,
-} from './subscriptions.ts';
+import type { AccountConfig, Call, Turns, WrittenJson } from '../json-rpc/index.ts';
+import { createTurns, encodeAccount, isCall, JsonRpcError, parseJson, toJson, written } from '../json-rpc/index.ts';
+import type { Peer, Subscription, Subscriptions } from './subscriptions.ts';
+import { createSubscriptions, readCall, tell } from './subscriptions.ts';
 
 export type { Peer } from './subscriptions.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import type { AccountConfig, Method, WrittenJson } from '../json-rpc/index.ts';
 import {
-  type AccountConfig,
   accountConfig,
   accountEncoding,
   addressParam,
@@ -8,13 +8,11 @@ import {
   dataSlice,
   invalidParams,
   JsonRpcError,
-  type Method,
   matcherOf,
   method,
   programFilters,
   signatureParam,
   toJson,
-  type WrittenJson,
 } from '../json-rpc/index.ts';
 
 type Kind = 'slot' | 'root' | 'slotsUpdates' | 'signature' | 'account' | 'program' | 'logs';

@@ -15,14 +15,8 @@ import {
   type Trace,
   usdcMintOf,
 } from '../cluster.ts';
-import {
-  type ClusterSettings,
-  checkMint,
-  nameOf,
-  networkHeldTo,
-  networkOfGenesis,
-  rpcUrl,
-} from '../cluster-settings.ts';
+import type { ClusterSettings } from '../cluster-settings.ts';
+import { checkMint, nameOf, networkHeldTo, networkOfGenesis, rpcUrl } from '../cluster-settings.ts';
 import { tokenBalanceIn } from '../token.ts';
 import { memoStands } from '../transaction.ts';
 import {

@@ -1,13 +1,5 @@
-import {
-  DeleteQueryNode,
-  InsertQueryNode,
-  type Kysely,
-  type KyselyPlugin,
-  type QueryExecutorProvider,
-  RawNode,
-  sql,
-  UpdateQueryNode,
-} from 'kysely';
+import type { Kysely, KyselyPlugin, QueryExecutorProvider } from 'kysely';
+import { DeleteQueryNode, InsertQueryNode, RawNode, sql, UpdateQueryNode } from 'kysely';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { type AppliedStep, appliedSteps, FORMER_STEPS, type Migration, STEPS } from './applied-steps.ts';
 

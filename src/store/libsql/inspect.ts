@@ -1,12 +1,6 @@
 import { statSync } from 'node:fs';
-import {
-  type AppliedStep,
-  type AppliedSteps,
-  appliedSteps,
-  FORMER_STEPS,
-  type Migration,
-  STEPS,
-} from '../base/index.ts';
+import type { AppliedStep, AppliedSteps, Migration } from '../base/index.ts';
+import { appliedSteps, FORMER_STEPS, STEPS } from '../base/index.ts';
 import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 

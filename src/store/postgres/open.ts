@@ -1,13 +1,5 @@
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  Kysely,
-  PostgresDialect,
-  type PostgresDialectConfig,
-  PostgresDriver,
-  type PostgresPool,
-  type PostgresPoolClient,
-} from 'kysely';
+import type { DatabaseConnection, PostgresDialectConfig, PostgresPool, PostgresPoolClient } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
 import type { Pool } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
