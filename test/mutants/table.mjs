@@ -98,7 +98,7 @@ export const MUTANTS = [
     'flights',
     'moveBooking',
     { leaves: 'fence' },
-    'flights/base/booking-states',
+    'flights/bookings/machine',
   ),
   m(
     'the money goes back while the airline shows an order',
