@@ -1,3 +1,4 @@
+import { InsertQueryNode, type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
@@ -93,6 +94,33 @@ test('what one operator says of a case that another has claimed is not taken, an
   expect((await ask(path, cancelled)).status).toBe(200);
   expect(await ended.execute()).toHaveLength(1);
 });
+
+test('a cancellation that begins while an operator records one refuses the record, and nothing is paid', async () => {
+  const { world, ask } = desk;
+  const made = await desk.requested();
+  await world.cluster.airdropUsdc(world.treasury.address, PAYOUT);
+  world.airline.script.before = { cancel: () => Promise.reject(problem('provider_failed')) };
+  await ask(`/refund-requests/${made.intent_id}/approve`, {});
+  await world.work(3_600_000);
+  world.airline.end(made.intent_id);
+  const before = await world.sums(made);
+  const path = `/stuck/${made.intent_id}`;
+  const { call } = world.service((ports) => ({ ...ports, store: ports.store.withPlugin(SLOWER) }));
+  const refused = await ask(`${path}/resolve`, { decision: 'cancelled' }, call);
+  expect(codeOf(refused)).toEqual([409, 'stuck_already_resolved']);
+  expect((await world.sums(made)).refund).toBe(before.refund);
+  expect((await ask<StuckItem>(path)).body).toMatchObject({ is_stuck: true, state: 'stuck', decided: null });
+  expect((await ask(`${path}/resolve`, { decision: 'cancelled' })).status).toBe(200);
+});
+
+/** Writes no attempt, as the unique key of living ones does for the slower of two processes. */
+const SLOWER: KyselyPlugin = {
+  transformQuery: ({ node }) =>
+    InsertQueryNode.is(node) && node.into?.table.identifier.name === 'effects'
+      ? sql`select effect_id from effects where 1 = 0`.toOperationNode()
+      : node,
+  transformResult: async ({ result }) => result,
+};
 
 describe('a refund that an operator says is cancelled, while the airline is silent,', () => {
   /** @param answersFrom the number of the question after the decision from which on the airline answers again */
