@@ -86,7 +86,7 @@ export async function checkPriceHolds(
   if (ticketTotal(live.offer) !== expected) throw repriced(expected, live.offer.total_amount_decimal);
 }
 
-export const repriced = (expected: bigint, current: string): Problem =>
+const repriced = (expected: bigint, current: string): Problem =>
   problem('offer_repriced', {
     detail: { expected_ticket_amount: formatUsdc(expected), current_ticket_amount: formatUsdc(parseUsdc(current)) },
   });

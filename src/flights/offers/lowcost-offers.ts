@@ -6,7 +6,6 @@ import type { PaidCall } from '../../payments/index.ts';
 import type { FareMenu, MenuFare, Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
 import type { Asked, FareMenuTable, FlightsPorts, IntentRow, Tiers } from '../base/index.ts';
 import { checkOpen, instantOrNull, toTreasury } from '../base/index.ts';
-import { repriced } from './live-offer.ts';
 import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
@@ -125,8 +124,11 @@ export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promis
   if (menu?.status !== 'ready' || !isFresh(menu, ports.clock.now())) return;
   const fare = menu.fares.find((one) => one.onSale && fareKey(one) === fareKey(contentOf(intent)));
   if (!fare) throw problem('offer_unavailable');
-  const expected = BigInt(intent.amount);
-  if (parseUsdc(fare.totalAmountDecimal) !== expected) throw repriced(expected, fare.totalAmountDecimal);
+  const [expected, current] = [BigInt(intent.amount), parseUsdc(fare.totalAmountDecimal)];
+  if (current === expected) return;
+  throw problem('offer_repriced', {
+    detail: { expected_ticket_amount: formatUsdc(expected), current_ticket_amount: formatUsdc(current) },
+  });
 }
 
 /** How long a menu's fares can be locked, and a failed look is remembered (spec/flight-service.md, Limits). */
