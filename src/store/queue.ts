@@ -105,12 +105,6 @@ interface Work<Row> {
   failed(row: Row, error: unknown): Promise<void>;
 }
 
-export interface QueueRun {
-  readonly worked: number;
-  /** The next row's time (epoch ms). */
-  readonly dueAtMs: number | null;
-}
-
 const codeOf = (error: unknown): string =>
   isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
 
@@ -194,8 +188,8 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
       }
     });
 
-  /** Works on up to `most` due rows, at one small read when there are none. */
-  async function runDue(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]): Promise<QueueRun> {
+  /** Works on up to `most` due rows, at one small read when there are none. @returns the next row's time, too */
+  async function runDue(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]) {
     const all = which?.at(-1);
     for (let worked = 0; ; worked++) {
       const next = await dueAtMs(all);

@@ -228,7 +228,14 @@ interface UpkeepTable {
   created_at_ms: number;
 }
 
-interface FlightsTables {
+/** The tables of the flight service and of the rooms below it; never a partner's. */
+export interface FlightsDatabase
+  extends DeskTables,
+    BrowserTables,
+    PaymentsTables,
+    EffectsTables,
+    NotifyTables,
+    MetaTables {
   search_completions: SearchCompletionTable;
   searches: SearchTable;
   fare_menus: FareMenuTable;
@@ -243,16 +250,6 @@ interface FlightsTables {
   affiliate_payouts: AffiliatePayoutTable;
   upkeep: UpkeepTable;
 }
-
-/** The tables of the flight service and of the rooms below it; never a partner's. */
-export interface FlightsDatabase
-  extends FlightsTables,
-    DeskTables,
-    BrowserTables,
-    PaymentsTables,
-    EffectsTables,
-    NotifyTables,
-    MetaTables {}
 
 export type Store = Kysely<FlightsDatabase>;
 export type Tx = Transaction<FlightsDatabase>;

@@ -1,8 +1,8 @@
-import { type Insertable, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
-import type { BookingRow, FlightsPorts, IntentRow, IntentTable, Store, Tx } from '../base/index.ts';
+import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
 import { changeIntent } from '../base/index.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
@@ -41,18 +41,15 @@ export async function holdOrDrop<Holder>(place: Place<Holder>, mostDrops = 1): P
   }
 }
 
-/** Null columns and those with a default are left out. */
-export type NewIntent = Insertable<IntentTable> & Pick<IntentRow, 'active_key' | 'creating_key'>;
-
 /** Why a creation cannot begin: another intent, or too many creations under way. */
 export type Taken =
   | { readonly by: 'pair' | 'payer'; readonly holder: IntentRow }
   | { readonly by: 'others'; readonly holder?: undefined };
 
 /** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled` */
-export const insertUnlessTaken = (ports: FlightsPorts, row: NewIntent) => {
+export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
   const { store, clock, options } = ports;
-  return store.transaction().execute(async (tx): Promise<Taken | { readonly by: null; readonly row: IntentRow }> => {
+  return store.transaction().execute(async (tx) => {
     const holder = await intentOnPair(tx, row.active_key);
     if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return { by: 'pair', holder };
     const taken = await takenBy(tx, row, options.mostUnpaidCreations);
@@ -61,10 +58,8 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: NewIntent) => {
     await checkDay(tx, ports, BigInt(row.amount), row.active_key);
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
     // Its escrow's effect and its payment reach the disk before they are sent, and this row with them.
-    return {
-      by: null,
-      row: await regained(tx).insertInto('intents').values(row).returningAll().executeTakeFirstOrThrow(),
-    };
+    await regained(tx).insertInto('intents').values(row).execute();
+    return null;
   });
 };
 
@@ -72,7 +67,7 @@ export const intentOnPair = (on: Store, activeKey: string | null) =>
   on.selectFrom('intents').selectAll().where('active_key', '=', activeKey).executeTakeFirst();
 
 /** Whether the payer and the bound leave no room for a creation; null when they do. */
-async function takenBy(tx: Tx, { creating_key }: NewIntent, most: number): Promise<Taken | null> {
+async function takenBy(tx: Tx, { creating_key }: IntentRow, most: number): Promise<Taken | null> {
   const underWay = await tx
     .selectFrom('intents')
     .selectAll()

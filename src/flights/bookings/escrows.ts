@@ -45,7 +45,18 @@ export function createEscrows(ports: EscrowPorts) {
         instructions: async ({ captureInstructions }) => captureInstructions(await parties(ports, intent)),
       }),
 
-    refund: (intent: IntentRow, fence: Fence, { closes = false } = {}) => refund(ports, intent, fence, closes),
+    /** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
+    refund: (intent: IntentRow, fence: Fence, { closes = false } = {}) =>
+      act(ports, intent, 'refund', {
+        fence,
+        already: () => hasEnded(ports, intent, 'refunded', closes),
+        async instructions({ refundInstructions }) {
+          const all = await parties(ports, intent);
+          if (all.observed.held > 0n) checkRefundAccount(intent, all);
+          const wasPaid = all.observed.held >= BigInt(intent.amount);
+          return refundInstructions({ ...all, closes: closes && !wasPaid });
+        },
+      }),
 
     /** Gives back the surplus, after the end everything, closing the vault. @returns false if no account can take it */
     async sweep(intent: IntentRow, fence?: Fence): Promise<boolean> {
@@ -148,19 +159,6 @@ async function open(ports: EscrowPorts, intent: IntentRow, isGone = false): Prom
       }),
   });
 }
-
-/** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
-const refund = (ports: EscrowPorts, intent: IntentRow, fence: Fence, closes: boolean): Promise<string | null> =>
-  act(ports, intent, 'refund', {
-    fence,
-    already: () => hasEnded(ports, intent, 'refunded', closes),
-    async instructions({ refundInstructions }) {
-      const all = await parties(ports, intent);
-      if (all.observed.held > 0n) checkRefundAccount(intent, all);
-      const wasPaid = all.observed.held >= BigInt(intent.amount);
-      return refundInstructions({ ...all, closes: closes && !wasPaid });
-    },
-  });
 
 /** Closes an ended escrow and a vault made again; false while open. @throws Problem `refund_account_missing` */
 async function close(ports: EscrowPorts, intent: IntentRow): Promise<boolean> {

@@ -34,7 +34,6 @@ import {
   insertUnlessTaken,
   intentOnPair,
   isShown,
-  type NewIntent,
   type Taken,
 } from './creations.ts';
 import { checkProgram, type Escrows } from './escrows.ts';
@@ -175,12 +174,9 @@ async function holdPair(
     {
       async insertUnlessHeld() {
         for (;;) {
-          const made = await insertUnlessTaken(ports, await newIntent(ports, escrows, request, payment, offer));
-          if (made.by === null) {
-            row = made.row;
-            return null;
-          }
-          if (made.by !== 'others') return made;
+          row = await newIntent(ports, escrows, request, payment, offer);
+          const taken = await insertUnlessTaken(ports, row);
+          if (taken?.by !== 'others') return taken;
           if (ports.clock.now() >= untilMs) throw problem('creations_busy', { retryAfter: 5 });
           await ports.clock.sleep(PLACE_POLL_MS);
         }
@@ -231,6 +227,22 @@ const byPayment = ({ store }: FlightsPorts, payment: Payment) =>
 const alreadyExists = (holder: IntentRow) =>
   problem('intent_already_exists', { detail: { intent_id: holder.intent_id } });
 
+const NOT_YET = {
+  credited_at_ms: null,
+  support_code_hmac: '',
+  observed_amount: 0,
+  opened_at_ms: null,
+  abandoned: 0,
+  order_id: null,
+  booking_requested_at_ms: null,
+  ticketed_at_ms: null,
+  captured_at_ms: null,
+  capture_tx_hash: null,
+  refund_reason: null,
+  refunded_at_ms: null,
+  refund_tx_hash: null,
+} as const;
+
 /** The row of an intent that a payment asks for: not shown yet, and with no code. */
 async function newIntent(
   ports: FlightsPorts,
@@ -238,7 +250,7 @@ async function newIntent(
   request: CreateIntentRequest,
   payment: Payment,
   { offer, passengerCount, saleKey }: LiveOffer,
-): Promise<NewIntent> {
+): Promise<IntentRow> {
   const { clock, ids, options } = ports;
   const refundWallet = request.refund_wallet ?? payment.payer;
   const nowMs = clock.now();
@@ -253,6 +265,7 @@ async function newIntent(
   const referral = await affiliates?.resolveReferrer(ports, request.referrer ?? '', wallets, fee, offer);
   const expiresAtMs = Math.min(Date.parse(offer.expires_at), nowMs + options.intentLifeMs);
   return {
+    ...NOT_YET,
     intent_id: intentId,
     status: 'active',
     offer_id: request.offer_id,
@@ -265,7 +278,6 @@ async function newIntent(
     referrer_wallet: referral?.wallet ?? null,
     affiliate_amount: referral ? asInteger(referral.amount) : null,
     credit_due_at_ms: referral?.creditDueAtMs ?? null,
-    support_code_hmac: '',
     escrow_address: place.address,
     vault_address: place.vault,
     mint: ports.mint,
@@ -273,7 +285,6 @@ async function newIntent(
     program_id: place.programId,
     refund_after_ms: Math.ceil((expiresAtMs + options.refundAfterMs) / 1000) * 1000,
     fee_amount: asInteger(fee),
-    observed_amount: 0,
     payment_key: payment.key,
     active_key: activeKey(payment.payer, request.offer_id),
     creating_key: creatingKey.payer(payment.payer),

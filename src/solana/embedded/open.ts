@@ -11,8 +11,7 @@ import { associatedTokenAddress, MEMO_PROGRAM, tokenBalanceIn } from '../token.t
 import { buildTransaction, memoStands, minimumRent, refused } from '../transaction.ts';
 import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
-import { openLedgerFile } from './ledger-file.ts';
-import type { LandedTransaction } from './ledger-transactions.ts';
+import { type LandedTransaction, openLedgerFile } from './ledger-file.ts';
 import { identityOf, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 
 const HISTORY_PAGE = 500;

@@ -34,17 +34,16 @@ interface TimeRow {
   ledger_ms: number;
 }
 
-interface WatchedFile {
-  readonly database: Pick<SqliteDatabase, 'prepare'>;
-  readonly changes: Changes;
-}
-
 /**
  * The ledger's time, which never goes back: after the machine's clock is set back it runs at half speed until caught
  * up. Every time is written before it is given out, so an expired transaction can never land, in any process. Losing
  * the last times to a power cut matters only with a clock set back after it: no time waits for the disk by itself.
  */
-export function openSlotClock({ database, changes }: WatchedFile, seed: Uint8Array, clock: Clock) {
+export function openSlotClock(
+  { database, changes }: { readonly database: Pick<SqliteDatabase, 'prepare'>; readonly changes: Changes },
+  seed: Uint8Array,
+  clock: Clock,
+) {
   const read = database.prepare('select genesis_ms, wall_ms, ledger_ms from ledger');
   const keep = database.prepare('update ledger set wall_ms = ?, ledger_ms = ? where ledger_ms <= ?');
   let known: { readonly row: TimeRow; readonly seen: number } | null = null;
@@ -119,16 +118,9 @@ const ENTRY_BYTES = 40;
 /** Makes the data of the moving sysvars; null for any other account. */
 export function createSysvars(clock: Pick<SlotClock, 'hash'>) {
   return (address: Address, time: LedgerTime): Uint8Array | null => {
-    switch (address) {
-      case CLOCK_SYSVAR:
-        return clockData(time);
-      case SLOT_HASHES_SYSVAR:
-        return slotHashes(clock, time.slot);
-      case RECENT_BLOCKHASHES_SYSVAR:
-        return recentBlockhashes(clock, time.slot);
-      default:
-        return null;
-    }
+    if (address === CLOCK_SYSVAR) return clockData(time);
+    if (address === SLOT_HASHES_SYSVAR) return slotHashes(clock, time.slot);
+    return address === RECENT_BLOCKHASHES_SYSVAR ? recentBlockhashes(clock, time.slot) : null;
   };
 }
 

@@ -60,9 +60,7 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
   vote: 'voteSubscribe is not offered here: this cluster has one node, and no votes',
 };
 
-type PubSubCall = { readonly end: number } | { readonly begin: Wanted; readonly asked: string };
-
-export function readCall(name: string, params: unknown): PubSubCall {
+export function readCall(name: string, params: unknown) {
   const [, kind = '', way] = /^([a-zA-Z]+)(Subscribe|Unsubscribe)$/.exec(name) ?? [];
   const read = Object.hasOwn(READ, kind) ? READ[kind as Kind] : undefined;
   if (!read) throw new JsonRpcError('method_not_found', NOT_OFFERED[kind] ?? 'Method not found');

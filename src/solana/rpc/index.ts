@@ -11,7 +11,6 @@ import {
   type HistorySince,
   type PriorityFee,
   type SignatureStatus,
-  type SolanaNetwork,
   type Trace,
   usdcMintOf,
 } from '../cluster.ts';
@@ -68,7 +67,8 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { r
   const isTaken = options.network && options.genesis === undefined && urls.length === 1;
   if (!isTaken) genesis.hash = await commonGenesis(caller, urls);
   const { hash: first } = genesis;
-  const network = heldTo(urls, first, options);
+  const network =
+    first === null && options.network ? options.network : networkHeldTo(urls[0] ?? '', first ?? '', options);
   checkMint(network, options.usdcMint ?? null);
 
   const lifetimes = createLifetimes(caller);
@@ -91,9 +91,6 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { r
     close: async () => closing.abort(),
   };
 }
-
-const heldTo = (urls: readonly string[], first: string | null, options: RpcOptions): SolanaNetwork =>
-  first === null && options.network ? options.network : networkHeldTo(urls[0] ?? '', first ?? '', options);
 
 function addressesOf(named: readonly string[]): string[] {
   const urls = named.map((one) => {
