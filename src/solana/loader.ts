@@ -65,14 +65,16 @@ export async function programDataOf(program: Address): Promise<Address> {
   return address;
 }
 
-/** Belongs into one transaction, since anybody can take an uninitialised buffer. Signers: payer and buffer. */
-export const createBuffer = (to: {
-  readonly payer: Address;
-  readonly buffer: Address;
-  readonly authority: Address;
+type Of<Account extends string> = { readonly [A in Account]: Address };
+type Place = Of<'program' | 'programData' | 'buffer' | 'authority'>;
+
+interface Rented {
   readonly lamports: bigint;
   readonly size: number;
-}): Instruction[] => [
+}
+
+/** Belongs into one transaction, since anybody can take an uninitialised buffer. Signers: payer and buffer. */
+export const createBuffer = (to: Of<'payer' | 'buffer' | 'authority'> & Rented): Instruction[] => [
   createAccount(to.payer, to.buffer, to.lamports, BUFFER_HEAD + to.size),
   instruction(UPGRADEABLE_LOADER, [writable(to.buffer), readonly(to.authority)], 0),
 ];
@@ -82,15 +84,7 @@ export const writeBuffer = (buffer: Address, authority: Address, at: number, byt
   instruction(UPGRADEABLE_LOADER, [writable(buffer), signer(authority)], 1, at, BigInt(bytes.length), bytes);
 
 /** Returns the buffer's rent to the payer first. Signers: payer, program, authority. */
-export const deployProgram = (to: {
-  readonly payer: Address;
-  readonly program: Address;
-  readonly programData: Address;
-  readonly buffer: Address;
-  readonly authority: Address;
-  readonly lamports: bigint;
-  readonly size: number;
-}): Instruction[] => {
+export const deployProgram = (to: Of<'payer' | keyof Place> & Rented): Instruction[] => {
   const written = [to.programData, to.program, to.buffer].map(writable);
   const read = [RENT_SYSVAR, CLOCK_SYSVAR, SYSTEM_PROGRAM].map(readonly);
   return [
@@ -100,13 +94,7 @@ export const deployProgram = (to: {
 };
 
 /** Replaces a program's code; the buffer's lamports go to `spill`. Signer: the authority. */
-export const upgradeProgram = (to: {
-  readonly program: Address;
-  readonly programData: Address;
-  readonly buffer: Address;
-  readonly spill: Address;
-  readonly authority: Address;
-}): Instruction => {
+export const upgradeProgram = (to: Of<'spill' | keyof Place>): Instruction => {
   const written = [to.programData, to.program, to.buffer, to.spill].map(writable);
   return instruction(
     UPGRADEABLE_LOADER,

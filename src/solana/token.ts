@@ -37,7 +37,6 @@ export function decodeTokenAccount(data: Uint8Array) {
   };
 }
 
-/** Reads the amount of a known token account. */
 export const tokenAmountOf = (data: Uint8Array): bigint => viewOf(data).getBigUint64(64, true);
 
 /** An account of the SPL token program itself, else null. */

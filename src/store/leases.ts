@@ -18,7 +18,6 @@ export type LeasedTables<Name extends string> = Readonly<
   Record<Name, { readonly fence: unknown; readonly lease_until_ms: unknown }>
 >;
 
-/** Terms bound to a table's columns. */
 export interface Leased<Tables extends LeasedTables<Name>, Name extends string>
   extends LeaseTerms<Name, keyof Tables[Name] & string> {}
 

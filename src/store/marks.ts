@@ -50,13 +50,11 @@ export interface KeptIdentity extends Identity {
   readonly madeBy: string;
 }
 
-/** The last transaction seen on an embedded ledger. */
 export interface SeenLedger {
   readonly ledger: string;
   readonly seq: number;
 }
 
-/** The home recorded in a database. */
 export interface Belonging {
   /** null: no owner yet. */
   readonly identity: KeptIdentity | null;
@@ -65,7 +63,6 @@ export interface Belonging {
   readonly newest: string | null;
 }
 
-/** An embedded ledger's facts to compare with a database. */
 export interface LedgerFacts {
   readonly id: string;
   readonly transactions: number;

@@ -20,7 +20,6 @@ export interface QueueTerms<Table extends string = string, Column extends string
   readonly begun?: string;
 }
 
-/** Terms bound to a table's columns. */
 export interface Queue<Tables extends LeasedTables<Name>, Name extends string>
   extends QueueTerms<Name, keyof Tables[Name] & string> {}
 
@@ -98,7 +97,6 @@ interface Aftermath<Tables, Row> {
   log(): void;
 }
 
-/** The work on a queue's rows. */
 interface Work<Row> {
   perform(row: Row): Promise<void>;
   /** Calls `postpone` with this work's own aftermath. */

@@ -11,20 +11,13 @@ export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>)
   }
 }
 
-/** A table whose rows expire, with an index on that time. */
-interface Passing<Tables, Name extends keyof Tables & string> {
-  readonly table: Name;
-  readonly key: keyof Tables[Name] & string;
-  readonly at: keyof Tables[Name] & string;
-}
-
 /** Deletes in a few milliseconds, so requests are not held up. */
 export const BITE = 50;
 
 /** Removes a bite of the oldest expired rows, not those of `unless`; a power cut may restore them. @returns how many */
 export async function removeOld<Tables, Name extends keyof Tables & string>(
   database: Kysely<Tables> | Transaction<Tables>,
-  { table, key, at }: Passing<Tables, Name>,
+  { table, key, at }: { readonly table: Name } & Readonly<Record<'key' | 'at', keyof Tables[Name] & string>>,
   untilMs: number,
   unless = sql<SqlBool>`1 = 0`,
 ): Promise<number> {

@@ -47,7 +47,6 @@ export function checkRetryPolicy({ firstMs, factor, mostMs, tellAfter, giveUp }:
   if (giveUp.after === 'age') atLeast('giveUp.ms', giveUp.ms, 1);
 }
 
-/** The bounds of pauses between polls. */
 export interface PollPolicy {
   readonly leastMs: number;
   readonly mostMs: number;

@@ -243,7 +243,6 @@ function createAccountCache(changes: Pick<Changes, 'seen'>, read: (address: Addr
       put(address, found);
       return found;
     },
-    /** Counts the accounts that had to be read. */
     misses: () => misses,
     put,
   };

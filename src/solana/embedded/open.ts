@@ -18,7 +18,6 @@ const HISTORY_PAGE = 500;
 
 export interface EmbeddedCluster extends Cluster, Faucet {
   readonly ledger: EmbeddedLedger;
-  /** Identifies this ledger. */
   readonly ledgerId: string;
   /** The one validator and leader of every slot. */
   readonly identity: Address;

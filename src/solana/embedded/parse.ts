@@ -94,7 +94,6 @@ export function parseMessage(messageBytes: Uint8Array) {
   };
 }
 
-/** Lists addresses with a missing or wrong signature. */
 export function wrongSignatures(transaction: ParsedTransaction): Address[] {
   const { signatures, keyBytes, messageBytes, accountKeys } = transaction;
   return accountKeys.filter((_key, index) => {

@@ -77,7 +77,6 @@ interface TooMuch {
   readonly error: JsonRpcError;
 }
 
-/** Weighs requests before running them. */
 export function createScales() {
   let atOnce = 0;
   return {
@@ -108,7 +107,6 @@ export function createMeter() {
 /** Longer calls yield the thread. */
 const SLICE_MS = 4;
 
-/** The one thread, shared in slices. */
 export type Turns = ReturnType<typeof createTurns>;
 
 /** Answers calls side by side in slices, so that heavy batches slow only each other. */

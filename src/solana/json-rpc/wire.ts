@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/index.ts';
 import { isSignatureText } from '../transaction.ts';
 
-/** Codes of Agave. */
 const CODES = {
   parse_error: -32700,
   invalid_request: -32600,

@@ -249,7 +249,6 @@ const write = (line: Line, statement: KeptStatement, parameters: readonly unknow
     plan(line);
   });
 
-/** Begins a transaction for the caller with the turn. */
 async function begin(line: Line): Promise<Member> {
   if (line.open) {
     line.database.exec('savepoint member');
@@ -330,7 +329,6 @@ async function alone(line: Line, { statement, parameters, resolve, reject }: Wai
   }
 }
 
-/** Several statements and open transactions. */
 async function together(line: Line, due: readonly Waiting[]): Promise<void> {
   const { database, patiently, disk, open: group } = line;
   const told: Told[] = [...(group?.done ?? [])];

@@ -26,16 +26,16 @@ const WAITS = {
 export type Waits = Readonly<typeof WAITS>;
 
 class OneWriterDriver extends PostgresDriver {
-  readonly #begin: () => string;
-
-  constructor(config: PostgresDialectConfig, begin: () => string) {
+  constructor(
+    config: PostgresDialectConfig,
+    private readonly beginning: () => string,
+  ) {
     super(config);
-    this.#begin = begin;
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     try {
-      await connection.executeQuery(CompiledQuery.raw(this.#begin()));
+      await connection.executeQuery(CompiledQuery.raw(this.beginning()));
     } catch (error) {
       // The connection would return to the pool inside the open transaction.
       await this.rollbackTransaction(connection);
