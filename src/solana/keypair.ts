@@ -8,10 +8,7 @@ import { ed25519Key, type Signer, signerFromHalves, signerFromSeed } from './sig
 
 export type { Signer } from './signer.ts';
 
-/**
- * Reads the Solana CLI's 64 bytes (JSON or base58); `-` is standard input. Refuses files that others can read. No error
- * quotes its input. @throws Problem `no_wallet`, `keypair_unreadable`.
- */
+/** Reads the Solana CLI's 64 bytes (JSON or base58), from `-` on standard input; refuses files that others can read. */
 export function readKeypair(pathOrDash: string, options: { stdin?: () => string } = {}): Signer {
   if (/^(usb|prompt):|^ASK$/.test(pathOrDash)) throw notAFile(pathOrDash);
   if (pathOrDash !== '-') return signerFromText(readPrivateFile(pathOrDash), pathOrDash);

@@ -109,11 +109,7 @@ type Present = Extract<InspectedProgram, { kind: 'present' }>;
 
 const LONGEST_FINAL_MS = 120_000;
 
-/**
- * Does the rest of a deployment. Every step looks at the chain first: repeating pays only fees of lost answers twice.
- * @throws Problem `insufficient_funds`, `deployment_conflict`, `program_not_upgradeable`, `program_differs`,
- * `not_final`
- */
+/** Does the rest of a deployment. Each step looks at the chain first: repeating costs only fees of lost answers. */
 export async function carryOut(ports: DeploymentPorts, deployment: Deployment): Promise<Present> {
   const { cluster } = ports;
   const plan = await planDeployment(cluster, deployment);

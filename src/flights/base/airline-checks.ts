@@ -28,8 +28,7 @@ class NotAsked extends Error {
  * - when a client or all ask too often, or the airline asks us to slow down, unpaid calls skip it, and a bad offer is
  *   refused, free of charge, between verification and settlement: a client cannot shut out others behind its address;
  * - a verified payment always asks, but a payer with too many refused checks, which are free too, has to wait.
- * Rate limits of unpaid calls do not raise the price of searches. The counts are those of this process.
- * @param unpaid the same tiers as `paid`, but rate limits go unnoticed
+ * Rate limits of unpaid calls go unnoticed, so they raise no price of searches. The counts are those of this process.
  */
 export function createAirlineChecks(ports: {
   readonly clock: Clock;

@@ -74,10 +74,7 @@ export interface IntentTable {
   payment_key: string | null;
   /** `active:<funding_wallet>:<offer_id>` while it blocks its pair, else null; unique. */
   active_key: string | null;
-  /**
-   * `payer:<wallet>` while its creation is under way, `closing:<intent_id>` while an unpaid one is closed, else null.
-   * Unique, because each ties up the operator's rent (bookings/creations.ts).
-   */
+  /** `payer:<wallet>` during a creation, `closing:<intent_id>` at the end of an unpaid one: unique, to bound rents. */
   creating_key: string | null;
   expires_at_ms: number;
   created_at_ms: number;

@@ -14,11 +14,7 @@ export async function checkWallet(field: string, text: string): Promise<void> {
   });
 }
 
-/**
- * Checks that a refund can reach `wallet` now; the operator opens no token account (docs/escrow.md, Who pays which
- * rent).
- * @throws Problem `invalid_wallet`, `refund_wallet_not_allowed`, `refund_wallet_without_account`, `cluster_failed`
- */
+/** Checks that a refund can reach `wallet` now; the operator opens no token account (docs/escrow.md, Who pays …). */
 export async function checkRefundWallet(ports: FlightsPorts, wallet: string): Promise<void> {
   await checkWallet('refund_wallet', wallet);
   const { authority, facilitator, treasury, mint } = ports;

@@ -46,10 +46,7 @@ export interface IntentTools {
   readonly funds: Funds;
 }
 
-/**
- * GET /air/intents/{intent_id}. The code also shows the reason for a rejection; it is judged in every state alike.
- * @throws Problem `intent_not_found`, `support_code_mismatch`, `too_many_attempts`
- */
+/** GET /air/intents/{intent_id}. The code also shows the reason for a rejection; it is judged in every state alike. */
 export async function showIntent(
   { ports, escrows }: IntentTools,
   intentId: string,

@@ -89,10 +89,7 @@ function itemOf(ports: FlightsPorts, facts: Facts): StuckThing {
   };
 }
 
-/**
- * Records a decision once, in one transaction with the order, the end of its effect and the next state, then starts it.
- * @throws Problem `stuck_already_resolved`, `decision_not_possible`
- */
+/** Records a decision once, in one transaction with order, end of its effect and next state, then starts it. */
 async function decide(ports: FlightsPorts, facts: Facts, by: By, request: ResolveRequest): Promise<void> {
   const { store, clock } = ports;
   const { booking, intent } = facts;

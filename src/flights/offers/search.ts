@@ -81,10 +81,7 @@ async function keepSearch({ store, clock, ids }: FlightsPorts, request: SearchRe
   return search_id;
 }
 
-/**
- * POST /air/search-updates, free: offers after the cursor, arranged as the search was. The cursor counts offers before
- * filters, alike in every process. Cutting each answer to `limit` keeps the `limit` best of all.
- */
+/** POST /air/search-updates, free: offers after the cursor, which counts them before filters, alike everywhere. */
 export async function searchUpdates(
   ports: FlightsPorts,
   { search_id, cursor }: SearchUpdatesRequest,
@@ -102,6 +99,7 @@ export async function searchUpdates(
   // A cursor that is ahead of this process's clock stays where it is.
   const seen = Number(cursor ?? 0);
   const offers = arranged(filterOffers(found.offers.slice(seen), request), request);
+  // Cutting each answer to `limit` keeps the `limit` best of all.
   const answer = {
     search_id,
     offers: offers.slice(0, request.limit),

@@ -31,10 +31,7 @@ const SLACK_S = 60;
  * (0.0009 SOL) stays there, and lamports that others send to its address change nothing.
  */
 export function createPayouts(ports: PayoutPorts) {
-  /**
-   * @returns the signature that landed. @throws Problem `treasury_insufficient` before signing, `cluster_failed`
-   * (unknown), `not_final`, `transaction_failed` (may be tried again), and what `fence` throws
-   */
+  /** @throws Problem `treasury_insufficient` before signing, `cluster_failed` (unknown), `not_final`, … */
   return async function payOut({ subject, to, amount, fence, agreed }: PayOut): Promise<{ signature: string }> {
     if (amount <= 0n) throw new RangeError('a pay-out of nothing');
     const { signature } = await ports.effects.chain({

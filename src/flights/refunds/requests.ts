@@ -24,10 +24,7 @@ import {
 } from '../bookings/index.ts';
 import { contactPlace, movedTo, reasonPlace } from './states.ts';
 
-/**
- * POST /air/refund-requests (CONTRACT, sections 2 and 7): check, verify, record, settle, show to operators, page.
- * An intent's state is public; every other answer needs the identity.
- */
+/** POST /air/refund-requests (CONTRACT, sections 2 and 7): check, verify, record, settle, show to operators, page. */
 export function refundRequestCall(
   ports: FlightsPorts,
   { body, url, client }: Asked<RefundRequest>,
@@ -48,6 +45,7 @@ export function refundRequestCall(
     async check() {
       if (supportCode === null || supportCode.trim() === '') throw problem('support_code_required');
       if (familyName === null || familyName.trim() === '') throw problem('family_name_required');
+      // An intent's state is public; every other answer needs the identity.
       const intent = await shownIntent(store, body.intent_id);
       checkStatus(intent);
       await checkIdentity(ports, intent, { code: supportCode, name: familyName, client });

@@ -31,6 +31,7 @@ const PAGE = 20;
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })], {
   error: 'expected { mint } or { programId }',
 });
+const tokenAccountsOf = z.tuple([addressParam, tokenFilter, accountConfig]);
 const programConfig = z
   .looseObject({
     ...{ encoding: accountEncoding, dataSlice, minContextSlot },
@@ -92,23 +93,17 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
         largest.map((one) => ({ address: one.address, ...uiAmount(one.amount, decimals) })),
       );
     }),
-    getTokenAccountsByOwner: method(
-      z.tuple([addressParam, tokenFilter, accountConfig]),
-      async (owner, filter, options) => {
-        const isShown = matching(ledger, filter);
-        return answer(options, await keyed(ledger, scan, { by: 'token_owner', is: owner }, isShown, options));
-      },
-    ),
-    getTokenAccountsByDelegate: method(
-      z.tuple([addressParam, tokenFilter, accountConfig]),
-      async (delegate, filter, options) => {
-        const fits = matching(ledger, filter);
-        const isShown = (account: ChainAccount) => fits(account) && tokenAccountOf(account)?.delegate === delegate;
-        const wanted: AccountsWanted =
-          'mint' in filter ? { by: 'mint', is: filter.mint } : { by: 'owner', is: filter.programId };
-        return answer(options, await keyed(ledger, scan, wanted, isShown, options));
-      },
-    ),
+    getTokenAccountsByOwner: method(tokenAccountsOf, async (owner, filter, options) => {
+      const isShown = matching(ledger, filter);
+      return answer(options, await keyed(ledger, scan, { by: 'token_owner', is: owner }, isShown, options));
+    }),
+    getTokenAccountsByDelegate: method(tokenAccountsOf, async (delegate, filter, options) => {
+      const fits = matching(ledger, filter);
+      const isShown = (account: ChainAccount) => fits(account) && tokenAccountOf(account)?.delegate === delegate;
+      const wanted: AccountsWanted =
+        'mint' in filter ? { by: 'mint', is: filter.mint } : { by: 'owner', is: filter.programId };
+      return answer(options, await keyed(ledger, scan, wanted, isShown, options));
+    }),
     getProgramAccounts: method(z.tuple([addressParam, programConfig]), async (program, options) => {
       const matches = matcherOf(options?.filters);
       const isShown = ({ data }: ChainAccount) => matches(data);

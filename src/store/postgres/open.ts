@@ -75,10 +75,7 @@ const givingUp = (pool: Pool, answerMs: () => number): PostgresPool => ({
 
 const INT8 = 20;
 
-/**
- * Opens a migrated PostgreSQL database with tables `T`, loading `pg` only here. 64-bit integers become numbers: our
- * amounts and times are far below 2^53. @throws Problem `database_unavailable`, `database_newer`, of storage
- */
+/** Opens a migrated PostgreSQL database, loading `pg` here only. 64-bit integers become numbers, far below 2^53. */
 export async function openPostgres<T>(
   url: string,
   migrations: readonly Migration[],
