@@ -128,13 +128,10 @@ export type Zones = ReturnType<typeof createZones>;
 
 /** Opens each time zone once: an answer names the same few a thousand times. */
 export function createZones() {
-  const opened = new Map<string, ((ms: number) => number) | null>();
+  const opened = new Map<string, ReturnType<typeof open>>();
   function offsetsOf(zone: string) {
-    const known = opened.get(zone);
-    if (known !== undefined) return known;
-    const offsets = open(zone);
-    opened.set(zone, offsets);
-    return offsets;
+    if (!opened.has(zone)) opened.set(zone, open(zone));
+    return opened.get(zone) ?? null;
   }
 
   /** Epoch ms of a local time (`2026-03-20T07:25:00`); null where clocks skip or repeat it. */

@@ -51,25 +51,15 @@ export interface Selection {
   readonly adults: number;
 }
 
-/** The cheapest brand for one adult, US cents. */
-export interface BaseFare {
-  readonly fareCents: number;
-  readonly taxCents: number;
-  readonly bits: number;
-}
+export type BaseFare = ReturnType<typeof baseFare>;
 
 const CABIN_FACTOR: Record<CabinClass, number> = { economy: 1, premium_economy: 1.75, business: 3.5, first: 6.2 };
 const BRAND_STEP = [1, 1.21, 1.52, 1.86];
 /** Prices step every four hours, at each journey's own moment. */
 const STEP_MINUTES = 240;
 
-export function baseFare(
-  world: World,
-  journey: Journey,
-  plating: Airline,
-  cabin: CabinClass,
-  atMinute: number,
-): BaseFare {
+/** Prices the cheapest brand for one adult, US cents. */
+export function baseFare(world: World, journey: Journey, plating: Airline, cabin: CabinClass, atMinute: number) {
   const bits = journeyBits(world, journey);
   const step = Math.floor((atMinute + (bits % STEP_MINUTES)) / STEP_MINUTES);
   let fare = 0;

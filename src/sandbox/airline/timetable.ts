@@ -2,7 +2,6 @@ import { DAY_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import { type Service, SLOTS_BY_SIZE } from './network.ts';
 import {
   type Aircraft,
-  type Airline,
   type Airport,
   distanceKm,
   eastward,
@@ -30,18 +29,7 @@ interface Slot {
 }
 
 /** A departure with local times as if UTC, for plain arithmetic. */
-export interface Flight {
-  readonly slot: Slot;
-  readonly airline: Airline;
-  readonly from: Airport;
-  readonly to: Airport;
-  /** Local, days since 1970-01-01. */
-  readonly day: number;
-  readonly departureMs: number;
-  readonly arrivalMs: number;
-  readonly departureLocalMs: number;
-  readonly arrivalLocalMs: number;
-}
+export type Flight = NonNullable<ReturnType<typeof flightOn>>;
 
 /** Airports closed at night. */
 const CURFEW = new Set(
@@ -141,7 +129,7 @@ function wishedMinute(world: World, { service, from, to, number }: Omit<Slot, 'd
   return open + ((number + 0.1 + 0.8 * chance) * (close - open)) / count;
 }
 
-function flightOn(plan: Plan, service: Service, from: Airport, number: number, day: number): Flight | null {
+function flightOn(plan: Plan, service: Service, from: Airport, number: number, day: number) {
   const { dice, zones } = plan.world;
   const weekly = service.weeklyBySlot[number];
   if (weekly === undefined) return null;
@@ -159,6 +147,7 @@ function flightOn(plan: Plan, service: Service, from: Airport, number: number, d
     airline: service.airline,
     from,
     to: slot.to,
+    /** Local, days since 1970-01-01. */
     day,
     departureMs,
     arrivalMs,

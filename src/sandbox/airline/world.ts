@@ -4,33 +4,22 @@ import AIRLINES from './airlines.json' with { type: 'json' };
 import FLEET_TABLE from './fleet.json' with { type: 'json' };
 import { createZones } from './zones.ts';
 
-export interface Airport {
-  readonly index: number;
-  readonly iata: string;
-  readonly name: string;
-  readonly city: string;
-  readonly country: string;
-  /** Degrees north. */
-  readonly latitude: number;
-  /** Degrees east. */
-  readonly longitude: number;
-  readonly timeZone: string;
-  /** 5 a world hub, 1 an outpost. */
-  readonly size: number;
-  /** A unit vector from the earth's centre, for cheap distances. */
-  readonly place: readonly [x: number, y: number, z: number];
-}
+export type Airport = ReturnType<typeof read>;
 
-const read = (row: AirportRow, index: number): Airport => ({
+const read = (row: AirportRow, index: number) => ({
   index,
   iata: row[0],
   name: row[1],
   city: row[2],
   country: row[3],
+  /** Degrees north. */
   latitude: row[4],
+  /** Degrees east. */
   longitude: row[5],
   timeZone: row[6],
+  /** 5 a world hub, 1 an outpost. */
   size: row[7],
+  /** A unit vector from the earth's centre, for cheap distances. */
   place: placeOf(row[4], row[5]),
 });
 
@@ -75,32 +64,23 @@ export function tailwindKmh(a: Airport, b: Airport): number {
 }
 
 /** An invented airline under an unused code. */
-export interface Airline {
-  /** The position in airlines.json, which ids and flight numbers use: rows are only added at the end. */
-  readonly index: number;
-  /** Two openly fictional characters. */
-  readonly code: string;
-  readonly name: string;
-  readonly kind: 'full_service' | 'leisure' | 'regional';
-  /** At most two, as numbers are laid out per hub. */
-  readonly hubs: readonly string[];
-  readonly alliance: string | null;
-  readonly programme: string | null;
-  /** From the most restricted on. */
-  readonly brands: readonly string[];
-}
+export type Airline = ReturnType<typeof readAirlines>[number];
 
-type AirlineRow = [string, string, Airline['kind'], hubs: string, string | null, string | null, brands: string];
+type Kind = 'full_service' | 'leisure' | 'regional';
+type AirlineRow = [string, string, Kind, hubs: string, string | null, string | null, brands: string];
 
-export const readAirlines = (): Airline[] =>
+export const readAirlines = () =>
   (AIRLINES as AirlineRow[]).map(([code, name, kind, hubs, alliance, programme, brands], index) => ({
+    /** The position in airlines.json, which ids and flight numbers use: rows are only added at the end. */
     index,
     code,
     name,
     kind,
+    /** At most two, as numbers are laid out per hub. */
     hubs: hubs === '' ? [] : hubs.split(' '),
     alliance,
     programme,
+    /** From the most restricted on. */
     brands: brands.split(','),
   }));
 

@@ -60,7 +60,7 @@ export function openCarrierSite(options: CarrierSiteOptions) {
     slowMs: options.slowMs ?? 3_000,
     lateMs: options.lateMs ?? 100_000,
   };
-  const visitors = createVisitors(ports);
+  const arrive = createVisitors(ports);
   const fixed: Readonly<Record<string, () => HttpResponse>> = {
     'GET /assets/site.css': asset('site.css', 'text/css'),
     'GET /assets/site.js': asset('site.js', 'text/javascript'),
@@ -74,7 +74,7 @@ export function openCarrierSite(options: CarrierSiteOptions) {
       const place = `${request.method} ${url.pathname}`;
       const known = fixed[place];
       if (known) return known();
-      const arrived = await visitors.of(request, url);
+      const arrived = await arrive(request, url);
       if (arrived === null) return new HttpResponse(413, null);
       const { visit, isNew } = arrived;
       const handler = PAGES[place];

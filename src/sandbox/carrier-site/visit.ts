@@ -71,21 +71,19 @@ export function createVisitors(ports: SitePorts) {
     sessions.set(session.id, session);
     return session;
   };
-  return {
-    /** null for a too long body. */
-    async of(request: HttpRequest, url: URL): Promise<{ visit: Visit; isNew: boolean } | null> {
-      const nowMs = ports.clock.now();
-      const body = await readBody(request.body, MOST_FORM_BYTES);
-      if (body === null) return null;
-      const known = sessions.get(cookieOf(request));
-      const session = known ?? begin(nowMs);
-      // Keeps the map in order of last visits.
-      sessions.delete(session.id);
-      sessions.set(session.id, session);
-      session.seenAtMs = nowMs;
-      const form = new URLSearchParams(new TextDecoder().decode(body));
-      return { visit: { ports, session, request, url, form }, isNew: known === undefined };
-    },
+  /** null for a too long body. */
+  return async (request: HttpRequest, url: URL): Promise<{ visit: Visit; isNew: boolean } | null> => {
+    const nowMs = ports.clock.now();
+    const body = await readBody(request.body, MOST_FORM_BYTES);
+    if (body === null) return null;
+    const known = sessions.get(cookieOf(request));
+    const session = known ?? begin(nowMs);
+    // Keeps the map in order of last visits.
+    sessions.delete(session.id);
+    sessions.set(session.id, session);
+    session.seenAtMs = nowMs;
+    const form = new URLSearchParams(new TextDecoder().decode(body));
+    return { visit: { ports, session, request, url, form }, isNew: known === undefined };
   };
 }
 

@@ -1,5 +1,6 @@
 import { HttpResponse, json } from '../../kernel/http.ts';
 import ERRORS from './errors.json' with { type: 'json' };
+import TITLES from './titles.json' with { type: 'json' };
 
 /** Documented errors by code: status, type, title and message. */
 const KINDS = ERRORS as Record<keyof typeof ERRORS, [number, string, string, string]>;
@@ -48,18 +49,6 @@ export const invalid = (...issues: readonly Issue[]): ApiError =>
       return { type: 'validation_error', code, title, message, source: { field, pointer: `/data/${at}` } };
     }),
   );
-
-const TITLES = {
-  validation_required: 'Required field',
-  validation_format: 'Invalid format',
-  validation_inclusion: 'Not one of the allowed values',
-  validation_length: 'Invalid length',
-  validation_type: 'Invalid type',
-  linked_record_not_found: 'Linked record not found',
-  passenger_age_mismatch: 'Passenger age mismatch',
-  identity_documents_required: 'Identity documents required',
-  identity_documents_not_supported: 'Identity documents not supported',
-};
 
 const GATEWAYS = { 401: 'Unauthorized', 403: 'Forbidden', 502: 'Bad Gateway' } as const;
 

@@ -3,12 +3,7 @@ import type { OfferedService, WorldOffer } from './books.ts';
 import { type DuffelIds, diceOf, offerIdOf, passengerIds, segmentIds, traitOf } from './ids.ts';
 import type { Sandbox } from './sandbox.ts';
 
-interface Bag {
-  readonly type: 'checked' | 'carry_on';
-  readonly weightKg: number | null;
-  readonly totalCents: number;
-  readonly most: number;
-}
+type Bag = Pick<OfferedService, 'type' | 'weightKg' | 'totalCents' | 'most'>;
 
 function bagsFor({ ownerCode, offer }: WorldOffer): readonly Bag[] {
   if (ownerCode === null) return [];

@@ -96,11 +96,7 @@ function offersOf(request: OfferRequestRecord, found: readonly Offer[]): readonl
   });
 }
 
-interface Sold {
-  readonly offer: Offer;
-  readonly ownerName: string;
-  readonly ownerCode: string | null;
-}
+type Sold = Pick<WorldOffer, 'offer' | 'ownerName' | 'ownerCode'>;
 
 function worldOffer(request: OfferRequestRecord, index: number, sold: Sold, dearerCents: number): WorldOffer {
   const { offer } = sold;

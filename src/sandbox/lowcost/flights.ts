@@ -10,32 +10,12 @@ import {
   scenarioRoute,
   type World,
 } from '../airline/index.ts';
+import TABLE from './carriers.json' with { type: 'json' };
 
-/** An invented carrier that sells on its own site alone. */
-interface Carrier {
-  readonly index: number;
-  readonly code: string;
-  readonly name: string;
-  /** IANA zone prefixes; none: test routes. */
-  readonly areas: readonly string[];
-}
+/** Invented carriers that sell on their own sites alone. `areas` are IANA zone prefixes; none: test routes. */
+export const CARRIERS = TABLE.map((carrier, index) => ({ index, ...carrier }));
 
-const CARRIER_TABLE: readonly (readonly [code: string, name: string, areas: string])[] = [
-  ['X9', 'Sandbox Hopper', ''],
-  ['P2', 'Pennywing', 'Europe/ Atlantic/ Africa/Casablanca Africa/Algiers Africa/Tunis Africa/Cairo'],
-  ['Q2', 'Zestjet', 'Europe/ Atlantic/'],
-  ['Q4', 'Mango Hop', 'Asia/ Indian/'],
-  ['X4', 'Budgie Air', 'Australia/ Pacific/'],
-  ['D8', 'Dime Air', 'America/'],
-  ['N8', 'Nickel Jet', 'America/'],
-];
-
-export const CARRIERS: readonly Carrier[] = CARRIER_TABLE.map(([code, name, areas], index) => ({
-  index,
-  code,
-  name,
-  areas: areas === '' ? [] : areas.split(' '),
-}));
+type Carrier = (typeof CARRIERS)[number];
 
 const LEAST_KM = 250;
 const MOST_KM = 3800;
@@ -115,19 +95,7 @@ export const SALES_CLOSE_MS = 2 * HOUR_MS;
 export const THROW = { departure: 101, fare: 102, landing: 103, menu: 104, tax: 105 } as const;
 
 /** A direct flight on a day, without connections. */
-export interface Leg {
-  readonly carrier: Carrier;
-  readonly from: Airport;
-  readonly to: Airport;
-  /** Days since 1970 at the departure. */
-  readonly day: number;
-  readonly wave: number;
-  readonly number: number;
-  readonly departureMs: number;
-  readonly departureLocalMs: number;
-  readonly arrivalLocalMs: number;
-  readonly blockMinutes: number;
-}
+export type Leg = ReturnType<typeof legOf>;
 
 /** A carrier's one or two directions, for adults, at a quote's minute. */
 export interface Trip {
@@ -139,7 +107,7 @@ export interface Trip {
 
 export const waves = WAVES.map((_, wave) => wave);
 
-export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport, day: number, wave: number): Leg {
+export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport, day: number, wave: number) {
   const [earliest, latest] = WAVES[wave] ?? [600, 700];
   const about = [carrier.index, from.index, to.index, wave] as const;
   const minute = earliest + 5 * world.dice.pick((latest - earliest) / 5, THROW.departure, ...about);
@@ -151,6 +119,7 @@ export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport
     carrier,
     from,
     to,
+    /** Days since 1970 at the departure. */
     day,
     wave,
     // The thousands of a number show its wave.
