@@ -27,10 +27,8 @@ export const affiliateShow: Run<typeof spec.affiliateShow> = async ({ terminal, 
   await session.work();
   const flights = await session.flights();
   const credit = await flights.affiliate(code, { signal });
-  terminal.result(credit, {
-    lines: affiliateCreditLines,
-    rows: (shown) => Object.entries(shown).map(([key, value]) => [key, String(value)]),
-  });
+  const rows = (shown: AffiliateCredit) => Object.entries(shown).map(([key, value]) => [key, String(value)]);
+  terminal.result(credit, { lines: affiliateCreditLines, rows });
   return 0;
 };
 

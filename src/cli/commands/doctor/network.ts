@@ -210,7 +210,7 @@ async function paidHere(
 ): Promise<Finding> {
   const { network, usdcMint } = cluster;
   const name = nameOf(network);
-  // Loaded only when a service has asked for money, which an embedded one never does here.
+  // Loaded only after a service has asked for money.
   const { readChallenge } = await loadChallenge();
   try {
     const { amount, feePayer, escrowProgram } = readChallenge(answer, { network, asset: usdcMint, wallet: '' });
@@ -235,7 +235,7 @@ async function paidHere(
 /** Less than this does not pay for a search and an intent. */
 const LOW_USDC = 1_000_000n;
 
-/** The keypair file, and what its wallet holds. */
+/** The keypair file, and the balance of its wallet. */
 export const walletChecks = (patient: Patient, open: OpenCluster): Check[] => {
   const path = patient.profile.keypair ?? join(patient.home, 'wallet.json');
   return [

@@ -28,7 +28,6 @@ import {
   lockCommand,
   type Party,
   paidCall,
-  type SameCommand,
   type Step,
   type StepName,
   said,
@@ -63,11 +62,7 @@ export const lockStep: Step = async (walk) => {
   }
 };
 
-const sameLock = (offerId: string): SameCommand => ({
-  name: 'intent create',
-  ...lockCommand(offerId),
-  options: { offerId },
-});
+const sameLock = (offerId: string) => ({ name: 'intent create', ...lockCommand(offerId), options: { offerId } });
 
 /** Locks a fare, or finds the intent that has locked it. */
 async function lock(walk: Walk, offerId: string): Promise<Intent> {

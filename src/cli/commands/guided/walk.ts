@@ -34,7 +34,7 @@ export interface Searched {
 
 export type Found = Remembered<Searched>;
 
-/** The people who fly; `travellers` are the names of saved ones, null for one who is not saved. */
+/** The passengers; `travellers` has the names of saved ones, null for the others. */
 export interface Party {
   readonly passengers: readonly Passenger[];
   readonly travellers: readonly (string | null)[];
@@ -57,7 +57,7 @@ export class Trip {
   offerId: string | null = null;
   intent: Intent | null = null;
   party: Party | null = null;
-  /** Decimal USDC, and what for, in order. */
+  /** Decimal USDC, with the purpose, in order. */
   readonly paid: { readonly amount: string; readonly what: string }[] = [];
   /** Of a fare that an earlier run locked: `LIS → BER  2026-12-21`. */
   journey: string | null = null;
@@ -217,13 +217,6 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
   };
 }
 
-/** A command that does the same as a step, with the options of its command line. */
-export interface SameCommand {
-  readonly name: string;
-  readonly argv: readonly string[];
-  readonly options?: object;
-}
-
 export function searchCommand({ from, to, depart, back, adults }: Trip) {
   const more = [...(back === null ? [] : ['--return', back]), ...(adults === 1 ? [] : ['--adults', String(adults)])];
   return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;
@@ -251,7 +244,11 @@ export const isTurnedDown = (error: unknown): error is Problem =>
   isProblem(error) && [2, 3, 5].includes(error.kind.exit) && !isProblem(error, 'input_required');
 
 /** @param same the command with the same refusal */
-export async function sayProblem({ context }: Walk, error: Problem, same: SameCommand): Promise<void> {
+export async function sayProblem(
+  { context }: Walk,
+  error: Problem,
+  same: { readonly name: string; readonly argv: readonly string[]; readonly options?: object },
+): Promise<void> {
   const { terminal, session } = context;
   terminal.settle();
   const lines = await toldLines(error, {

@@ -41,7 +41,14 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
     terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
     return 0;
   } catch (error) {
-    if (isProblem(error, 'fare_menu_expired', 'invalid_fare_index')) throw withMenu(error, offerId);
+    // A fare of a lowcost offer can be locked while its menu is fresh.
+    if (isProblem(error, 'fare_menu_expired', 'invalid_fare_index')) {
+      throw reworded(error, {
+        fix: 'Open the fare menu, then lock one of its fares.',
+        charged: 'nothing',
+        next: [farelock`offer ${offerId.split('##', 1)[0] ?? offerId}`],
+      });
+    }
     if (!isProblem(error, 'intent_already_exists')) throw error;
     throw (await existingIntent(context, error)).problem;
   }
@@ -89,11 +96,3 @@ export async function existingIntent({ session, signal }: CommandContext, error:
   const detail = error.detail && { detail: error.detail };
   return { own, problem: problem('intent_already_exists', { ...how, ...detail, cause: error }) };
 }
-
-/** Says how to open the menu again: its fares can be locked while it is fresh. */
-const withMenu = (error: Problem, offerId: string): Problem =>
-  reworded(error, {
-    fix: 'Open the fare menu, then lock one of its fares.',
-    charged: 'nothing',
-    next: [farelock`offer ${offerId.split('##', 1)[0] ?? offerId}`],
-  });

@@ -6,7 +6,7 @@ import type { CommandContext } from '../../spec/index.ts';
 
 export const loadCreate = () => import('./create.ts');
 
-/** Asks the service for intents of this home, and notes each; one that the service has forgotten is left out. */
+/** Asks the service for intents of this home, and notes each; skips those that the service has forgotten. */
 export async function* intentsNow(
   { session, signal }: CommandContext,
   noted: readonly NotedIntent[],

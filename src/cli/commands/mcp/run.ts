@@ -72,7 +72,10 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     CallToolRequestSchema,
     async ({ params }, { signal, requestId, _meta, sendNotification }) => {
       const command = commands.get(params.name);
-      if (!command) return refusal(unknownTool(params.name, [...commands.keys()]));
+      if (!command) {
+        const fix = `There are ${[...commands.keys()].join(', ')}.`;
+        return refusal(problem('usage', { message: `There is no tool "${params.name}".`, fix }));
+      }
       const progress = openProgress(_meta?.progressToken, sendNotification);
       try {
         const line = commandLineOf(command, params.arguments ?? {});
@@ -220,9 +223,6 @@ const answer = ({ said, exitCode }: Pick<Ran, 'said' | 'exitCode'>, document: Do
 });
 
 const refusal = (error: Problem) => answer({ said: '', exitCode: error.kind.exit }, problemDocument(error));
-
-const unknownTool = (name: string, known: readonly string[]) =>
-  problem('usage', { message: `There is no tool "${name}".`, fix: `There are ${known.join(', ')}.` });
 
 function instructionsFor({ globals }: CommandContext, { allowSpending, allowChanges }: McpOptions): string {
   const money =

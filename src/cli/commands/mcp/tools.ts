@@ -185,7 +185,6 @@ const wrongType = (command: CommandDescription, parameter: ParameterDescription,
     fix: 'Follow the inputSchema of the tool.',
   });
 
-/** Says what a call would do, and does nothing. */
 const DRY_RUN: ParameterDescription = {
   name: '--dry-run',
   description: 'show what would be paid and done, without doing it; needs no permission',
@@ -320,12 +319,12 @@ function sharing(schema: { readonly type: 'object' } & Schema): { readonly type:
   return { ...root, type: 'object', ...(Object.keys(defs).length > 0 && { $defs: defs }) };
 }
 
-/** A schema, rather than a list of properties, and longer than what points at it. */
+/** True for a schema, not a list of properties, that is longer than a reference to it. */
 const isWorthSharing = (value: object): boolean =>
   ('type' in value ? typeof value.type === 'string' : 'anyOf' in value && Array.isArray(value.anyOf)) &&
   JSON.stringify(value).length > 60;
 
-/** No model sees it: whoever knows the code can ask for the refund. The tool keeps it sealed. */
+/** The code gives a right to the refund: no model sees it, and the tool keeps it sealed. */
 const WITHHELD = 'customer_support_code';
 
 /** An answer for a model, without the code however deep it lies. */

@@ -178,7 +178,7 @@ async function run(
   }
 }
 
-/** Says what was done and how to go on, after Ctrl-C, --timeout, or a service that was away too long. */
+/** Counts the finished rows and names the command to continue, after Ctrl-C, --timeout, or a long absence of the service. */
 function cutOff(
   { signal }: CommandContext,
   options: ApplyOptions,

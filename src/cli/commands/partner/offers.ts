@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isProblem, type Problem, reworded } from '../../../kernel/problems.ts';
+import { isProblem, reworded } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { loadQr, type Screen } from '../../../terminal/index.ts';
 import type {
@@ -84,7 +84,11 @@ export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context,
     if (order) terminal.aside(['', ...nextLines(`farelock partner orders watch ${quoted(order.id)}`)]);
     return 0;
   } catch (error) {
-    throw isProblem(error) && error.kind.retryable === true ? unanswered(error, idempotencyKey) : error;
+    if (!isProblem(error) || error.kind.retryable !== true) throw error;
+    // The order may have been made all the same.
+    throw reworded(error, {
+      fix: `Run the same command again with --idempotency-key ${idempotencyKey}: it makes no second order.`,
+    });
   }
 };
 
@@ -94,10 +98,6 @@ async function redirectQr({ terminal, streams }: CommandContext, url: string | u
   const { qrLines } = await loadQr();
   return qrLines(url, terminal.screen);
 }
-
-/** Says that the same key finds an order that was made all the same, and makes no second one. */
-const unanswered = (error: Problem, key: string) =>
-  reworded(error, { fix: `Run the same command again with --idempotency-key ${key}: it makes no second order.` });
 
 const offersView = (currency: string) =>
   listView('partners', {

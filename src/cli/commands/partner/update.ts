@@ -9,7 +9,7 @@ import { printPlan } from '../../view/index.ts';
 import { orderLines } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-/** Without a change, asks for one or says what is allowed. */
+/** Without a change, asks for one or names the allowed statuses. */
 export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
@@ -65,7 +65,7 @@ function refusalOfRequest(
   return planRows(checked, new Map([[request.orderId, standingOf(seen)]]))[0]?.why ?? null;
 }
 
-/** The change of each field, from what the order has. */
+/** The change of each field of the order. */
 function changeSteps(request: UpdateOrderRequest, { order }: GetOrderDetailsResponse): string[] {
   const { orderId, status = order.status, depositInstructions, returnDetails, toAmount, ...plain } = request;
   const moves = (now: object, before: object = {}): string[] => {

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { refundOwners } from '../../../client/base/index.ts';
-import { type EscrowAccount, type EscrowOnChain, type LateMoney, loadClaim } from '../../../escrow/index.ts';
-import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { type EscrowOnChain, type LateMoney, loadClaim } from '../../../escrow/index.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
 import { agreementOf, knowsCluster, linkedOf, programsOf } from '../../paying/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { printPlan, shortened } from '../../view/index.ts';
@@ -22,9 +22,13 @@ export const refundClaim: Run<typeof spec.refundClaim> = async (context, given) 
     // The given number names the case in the next steps too.
     return await takeCase(context, given);
   } catch (error) {
-    throw found?.escrow && isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')
-      ? capturedAlready(found.escrow)
-      : error;
+    const escrow = found?.escrow;
+    if (!escrow || !isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')) throw error;
+    throw problem('nothing_to_claim', {
+      message: 'The escrow was captured when the ticket was issued, so there is nothing left to claim.',
+      fix: 'To ask for a refund under the fare rules: farelock refund request <intent-id>.',
+      detail: { escrow: escrow.address, state: escrow.state },
+    });
   }
 };
 
@@ -85,10 +89,3 @@ async function claimFromChain(context: CommandContext, intentId: string, found: 
   });
   return 0;
 }
-
-const capturedAlready = (escrow: EscrowAccount): Problem =>
-  problem('nothing_to_claim', {
-    message: 'The escrow was captured when the ticket was issued, so there is nothing left to claim.',
-    fix: 'To ask for a refund under the fare rules: farelock refund request <intent-id>.',
-    detail: { escrow: escrow.address, state: escrow.state },
-  });

@@ -28,13 +28,11 @@ function finished(
 ): 0 {
   terminal.result(one, {
     lines: (shown, { paint, width }) => {
-      const paid =
-        done === 'decided' && shown.payout_tx_hash
-          ? wrap(`to ${shown.refund_wallet}, in ${shortened(shown.payout_tx_hash)}`, width - 2)
-          : [];
+      const { refund_wallet: wallet, payout_tx_hash: transaction } = shown;
+      const paid = done === 'decided' && transaction ? `to ${wallet}, in ${shortened(transaction)}` : '';
       return [
         ...wrapBehind(`${paint.good('✓')} `, outcomeLine(shown, done, paint), width),
-        ...paid.map((line) => paint.dim(`  ${line}`)),
+        ...wrap(paid, width - 2).map((line) => paint.dim(`  ${line}`)),
       ];
     },
   });
@@ -53,7 +51,7 @@ export const refundQueue: Run<typeof spec.refundQueue> = async (context, { statu
   const queue = await operator.queue({ status, sort, limit, cursor }, context);
   terminal.result(queue, queueView(context.clock.now()));
   const cases = queue.refund_requests;
-  // A script that looks must not renumber what a person sees.
+  // Scripts must not renumber the queue of a person.
   if (!terminal.settings.json) session.recentCases.remember(cases.map((one) => one.request_id));
   const isOpen = cases[0]?.status === 'received';
   const commands = ['farelock refund show 1', ...(isOpen ? ['farelock refund approve 1'] : [])];
@@ -120,7 +118,7 @@ export const refundReject: Run<typeof spec.refundReject> = async (context, optio
   const { id: given } = options;
   const id = caseOf(context, options);
   const operator = await operatorOf(context);
-  // Before the words are asked for: is the request one to reject?
+  // Checks the request before it asks for the words.
   if (options.reason === undefined && terminal.canAsk) await checkRejection(operator, id, context);
   const reason = options.reason ?? (await askText(context, '--reason', 'Message to the customer'));
   const { mail } = await operator.planRejection(id, reason, context);

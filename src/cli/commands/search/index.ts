@@ -108,7 +108,7 @@ export const paidSearch = ({ terminal, signal }: CommandContext, flights: Flight
     onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
   });
 
-/** Prints a list of offers and remembers its numbers; off a terminal, a note says what is missing from it. */
+/** Prints a list of offers and remembers its numbers; off a terminal, a note says that offers are missing. */
 export async function showOffers<T extends SearchResponse>(
   { terminal, session, streams }: CommandContext,
   list: T,

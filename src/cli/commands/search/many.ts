@@ -46,9 +46,8 @@ interface ManySearches<Cell, Kept extends object> {
 
 export type Results<Cell, Kept> = ReadonlyMap<Cell, Result<Kept>>;
 
-type Result<Kept> = (Remembered<Kept> & { readonly status: 'kept' }) | Gap;
-
-type Gap =
+type Result<Kept> =
+  | (Remembered<Kept> & { readonly status: 'kept' })
   | { readonly status: 'failed'; readonly error: { readonly code: ProblemCode; readonly message: string } }
   | { readonly status: 'not_searched'; readonly reason?: string };
 

@@ -150,7 +150,7 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** Serves a pretend company until a signal to stop, and does what is due there meanwhile. */
+/** Serves a pretend company until a signal to stop, and does its due work meanwhile. */
 export async function servePretend(
   { terminal, clock, signal }: CommandContext,
   where: Where,
@@ -158,7 +158,7 @@ export async function servePretend(
     readonly answer: Answer;
     /** Prints where it listens. */
     readonly begun: (url: string) => void;
-    /** Does what is due. @returns when something is due again (epoch ms); null: not known */
+    /** Does due work. @returns the time of the next one (epoch ms); null: not known */
     readonly work: () => Promise<number | null>;
     readonly longestSleepMs: number;
     readonly close: () => Promise<void>;

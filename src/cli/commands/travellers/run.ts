@@ -33,7 +33,13 @@ export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, opt
   const replaces = options.replace === true;
   const known = await store.find(name);
   // Before ten answers are typed; the store itself refuses it to another process.
-  if (known && !replaces) throw exists(name);
+  if (known && !replaces) {
+    throw problem('traveller_exists', {
+      message: `There is already a traveller ${name}.`,
+      detail: { name },
+      next: [farelock`travellers add ${name} --replace`],
+    });
+  }
   const source = options.file ?? (streams.stdin.isTTY ? undefined : '-');
   const fields = source === undefined ? await askTraveller(context) : await travellerFromFile(context, source);
   if (globals.dryRun) return printPlan(terminal, [`Save the traveller ${name} in this home, encrypted.`]);
@@ -43,13 +49,6 @@ export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, opt
   terminal.aside(['', ...nextLines(`farelock book <intent-id> --traveller ${quoted(name)}`)]);
   return 0;
 };
-
-const exists = (name: string) =>
-  problem('traveller_exists', {
-    message: `There is already a traveller ${name}.`,
-    detail: { name },
-    next: [farelock`travellers add ${name} --replace`],
-  });
 
 /** Shows nothing personal beyond the chosen names. */
 export const travellersList: Run<typeof spec.travellersList> = async (context) => {
