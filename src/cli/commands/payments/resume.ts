@@ -72,10 +72,7 @@ async function keptAsItCame({ session }: CommandContext, paymentId: string, erro
 }
 
 /** The view of a paid answer, and the next command. */
-interface Bought {
-  readonly lines: ((screen: Screen) => readonly string[]) | null;
-  readonly next: NextStep | null;
-}
+type Bought = { readonly lines: ((screen: Screen) => readonly string[]) | null; readonly next: NextStep | null };
 
 const NOTHING: Bought = { lines: null, next: null };
 

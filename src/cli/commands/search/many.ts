@@ -51,11 +51,8 @@ type Result<Kept> =
   | { readonly status: 'failed'; readonly error: { readonly code: ProblemCode; readonly message: string } }
   | { readonly status: 'not_searched'; readonly reason?: string };
 
-export interface RisenPrice {
-  /** Decimal USDC. */
-  readonly to: string;
-  readonly againMs: number;
-}
+/** A price of decimal USDC, and the pause before the next try. */
+export type RisenPrice = { readonly to: string; readonly againMs: number };
 
 export type Ended<Cell, Kept extends object> = NonNullable<Awaited<ReturnType<typeof searchMany<Cell, Kept>>>>;
 

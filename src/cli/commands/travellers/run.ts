@@ -86,10 +86,8 @@ export const travellersRemove: Run<typeof spec.travellersRemove> = async (contex
 const passportText = ({ passport, missing }: TravellerState, paint: Paint): string => {
   if (passport === 'valid') return 'valid';
   if (passport === 'expired') return paint.warn('expired');
-  return missing.length < 3 ? paint.warn(`lacks ${missing.map(words).join(', ')}`) : paint.dim('none');
+  return missing.length < 3 ? paint.warn(`lacks ${missing.join(', ').replaceAll('_', ' ')}`) : paint.dim('none');
 };
-
-const words = (field: string): string => field.replaceAll('_', ' ');
 
 const travellersView = listView('travellers', {
   none: 'No saved travellers.',
