@@ -5,18 +5,9 @@ import { readRows } from '../store/libsql/index.ts';
 
 /** Reads the client's database for shell completion, without opening it for writing. */
 
-interface GlancedIntent {
-  readonly intentId: string;
-  readonly orderId: string | null;
-  readonly route: string | null;
-  readonly departureDate: string | null;
-  /** `LIS-BER 2026-12-20, booked`, as far as it is known. */
-  readonly words: string;
-}
-
 const MOST = 50;
 
-export function glanceAtIntents(home: string): GlancedIntent[] {
+export function glanceAtIntents(home: string) {
   const rows = readRows(
     join(home, 'client.db'),
     `select intent_id, summary from intents where created_at_ms > 0 order by created_at_ms desc limit ${MOST}`,
@@ -29,6 +20,7 @@ export function glanceAtIntents(home: string): GlancedIntent[] {
       orderId: text('order_id'),
       route: text('route'),
       departureDate: text('departure_date'),
+      /** `LIS-BER 2026-12-20, booked`, as far as it is known. */
       words: [[text('route'), text('departure_date')].filter(Boolean).join(' '), text('status')]
         .filter(Boolean)
         .join(', '),

@@ -65,15 +65,10 @@ export function createPartnerClient(ports: PartnerClientPorts) {
       const orders = page.orders ?? [];
       return { ...page, orders, totalCount: page.totalCount ?? orders.length };
     },
-    order: async (orderId: string, options: CallOptions & { includeHistory?: boolean } = {}) =>
-      withOrder(
-        await call<wire.GetOrderDetailsResponse>(
-          'partner',
-          'GetOrderDetails',
-          { orderId, ...(options.includeHistory ? { includeHistory: true } : {}) },
-          options,
-        ),
-      ),
+    async order(orderId: string, options: CallOptions & { includeHistory?: boolean } = {}) {
+      const request = { orderId, ...(options.includeHistory && { includeHistory: true }) };
+      return withOrder(await call<wire.GetOrderDetailsResponse>('partner', 'GetOrderDetails', request, options));
+    },
     /** With the history, which other deployments may refuse. */
     async orderWithHistory(orderId: string, options: CallOptions = {}): Promise<wire.GetOrderDetailsResponse> {
       try {
@@ -87,10 +82,7 @@ export function createPartnerClient(ports: PartnerClientPorts) {
       withOrder(await call<wire.UpdateOrderResponse>('partner', 'UpdateOrder', request, options)),
     addRequirement: (request: wire.AddCustomerRequirementRequest, options: WriteOptions = {}) =>
       call<wire.AddCustomerRequirementResponse>('partner', 'AddCustomerRequirement', request, options),
-    async offers(
-      request: wire.GetAvailablePartnersRequest,
-      options: CallOptions = {},
-    ): Promise<wire.GetAvailablePartnersResponse> {
+    async offers(request: wire.GetAvailablePartnersRequest, options: CallOptions = {}) {
       type Found = Partial<wire.GetAvailablePartnersResponse>;
       const found = await call<Found>('customer', 'GetAvailablePartners', request, options);
       return { partners: found.partners ?? [] };

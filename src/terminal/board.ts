@@ -22,7 +22,7 @@ export interface BoardKey {
   readonly typed: string;
 }
 
-/** What a board may do to its screen. */
+/** The controls of a board's screen. */
 export interface BoardControls {
   /** Draws again what is now different. */
   redraw(): void;
@@ -82,7 +82,7 @@ export async function showBoard(
     }, []);
     useKeypress((key, rl) => {
       const { name, sequence, ctrl, meta }: { name?: string; sequence?: string; ctrl?: boolean; meta?: boolean } = key;
-      // Ctrl-C is no c: what is pressed with another key is for the line that is typed, or for nobody.
+      // Ctrl-C is no c: combinations of keys count only while a line is typed.
       if ((ctrl === true || meta === true) && !board.isTyping() && name !== 'escape') return rl.clearLine(0);
       if (!board.isTyping()) rl.clearLine(0);
       board.press({ name: name ?? sequence ?? '', typed: rl.line });

@@ -24,7 +24,7 @@ export function createLive(output: Output) {
   let lastText = '';
   const columns = () => Math.max(1, output.columns ?? 80);
   const rowsOf = (line: string) => Math.max(1, Math.ceil(textWidth(line) / columns()));
-  // Behind a line as wide as the terminal the cursor still stands on its last cell, which would be erased.
+  // After a line as wide as the terminal the cursor is on its last cell, which would be erased.
   const whole = (line: string) => (textWidth(line) < columns() ? `${line}${CLEAR_LINE}` : line);
   const up = () => {
     const rows = last.reduce((sum, line) => sum + rowsOf(line), 0) - 1;
@@ -37,7 +37,7 @@ export function createLive(output: Output) {
       const shown = lines.length > most ? [...lines.slice(0, most - 1), ...lines.slice(-1)] : lines;
       const text = shown.map(whole).join('\r\n');
       if (text === lastText) return;
-      // Only the line with the sign of life has changed: the cursor stands on it.
+      // Only the line with the sign of life has changed, and the cursor is on it.
       const sameList = last.length === shown.length && shown.slice(0, -1).every((line, index) => line === last[index]);
       const end = shown.at(-1) ?? '';
       output.write(
@@ -68,7 +68,7 @@ interface Drawn {
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
 
-/** True when a person watches who can be shown lines that change. */
+/** True when a person watches, on a terminal that can redraw lines. */
 export function canDrawLive({ terminal, streams, environment }: Omit<Drawn, 'clock'>): boolean {
   const { json, quiet, plain } = terminal.settings;
   if (plain) return false;

@@ -25,7 +25,7 @@ export async function runPager(
   if (outcome === 'missing') write(text);
 }
 
-/** Keys and tokens may stand in the tool's own variables: a pager, and what it starts, needs none of them. */
+/** The variables without the tool's own, which may hold keys and tokens: a pager and its children don't need them. */
 const withoutKeys = (environment: Environment) =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('FARELOCK_')));
 

@@ -1,15 +1,13 @@
 import { mainnetUsdc, plainUsdc, type Usdc } from '../kernel/usdc.ts';
 import type { Environment } from './streams.ts';
 
-/** Links that a terminal opens (OSC 8), where it is known to. */
-
 const ESCAPE = '\u001b';
 const END = `${ESCAPE}\\`;
 
 /** Control characters would end the sequence early. */
 const isAddress = (url: string): boolean => /^https?:\/\/[!-~]+$/.test(url);
 
-/** Text that leads to an address; an address of another kind leaves the text as it is. */
+/** Text with a link to a web address (OSC 8); other addresses leave it as it is. */
 export const linkText = (text: string, url: string): string =>
   isAddress(url) ? `${ESCAPE}]8;;${url}${END}${text}${ESCAPE}]8;;${END}` : text;
 
@@ -22,27 +20,17 @@ export function supportsLinks(environment: Environment, isTerminal: boolean, wan
   const forced = environment.FORCE_HYPERLINK;
   if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
   if (!isTerminal || environment.TERM === 'dumb' || environment.CI) return false;
-  // What runs inside another terminal's window knows only the outer one's name.
+  // Inside them the variables name the outer terminal.
   if (/^(screen|tmux)/.test(environment.TERM ?? '')) return false;
   if (environment.WT_SESSION || environment.KITTY_WINDOW_ID || environment.KONSOLE_VERSION) return true;
   // GNOME Terminal and its relatives, from 0.50.
   if (Number(environment.VTE_VERSION ?? 0) > 5000) return true;
   if (/^(xterm-kitty|xterm-ghostty|alacritty|foot(-extra)?|wezterm)$/.test(environment.TERM ?? '')) return true;
   const [major = 0, minor = 0] = (environment.TERM_PROGRAM_VERSION ?? '').split('.').map(Number);
-  switch (environment.TERM_PROGRAM) {
-    case 'iTerm.app':
-      return major > 3 || (major === 3 && minor >= 1);
-    case 'vscode':
-      return major > 1 || (major === 1 && minor >= 72);
-    case 'WezTerm':
-    case 'ghostty':
-    case 'Hyper':
-    case 'rio':
-    case 'Tabby':
-      return true;
-    default:
-      return false;
-  }
+  const program = environment.TERM_PROGRAM ?? '';
+  if (program === 'iTerm.app') return major > 3 || (major === 3 && minor >= 1);
+  if (program === 'vscode') return major > 1 || (major === 1 && minor >= 72);
+  return ['WezTerm', 'ghostty', 'Hyper', 'rio', 'Tabby'].includes(program);
 }
 
 /** The few styles that the screen knows. Views take one, so that they stay pure and can be tested without colour. */
@@ -73,7 +61,7 @@ const inOneStyle = (style: (text: string) => string) => ({
 const unstyled = inOneStyle(asIs);
 export const plainPaint: Paint = { ...unstyled, usdc: plainUsdc };
 
-/** The style of every text under --plain: tables and fields know by it that nobody sees their columns. */
+/** The style of every text under --plain: tables and fields then drop their columns. */
 export const spoken = (text: string): string => text;
 
 const spokenStyles = inOneStyle(spoken);

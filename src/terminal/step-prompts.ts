@@ -48,7 +48,7 @@ function useInput(ended: () => void): void {
   }, []);
 }
 
-/** A line to type. Its keys stand under it, and in their place what is wrong with the answer. */
+/** A line to type, with its keys, or the fault of the answer, under it. */
 const stepText = createPrompt<
   StepAnswer<string>,
   StepText & { readonly canGoBack: boolean; readonly ended: () => void }
@@ -98,7 +98,7 @@ const stepText = createPrompt<
   ];
 });
 
-/** A choice as it stands: it outlives a change of the terminal's size. */
+/** The state of a choice, which outlives a change of the terminal's size. */
 interface ListState {
   /** The line that is marked. */
   at: number;
@@ -348,7 +348,7 @@ export function stepPrompts({ input, output, signal, canGoBack }: PromptContext)
   const highlight = (text: string) =>
     output.hasColors?.() === true ? `${CYAN}${text.replaceAll(NO_CYAN, CYAN)}${NO_CYAN}` : text;
 
-  /** Until it is answered: a change of the terminal's size asks the same question anew, as it stands. */
+  /** Asks until there is an answer: a change of the terminal's size repeats the question in its state. */
   async function choose<T>(question: StepChoice<T>, state?: ListState): Promise<StepAnswer<T>> {
     const size = { rows: output.rows ?? 24, columns: output.columns ?? 80 };
     const now = state ?? newListState(question, size.rows);

@@ -47,7 +47,7 @@ export interface StepText {
   readonly message: string;
   /** Taken when nothing is typed. */
   readonly preset?: string | undefined;
-  /** What stands for it on the screen: `Y/n`. */
+  /** Its text on the screen: `Y/n`. */
   readonly presetText?: string | undefined;
   /** True when nothing at all is an answer too. */
   readonly mayBeEmpty?: boolean | undefined;
@@ -63,14 +63,14 @@ export type StepLine<T> = (Choice<T> & { readonly number?: string }) | { readonl
 /** A key that changes which lines there are, and in what order. */
 export interface StepKey {
   readonly key: string;
-  /** What it does, and how it stands: `sort: price`. */
+  /** Its effect and state: `sort: price`. */
   label(): string;
   press(): void;
 }
 
 export interface StepChoice<T> {
   readonly message: string;
-  /** Lines that stand above the choice, such as the heading of a table. */
+  /** Lines above the choice, such as the heading of a table. */
   readonly heading?: readonly string[] | undefined;
   readonly lines: readonly StepLine<T>[];
   readonly preset?: T | undefined;

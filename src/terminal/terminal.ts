@@ -115,7 +115,7 @@ export async function openTerminal(
     trace: (text: string): void => {
       if (settings.verbose) say(asideScreen.paint.dim(withoutAddressKeys(text)));
     },
-    /** @throws Problem `input_required` where nobody can be asked; `option` says how to give the answer then. */
+    /** @throws Problem `input_required` without a person to ask; `option` then says how to give the answer. */
     ask(option: string): Prompts {
       if (!canAsk) {
         throw problem('input_required', {
@@ -216,7 +216,7 @@ function resultsOn(
   };
 }
 
-/** Steps that write one after the other: at once, unless one that takes time (a pager) is still at it. */
+/** Runs steps that write, each at once unless a slow one (a pager) is still running. */
 export function createTurns() {
   let last: Promise<void> | null = null;
   let failure: { readonly error: unknown } | null = null;
@@ -263,7 +263,7 @@ export function createProgress(
   environment: Environment,
   began: (phase: string) => void = () => undefined,
 ) {
-  // A terminal that can't go back over a line, or one that a build keeps as a log, gets lines.
+  // Terminals that can't rewrite a line, and logs of builds, get lines.
   const canSpin = stderr.isTTY && !isSpoken(paint) && environment.TERM !== 'dumb' && !environment.CI;
   const signals = canSpin ? signalsOf(environment) : null;
   let current: string | null = null;
@@ -318,7 +318,7 @@ export function createProgress(
       else if (!loading) void spin(stderr.stream);
     },
     settle,
-    /** A wait is over: a person who has looked away is called, as far as the terminal can. */
+    /** Ends a wait; after a long one it calls the person back, as far as the terminal can. */
     ended(text: string): void {
       const isLong = waitAtMs !== null && performance.now() - waitAtMs > LONG_WAIT_MS;
       settle();

@@ -8,7 +8,7 @@ interface Clusters {
   widthOf(cluster: string): number;
 }
 
-/** One cell each, and none of them joins with another. */
+/** Characters of one cell that never join with others. */
 const PLAIN =
   /^[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u03ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u2043\u2190-\u21ff\u2500-\u259f\u25a0-\u25fc\u2713\u2717\u2800-\u28ff\ufffd]*$/;
 
@@ -103,7 +103,7 @@ export const padEnd = (text: string, width: number): string => text + ' '.repeat
 export const padStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - textWidth(text))) + text;
 
-/** Breaks plain text at spaces; a word longer than the width stands on a line of its own. */
+/** Breaks plain text at spaces; a word longer than the width gets a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -116,7 +116,7 @@ export function wrap(text: string, width: number): string[] {
   return line ? [...lines, line] : lines;
 }
 
-/** Text behind a mark or a label; what goes on in the next line stands under it. */
+/** Text behind a mark or a label, with its further lines under its first. */
 export const wrapBehind = (mark: string, text: string, width: number): string[] =>
   wrap(text, width - textWidth(mark)).map((line, index) => (index === 0 ? mark : ' '.repeat(textWidth(mark))) + line);
 
@@ -142,8 +142,8 @@ export function fold(text: string, width: number): string[] {
 const COMMAND = /^(\s*\$|Next:| +farelock) /;
 
 /**
- * A drawn line that is too wide, broken at blanks: what follows stands under its text, behind its label or mark. Commands
- * stay as they are.
+ * A drawn line, broken at blanks where it is too wide, with its further lines under its text, behind its label or mark.
+ * Commands stay whole.
  */
 export function brokenLine(line: string, width: number): string {
   const plain = unpainted(line);
@@ -222,7 +222,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 export const spokenLine = (line: string): string =>
   WORDS.reduce((text, [sign, word]) => text.replace(sign, word), line).trim();
 
-/** The lines of a view; one that was only drawn is left out. */
+/** The lines of a view without pure drawings. */
 export const spokenLines = (lines: readonly string[]): string[] =>
   lines.flatMap((line) => {
     const text = spokenLine(line);

@@ -160,10 +160,8 @@ interface CsvRecord {
 
 /** The columns without those at the end that have neither name nor value: spreadsheets write them. */
 function withoutEmptyEnd(names: readonly string[], body: readonly CsvRecord[]): readonly string[] {
-  let end = names.length;
-  while (end > 0 && (names[end - 1] ?? '').trim() === '' && !body.some(({ record }) => isFilled(record, end - 1)))
-    end -= 1;
-  return names.slice(0, end);
+  const isUsed = (name: string, at: number) => name.trim() !== '' || body.some(({ record }) => isFilled(record, at));
+  return names.slice(0, names.findLastIndex(isUsed) + 1);
 }
 
 /** The columns by their names; those below a misspelt one are checked too. */
@@ -216,34 +214,23 @@ const writtenCsv = (record: readonly string[], columns: readonly Column[], delim
 });
 
 /** An empty cell is no value. */
-function cellsOf(record: readonly string[], columns: readonly Column[]): Map<FieldPath, string> {
-  const values = new Map<FieldPath, string>();
-  for (const [index, { path }] of columns.entries()) {
-    const cell = record[index]?.trim() ?? '';
-    if (path !== null && cell !== '') values.set(path, cell);
-  }
-  return values;
-}
+const cellsOf = (record: readonly string[], columns: readonly Column[]): Map<FieldPath, string> =>
+  new Map(
+    columns.flatMap(({ path }, index): [FieldPath, string][] =>
+      path !== null && isFilled(record, index) ? [[path, record[index]?.trim() ?? '']] : [],
+    ),
+  );
 
 function headerIssues(columns: readonly Column[], body: readonly CsvRecord[], delimiter: string): RowIssue[] {
   const at = { row: null, line: 1 };
   const names = columns.map(({ name, path, isMeant }) => (isMeant ? path : path === null ? null : name));
   const corrected = names.includes(null) ? null : csvLine(names.map(String), delimiter);
-  const issues: RowIssue[] = columns.flatMap(({ name, path, isMeant }, index) =>
-    path === null || isMeant
-      ? [
-          {
-            ...at,
-            field: name,
-            message: name === '' ? 'has no name' : unknownField(name),
-            column: index + 1,
-            value: name,
-            corrected,
-          },
-          ...(path === null ? strayCells(name, index, body) : []),
-        ]
-      : [],
-  );
+  const issues: RowIssue[] = columns.flatMap(({ name, path, isMeant }, index) => {
+    if (path !== null && !isMeant) return [];
+    const message = name === '' ? 'has no name' : unknownField(name);
+    const issue = { ...at, field: name, message, column: index + 1, value: name, corrected };
+    return [issue, ...(path === null ? strayCells(name, index, body) : [])];
+  });
   for (const path of new Set(columns.map((column) => column.path))) {
     if (path !== null && columns.filter((column) => column.path === path).length > 1) {
       issues.push({ ...at, field: path, message: 'has two columns' });

@@ -1,4 +1,3 @@
-export * from './cut-off.ts';
 export { type nextStepsOf, toldLines } from './failed.ts';
 export * from './story.ts';
 

@@ -35,7 +35,7 @@ export async function agreementOf(
 /** True when this home created an intent and would pay it as it is: only then it is offered as the person's own. */
 export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean => isFromHere && differs.length === 0;
 
-/** The address of the wallet that would pay; null where there is none, or it can't be read just to look. */
+/** The address of the paying wallet; null without one, or where it can't be read just to look. */
 async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promise<string | null> {
   if (keypairFile === '-' ? !pays : !existsSync(keypairFile)) return null;
   try {

@@ -29,7 +29,7 @@ export async function verifyIntent(
   ]);
   const [known, ...terms] = compared;
   if (known && program === '') return [{ ...known, found: UNSAID, ok: false }];
-  // Another program keeps other promises, or none: nothing of it can be verified.
+  // Another program may keep no promise: nothing of it can be verified.
   if (known && (code.kind === 'different' || code.kind === 'absent')) {
     const own = session.isEmbedded ? [ESCROW_PROGRAM_ID] : [];
     const expected = [...own, ...session.trust.programs].join(' or ') || 'the shipped code';
@@ -37,21 +37,18 @@ export async function verifyIntent(
   }
   const checks = known ? [known, codeCheck(code), ...terms] : [];
   const owners = refundOwners(standing);
-  const agreed = checks.map((check): EscrowCheck => {
-    if (check.check !== 'refund_owner') return check;
-    const expected = owners.join(' or ') || 'a wallet of yours';
-    return { ...check, expected, ok: check.ok && owners.includes(check.found) };
-  });
-  // What else differs from its creation, where it was created from here.
+  // The terms of the creation, where it was created from here.
   const escrow = standing.terms?.escrow;
-  const frozen = escrow
-    ? agreed.map((check): EscrowCheck => {
-        if (check.check !== 'amount' && check.check !== 'mint') return check;
-        const expected = String(escrow[check.check]);
-        return { ...check, expected, ok: check.ok && check.found === expected };
-      })
-    : agreed;
-  return intent.status === 'active' ? frozen : frozen.map((check) => atTheEnd(check, intent));
+  const agreed = checks.map((check): EscrowCheck => {
+    if (check.check === 'refund_owner') {
+      const expected = owners.join(' or ') || 'a wallet of yours';
+      return { ...check, expected, ok: check.ok && owners.includes(check.found) };
+    }
+    if (!escrow || (check.check !== 'amount' && check.check !== 'mint')) return check;
+    const expected = String(escrow[check.check]);
+    return { ...check, expected, ok: check.ok && check.found === expected };
+  });
+  return intent.status === 'active' ? agreed : agreed.map((check) => atTheEnd(check, intent));
 }
 
 const CODE = {
@@ -63,7 +60,7 @@ const CODE = {
   absent: 'no program',
 } as const;
 
-/** What the program is, and who can make it another one. */
+/** The program's code, and the keys that can replace it. */
 const codeCheck = (standing: ProgramStanding): EscrowCheck => ({
   check: 'program_code',
   expected: 'the shipped code, and nobody who can replace it but keys that you trust',
@@ -71,7 +68,7 @@ const codeCheck = (standing: ProgramStanding): EscrowCheck => ({
   ok: isTrusted(standing),
 });
 
-/** An intent that has ended says how: its escrow is then expected to be captured or refunded, and empty. */
+/** The check of an ended intent: its escrow has to be captured or refunded, and empty. */
 function atTheEnd(check: EscrowCheck, { status }: Intent): EscrowCheck {
   const expected = { state: status === 'booked' ? 'captured' : 'refunded', held: 'none' };
   if (check.check !== 'state' && check.check !== 'held') return check;

@@ -9,7 +9,7 @@ import type { Session } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { nextLines } from '../view/index.ts';
 
-/** The cluster can be asked without the service: a remote profile may name none. */
+/** True when the cluster can be asked without the service: a remote profile may name no cluster. */
 export const knowsCluster = (session: Session): boolean => session.isEmbedded || session.profile.rpcUrls.length > 0;
 
 /**

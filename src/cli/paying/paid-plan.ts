@@ -16,7 +16,7 @@ export async function planPaid(
     readonly before?: readonly Text[];
     readonly after: readonly Text[];
     readonly facts: Record<string, unknown>;
-    /** What would be bought, above the steps. */
+    /** The purchase, above the steps. */
     readonly review?: (screen: Screen) => readonly string[];
   },
 ): Promise<0> {

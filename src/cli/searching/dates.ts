@@ -148,7 +148,7 @@ function yearOf(text: string | undefined, needsYear: boolean): number | null {
   return Number(text.length === 2 ? `20${text}` : text);
 }
 
-/** The day as YYYY-MM-DD, or why there is none. */
+/** The day as YYYY-MM-DD, or the fault. */
 function dayOfParts(parts: DateParts, rules: DateRules): string | { readonly wrong: string } {
   const { day, month, year } = parts;
   const name = MONTHS[month - 1];

@@ -26,7 +26,7 @@ interface HereGiven {
 /** The composition root. */
 type Rooms = typeof import('../../service/index.ts');
 
-/** What this process can run itself, each loaded when it is first asked for. */
+/** The parts that this process can run itself, each loaded on its first use. */
 export function openHere(given: HereGiven, home: string, profile: Profile, rooms: () => Promise<Rooms>) {
   const { environment, clock } = given;
   const setting = settingsIn(environment);

@@ -10,7 +10,6 @@ export { shortOf } from './recent.ts';
 export * from './remembered.ts';
 export * from './session.ts';
 export * from './surroundings.ts';
-export * from './usdc.ts';
 export * from './wallet-connection.ts';
 
 export const loadRecent = () => import('./recent.ts');

@@ -44,7 +44,7 @@ export function utf8Of(bytes: Uint8Array, source: string): string {
   }
 }
 
-/** The JSON of a file or of standard input. What the parser says is not repeated: it quotes the text, which is private. */
+/** The JSON of a file or of standard input. The parser's message is not repeated, since it quotes the private text. */
 export async function readJson(context: Surroundings, source: string): Promise<unknown> {
   const text = utf8Of(await readSource(context, source), source).replace(/^\uFEFF/, '');
   const refused = (why: string) =>

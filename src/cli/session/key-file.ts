@@ -15,7 +15,7 @@ export function readKeyFile(path: string): string {
   return key;
 }
 
-/** The same of a file in the home that the embedded stack wrote; undefined for one that is too large to be a key. */
+/** The key in a file of the embedded stack; undefined for one that is too large. */
 export const readOwnKeyFile = (path: string): string | undefined =>
   readBounded(path, { mostBytes: MOST_BYTES, isRegular: true })?.toString('utf8').trim();
 

@@ -8,7 +8,7 @@ export function openNotebook<T extends object>(path: string, warn: (text: string
     hasWarned = true;
   };
   return {
-    /** null where there is none, or none that can be read. */
+    /** null for a missing or unreadable file. */
     read(): Partial<T> | null {
       try {
         const content = readJsonOf(path);

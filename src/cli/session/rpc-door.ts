@@ -2,9 +2,9 @@ import { firstAnswer } from '../../kernel/first-answer.ts';
 import type { Fetch, HttpResponse } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 
-/** An address that takes longer is asked further, and the next one beside it. */
+/** After this the next address is asked beside a slow one. */
 const SLOW_MS = 250;
-/** What acts is not asked of another one while the first may still do it. */
+/** Calls that act go to another address only after the first has had time to do it. */
 const ACTING_MS = 15_000;
 const READS = /"method":"(get|is|simulate|minimum)/;
 
@@ -16,7 +16,7 @@ class Unusable extends Error {
   }
 }
 
-/** The door of web3.js to a real cluster: what the first address does not answer in time the next one is asked for. */
+/** The door of web3.js to a real cluster: calls without a timely answer go to the next address too. */
 export function rpcDoor(urls: readonly string[]): { readonly url: string; readonly fetch: Fetch } {
   const send = overNetwork('follow');
   const [url = '', ...others] = urls;

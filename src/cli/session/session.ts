@@ -43,7 +43,7 @@ const EMBEDDED_URL = 'http://farelock.local';
 export type Session = Readonly<Awaited<ReturnType<typeof openSession>>>;
 
 /**
- * Opens what commands stand on, each part when it is first asked for, and at most once.
+ * Opens the ground of commands: each part on its first use, and at most once.
  * @throws Problem `usage` for a profile that is not known
  */
 export async function openSession(given: SessionGiven) {

@@ -6,7 +6,7 @@ import type { Environment, GlobalOptions } from '../settings/index.ts';
 import type { PartnerAccess } from './partner-access.ts';
 import type { Session } from './session.ts';
 
-/** What a command runs in. Everything in the session is opened when it is first asked for. */
+/** The surroundings of a command. Every part of the session is opened on its first use. */
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly session: Session;
@@ -36,7 +36,7 @@ export const askText = (
     );
 
 /**
- * Before anything changes with a live key: --live, --yes, or a person who says yes. A demo asks nothing.
+ * Confirms a change with a live key: by --live, --yes or a person. A demo key needs no confirmation.
  * @throws Problem `declined`, `input_required`
  */
 export async function confirmLive(

@@ -51,7 +51,7 @@ export function clusterGiven(
   environment: Environment,
   base: ClusterSettings | null = null,
 ): ClusterSettings {
-  // An address of a flag that is none is the cluster's to refuse, with its code.
+  // The cluster refuses a wrong address of a flag, with its own code.
   const { rpcUrl, ...flags } = options;
   const given = settingsIn(environment, flags);
   const named = given('served_cluster');

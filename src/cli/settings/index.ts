@@ -16,7 +16,6 @@ export {
 export { changeUserSettings } from './write.ts';
 
 export const loadProfile = () => import('./profile.ts');
-export const loadRead = () => import('./read.ts');
 export const loadResolve = () => import('./resolve.ts');
 export const loadTable = () => import('./table.ts');
 export const loadWrite = () => import('./write.ts');

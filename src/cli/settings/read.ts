@@ -19,7 +19,7 @@ interface Given {
   readonly source: string;
 }
 
-/** The settings whose flags are among the options of a command, as texts; a list is joined, a switch is none. */
+/** The settings given by options of a command, as texts; lists are joined, switches left out. */
 export function textsOf(options: object): SettingTexts {
   const given = new Map<string, unknown>(Object.entries(options));
   const texts: SettingTexts = {};
@@ -64,7 +64,7 @@ function contentOf(variable: string, path: string): string {
   return bytes.toString('utf8').trim();
 }
 
-/** The settings of a command line and its environment, each read when it is first asked for. */
+/** The settings of a command line and its environment, each read on its use. */
 export function settingsIn(environment: Environment, options: object = {}) {
   const flags = textsOf(options);
   /** @throws Problem `usage`, or the code of the setting's row */

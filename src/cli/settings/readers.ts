@@ -163,7 +163,7 @@ export const path = reader(
   'the path of a file',
   '~/file.json',
   (text, folder) => {
-    // A key in place of its file's path would stand in argv, in the settings and on the screen.
+    // A key in place of its file's path would show in argv, in the settings and on the screen.
     if (isPastedKey(text) || text === '') return undefined;
     if (text.startsWith('~/')) return join(homedir(), text.slice(2));
     return isAbsolute(text) ? text : resolve(folder, text);
@@ -171,7 +171,7 @@ export const path = reader(
   { isPath: true },
 );
 
-/** `-` is standard input. What the Solana CLI can use and this tool can't is left to the reader of keypairs to refuse. */
+/** `-` is standard input. The reader of keypairs refuses forms that only the Solana CLI can use. */
 export const keypair = reader(
   path.wanted,
   '~/wallet.json',

@@ -6,23 +6,14 @@ import { wrongSetting } from './file.ts';
 import type { Environment } from './profile.ts';
 import { keypair, type Reader, webAddress } from './readers.ts';
 
-/** The settings of the Solana CLI. */
-interface SolanaCliConfig {
-  readonly path: string;
-  readonly rpcUrl: string | null;
-  readonly keypair: string;
-  /** `processed` is read as `confirmed`: nothing here trusts a block that may be dropped. */
-  readonly commitment: 'confirmed' | 'finalized';
-}
-
 const MOST_BYTES = 65_536;
 
 /**
- * `~/.config/solana/cli/config.yml`, as `solana config set` writes it. Read only for a profile whose cluster is
- * `solana-config`: what a person has set for another tool must not spend money here unasked.
+ * Reads the settings of the Solana CLI, `~/.config/solana/cli/config.yml`. Only for a profile whose cluster is
+ * `solana-config`: settings of another tool must not spend money here unasked.
  * @throws Problem `settings_invalid` naming file and key
  */
-export async function readSolanaCliConfig(environment: Environment): Promise<SolanaCliConfig> {
+export async function readSolanaCliConfig(environment: Environment) {
   const home = environment.HOME || homedir();
   const path = join(home, '.config', 'solana', 'cli', 'config.yml');
   if (!existsSync(path)) throw wrongSetting(path, 'the file', 'does not exist, but the profile needs it');
@@ -59,6 +50,7 @@ export async function readSolanaCliConfig(environment: Environment): Promise<Sol
     path,
     rpcUrl: url === null ? null : read('json_rpc_url', webAddress, url),
     keypair: read('keypair_path', keypair, text('keypair_path') ?? join(home, '.config', 'solana', 'id.json')),
-    commitment: commitment === 'finalized' ? 'finalized' : 'confirmed',
+    /** `processed` is read as `confirmed`: nothing here trusts a block that may be dropped. */
+    commitment: commitment === 'finalized' ? ('finalized' as const) : ('confirmed' as const),
   };
 }

@@ -2,14 +2,14 @@ import type { Surroundings } from '../session/index.ts';
 import type { ExitCode } from '../settings/index.ts';
 
 /**
- * A command: what it is called, takes, does and prints. Parsing, help, completion, `help --json`, mcp, the pages and the
- * schemas are made from it. It is loaded at every start; what it runs is loaded when it runs.
+ * A command. Parsing, help, completion, `help --json`, mcp, the pages and the schemas are made from it. It is loaded at
+ * every start; its function is loaded when it runs.
  */
 export interface CommandSpec {
   /** `intent create` */
   readonly name: string;
   readonly summary: string;
-  /** Its group stands for it: `stuck` is `stuck list`. */
+  /** The default of its group: `stuck` is `stuck list`. */
   readonly isDefault?: true;
   readonly arguments?: readonly ParameterSpec[];
   readonly options?: readonly ParameterSpec[];
@@ -17,13 +17,16 @@ export interface CommandSpec {
   readonly examples: readonly string[];
   /** The one list of its document: `--json` chooses among the fields of the entries. */
   readonly list?: string;
-  readonly cutOff?: CutOffSpec;
+  /**
+   * Words for a command that was cut off and may have made its change. `look`: the command that shows it, with an option
+   * of this one in braces, such as `refund show {id}`.
+   */
+  readonly cutOff?: { readonly said?: string; readonly look: string };
 }
 
 /**
- * `reads`: nothing is changed and nothing is paid. `pays`: a payment is signed. `changes`: a service keeps something
- * new. `local`: only this machine's own files. `runs`: a server, a demonstration, a conversation or
- * a deployment, for a person to start.
+ * `reads`: changes and pays nothing. `pays`: signs a payment. `changes`: a service keeps something new. `local`: only this
+ * machine's files. `runs`: a server, a demonstration, a conversation or a deployment, for a person to start.
  */
 export type Effect = 'reads' | 'pays' | 'changes' | 'local' | 'runs';
 
@@ -36,13 +39,6 @@ export interface ParameterSpec {
   parse?(value: string, before: unknown): unknown;
   readonly preset?: unknown;
   readonly isRequired?: true;
-}
-
-/** Words for a command that was cut off and may have made its change. */
-interface CutOffSpec {
-  readonly said?: string;
-  /** The command that shows whether it has: `refund show {id}`, with an option of the command in braces. */
-  readonly look: string;
 }
 
 /** The tool as a whole. */
@@ -70,9 +66,7 @@ export interface CommandContext extends Surroundings {
   readonly tool: ToolSpec;
 }
 
-/** Words to write a spec with. They know from its flags what a command is given, and hold its run to that. */
-
-/** A parameter, with the type of what it gives a command. */
+/** Builders for specs: they infer from the flags the options that `run` receives. */
 interface Parameter<Given extends object> extends ParameterSpec {
   /** Of types alone. */
   readonly given?: Given;

@@ -12,8 +12,8 @@ interface Mistake {
 }
 
 /**
- * The first word that is no command where one stands, but nearly is: `serach`, or `intent shwo`, which the command
- * that `intent` stands for would otherwise take for an offer id.
+ * The first word that is nearly a command: `serach`, or `intent shwo`, which the default command of `intent` would take
+ * for an offer id.
  */
 export function mistakenCommand(program: Commander, argv: readonly string[]): Mistake | null {
   let group = program;
@@ -68,7 +68,7 @@ function whereToLook(error: CommanderError, command: readonly string[]): NextSte
   return [look ? { argv: look.split(' ') } : helpOf(command)];
 }
 
-/** The option that there is not, and the one that was likely meant. */
+/** An unknown option that is close to a known one. */
 function mistakenOption(program: Commander, argv: readonly string[]): Mistake | null {
   let command = program;
   for (const [at, word] of argv.entries()) {
@@ -136,7 +136,7 @@ export function usageProblem(error: unknown, program: Commander, argv: readonly 
   });
 }
 
-/** The word after a group that is none of its commands; the group's default would call it one argument too many. */
+/** An unknown word after a group, which the group's default would call an excess argument. */
 function unknownIn(program: Commander, command: readonly string[], argv: readonly string[]): string | null {
   const group = command.reduce<Commander | undefined>(
     (inside, name) => inside?.commands.find((one) => one.name() === name),

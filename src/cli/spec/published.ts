@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
-/** What a command prints under --json. */
+/** The documents that a command prints under --json. */
 export interface Published {
   readonly document: z.ZodType;
   /** Other documents of the same command, by what they are. */
   readonly others?: Readonly<Record<string, z.ZodType>>;
-  /** What --dry-run prints instead. */
+  /** The document of --dry-run. */
   readonly plan?: z.ZodType;
   /** The same document again and again: one on a line, as things change. */
   readonly streams?: true;
@@ -18,10 +18,8 @@ export const published = <Document extends z.ZodType>(document: Document, more: 
   ...more,
 });
 
-/** What a command prints under --json, as a type: `DocumentOf<typeof result.doctor>`. */
+/** The document of a command as a type: `DocumentOf<typeof result.doctor>`. */
 export type DocumentOf<P extends Published> = z.infer<P['document']>;
-
-/** What the tool's own documents are made of. */
 
 export const usdc = z
   .string()
@@ -57,7 +55,6 @@ export const day = z
 export const paid = <T extends z.ZodRawShape>(document: z.ZodObject<T>) =>
   z.strictObject({ ...document.shape, payment: payment.optional() });
 
-/** What was paid for an answer; absent where nothing was. */
 export const payment = z
   .strictObject({
     amount: usdc,
@@ -72,10 +69,10 @@ export const check = z.strictObject({ check: z.string(), expected: z.string(), f
 const steps = z.array(z.string()).describe('What would be done, in this order.');
 const dryRun = z.literal(true).describe('Nothing was done.');
 
-/** What `--dry-run` prints. */
+/** The document of `--dry-run`. */
 export const plan = <T extends z.ZodRawShape>(facts: T) => z.strictObject({ dry_run: dryRun, plan: steps, ...facts });
 
-/** What `--dry-run` of a paid call prints: what would be signed, and whether it would be. */
+/** The document of a paid call's `--dry-run`: the payment to sign, and the decision. */
 export const paidPlan = <T extends z.ZodRawShape>(facts: T) =>
   plan({ ...facts, payment: plannedPayment.nullable().describe('null: the service asks for none.') });
 

@@ -63,7 +63,7 @@ export function buildTree(
     .description(tool.summary)
     .version(version, '-V, --version', 'Print the version')
     .exitOverride()
-    // What is near enough is said with the corrected command line (mistaken.ts).
+    // Near misses get a corrected command line instead (mistaken.ts).
     .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => output.write(text),

@@ -19,7 +19,7 @@ import {
   type Terminal,
   type TerminalSettings,
 } from '../../terminal/index.ts';
-import { loadComplete } from '../completion/index.ts';
+
 import { cutOffBy, loadFailed, type nextStepsOf } from '../interruption/index.ts';
 import { loadSession, type Session } from '../session/index.ts';
 import { type Environment, loadProfile } from '../settings/index.ts';
@@ -66,7 +66,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   let invocation: Invocation | null = null;
   let session: Session | null = null;
   // The shell calls it with every press of a key; the help leaves it out.
-  if (argv[0] === 'complete') return (await loadComplete()).complete(argv.slice(1), world);
+  if (argv[0] === 'complete') return (await import('../completion/index.ts')).complete(argv.slice(1), world);
   const deadline = new AbortController();
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
   try {
@@ -304,7 +304,7 @@ function stackLines(error: unknown): string[] {
   return error.cause === undefined ? own : [...own, 'caused by', ...stackLines(error.cause)];
 }
 
-/** Trouble with a file of the home, as trouble with the home where that is no folder, and none can be made there. */
+/** Trouble with a file of the home, or with the home itself where its folder can't be made. */
 function asHome(trouble: Problem, home: string, { FARELOCK_HOME }: Environment): Problem {
   if (!isProblem(trouble, 'storage_not_writable', 'storage_failed') || isFolder(home)) return trouble;
   const { reason } = trouble.detail ?? {};

@@ -4,7 +4,7 @@ export { isNewer, latestVersion, noteLook } from './latest.ts';
 
 export const loadLatest = () => import('./latest.ts');
 
-/** True where a person may be told of a newer version: on a terminal, and not by a script or a build. */
+/** True where a person may see a notice of a newer version: on a terminal, not in a script or a build. */
 export const isNoticeWanted = (
   argv: readonly string[],
   environment: Environment,

@@ -47,10 +47,11 @@ export const identityOf = (exchange: Payable, wallet: string): RequestIdentity =
 
 /**
  * Makes all checks before a payment in order, in dry runs too; the write repeats the daily limit, as another process
- * may be quicker. @param wallet null: none yet, so its money is not checked @returns a payment to sign at once or on a
- * person's word; without a wallet no token accounts @throws Problem `program_not_trusted`, `host_not_allowed`,
- * `terms_not_agreed`, `escrow_mismatch`, `daily_limit_reached`, `payment_above_cap`, `payment_declined`,
- * `insufficient_funds`
+ * may be quicker.
+ * @param wallet null: none yet, so its money is not checked
+ * @returns a payment to sign at once or on a person's word; without a wallet no token accounts
+ * @throws Problem `program_not_trusted`, `host_not_allowed`, `terms_not_agreed`, `escrow_mismatch`,
+ * `daily_limit_reached`, `payment_above_cap`, `payment_declined`, `insufficient_funds`
  */
 export async function judge(
   ports: JudgePorts,
@@ -135,9 +136,10 @@ const LONGEST_HOLD_MS = 30 * DAY_MS;
 
 /**
  * Checks the intent against our terms, the challenge against the intent, and the escrow against the chain (DESIGN,
- * section 3). A funded escrow is never paid again, whatever the service says. @returns a warning when the program is
- * unnamed, or one of the settings with its own escrow form, whose promises can't be checked @throws Problem
- * `terms_not_agreed`, `challenge_refused`, `program_not_trusted`, `escrow_mismatch`
+ * section 3). A funded escrow is never paid again, whatever the service says.
+ * @returns a warning when the program is unnamed, or one of the settings with its own escrow form, whose promises can't be
+ *   checked
+ * @throws Problem `terms_not_agreed`, `challenge_refused`, `program_not_trusted`, `escrow_mismatch`
  */
 async function checkEscrow(
   cluster: Cluster,

@@ -119,7 +119,9 @@ async function keptAnswer(
 const STALE_CHALLENGE_MS = 30_000;
 
 /**
- * Checks, signs and journals a payment. @param first the 402 that asked for it @param again asks the service again
+ * Checks, signs and journals a payment.
+ * @param first the 402 that asked for it
+ * @param again asks the service again
  * @returns null when another process has just signed the same request
  */
 async function sign(

@@ -63,7 +63,7 @@ export function sliceLines(slice: Slice, { paint }: Screen): string[] {
   return lines;
 }
 
-/** One offer in full: its flights, its fare and conditions, what its price is made of, and what can be added. */
+/** One offer in full: its flights, its fare and conditions, the parts of its price, and possible extras. */
 export function offerLines(
   { offer, available_services: services, fare_menu: menu }: OfferDetailsResponse,
   /** The number that a person may type for a fare of its menu, by offer id. */
@@ -297,7 +297,7 @@ export function reviewLines(
 const passengerText = ({ title, given_name, family_name, born_on }: Passenger): string =>
   harmless(`${capital(title)} ${given_name} ${family_name}, born ${dayName(born_on).slice(4)}`);
 
-/** The parts of the price, where it is the one that was shown. */
+/** The parts of the price, if it is the shown one. */
 function partsText(intent: Intent, fare: KnownFare | null): string {
   const people = intent.passenger_count === 1 ? '' : ` for ${intent.passenger_count} passengers`;
   if (!fare?.base_amount_decimal || !fare.tax_amount_decimal) return `${people}, all included`;
@@ -306,7 +306,7 @@ function partsText(intent: Intent, fare: KnownFare | null): string {
   return `${people}: base ${money(fare.base_amount_decimal)}, tax ${money(fare.tax_amount_decimal)}`;
 }
 
-/** True when a refund would go to somebody else than who pays. */
+/** True when a refund would not go to the paying wallet. */
 export const isRefundedElsewhere = ({ intent, wallet }: Pick<Review, 'intent' | 'wallet'>): boolean =>
   wallet !== null && intent.refund_wallet !== wallet;
 

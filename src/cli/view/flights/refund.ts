@@ -19,8 +19,6 @@ import {
 import type { RefundCase, RefundCaseSummary, RefundPlan, RefundQueue } from '../../../wire/flights/index.ts';
 import { shortened, stepLines } from '../index.ts';
 
-/** One refund case: what is asked, what the fare says, what happened, what a decision would do. */
-
 const usdcText = (amount: number | null, paint: Paint): string => (amount === null ? '–' : paint.usdc(amount));
 
 function statusText({ status }: Pick<RefundCaseSummary, 'status'>, paint: Paint): string {
@@ -159,8 +157,6 @@ export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'not
   return `${journey}: approved, ${amount} not paid out yet`;
 }
 
-/** The queue: route, departure, rule, paid, proposed pay-out, age, who has it; as much of it as there is room for. */
-
 export const queueView = (nowMs: number): View<RefundQueue> => ({
   lines: ({ refund_requests: cases, next_cursor }, screen) => {
     if (cases.length === 0) return ['Nothing is waiting for a decision.'];
@@ -221,7 +217,7 @@ const amountText = (amount: number | null): string => (amount === null ? '–' :
 
 const proposedOf = (one: RefundCaseSummary): number | null => one.payout_amount ?? one.refund_rule.payout_amount;
 
-/** An amount, and in words where the fare rule gives none. */
+/** The proposed pay-out, in words where the fare rule gives no amount. */
 function payoutText(one: RefundCaseSummary): string {
   if (one.payout_amount !== null) return amountText(one.payout_amount);
   const { kind, payout_amount } = one.refund_rule;

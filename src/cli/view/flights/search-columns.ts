@@ -7,15 +7,15 @@ type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'f
 type Sold = 'number' | 'brand' | 'price' | 'seller';
 type Cells<Column extends string> = Readonly<Record<Column, number>>;
 
-/** Cells of each column of a search; 0 where the terminal has no room for it, or nothing would stand there. */
+/** Cells of each column of a search; 0 for a column without room or content. */
 export type Widths = Cells<Journey | Sold> & {
-  /** True where the fares stand under their journey, not beside it. */
+  /** True for fares under their journey, not beside it. */
   readonly isStacked: boolean;
 };
 
 /** From here on a journey and a fare have room beside each other. */
 const BESIDE = 96;
-/** The widest screen whose fares stand under their journey. */
+/** The widest screen with fares under their journey. */
 export const STACKED = BESIDE - 1;
 /** Cells of `Bags`, `Ref` and `Chg`, with a space each. */
 const CONDITIONS = 5 + 4 + 4;
@@ -85,7 +85,7 @@ function shared<Column extends Journey | Sold>(
   return { ...least, ...cells };
 }
 
-/** The cells in which every text of a column would stand in full. */
+/** The cells that show every text of a column in full. */
 function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cells<Journey | Sold> {
   const slices = offers.flatMap((offer) => offer.slices);
   const widest = <T>(all: readonly T[], text: (one: T) => string, heading: string) =>

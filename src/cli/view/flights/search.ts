@@ -84,7 +84,7 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
   return said.length > 0 ? said.join(' ') : null;
 }
 
-/** The most that a search can be asked for (CONTRACT, section 3). */
+/** The highest limit of a search (CONTRACT, section 3). */
 const MOST_OFFERS = 500;
 
 const isUnknown = ({ fare_brand_name, checked_bags_included, refundable, changeable }: Fare): boolean =>
@@ -103,8 +103,8 @@ const joined = ({ above, headings, itineraries }: ReturnType<typeof listParts>):
 ];
 
 /**
- * The list in its parts: what was asked, the headings of the columns, the lines of each itinerary, and whether a dash
- * stands somewhere for what the airline has not disclosed.
+ * The list in its parts: the request, the headings of the columns, the lines of each itinerary, and whether a dash marks an
+ * undisclosed fact.
  */
 export function listParts(
   response: SearchResponse,
@@ -147,7 +147,7 @@ function titleLines(response: SearchResponse, title: SearchTitle, screen: Screen
   return requestLines(title, facts, screen);
 }
 
-/** The line above a list: the journey asked for, and facts about it, under it where there is no room. */
+/** The line above a list: the journey, and facts about it, on a line of their own where there is no room. */
 export function requestLines(
   { from, to, depart, return: back }: Pick<SearchTitle, 'from' | 'to' | 'depart' | 'return'>,
   facts: readonly string[],
