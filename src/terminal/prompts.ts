@@ -6,9 +6,7 @@ import type { Prompts, StepAnswer, StepPrompts } from './streams.ts';
  */
 export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts {
   const context = { input: process.stdin, output: process.stderr, signal };
-  if (isPlain) {
-    return latePrompts(async () => (await import('./plain-prompts.ts')).plainPrompts(context));
-  }
+  if (isPlain) return latePrompts(async () => (await import('./plain-prompts.ts')).plainPrompts(context));
   const steps = async (canGoBack: boolean): Promise<StepPrompts> =>
     (await import('./step-prompts.ts')).stepPrompts({ ...context, canGoBack });
   const single = () => steps(false);

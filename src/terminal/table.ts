@@ -27,9 +27,7 @@ export function tableLines(
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   const allColumns = titled.map((one): Column => (typeof one === 'string' ? { title: one } : one));
-  if (heading === spoken) {
-    return [`Entries: ${allRows.length}`, ...allRows.map((row) => spokenRow(allColumns, row))];
-  }
+  if (heading === spoken) return [`Entries: ${allRows.length}`, ...allRows.map((row) => spokenRow(allColumns, row))];
   const widest = allColumns.map((column, index) =>
     Math.max(textWidth(column.title), ...allRows.map((row) => textWidth(row[index] ?? ''))),
   );

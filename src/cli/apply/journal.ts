@@ -66,9 +66,7 @@ export function readProgress(place: JournalPlace) {
 function readSent({ resultsFile, digest, environment }: JournalPlace): SentRow[] {
   const [head, ...rows] = wholeLines(journalPath(resultsFile));
   if (head === undefined) return [];
-  if (!isRecord(head) || head.file !== digest) {
-    throw foreign(resultsFile, 'belongs to another version of the file');
-  }
+  if (!isRecord(head) || head.file !== digest) throw foreign(resultsFile, 'belongs to another version of the file');
   if (head.environment !== environment) {
     const other = String(head.environment);
     throw foreign(resultsFile, `belongs to a run against ${other}, but this one is against ${environment}`);

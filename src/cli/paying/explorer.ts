@@ -21,15 +21,13 @@ const EXPLORER = 'https://explorer.solana.com';
  */
 export function explorerOf({ isEmbedded, rpcUrls }: Pick<Profile, 'isEmbedded' | 'rpcUrls'>): Explorer {
   const isPublic = rpcUrls.length > 0 && rpcUrls.every((one) => /(^|\.)solana\.com$/.test(new URL(one).hostname));
-  const clusterOf = (network: string): string | null => {
-    if (isEmbedded) return null;
-    if (network === SOLANA_NETWORKS.mainnet) return '';
-    if (!isPublic) return null;
-    if (network === SOLANA_NETWORKS.devnet) return '?cluster=devnet';
-    return network === SOLANA_NETWORKS.testnet ? '?cluster=testnet' : null;
+  const { mainnet, devnet, testnet } = SOLANA_NETWORKS;
+  const known: Readonly<Record<string, string>> = {
+    [mainnet]: '',
+    ...(isPublic && { [devnet]: '?cluster=devnet', [testnet]: '?cluster=testnet' }),
   };
   return (paint, text, kind, network, id = text) => {
-    const cluster = clusterOf(network);
-    return cluster === null ? text : paint.link(text, `${EXPLORER}/${kind}/${encodeURIComponent(id)}${cluster}`);
+    const cluster = isEmbedded ? undefined : known[network];
+    return cluster === undefined ? text : paint.link(text, `${EXPLORER}/${kind}/${encodeURIComponent(id)}${cluster}`);
   };
 }

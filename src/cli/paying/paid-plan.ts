@@ -22,7 +22,13 @@ export async function planPaid(
 ): Promise<0> {
   const { terminal, session, clock } = context;
   terminal.phase('Asking what it costs');
-  const payment = await challenged(call, await session.flights());
+  const payment = await call(await session.flights()).then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof PaymentPlanned) return error.plan;
+      throw error;
+    },
+  );
   const sign: Text = payment
     ? (usdc) => `Sign ${usdc(money(payment.amount))} for ${payment.resource} at ${payment.host}.`
     : 'Nothing: the service answered without asking for a payment.';
@@ -43,19 +49,6 @@ export async function planPaid(
     },
   );
   return 0;
-}
-
-async function challenged(
-  call: (flights: FlightsClient) => Promise<unknown>,
-  flights: FlightsClient,
-): Promise<PaymentPlan | null> {
-  try {
-    await call(flights);
-    return null;
-  } catch (error) {
-    if (error instanceof PaymentPlanned) return error.plan;
-    throw error;
-  }
 }
 
 const paymentPlanLines = (plan: PaymentPlan, nowMs: number, { paint }: Screen): string[] =>

@@ -31,8 +31,7 @@ export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 
 }
 
 /**
- * A payer that is loaded, with its wallet, cluster and journal, by the first paid call: reads pay for nothing. Under
- * --dry-run it is one that has no key.
+ * A payer whose code, wallet, cluster and journal are loaded by the first paid call. Under --dry-run it has no key.
  */
 export function openPayer({
   profile,
@@ -69,7 +68,7 @@ export function openPayer({
   };
 }
 
-/** The journal, and word of each payment that it gives out to be sent. */
+/** The journal, which reports each payment that it gives out to be sent. */
 function notedBy(store: ClientStore, noted: (paymentId: string) => void): ClientStore {
   const told = <T extends OpenPayment | undefined | null>(open: T): T => {
     if (open) noted(open.id);
@@ -82,7 +81,7 @@ function notedBy(store: ClientStore, noted: (paymentId: string) => void): Client
   };
 }
 
-/** Refuses to spend real money by the choice of a project's file: cloning a repository agrees to nothing. */
+/** Refuses to spend real money on a profile of a project file's choice: cloning a repository is no consent. */
 function checkChoice({ name, isProjectsChoice }: Pick<Profile, 'name' | 'isProjectsChoice'>, network: string) {
   if (!isProjectsChoice || network !== SOLANA_NETWORKS.mainnet) return;
   throw problem('payment_declined', {
@@ -92,8 +91,7 @@ function checkChoice({ name, isProjectsChoice }: Pick<Profile, 'name' | 'isProje
 }
 
 /**
- * The programs and keys that the person has named, in the settings or to a question that is asked once: the answer goes
- * into the profile.
+ * The programs and keys that the person trusts, by the settings or by an answer, which goes into the profile.
  */
 export function trustOf(given: {
   readonly profile: Pick<Profile, 'name' | 'isEmbedded' | 'escrowPrograms' | 'upgradeAuthorities'>;
@@ -142,10 +140,7 @@ async function remember(
   terminal.note(`Remembered in upgrade_authorities of profile ${profile.name}.`);
 }
 
-interface Person extends Pick<Spender, 'allowance' | 'agreed'> {
-  readonly globals: GlobalOptions;
-  readonly terminal: Terminal;
-}
+type Person = Pick<Spender, 'allowance' | 'agreed'> & { readonly globals: GlobalOptions; readonly terminal: Terminal };
 
 /** The limits and consents of the person at the keyboard, or of the program that drives the tool. */
 export const spenderOf = (

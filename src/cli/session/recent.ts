@@ -32,8 +32,8 @@ interface RecentFile {
 export type RecentOffers = ReturnType<typeof openRecentOffers>;
 
 /**
- * The list of the last search: the numbers on the screen, and enough of each offer to recognise it later. A file of the
- * home, replaced whole: two searches at once leave one of the two.
+ * The list of the last search: the numbers on the screen, and enough of each offer to recognise it. A file of the home,
+ * replaced whole: of two searches at once one stays.
  */
 export function openRecentOffers(path: string, warn: (text: string) => void) {
   const file = openNotebook<RecentFile>(path, warn);
@@ -91,9 +91,9 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
       });
       return isKept ? Object.fromEntries(known) : {};
     },
-    /** An offer id as it is; a number of the last search as its offer. */
+    /** The offer of a number of the last search; an offer id stays. */
     resolve,
-    /** The offers of an itinerary in the last list with their numbers; of one that was not listed, the offer alone. */
+    /** The numbered offers of an itinerary in the last list, or the offer alone if it was not listed. */
     fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[] {
       const offerId = resolve(idOrNumber);
       const numbered = Object.entries(read().numbered);

@@ -90,6 +90,7 @@ export async function openSession(given: SessionGiven) {
     const send: Fetch = (request) => service.fetch(request);
     return { fetch: send, operatorKeyFile: () => service.operatorKeyFile() };
   };
+  const access = () => import('./partner-access.ts');
   const partnerGiven = { environment, profile, home, timeoutMs: globals.timeout, embedded };
 
   return {
@@ -122,12 +123,11 @@ export async function openSession(given: SessionGiven) {
       return createFlightsClient({ ...reach, fetch: await transport(), payer, clock });
     },
     /** The operator API. @throws Problem `no_operator_key` */
-    operator: async () =>
-      (await import('./partner-access.ts')).openOperator(partnerGiven, { baseUrl, fetch: await transport() }),
+    operator: async () => (await access()).openOperator(partnerGiven, { baseUrl, fetch: await transport() }),
     /** The partner service, as one partner and for one customer. */
-    partner: async (who: PartnerIdentity = {}) => (await import('./partner-access.ts')).openPartner(partnerGiven, who),
+    partner: async (who: PartnerIdentity = {}) => (await access()).openPartner(partnerGiven, who),
     /** The operator's desk of the partner service. @throws Problem `no_operator_key` */
-    partnerDesk: async () => (await import('./partner-access.ts')).openPartnerDesk(partnerGiven),
+    partnerDesk: async () => (await access()).openPartnerDesk(partnerGiven),
     /** The cluster's JSON-RPC, for web3.js. */
     rpc,
     /** True when the chain shows that a payment of the journal did not land and never will. */

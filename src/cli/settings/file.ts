@@ -30,9 +30,8 @@ const PROFILE_NAMES = KEPT_NAMES.filter((name) => !name.includes('.'));
 export const OUTSIDE: readonly KeptName[] = ['flights_url', 'cluster', ...CLUSTER_OUTSIDE];
 
 /**
- * Reads a settings file that is there.
- * @throws Problem `settings_invalid` naming the file: not JSON, or one that others may write (who can write it can
- * point the tool elsewhere).
+ * Reads an existing settings file.
+ * @throws Problem `settings_invalid` naming the file: not JSON, or writable for others, who could point the tool elsewhere
  */
 export function readJsonFile(path: string, private_: boolean): Record<string, unknown> {
   const bytes = readBounded(path, {

@@ -33,8 +33,8 @@ export interface GlobalOptions {
 export type ExitCode = 0 | 8 | 130;
 
 /**
- * Where a command runs: on the embedded stack, or against a service by address, with the settings of the cluster that
- * is paid on. Without RPC addresses nothing can be signed there, or read from it.
+ * The place where a command runs: the embedded stack, or a service by address, with the settings of the paying cluster.
+ * Without RPC addresses nothing can be signed there, or read from it.
  */
 export interface Profile extends ClusterSettings {
   readonly name: string;

@@ -5,10 +5,7 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { isPastedKey } from '../../kernel/shown-url.ts';
 import { rpcNames, rpcUrl, SOLANA_NETWORKS, settingsOfMoniker } from '../../solana/index.ts';
 
-/**
- * From the text of a setting to its value, undefined for a text that is none; `folder` is what a relative path is
- * relative to.
- */
+/** Reads the value of a setting from its text; undefined for a wrong one. `folder` is the base of relative paths. */
 export interface Reader<Value = unknown> extends About {
   (text: string, folder: string): Value | undefined;
 }
@@ -33,7 +30,7 @@ const reader = <Value>(
   more: Omit<About, 'wanted' | 'example'> = {},
 ): Reader<Value> => Object.assign(read, { wanted, example, ...more });
 
-/** A reader of texts that a pattern tells. */
+/** A reader of texts that match a pattern. */
 const matching = (wanted: string, example: string, pattern: RegExp, more?: { isRepeated: true }): Reader<string> =>
   reader(wanted, example, (text) => (pattern.test(text) ? text : undefined), more);
 
@@ -85,7 +82,7 @@ export const lowerCaseWord = matching(
   { isRepeated: true },
 );
 
-/** A header takes no other: the transport's own error would contain it. */
+/** Headers take nothing else: the transport's own error would contain the key. */
 export const key = matching('one line of printable characters', 'flk_demo_…', /^[\x21-\x7e]+$/);
 export const headerText = matching('one line of printable characters', 'FLK-0000-0000-0000-0000', /^[\x20-\x7e]+$/);
 export const personName = matching('one line', 'Silva', /^[^\p{Cc}]+$/u);
@@ -109,7 +106,7 @@ export const httpAddress = reader('an http address', 'https://facilitator.exampl
   /^https?:$/.test(urlIn(text)?.protocol ?? '') ? text : undefined,
 );
 
-/** Where the address of an API ends its paths go on: it has no query. */
+/** The address of an API has no query: its paths follow it. */
 export const apiAddress = reader('the address of an API', 'https://api.example', (text) => {
   const url = urlIn(text);
   return url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash ? text : undefined;

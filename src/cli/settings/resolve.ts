@@ -18,7 +18,7 @@ import { givenTo, readSetting } from './read.ts';
 import { SOLANA_CONFIG } from './readers.ts';
 import { CLUSTER_OUTSIDE, KEPT_NAMES, type KeptName, SETTINGS } from './table.ts';
 
-/** Where a value came from; the first that names it wins, in this order. */
+/** The origins of a value; the first that names it wins, in this order. */
 type Origin = 'flag' | 'environment' | 'project' | 'user' | 'solana' | 'default';
 
 interface Resolved {
@@ -109,15 +109,10 @@ function profileIn(
   user: UserSettings | null,
   project: ProjectSettings | null,
 ): Resolved {
-  if (globals.profile !== undefined) {
-    return { value: globals.profile, origin: 'flag', source: '--profile' };
-  }
-  if (environment.FARELOCK_PROFILE) {
-    return { value: environment.FARELOCK_PROFILE, origin: 'environment', source: 'FARELOCK_PROFILE' };
-  }
-  if (environment.FARELOCK_FLIGHTS_URL) {
-    return { value: 'environment', origin: 'environment', source: 'FARELOCK_FLIGHTS_URL' };
-  }
+  if (globals.profile !== undefined) return { value: globals.profile, origin: 'flag', source: '--profile' };
+  const { FARELOCK_PROFILE: named, FARELOCK_FLIGHTS_URL: address } = environment;
+  if (named) return { value: named, origin: 'environment', source: 'FARELOCK_PROFILE' };
+  if (address) return { value: 'environment', origin: 'environment', source: 'FARELOCK_FLIGHTS_URL' };
   if (project?.profile) return { value: project.profile, origin: 'project', source: `${project.path}: profile` };
   if (user?.profile) return { value: user.profile, origin: 'user', source: `${user.path}: profile` };
   return { value: 'local', origin: 'default', source: join(home, 'config.json') };
@@ -140,22 +135,19 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
 /** A project's limit counts where it is the lower one; its hosts are those that the user's list has too. */
 function lowerLimits(values: Map<KeptName, Resolved>, project: ProjectSettings | null): void {
   if (project === null) return;
-  const resolved = (name: KeptName, value: string): Resolved => ({
-    value,
-    origin: 'project',
-    source: `${project.path}: ${name}`,
-  });
+  const set = (name: KeptName, value: string) =>
+    values.set(name, { value, origin: 'project', source: `${project.path}: ${name}` });
   for (const name of ['limits.per_call', 'limits.per_day', 'limits.booking'] as const) {
     const wanted = project.limits[name];
     const before = values.get(name)?.value ?? (name === 'limits.per_call' ? USUAL_PER_CALL : null);
     if (wanted === undefined || (before !== null && parseUsdc(before) <= parseUsdc(wanted))) continue;
-    values.set(name, resolved(name, wanted));
+    set(name, wanted);
   }
   const hosts = project.limits['limits.hosts'];
   if (hosts === undefined) return;
   const before = values.get('limits.hosts')?.value.split(',');
   const kept = hosts.split(',').filter((host) => before === undefined || before.includes(host));
-  values.set('limits.hosts', resolved('limits.hosts', kept.join(',')));
+  set('limits.hosts', kept.join(','));
 }
 
 /** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
@@ -210,7 +202,7 @@ export function profileFrom(settings: Settings): Profile {
       perCall: amount('limits.per_call'),
       perDay: amount('limits.per_day'),
       booking: amount('limits.booking'),
-      // A list that nothing is left of allows nothing.
+      // An empty list allows nothing.
       hosts: hosts === null ? null : hosts.split(',').filter(Boolean),
     },
     isProjectsChoice: settings.profile.origin === 'project' && settings.profile.value !== 'local',

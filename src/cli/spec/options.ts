@@ -57,9 +57,7 @@ const among = <T extends string>(choices: readonly T[], written: (value: string)
 export const integerOption = (least: number, most: number) =>
   shaped({ type: 'integer', minimum: least, maximum: most }, (value, flag) => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= least && number <= most)) {
-      throw wrong(flag, value, `a whole number from ${least} to ${most}`);
-    }
+    if (!(number >= least && number <= most)) throw wrong(flag, value, `a whole number from ${least} to ${most}`);
     return number;
   });
 
@@ -82,9 +80,7 @@ export const addressOption = matching('^[1-9A-HJ-NP-Za-km-z]{32,44}$', 'an addre
 
 export const clockTimeOption = shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value, flag): string => {
   const match = /^(\d{1,2}):(\d\d)$/.exec(value);
-  if (!match || Number(match[1]) > 23 || Number(match[2]) > 59) {
-    throw wrong(flag, value, 'a time such as 06:30');
-  }
+  if (!match || Number(match[1]) > 23 || Number(match[2]) > 59) throw wrong(flag, value, 'a time such as 06:30');
   return `${match[1]?.padStart(2, '0')}:${match[2]}`;
 });
 

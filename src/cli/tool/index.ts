@@ -52,11 +52,11 @@ interface World {
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
-  /** Hears of the command once it is parsed. */
+  /** Called once the command is parsed. */
   readonly began?: ((name: string) => void) | undefined;
-  /** Hears of the steps that help after a failure, as data. */
+  /** Called with the steps that help after a failure. */
   readonly failed?: ((next: readonly NextStep[]) => void) | undefined;
-  /** Told of the payments whose answers the result has, by a program that reports itself when they have arrived. */
+  /** Called with the payments whose answers are in the result, for a program that confirms their arrival itself. */
   readonly answered?: ((paymentIds: readonly string[]) => void) | undefined;
 }
 
@@ -91,7 +91,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       ...world,
       terminal,
       globals,
-      // They say themselves what is wrong with the settings.
+      // These two report wrong settings themselves.
       ...((invocation.name === 'doctor' || invocation.name === 'config show') && {
         profile: (await loadProfile()).EMBEDDED,
       }),
@@ -137,7 +137,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
 /** The part of the world that parsing needs. */
 type Reader = Pick<World, 'tool' | 'version' | 'streams'>;
 
-/** null when help or the version was all that was wanted, and has been printed. */
+/** null after help or the version was printed. */
 export function parse(argv: readonly string[], world: Reader): Invocation | null {
   try {
     return parseOnce(argv, world);
@@ -208,11 +208,11 @@ async function chosenFields({ name, spec, globals }: Invocation): Promise<string
   return wanted;
 }
 
-/** The interruption that ended a command; null also for a problem that names its next steps itself. */
+/** The interruption that ended a command; null also for a problem with its own next steps. */
 const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
   isProblem(error) && error.next.length > 0 ? null : cutOffBy(error, signal);
 
-/** Trouble with a file of this machine in the words for it; a service that runs in here answers without the file's name. */
+/** Trouble with a file of this machine, with the file's name, which an embedded service leaves out of its answer. */
 async function withFile(error: unknown, session: Session | null, environment: Environment): Promise<unknown> {
   const trouble = storageTrouble(error);
   if (!trouble) return error;
@@ -237,7 +237,7 @@ async function nextSteps(error: unknown, failed: Parameters<typeof nextStepsOf>[
   return (await loadFailed()).nextStepsOf(told, failed);
 }
 
-/** How a command that was understood is to speak. */
+/** The terminal settings of a parsed command. */
 const settingsOf = (
   { globals, options }: Invocation,
   fields: string[] | null,
@@ -253,7 +253,7 @@ const settingsOf = (
   plain: isPlain(globals, environment),
 });
 
-/** Enough of the settings to print a problem with, from a command line that was not understood. */
+/** Terminal settings for a problem, from a command line that could not be parsed. */
 const scannedSettings = (argv: readonly string[], environment: Environment): TerminalSettings => ({
   json: argv.some((word) => /^--(nd)?json(=|$)/.test(word)),
   fields: null,
@@ -290,10 +290,7 @@ function report(
       cause: error,
     });
   if (json) streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
-  else {
-    const lines = problemLines(shown, terminal.asideScreen, next, typed);
-    terminal.review(lines);
-  }
+  else terminal.review(problemLines(shown, terminal.asideScreen, next, typed));
   if (verbose) for (const line of stackLines(error)) terminal.trace(line);
   return shown.kind.exit;
 }

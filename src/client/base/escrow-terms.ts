@@ -11,9 +11,9 @@ import { loadToken } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 
 /**
- * Compares an intent's escrow on chain with the record; fields missing there expect `not in the record`. @param
- * latestRefundMs the latest time from which anybody can send the money back; default: the record's @throws Problem
- * `cluster_failed`, `escrow_mismatch` for unreadable addresses
+ * Compares an intent's escrow on chain with the record; fields missing there expect `not in the record`.
+ * @param given `latestRefundMs`: the latest time from which anyone can send the money back; default: the record's
+ * @throws Problem `cluster_failed`, `escrow_mismatch` for unreadable addresses
  */
 export async function escrowChecks(
   cluster: AccountReader,

@@ -112,9 +112,7 @@ function escrowOf(wire: Wire): Wire {
 function atomicOf(value: unknown): number {
   if (typeof value === 'string' && /^\d+\.\d{1,6}$/.test(value)) return Number(parseUsdc(value));
   const amount = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) {
-    throw unexpected('escrow.amount');
-  }
+  if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) throw unexpected('escrow.amount');
   return amount;
 }
 

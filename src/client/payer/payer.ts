@@ -109,9 +109,7 @@ async function keptAnswer(
   const unreadable = unreadableIn(exchange, body);
   if (unreadable !== null) throw answerUnreadable(open.id, unreadable);
   // An older version could not read it.
-  if (!isReadable) {
-    await journal.answered(open.id, { body, transaction, isReadable: true, intent: null, isKept: true });
-  }
+  if (!isReadable) await journal.answered(open.id, { body, transaction, isReadable: true, intent: null, isKept: true });
   return { body, payment: receiptOf(open, transaction), isKept: true };
 }
 

@@ -110,9 +110,7 @@ export function offerLines(
       paint.dim('Extras are added with the airline: Farelock pays the fare alone.'),
     );
   }
-  if (isUndisclosed(offer, services)) {
-    lines.push('', paint.dim('– not disclosed by the airline: unknown, not no.'));
-  }
+  if (isUndisclosed(offer, services)) lines.push('', paint.dim('– not disclosed by the airline: unknown, not no.'));
   if (menu) {
     const { heading, fares, foot } = fareMenuParts(menu, numbers, nowMs, screen);
     lines.push('', ...heading, ...fares, ...(fares.length > 0 ? ['', ...foot] : foot));

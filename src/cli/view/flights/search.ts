@@ -3,7 +3,6 @@ import {
   cut,
   dayName,
   durationMinutes,
-  hoursAndMinutes,
   isSpoken,
   localMinutes,
   type Paint,
@@ -61,8 +60,8 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
 }
 
 /**
- * Says what a list can't prove (spec/flight-service.md, Rules, 5): that an offer with some property does not exist, when
- * the list was cut, fares in other currencies were left out, or slower sellers had not answered; null where it is the whole answer.
+ * Says why a missing offer may still exist (spec/flight-service.md, Rules, 5): the list was cut, fares in other currencies
+ * were left out, or slower sellers had not answered; null for a whole answer.
  */
 export function incompleteText(response: SearchResponse, title: SearchTitle): string | null {
   const { offers, total_offers: total, status, other_currency_offers: others = 0 } = response;
@@ -114,19 +113,11 @@ export function listParts(
 ) {
   const { paint } = screen;
   const above = titleLines(response, title, screen);
-  if (isSpoken(paint)) {
-    return { above, headings: [], itineraries: spokenItineraries(rows), hasUnknown: false };
-  }
+  if (isSpoken(paint)) return { above, headings: [], itineraries: spokenItineraries(rows), hasUnknown: false };
   const offers = rows.map(({ offer }) => offer);
   const fares = rows.flatMap((row) => row.fares);
   const widths = widthsFor(offers, fares, screen.width, title.sort === 'emissions');
-  const drawing: Drawing = {
-    widths,
-    timelines: timelinesOf(offers),
-    times: timesOf(offers),
-    currency: mainCurrency(offers),
-    paint,
-  };
+  const drawing = drawingOf(offers, widths, paint);
   return {
     above,
     headings: headingLines(drawing).map(paint.dim),
@@ -161,13 +152,15 @@ export function requestLines(
     : [`${paint.bold(route)}  ${days}`, ...wrap(said, width).map(paint.dim)];
 }
 
-interface Drawing {
-  readonly widths: Widths;
-  readonly timelines: ReturnType<typeof timelinesOf>;
-  readonly times: (slice: Slice) => string;
-  readonly currency: string;
-  readonly paint: Paint;
-}
+type Drawing = ReturnType<typeof drawingOf>;
+
+const drawingOf = (offers: readonly Offer[], widths: Widths, paint: Paint) => ({
+  widths,
+  timelines: timelinesOf(offers),
+  times: timesOf(offers),
+  currency: mainCurrency(offers),
+  paint,
+});
 
 /** Both directions on the clock of one day, so that one scale and one axis serve them all. */
 function timelinesOf(offers: readonly Offer[]) {
@@ -205,9 +198,7 @@ function headingLines({ widths, timelines }: Drawing): string[] {
 
 /** Fares beside their journey or, where there is no room for that, under it. */
 function placed(journeys: readonly string[], fares: readonly string[], { isStacked }: Widths): string[] {
-  if (isStacked) {
-    return [...journeys, ...fares.map((fare) => `${INDENT}${fare}`)].map((line) => line.trimEnd());
-  }
+  if (isStacked) return [...journeys, ...fares.map((fare) => `${INDENT}${fare}`)].map((line) => line.trimEnd());
   const blank = ' '.repeat(textWidth(journeys[0] ?? ''));
   return Array.from({ length: Math.max(journeys.length, fares.length) }, (_none, index) =>
     columns(journeys[index] ?? blank, fares[index] ?? '').trimEnd(),
@@ -300,7 +291,7 @@ function journeyLine(slice: Slice, direction: number): string {
       : `${time(slice.arriving_at)} on ${dayName(day(slice.arriving_at))}`;
   return [
     `${direction === 0 ? 'Out' : 'Back'}: ${dayName(day(slice.departing_at))}, ${slice.origin_iata} ${time(slice.departing_at)} to ${slice.destination_iata} ${arrival}`,
-    `time: ${hoursAndMinutes(durationMinutes(slice.duration))}`,
+    `time: ${durationText(slice)}`,
     `stops: ${stopsText(slice, 40)}`,
     `airline: ${airlineText(slice)}`,
     `flights: ${flightsText(slice)}`,
@@ -323,12 +314,9 @@ const fareLine = (fare: Fare, number: string): string =>
  * A direction on one time scale: legs and layovers in minutes since a common beginning, by the clock of the
  * origin. Only durations and differences at one airport are used, so that no time zone has to be known.
  */
-interface Timeline {
-  readonly start: number;
-  readonly parts: readonly { readonly kind: 'leg' | 'layover'; readonly minutes: number }[];
-}
+type Timeline = ReturnType<typeof timelineOf>;
 
-export function timelineOf(slice: Slice): Timeline {
+export function timelineOf(slice: Slice) {
   const parts: { kind: 'leg' | 'layover'; minutes: number }[] = [];
   for (const [index, segment] of slice.segments.entries()) {
     const before = slice.segments[index - 1];

@@ -40,9 +40,7 @@ export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
   if (intent.status === 'refunded') return 'refunded';
   if (intent.operator_review_since !== null) return 'review';
   if (intent.refund_reason !== null) return 'refunding';
-  if (intent.booking_requested_at === null) {
-    return Date.parse(intent.expires_at) <= nowMs ? 'expired' : 'unpaid';
-  }
+  if (intent.booking_requested_at === null) return Date.parse(intent.expires_at) <= nowMs ? 'expired' : 'unpaid';
   return intent.ticketed_at === null ? 'ticketing' : 'capturing';
 }
 
