@@ -10,6 +10,7 @@ export { shortOf } from './recent.ts';
 export * from './remembered.ts';
 export * from './session.ts';
 export * from './surroundings.ts';
+export { usdcOf } from './wallet.ts';
 export * from './wallet-connection.ts';
 
 export const loadRecent = () => import('./recent.ts');

@@ -1,8 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import type { Address } from '@solana/kit';
 import { type Fetch, type HttpHeaders, lowerCase } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type Cluster, loadToken } from '../../solana/index.ts';
 import type { Profile } from '../settings/index.ts';
 
 /** The cluster of a session as web3.js needs it. */
@@ -79,13 +77,4 @@ export async function asked<T>(ask: Promise<T>): Promise<T> {
     }
     throw problem('cluster_failed', { message: `The cluster refused: ${said}`, cause: error });
   }
-}
-
-/** Where a wallet holds its USDC on a cluster. */
-export async function usdcOf(
-  { network, usdcMint: mint }: Pick<Cluster, 'network' | 'usdcMint'>,
-  owner: Address,
-): Promise<{ network: string; mint: Address; usdcAccount: Address }> {
-  const { associatedTokenAddress } = await loadToken();
-  return { network, mint, usdcAccount: await associatedTokenAddress(owner, mint) };
 }

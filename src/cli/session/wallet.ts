@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Service } from '../../service/index.ts';
-import { loadKeypair, type Signer } from '../../solana/index.ts';
+import { type Cluster, loadKeypair, loadToken, type Signer } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 
 const FIRST_LAMPORTS = 10_000_000_000n;
@@ -63,4 +64,13 @@ async function fund(wallet: Signer, { faucet }: Service, { terminal, keypairFile
   terminal.note('Made a wallet with 10 SOL and 10,000 USDC of play money');
   terminal.note(`  ${wallet.address}`);
   terminal.note(`  ${keypairFile}`);
+}
+
+/** The account of a wallet's USDC on a cluster. */
+export async function usdcOf(
+  { network, usdcMint: mint }: Pick<Cluster, 'network' | 'usdcMint'>,
+  owner: Address,
+): Promise<{ network: string; mint: Address; usdcAccount: Address }> {
+  const { associatedTokenAddress } = await loadToken();
+  return { network, mint, usdcAccount: await associatedTokenAddress(owner, mint) };
 }
