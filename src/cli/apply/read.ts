@@ -43,7 +43,7 @@ export const groupNamed = (name: string): string | null => GROUP_NAMES.get(squas
 export function fieldsNear(name: string): FieldPath[] {
   if (OTHER_IDS.test(squashed(name))) return ['orderId'];
   const forms = new Map(
-    FIELD_PATHS.flatMap((path): [string, FieldPath][] => [squashed(path), leafOf(path)].map((form) => [form, path])),
+    FIELD_PATHS.flatMap((path) => [squashed(path), leafOf(path)].map((form): [string, FieldPath] => [form, path])),
   );
   return [...new Set(nearest(squashed(name), [...forms.keys()]).flatMap((form) => forms.get(form) ?? []))];
 }
