@@ -4,7 +4,7 @@ import type { Usdc } from '../kernel/usdc.ts';
 import { colourLevel, isSpoken, openPaint, type Paint, supportsLinks } from './paint.ts';
 import { latePrompts } from './prompts.ts';
 import { type Environment, type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
-import { tsvLines } from './table.ts';
+import { type ListColumn, listLines, tsvLines } from './table.ts';
 import {
   brokenLine,
   harmless,
@@ -47,6 +47,27 @@ export interface View<T> {
   /** The one list of a list document: `--json fields` then name the fields of its entries. */
   readonly list?: keyof T & string;
 }
+
+/** The view of a document with one list: a table on a terminal, or a sentence where nothing is listed, and rows for a pipe. */
+export const listView = <Name extends string, Entry>(
+  list: Name,
+  {
+    none,
+    columns,
+    row,
+  }: {
+    readonly none?: string;
+    columns(screen: Screen, entries: readonly Entry[]): readonly ListColumn<Entry>[];
+    row(one: Entry): readonly (string | number | null)[];
+  },
+): View<Readonly<Record<Name, readonly Entry[]>> & { readonly next_cursor?: string | null }> => ({
+  list,
+  lines({ [list]: entries, next_cursor: cursor }, screen) {
+    const lines = none && entries.length === 0 ? [none] : listLines(screen, entries, columns(screen, entries));
+    return cursor ? [...lines, screen.paint.dim(`More: --cursor ${cursor}`)] : lines;
+  },
+  rows: ({ [list]: entries }) => entries.map(row),
+});
 
 export type Terminal = Readonly<Awaited<ReturnType<typeof openTerminal>>>;
 

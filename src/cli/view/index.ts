@@ -3,15 +3,7 @@ import { type Text, textOf } from '../../kernel/problems.ts';
 import { farelock, lineOf, type NextStep } from '../../kernel/shell-word.ts';
 import { mainnetUsdc, plainUsdc } from '../../kernel/usdc.ts';
 import { SOLANA_NETWORKS } from '../../solana/index.ts';
-import {
-  harmless,
-  type ListColumn,
-  listLines,
-  type Screen,
-  type Terminal,
-  type View,
-  wrapBehind,
-} from '../../terminal/index.ts';
+import { harmless, type Terminal, wrapBehind } from '../../terminal/index.ts';
 
 export { quoted } from '../../kernel/shell-word.ts';
 
@@ -79,27 +71,6 @@ export function money(decimal: string): string {
 /** The steps of a plan, numbered, in lines that fit. */
 export const stepLines = (steps: readonly string[], width: number): string[] =>
   steps.flatMap((step, index) => wrapBehind(`  ${index + 1}. `, step, width));
-
-/** The view of a document with one list: a table on a terminal, or a sentence where nothing is listed, and rows for a pipe. */
-export const listView = <Name extends string, Entry>(
-  list: Name,
-  {
-    none,
-    columns,
-    row,
-  }: {
-    readonly none?: string;
-    columns(screen: Screen, entries: readonly Entry[]): readonly ListColumn<Entry>[];
-    row(one: Entry): readonly (string | number | null)[];
-  },
-): View<Readonly<Record<Name, readonly Entry[]>> & { readonly next_cursor?: string | null }> => ({
-  list,
-  lines({ [list]: entries, next_cursor: cursor }, screen) {
-    const lines = none && entries.length === 0 ? [none] : listLines(screen, entries, columns(screen, entries));
-    return cursor ? [...lines, screen.paint.dim(`More: --cursor ${cursor}`)] : lines;
-  },
-  rows: ({ [list]: entries }) => entries.map(row),
-});
 
 /** The view of --dry-run: the steps that the real run would take, with nothing done. */
 export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Record<string, unknown> = {}): 0 {

@@ -2,8 +2,8 @@ import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { findPlaces } from '../../../kernel/domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { listView } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { listView } from '../../view/index.ts';
 import type { ListedAirport } from './result.ts';
 import type * as spec from './spec.ts';
 

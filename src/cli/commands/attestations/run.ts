@@ -1,9 +1,9 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { fieldLines, fromNow, type Paint, type Screen, utcTime } from '../../../terminal/index.ts';
+import { fieldLines, fromNow, listView, type Paint, type Screen, utcTime } from '../../../terminal/index.ts';
 import type { AttestationRecord, OpenedAttestation } from '../../../wire/partner/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { listView, nextLines, printPlan } from '../../view/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
 import { statusWords } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 

@@ -1,8 +1,7 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import { utcMinute } from '../../../terminal/index.ts';
+import { listView, utcMinute } from '../../../terminal/index.ts';
 import type { AuditTrail } from '../../../wire/flights/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { listView } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 export const auditList: Run<typeof spec.auditList> = async ({ terminal, session, signal }, query) => {

@@ -3,6 +3,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { shownUrls } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/index.ts';
+import { listView } from '../../../terminal/index.ts';
 import {
   isProfileName,
   KEPT_NAMES,
@@ -15,7 +16,7 @@ import {
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
-import { listView, nextLines } from '../../view/index.ts';
+import { nextLines } from '../../view/index.ts';
 import { changed, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';

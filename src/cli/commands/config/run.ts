@@ -3,7 +3,7 @@ import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock, shell } from '../../../kernel/shell-word.ts';
 import { writeWhole } from '../../../kernel/storage.ts';
-import type { ListColumn, Screen } from '../../../terminal/index.ts';
+import { type ListColumn, listView, type Screen } from '../../../terminal/index.ts';
 import {
   type Environment,
   givenTo,
@@ -24,7 +24,7 @@ import {
 } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
-import { listView, printPlan } from '../../view/index.ts';
+import { printPlan } from '../../view/index.ts';
 import { changed, settingsInEffect, withoutSecrets, withProfile } from './index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';

@@ -1,11 +1,11 @@
 import type { NotedIntent } from '../../../client/journal/index.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { utcTime } from '../../../terminal/index.ts';
+import { listView, utcTime } from '../../../terminal/index.ts';
 import { intentOrChain, isFromChain, isOwn, NOT_FROM_HERE, showFromChain, standingOf } from '../../paying/index.ts';
 import { notesOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { intentLines, moneyStage } from '../../view/flights/index.ts';
-import { bookCommand, listView, nextLines } from '../../view/index.ts';
+import { bookCommand, nextLines } from '../../view/index.ts';
 import { intentsNow } from './index.ts';
 import type { ListedIntent } from './result.ts';
 import type * as spec from './spec.ts';

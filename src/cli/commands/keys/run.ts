@@ -1,9 +1,9 @@
 import { HOUR_MS, MINUTE_MS } from '../../../kernel/clock.ts';
-import { fieldLines, fromNow, type Paint, utcTime, type View } from '../../../terminal/index.ts';
+import { fieldLines, fromNow, listView, type Paint, utcTime, type View } from '../../../terminal/index.ts';
 import type { OperatorKey } from '../../../wire/flights/index.ts';
 import type { IssuedPartnerKey, PartnerKey } from '../../../wire/partner/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { listView, printPlan } from '../../view/index.ts';
+import { printPlan } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /** Changes keys; a dry run prints the step. */

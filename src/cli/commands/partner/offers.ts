@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, reworded } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { loadQr, type Screen } from '../../../terminal/index.ts';
+import { listView, loadQr, type Screen } from '../../../terminal/index.ts';
 import type {
   CreateOrderRequest,
   CreateOrderResponse,
@@ -10,7 +10,7 @@ import type {
 } from '../../../wire/partner/index.ts';
 import { confirmLive } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
-import { listView, nextLines, printPlan } from '../../view/index.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
 import { alignedAmounts, orderLines } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 

@@ -2,11 +2,11 @@ import type { PaymentRecord } from '../../../client/journal/index.ts';
 import { loadPayerVerify } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, type Screen, utcMinute, utcTime } from '../../../terminal/index.ts';
+import { fieldLines, listView, type Screen, utcMinute, utcTime } from '../../../terminal/index.ts';
 import { type Explorer, explorerOf, paidForWords } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
-import { listView, money, nextLines } from '../../view/index.ts';
+import { money, nextLines } from '../../view/index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 

@@ -1,10 +1,9 @@
 import type { SignedPayment } from '../../../client/journal/index.ts';
 import { loadPayerVerify, type PaymentVerification, type Verdict } from '../../../client/payer/index.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { listLines, type Screen } from '../../../terminal/index.ts';
+import { listLines, listView, type Screen } from '../../../terminal/index.ts';
 import { memoFinder } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { listView } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
 import type * as spec from './spec.ts';
 

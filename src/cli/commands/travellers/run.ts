@@ -2,7 +2,7 @@ import type { SavedTraveller, TravellerFields } from '../../../client/journal/in
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { fieldLines, type Paint, type Screen, utcTime } from '../../../terminal/index.ts';
+import { fieldLines, listView, type Paint, type Screen, utcTime } from '../../../terminal/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   askTraveller,
@@ -12,7 +12,7 @@ import {
   travellerNamed,
   travellerState,
 } from '../../travellers/index.ts';
-import { listView, nextLines, printPlan, quoted } from '../../view/index.ts';
+import { nextLines, printPlan, quoted } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 const listed = (traveller: SavedTraveller, nowMs: number) => ({
