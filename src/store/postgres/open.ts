@@ -44,10 +44,14 @@ class OneWriterDriver extends PostgresDriver {
   }
 }
 
-/** Takes the writers' lock with `local` bounds: poolers refuse start parameters and share sessions. */
+/**
+ * Takes the writers' lock with `local` bounds: poolers refuse start parameters and share sessions. Under any other level
+ * that a database may default to, the snapshot would be older than the lock.
+ */
 const beginWith = ({ silentMs, lockMs, statementMs }: Omit<Waits, 'connectMs' | 'answerMs'>): string =>
-  `begin; set local idle_in_transaction_session_timeout = ${silentMs}; set local lock_timeout = ${lockMs};
-  set local statement_timeout = ${statementMs}; select pg_advisory_xact_lock(${WRITER_LOCK})`;
+  `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${silentMs};
+  set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs};
+  select pg_advisory_xact_lock(${WRITER_LOCK})`;
 
 /** Unbounded, since building an index may take long while other starting processes wait. */
 const patiently = ({ silentMs }: Waits): string => beginWith({ silentMs, lockMs: 0, statementMs: 0 });
