@@ -386,7 +386,7 @@ test('a step may take longer than a lease, and is nobody else’s meanwhile; one
     const heldUntilMs = await lease();
     world.clock.advance(LEASE_MS * 0.8);
     if (passed + LEASE_MS * 0.8 >= STEP_MS) break;
-    await expect.poll(lease, { timeout: 30_000 }).toBeGreaterThan(heldUntilMs);
+    await expect.poll(lease, { timeout: 30_000, interval: 20 }).toBeGreaterThan(heldUntilMs);
     await world.service().worker.runDue();
     expect(asked).toBe(1);
   }
