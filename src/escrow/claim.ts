@@ -36,10 +36,7 @@ export async function escrowOnChain(
   return null;
 }
 
-/**
- * Finds money where a closed escrow was, and its owner: the intent id proves it (docs/escrow.md, Recover).
- * @returns null when there is none; `refundOwner` is null where the id proves none of `owners`
- */
+/** Finds money where a closed escrow was, and the owner that the intent id proves (docs/escrow.md, Recover). */
 export async function lateMoney(
   cluster: Pick<Cluster, 'accounts'>,
   of: { readonly intentId: string; readonly mint: Address } & Record<'owners' | 'programs', readonly Address[]>,
@@ -56,10 +53,7 @@ export async function lateMoney(
   return null;
 }
 
-/**
- * Sends late money to its owner without the operator. `signer` pays the fee, and the rent of a missing token account.
- * @throws Problem `nothing_to_claim`, `insufficient_funds` (SOL), both before anything is sent
- */
+/** Sends late money to its owner without the operator; `signer` pays the fee, and the rent of a missing account. */
 export async function claimLateMoney(
   cluster: Cluster,
   signer: Signer,

@@ -35,10 +35,7 @@ export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<{ offer
   };
 }
 
-/**
- * The live offer to lock (spec/flight-service.md, Errors: intents). Only lowcost offers are `offer_not_found`; unknown
- * offers of the fast tier are `offer_unavailable`. @throws Problem `offer_expired`, `offer_unsupported`, … too
- */
+/** The offer to lock. Unknown: `offer_not_found` in the lowcost tier, else `offer_unavailable` (spec, Errors). */
 export async function offerToLock(ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers, offerId: string) {
   const live = isLowcost(offerId)
     ? await (await import('./lowcost-offers.ts')).lowcostToLock(ports, offerId)

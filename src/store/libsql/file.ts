@@ -21,7 +21,7 @@ export interface SqliteDatabase {
 }
 
 export interface FileOptions {
-  /** A writer's wait, holding the thread: never await inside its transactions. */
+  /** A writer's wait, holding the thread: never await inside its transactions. 0: a lock stays SQLite's error. */
   readonly waitMs?: number;
   /** Called for each trouble with the file. */
   readonly onTrouble?: OnTrouble | undefined;
@@ -31,10 +31,7 @@ export interface FileOptions {
 
 export type OnTrouble = (trouble: Problem) => void;
 
-/**
- * Opens a private libsql file shared by processes: WAL, commits on disk before they are acknowledged, writers in turn.
- * @throws Problem of storage, from every statement too; with `waitMs` 0 a lock stays SQLite's error
- */
+/** Opens a private libsql file: WAL, commits on disk before they are acknowledged. @throws Problem of storage */
 export function openSqlite(path: string, options: FileOptions = {}): SqliteDatabase {
   const { waitMs = BUSY_TIMEOUT_MS, ...atOpening } = options;
   const telling = tellingOf(path, options);
