@@ -1,3 +1,4 @@
+export * from './cut-off.ts';
 export { type nextStepsOf, toldLines } from './failed.ts';
 export * from './story.ts';
 

@@ -1,6 +1,6 @@
 import type { FlightsClient } from '../../client/index.ts';
 import type { PaymentRecord } from '../../client/journal/index.ts';
-import { isProblem, type Problem, type ProblemCode, problem, type Text, textOf } from '../../kernel/problems.ts';
+import { isProblem, type Problem, problem, type Text, textOf } from '../../kernel/problems.ts';
 import { farelock, lineOf, type NextStep, quoted } from '../../kernel/shell-word.ts';
 import type { Usdc } from '../../kernel/usdc.ts';
 import { utcTime } from '../../terminal/index.ts';
@@ -8,6 +8,7 @@ import type { Intent } from '../../wire/flights/index.ts';
 import { type Session, signedBooking } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { hasEnded, type MoneyStage, moneyStage } from '../view/flights/index.ts';
+import { bookingCutOffBy } from './cut-off.ts';
 
 /**
  * The known state of money and records when something is cut off (Ctrl-C, --timeout, a lost connection). Only the first
@@ -175,29 +176,6 @@ const PURPOSES: readonly (readonly [resource: string, purpose: string])[] = [
 
 const purposeOf = ({ resource }: PaymentRecord): string =>
   PURPOSES.find(([start]) => resource.startsWith(start))?.[1] ?? resource;
-
-/** Problems of a call that was interrupted while it waited. */
-const ENDS_OF_CALLS: readonly ProblemCode[] = ['interrupted', 'timed_out', 'network_unreachable', 'unexpected_answer'];
-
-/** True for a problem that already says where the money is. */
-const saysMoney = (error: unknown): boolean => isProblem(error) && error.detail?.money !== undefined;
-
-/**
- * The interruption (Ctrl-C, --timeout) behind an error that does not say where the money is; null for other errors.
- * @param others more problems that an interruption may cause
- */
-export function cutOffBy(error: unknown, signal: AbortSignal, others: readonly ProblemCode[] = []): Problem | null {
-  if (saysMoney(error)) return null;
-  const isEndOfCall = !isProblem(error) || isProblem(error, ...ENDS_OF_CALLS, ...others);
-  if (isEndOfCall && signal.aborted && isProblem(signal.reason)) return signal.reason;
-  // Ctrl-C at a question sends no signal.
-  return isProblem(error, 'interrupted') ? error : null;
-}
-
-/** The same of a booking, which a slow call cuts off too. */
-export const bookingCutOffBy = (error: unknown, signal: AbortSignal): Problem | null =>
-  cutOffBy(error, signal, ['payment_pending']) ??
-  (isProblem(error, 'timed_out') && !saysMoney(error) ? problem('timed_out', { cause: error }) : null);
 
 /** The end of a command on a booking that was cut off; other failures stay. */
 export async function bookingCutOff(

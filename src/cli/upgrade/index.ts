@@ -1,7 +1,5 @@
 import type { Environment } from '../settings/index.ts';
 
-export { isNewer, latestVersion, noteLook } from './latest.ts';
-
 export const loadLatest = () => import('./latest.ts');
 
 /** True where a person may see a notice of a newer version: on a terminal, not in a script or a build. */

@@ -4,7 +4,7 @@ import { version } from '../../../../package.json';
 import { fieldLines, type View } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
-import { isNewer, latestVersion, noteLook } from '../../upgrade/index.ts';
+import { loadLatest } from '../../upgrade/index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
@@ -13,6 +13,7 @@ type Upgrade = DocumentOf<typeof result.upgrade>;
 /** Installs nothing. */
 export const upgrade: Run<typeof spec.upgrade> = async ({ terminal, session, environment, clock, signal }) => {
   terminal.phase('Asking the registry');
+  const { isNewer, latestVersion, noteLook } = await loadLatest();
   const latest = await latestVersion(environment, signal);
   noteLook(session.home, { looked_at: clock.now(), latest });
   const { by, command } = installationOf(realpathSync(process.argv[1] ?? ''));
