@@ -52,7 +52,8 @@ export function eastward(a: Airport, b: Airport): number {
   const difference = ((b.longitude - a.longitude + 540) % 360) - 180;
   const east = difference * Math.cos((((a.latitude + b.latitude) / 2) * Math.PI) / 180);
   const north = b.latitude - a.latitude;
-  const length = Math.hypot(east, north);
+  // Math.hypot takes ten times as long, and a search asks a thousand times.
+  const length = Math.sqrt(east * east + north * north);
   return length === 0 ? 0 : east / length;
 }
 

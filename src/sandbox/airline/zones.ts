@@ -27,9 +27,9 @@ export function known<K, T>(values: Map<K, T>, key: K, make: () => T): T {
  * use Intl; a test compares all.
  */
 export function createZones() {
-  const rules = new Map<string, readonly [number, Rule]>();
+  const rules = new Map<string, { readonly minutes: number; readonly rule: Rule; last: Span }>();
   for (const [minutes, rule, zones] of RULES as [number, Rule, string][]) {
-    for (const zone of zones.split(' ')) rules.set(zone, [minutes, rule]);
+    for (const zone of zones.split(' ')) rules.set(zone, { minutes, rule, last: { fromMs: 0, toMs: 0, offset: 0 } });
   }
   const formats = new Map<string, Intl.DateTimeFormat>();
   const byHour = new Map<string, number>();
@@ -50,20 +50,17 @@ export function createZones() {
     });
   };
 
-  const summers = new Map<string, ReturnType<typeof summerTime>>();
-
-  /** Minutes east of UTC. */
+  /** Minutes east of UTC. Most calls ask for the span of the one before. */
   const offsetMinutes = (timeZone: string, utcMs: number): number => {
-    const found = rules.get(timeZone);
-    if (!found) return intlOffset(timeZone, utcMs);
-    const [minutes, rule] = found;
+    const zone = rules.get(timeZone);
+    if (!zone) return intlOffset(timeZone, utcMs);
+    const { minutes, rule, last } = zone;
     if (rule === 'fixed') return minutes;
+    if (utcMs >= last.fromMs && utcMs < last.toMs) return last.offset;
     const year = new Date(utcMs + minutes * MINUTE_MS).getUTCFullYear();
     if (rule === 'ma' && !ramadanOf(year)) return intlOffset(timeZone, utcMs);
-    const { fromMs, toMs } = known(summers, `${rule}${minutes}.${year}`, () => summerTime(rule, minutes, year));
-    const between = utcMs >= Math.min(fromMs, toMs) && utcMs < Math.max(fromMs, toMs);
-    // Southern summer time ends before it begins in a year.
-    return between === fromMs < toMs ? minutes + 60 : minutes;
+    zone.last = spanOf(rule, minutes, year, utcMs);
+    return zone.last.offset;
   };
 
   return {
@@ -79,6 +76,27 @@ export function createZones() {
       return offsetMinutes(timeZone, later) === offset ? later : guess;
     },
   };
+}
+
+/** A time of one offset, minutes. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly offset: number;
+}
+
+/** The part of a year of standard time without a change of clocks. */
+function spanOf(rule: Exclude<Rule, 'fixed'>, standard: number, year: number, utcMs: number): Span {
+  const summer = summerTime(rule, standard, year);
+  const [first = 0, second = 0] = [summer.fromMs, summer.toMs].sort((a, b) => a - b);
+  const isBetween = utcMs >= first && utcMs < second;
+  // Southern summer time ends before it begins in a year.
+  const offset = isBetween === summer.fromMs < summer.toMs ? standard + 60 : standard;
+  if (isBetween) return { fromMs: first, toMs: second, offset };
+  const newYear = (of: number) => Date.UTC(of, 0, 1) - standard * MINUTE_MS;
+  return utcMs < first
+    ? { fromMs: newYear(year), toMs: first, offset }
+    : { fromMs: Math.max(second, newYear(year)), toMs: newYear(year + 1), offset };
 }
 
 /** A year's summer time for a standard offset in minutes. */
