@@ -61,7 +61,7 @@ export async function agent(runner: Runner, offers: readonly Offer[]): Promise<P
   const client = new Client({ name: 'test', version: '1.0.0' });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [BIN, 'mcp', '--allow-spending', '2000', '--allow-changes', '--verbose'],
+    args: [BIN, 'mcp', '--tools', 'all', '--allow-spending', '2000', '--allow-changes', '--verbose'],
     env: { ...runner.env, PATH: process.env.PATH ?? '' },
     stderr: 'pipe',
   });

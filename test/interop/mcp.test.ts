@@ -67,22 +67,59 @@ afterEach(async () => {
 afterAll(() => tool.close());
 
 test('lists its tools with their input, and says which only read', async () => {
-  const client = await connect();
+  const client = await connect('--allow-spending', '5');
   const { tools } = await client.listTools();
   const search = tools.find(({ name }) => name === 'search');
   expect(search?.inputSchema.required).toEqual(['from', 'to', 'depart']);
   expect(search?.inputSchema.properties?.adults).toMatchObject({ type: 'integer', minimum: 1, maximum: 9 });
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name)).toContain('status');
-  expect(client.getInstructions()).toContain('no spending was allowed');
+  expect(tools.some(({ outputSchema }) => outputSchema !== undefined)).toBe(false);
+  expect((await connect()).getInstructions()).toContain('no spending was allowed');
 });
 
 test('without an allowance it reads, and refuses to pay and to change', async () => {
-  const client = await connect();
+  const client = await connect('--tools', 'all');
   const before = await balance();
   expect(await call(client, 'wallet_balance')).toMatchObject({ isError: false });
   expect(await call(client, 'search', SEARCH)).toMatchObject({ isError: true, code: 'payment_above_cap' });
   expect(await call(client, 'affiliate_create')).toMatchObject({ isError: true, code: 'changes_not_allowed' });
   expect(await balance()).toBe(before);
+});
+
+const namesOf = async (client: Client): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
+
+test('what may not be called is not listed, and says which option allows it when it is called', async () => {
+  const fixOf = async (client: Client, name: string, given: Record<string, unknown> = {}) =>
+    ((await call(client, name, given)).document.error as { fix?: string } | undefined)?.fix;
+  const reading = await connect();
+  expect(await namesOf(reading)).toEqual(expect.arrayContaining(['airports', 'status', 'intent_list', 'schema']));
+  expect((await reading.listTools()).tools.filter(({ annotations }) => !annotations?.readOnlyHint)).toEqual([]);
+  expect(await fixOf(reading, 'search', SEARCH)).toContain('farelock mcp --allow-spending');
+  expect(await fixOf(reading, 'payments_list')).toContain('farelock mcp --tools travel,money');
+  const spending = await connect('--allow-spending', '5', '--tools', 'travel,refunds');
+  expect(await namesOf(spending)).toEqual(expect.arrayContaining(['search', 'book', 'refund_request', 'refund_show']));
+  expect(await namesOf(spending)).not.toContain('refund_reject');
+  expect(await fixOf(spending, 'refund_reject', { id: 'rfr_1' })).toContain('--allow-changes');
+  const changing = await connect('--allow-changes', '--tools', 'refunds');
+  expect(await namesOf(changing)).toContain('refund_reject');
+  expect(await namesOf(changing)).not.toContain('refund_approve');
+});
+
+test('an unknown set of tools is refused with the list, before anything is served', async () => {
+  const ran = await tool.run(['mcp', '--tools', 'travel,trips', '--json']);
+  expect([ran.exitCode, ran.stdout]).toEqual([
+    2,
+    expect.stringMatching(/travel, money, refunds, operator, partner, all/),
+  ]);
+});
+
+test('takes at most 12 kB for a traveller and 40 kB for everything, with every permission', async () => {
+  const permissions = ['--allow-spending', '5', '--allow-changes'];
+  const bytesOf = async (...options: string[]) =>
+    JSON.stringify(await (await connect(...permissions, ...options)).listTools()).length;
+  expect(await bytesOf()).toBeLessThan(12_000);
+  expect(await bytesOf('--tools', 'all')).toBeLessThan(40_000);
+  expect(await bytesOf('--tools', 'travel,money,refunds,operator,partner')).toBe(await bytesOf('--tools', 'all'));
 });
 
 test('what is not a tool, or not a parameter of it, is an error that says what there is', async () => {
@@ -208,7 +245,7 @@ test('calls at once that together exceed the allowance: only those that fit are 
 });
 
 test('a dry run needs no permission, pays nothing and changes nothing', async () => {
-  const client = await connect();
+  const client = await connect('--tools', 'all');
   const before = await balance();
   const plan = await call(client, 'search', { ...SEARCH, depart: '+50d', dry_run: true });
   expect(plan).toMatchObject({
@@ -225,7 +262,7 @@ test('a dry run needs no permission, pays nothing and changes nothing', async ()
 
 test('what pays out needs both permissions, and its amount counts', async () => {
   for (const options of [['--allow-changes'], ['--allow-spending', '5']]) {
-    const client = await connect(...options);
+    const client = await connect(...options, '--tools', 'operator');
     for (const [name, given] of [
       ['refund_approve', { id: 'rfr_1' }],
       ['stuck_resolve', { id: 'int_1', decision: 'retry' }],
@@ -238,18 +275,43 @@ test('what pays out needs both permissions, and its amount counts', async () => 
   }
 });
 
-test('a list that its command gives whole comes in part, and says how much is left out', async () => {
+test('a list that its command gives whole comes in part, and says how to go on', async () => {
   const client = await connect();
   const { document } = await call(client, 'schema');
-  const schemas = document.schemas as unknown[];
-  const { schemas: left = 0 } = document.left_out as { schemas?: number };
-  expect([schemas.length, left]).toEqual([20, expect.any(Number)]);
-  const more = await call(client, 'schema', { limit: 20 + left });
-  expect([(more.document.schemas as unknown[]).length, more.document.left_out]).toEqual([20 + left, undefined]);
+  const { schemas: total = 0 } = document.total as { schemas?: number };
+  expect(document).toMatchObject({ left_out: { schemas: total - 20 }, next_offset: 20 });
+  const rest = await call(client, 'schema', { offset: 20, limit: total });
+  expect([...(document.schemas as unknown[]), ...(rest.document.schemas as unknown[])]).toHaveLength(total);
+  expect(rest.document.next_offset).toBeUndefined();
+  const airports = await call(client, 'airports');
+  expect(airports.document).toMatchObject({ airports: { length: 20 }, next_offset: 20 });
+});
+
+test('the rest of a paid search is free, and its offers are resources', async () => {
+  const client = await connect('--allow-spending', '1');
+  const asked = { from: 'LIS', to: 'BER', depart: '+44d' };
+  const first = await call(client, 'search', asked);
+  const before = await balance();
+  const { next_offset: offset, total } = first.document as { next_offset?: number; total?: { offers: number } };
+  const rest = await call(client, 'search', { ...asked, offset, limit: 500 });
+  const ids = [first, rest].flatMap(({ document }) => (document.offers as Offer[]).map((one) => one.offer_id));
+  expect([ids.length, new Set(ids).size]).toEqual([total?.offers, total?.offers]);
+  expect(rest.document.payment).toBeUndefined();
+  expect(await call(client, 'search', { ...asked, depart: '+45d', offset: 8 })).toMatchObject({ code: 'usage' });
+  const { resources, nextCursor } = await client.listResources();
+  expect([resources.length, typeof nextCursor]).toEqual([20, 'string']);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain('farelock://offers/{offer_id}');
+  const uri = `farelock://offers/${encodeURIComponent(ids[0] ?? '')}`;
+  const [content] = (await client.readResource({ uri })).contents;
+  expect(JSON.parse((content as { text: string }).text)).toEqual((first.document.offers as Offer[])[0]);
+  await expect(client.readResource({ uri: 'farelock://offers/off_none' })).rejects.toThrow(/There is no/);
+  await expect(client.readResource({ uri: 'farelock://orders/--help' })).rejects.toThrow(/There is no/);
+  expect(await balance()).toBe(before);
 });
 
 test('no tool reaches limits, settings, keys or saved travellers', async () => {
-  const client = await connect('--allow-spending', '5', '--allow-changes');
+  const client = await connect('--allow-spending', '5', '--allow-changes', '--tools', 'all');
   const { tools } = await client.listTools();
   expect(
     tools.map(({ name }) => name).filter((name) => /config|keys|travellers|limits_set|wallet_new/.test(name)),
@@ -263,7 +325,7 @@ test('no tool reaches limits, settings, keys or saved travellers', async () => {
 });
 
 test('a server that was started with --dry-run plans only, whatever else is allowed', async () => {
-  const client = await connect('--dry-run', '--allow-spending', '5', '--allow-changes');
+  const client = await connect('--dry-run', '--tools', 'all');
   const before = await balance();
   for (const [name, given] of [
     ['search', { ...SEARCH, depart: '+51d' }],
@@ -336,12 +398,12 @@ describe('in a home of its own', () => {
     await own.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
     await own.run(['refund', 'request', id, '--reason', 'Illness']);
     const before = await held();
-    const little = await connectTo(own, '--allow-changes', '--allow-spending', '1');
+    const little = await connectTo(own, '--tools', 'refunds', '--allow-changes', '--allow-spending', '1');
     const refused = await call(little, 'refund_approve', { id });
     expect(refused, JSON.stringify(refused.document)).toMatchObject({ code: 'payment_above_cap' });
     expect((await call(little, 'refund_show', { id })).document).toMatchObject({ status: 'received' });
     expect(await held()).toBe(before);
-    const enough = await connectTo(own, '--allow-changes', '--allow-spending', '2000');
+    const enough = await connectTo(own, '--tools', 'refunds', '--allow-changes', '--allow-spending', '2000');
     const planned = await call(enough, 'refund_approve', { id, dry_run: true });
     const payout = Number(planned.document.payout_amount) / 1e6;
     expect((await call(enough, 'refund_approve', { id })).document).toMatchObject({ status: 'refunded' });
@@ -349,11 +411,14 @@ describe('in a home of its own', () => {
   });
 
   test('every tool answers as its outputSchema says', async () => {
-    const client = await connectTo(own, '--allow-spending', '2000', '--allow-changes');
+    const everything = ['--tools', 'all', '--output-schemas'];
+    const client = await connectTo(own, '--allow-spending', '2000', '--allow-changes', ...everything);
     const answered = new Set<string>();
     const ask = async (name: string, given: Record<string, unknown> = {}) => {
       const answer = await call(client, name, given);
       expect(answer.isError, `${name} ${JSON.stringify(answer.document)}`).toBe(false);
+      const isLong = Buffer.byteLength(JSON.stringify(answer.document)) > 32_000;
+      if (given.limit === undefined) expect([name, given, isLong]).toEqual([name, given, false]);
       answered.add(name);
       return answer.document;
     };
@@ -410,9 +475,10 @@ describe('in a home of its own', () => {
     await ask('audit_list');
     await ask('doctor');
     await ask('explain', { code: 'offer_expired' });
-    await ask('schema', { command: ['intent', 'create'] });
     await ask('schema');
     const { tools } = await client.listTools();
+    for (const { name, outputSchema } of tools)
+      if (name !== 'schema') expect(await ask('schema', { command: [name] })).toMatchObject({ ...outputSchema });
     // These need an order of a partner, a booking that is stuck, a fare that is refunded, or a customer's own key.
     const others =
       /^(partner_orders_(show|create|update)|stuck_(show|resolve)|refund_approve|requirements_accept_terms)$/;

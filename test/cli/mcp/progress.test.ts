@@ -1,6 +1,6 @@
 import type { ServerNotification } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openProgress } from '../../../src/cli/commands/mcp/run.ts';
+import { openProgress } from '../../../src/cli/commands/mcp/progress.ts';
 import { openTerminal } from '../../../src/terminal/terminal.ts';
 
 /** A client that gave a token hears of its call each second. */

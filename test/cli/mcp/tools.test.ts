@@ -1,20 +1,25 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
+import { bounded } from '../../../src/cli/commands/mcp/answers.ts';
+import words from '../../../src/cli/commands/mcp/tools.json' with { type: 'json' };
 import {
-  bounded,
   commandLineOf,
+  isInSets,
   nextStepsFor,
   toolCommands,
   toolOf,
-  wholeLists,
+  wordsFor,
 } from '../../../src/cli/commands/mcp/tools.ts';
 import { describeTool } from '../../../src/cli/spec/description.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
 import { parse } from '../../../src/cli/tool/index.ts';
 import { problemDocument } from '../../../src/cli/view/problem.ts';
+import { BASE_FIELDS, DOCUMENT_FIELDS } from '../../../src/kernel/domain/passengers.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import { PASSENGER } from '../../e2e/farelock.ts';
 
+const DOCUMENTS = { nationality: 'PT', passport_number: 'CA123456', passport_expiry: '2031-05-01' };
 const tool = describeTool(TOOL, '9.9.9');
 const commands = toolCommands(tool);
 const callable = new Set(commands.map(({ name }) => name));
@@ -72,7 +77,7 @@ describe('what may be given several times is a list', () => {
     const key = parameter.replace(/^--/, '');
     const { inputSchema } = toolOf(named(name));
     expect(inputSchema.properties[key]).toMatchObject({ type: 'array', items: { type: 'string' } });
-    const required = Object.fromEntries(inputSchema.required.map((one) => [one, firstOf(inputSchema, one)]));
+    const required = Object.fromEntries((inputSchema.required ?? []).map((one) => [one, firstOf(inputSchema, one)]));
     const given = ['ana', '--bo', 'c, d'];
     expect(optionsOf(name, { ...required, [key]: given })[key]).toEqual(given);
     expect(optionsOf(name, { ...required, [key]: 'ana' })[key]).toEqual(['ana']);
@@ -108,7 +113,7 @@ test('a value that looks like an option stays a value', () => {
 describe('each tool says what it answers with', () => {
   const validator = new AjvJsonSchemaValidator();
   test.each(commands.map((command) => [command.name, command] as const))('%s', (_name, command) => {
-    const { outputSchema } = toolOf(command);
+    const { outputSchema } = withOutput(command);
     expect(outputSchema.type).toBe('object');
     const validate = validator.getValidator(outputSchema);
     expect(validate(problemDocument(problem('payment_above_cap'))).valid).toBe(true);
@@ -116,9 +121,74 @@ describe('each tool says what it answers with', () => {
     if (command.effect !== 'reads') expect(JSON.stringify(outputSchema)).toContain('dry_run');
   });
   test('without an $id, which a client that lists them twice could not take, and within 160 kB', () => {
-    const tools = commands.map(toolOf);
+    const tools = commands.map(withOutput);
     for (const { outputSchema } of tools) expect(Object.keys(outputSchema)).not.toContain('$id');
     expect(JSON.stringify(tools).length).toBeLessThan(160_000);
+  });
+});
+
+function withOutput(command: (typeof commands)[number]) {
+  const { outputSchema } = toolOf(command, true);
+  if (!outputSchema) throw new Error(`${command.name} has no schema`);
+  return { outputSchema };
+}
+
+describe('the list of tools', () => {
+  test('each tool is in a set, and says when to use it in 150 to 300 letters', () => {
+    expect(Object.keys(words).sort()).toEqual(commands.map(({ name }) => name).sort());
+    for (const command of commands) {
+      const { says, sets } = wordsFor(command);
+      expect([command.name, says.length >= 150 && says.length <= 300]).toEqual([command.name, true]);
+      expect(sets.length, command.name).toBeGreaterThan(0);
+      expect(toolOf(command).description).toBe(says);
+      if (command.effect === 'pays')
+        expect([command.name, says]).toEqual([command.name, expect.stringMatching(/USDC|fare/)]);
+    }
+  });
+
+  test('a tool that the words name exists', () => {
+    const tools = new Set(commands.map(({ name }) => name.replace(/[ -]/g, '_')));
+    const fields = new Set(
+      Object.values(words)
+        .flatMap(({ says }) => says.match(/[a-z]+(?:_[a-z]+)+/g) ?? [])
+        .filter((one) => !tools.has(one)),
+    );
+    expect([...fields].sort()).toEqual(
+      [
+        ...[
+          'compliance_required',
+          'dry_run',
+          'expires_at',
+          'idempotency_key',
+          'if_match',
+          'insufficient_funds',
+          'intent_id',
+        ],
+        ...['next_cursor', 'not_ticketed', 'offer_id', 'passenger_count', 'passenger_fields', 'payment_id'],
+        ...['request_id', 'terms_url'],
+      ].sort(),
+    );
+  });
+
+  test('takes at most 12 kB for a traveller and 40 kB for everything', () => {
+    const bytesOf = (sets: Parameters<typeof isInSets>[1]) =>
+      JSON.stringify({ tools: commands.filter((one) => isInSets(one, sets)).map((one) => toolOf(one)) }).length;
+    expect(bytesOf(['travel'])).toBeLessThan(12_000);
+    expect(bytesOf(['all'])).toBeLessThan(40_000);
+  });
+
+  test('the passengers of book have their fields, and which of them a fare may leave out', () => {
+    const { passengers } = toolOf(named('book')).inputSchema.properties as Record<
+      string,
+      { items: { properties: Record<string, { pattern?: string; enum?: string[] }>; required: string[] } }
+    >;
+    const { properties, required } = passengers?.items ?? { properties: {}, required: [] };
+    expect(Object.keys(properties).sort()).toEqual([...BASE_FIELDS, ...DOCUMENT_FIELDS].sort());
+    expect(required).toEqual(BASE_FIELDS);
+    for (const [field, value] of Object.entries({ ...PASSENGER, ...DOCUMENTS })) {
+      if (properties[field]?.pattern) expect(value, field).toMatch(new RegExp(properties[field].pattern));
+      if (properties[field]?.enum) expect(properties[field].enum, field).toContain(value);
+    }
   });
 });
 
@@ -182,7 +252,7 @@ function schemasIn(value: unknown): Record<string, unknown>[] {
 
 test('no schema of a tool has a list of types: clients of some vendors refuse it', () => {
   const lists = commands.flatMap((command) => {
-    const { inputSchema, outputSchema } = toolOf(command);
+    const { inputSchema, outputSchema } = toolOf(command, true);
     return schemasIn([inputSchema, outputSchema]).filter(({ type }) => Array.isArray(type));
   });
   expect(lists).toEqual([]);
@@ -190,22 +260,25 @@ test('no schema of a tool has a list of types: clients of some vendors refuse it
 
 test('a list has a few entries unless a call says how many', () => {
   const asked = { from: 'LIS', to: 'BER', depart: '2026-12-20' };
-  expect(optionsOf('search', asked)).toMatchObject({ limit: 8 });
-  expect(optionsOf('search', { ...asked, limit: 100 })).toMatchObject({ limit: 100 });
+  const pageOf = (name: string, given: Record<string, unknown>) => commandLineOf(named(name), given).page;
+  expect(pageOf('search', asked)).toMatchObject({ limit: 8, offset: 0, isChosen: false });
+  expect(pageOf('search', { ...asked, limit: 100 })).toMatchObject({ limit: 100, isChosen: true });
   expect(optionsOf('search', { ...asked, flex: 1 })).not.toHaveProperty('limit');
-  const lists = commands.filter(
-    ({ name, options }) => name !== 'payments verify' && options.some((option) => option.name === '--limit'),
-  );
+  const lists = commands.filter(({ options }) => options.some((option) => option.name === '--limit'));
   expect(lists.map(({ name }) => name)).toEqual(expect.arrayContaining(['airports', 'intent list', 'audit list']));
-  for (const { name, options } of lists) {
-    const [limit] = options.filter((option) => option.name === '--limit');
+  for (const { name } of lists) {
     const { limit: shown } = toolOf(named(name)).inputSchema.properties as Record<string, { default?: number }>;
-    expect([name, shown?.default ?? limit?.default]).toEqual([name, name === 'search' ? 8 : 20]);
+    expect([name, shown?.default]).toEqual([name, name === 'search' ? 8 : 20]);
   }
-  expect(optionsOf('airports', {})).toMatchObject({ limit: 20 });
-  expect(toolOf(named('search')).inputSchema.properties.limit).toMatchObject({ default: 8 });
-  // A limit of what is done, rather than of what is shown.
-  expect(optionsOf('payments verify', {})).toMatchObject({ limit: 100 });
+});
+
+test('the rest of a paid search is free: however much is shown, the same is asked of the service', () => {
+  const asked = { from: 'LIS', to: 'BER', depart: '2026-12-20' };
+  const lines = [{}, { limit: 30 }, { offset: 8 }, { limit: 5, offset: 500 }].map((one) =>
+    commandLineOf(named('search'), { ...asked, ...one }).argv.join(' '),
+  );
+  expect(new Set(lines).size).toBe(1);
+  expect(lines[0]).toContain('--limit=500');
 });
 
 test('search waits for slower offers when a call says so', () => {
@@ -214,24 +287,69 @@ test('search waits for slower offers when a call says so', () => {
   expect(optionsOf('search-updates', { search_id: 'sch_1', cursor: '4' })).toMatchObject({ cursor: '4' });
 });
 
-test('no list that an agent can ask for is whole: 20 entries, or as many as limit says', () => {
-  const whole = commands.filter((command) => wholeLists(command).length > 0);
+test('no list that an agent can ask for is whole: it has a limit, and an offset or a cursor', () => {
+  const whole = commands.filter(({ name }) => commandLineOf(named(name), given(name)).page.paging !== null);
   expect(whole.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['stuck list', 'attestations list', 'search-updates', 'partner orders show', 'schema']),
   );
   for (const command of whole) {
-    const { inputSchema } = toolOf(command);
-    expect(inputSchema.properties.limit, command.name).toMatchObject({ maximum: 1000 });
-    const given = Object.fromEntries(inputSchema.required.map((one) => [one, firstOf(inputSchema, one)]));
-    const line = commandLineOf(command, { ...given, limit: 3 });
-    expect([line.most, line.argv.join(' ')]).toEqual([3, expect.not.stringContaining('limit')]);
-    for (const limit of [0, 1.5, '3', 1001])
-      expect(() => commandLineOf(command, { ...given, limit })).toThrow(/whole number/);
+    const { properties } = toolOf(command).inputSchema as { properties: Record<string, unknown> };
+    expect(properties.limit, command.name).toBeDefined();
+    expect(properties.offset ?? properties.cursor ?? properties.page_token, command.name).toBeDefined();
+    for (const limit of [0, 1.5, '3'])
+      expect(() => commandLineOf(command, { ...given(command.name), limit })).toThrow(/whole number/);
   }
-  const stuck = { bookings: Array.from({ length: 60 }, (_, index) => index), effects: [1], refund_requests: [] };
-  expect(bounded(named('stuck list'), stuck, 20)).toEqual({
-    ...stuck,
-    bookings: stuck.bookings.slice(0, 20),
-    left_out: { bookings: 40 },
+});
+
+const given = (name: string): Record<string, unknown> => {
+  const { inputSchema } = toolOf(named(name));
+  return Object.fromEntries((inputSchema.required ?? []).map((one) => [one, firstOf(inputSchema, one)]));
+};
+
+describe('a page of lists', () => {
+  const entries = (most: number, size = 1) =>
+    Array.from({ length: most }, (_, index) => `${index}`.padStart(size, '.'));
+  const page = (given: Record<string, unknown> = {}) => commandLineOf(named('stuck list'), given).page;
+  const stuck = { bookings: entries(60), effects: ['1'], refund_requests: [] };
+
+  test('says how many there are, how many follow, and where they begin', () => {
+    expect(bounded(named('stuck list'), stuck, page())).toEqual({
+      ...stuck,
+      bookings: stuck.bookings.slice(0, 20),
+      total: { bookings: 60, effects: 1, refund_requests: 0 },
+      left_out: { bookings: 40, effects: 0, refund_requests: 0 },
+      next_offset: 20,
+    });
+    expect(bounded(named('stuck list'), stuck, page({ offset: 50 }))).toMatchObject({
+      bookings: stuck.bookings.slice(50),
+      effects: [],
+      left_out: { bookings: 0 },
+    });
+    expect(bounded(named('stuck list'), { ...stuck, bookings: [] }, page())).toEqual({ ...stuck, bookings: [] });
+  });
+
+  test('fits into 8,000 tokens, and reading on by next_offset misses and repeats no entry', () => {
+    const long = { ...stuck, bookings: entries(60, 4_000) };
+    const seen: unknown[] = [];
+    for (let offset: unknown = 0; offset !== undefined; ) {
+      const shown = bounded(named('stuck list'), long, page({ offset })) as Record<string, unknown>;
+      expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(32_000);
+      seen.push(...(shown.bookings as unknown[]));
+      offset = shown.next_offset;
+    }
+    expect(seen).toEqual(long.bookings);
+    expect(bounded(named('stuck list'), long, page({ limit: 60 })).bookings).toHaveLength(60);
+  });
+
+  test('of a list with a limit of its own, one more entry than the page says that it goes on', () => {
+    const line = commandLineOf(named('wallet history'), { limit: 5, offset: 10 });
+    expect(line.argv).toContain('--limit=16');
+    const shown = bounded(named('wallet history'), { history: entries(16) }, line.page);
+    expect(shown).toEqual({ history: entries(15).slice(10), next_offset: 15 });
+    expect(bounded(named('wallet history'), { history: entries(12) }, line.page)).toEqual({
+      history: entries(12).slice(10),
+      total: { history: 12 },
+      left_out: { history: 0 },
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { withheld } from '../../../src/cli/commands/mcp/answers.ts';
 import { openArrivals } from '../../../src/cli/commands/mcp/run.ts';
-import { withheld } from '../../../src/cli/commands/mcp/tools.ts';
 
 test('a model sees no support code, however deep it lies: in a resumed payment, in an envelope, in a list', () => {
   const code = 'FLK-AAAA-BBBB-CCCC-DDDD';

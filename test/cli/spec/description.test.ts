@@ -98,19 +98,18 @@ test('help on a command is what --help prints; an unknown command is named', asy
 test('a call by a program becomes the command line that a person would write', () => {
   expect(
     commandLineOf(commandOf('search'), { from: 'LIS', to: 'BER', depart: '+30d', adults: 2, all_fares: true }),
-  ).toEqual({
-    // A list is short unless the call says how long.
-    argv: ['search', '--depart=+30d', '--adults=2', '--limit=8', '--all-fares', '--', 'LIS', 'BER'],
+  ).toMatchObject({
+    // All of it is asked for once; the call shows a part.
+    argv: ['search', '--depart=+30d', '--adults=2', '--limit=500', '--all-fares', '--', 'LIS', 'BER'],
     stdin: '',
     isDryRun: false,
-    most: 20,
+    page: { offset: 0, limit: 8 },
   });
   const passengers = [{ given_name: 'Ana' }];
-  expect(commandLineOf(commandOf('book'), { intent_id: 'int_1', passengers })).toEqual({
+  expect(commandLineOf(commandOf('book'), { intent_id: 'int_1', passengers })).toMatchObject({
     argv: ['book', '--passengers=-', '--', 'int_1'],
     stdin: JSON.stringify(passengers),
     isDryRun: false,
-    most: 20,
   });
   expect(commandLineOf(commandOf('refund request'), { intent_id: '--yes', reason: '--no-input' }).argv).toEqual([
     'refund',
@@ -137,7 +136,7 @@ test('a parameter that a tool does not have, and one that is missing, are named'
 });
 
 test('no tool takes a file or gives a key, and each says whether it only reads', () => {
-  const tools = toolCommands(tool).map(toolOf);
+  const tools = toolCommands(tool).map((one) => toolOf(one));
   const parameters = tools.flatMap(({ name, inputSchema }) =>
     Object.keys(inputSchema.properties).map((key) => `${name}.${key}`),
   );

@@ -3,6 +3,11 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { type Problem, problem } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 
+export interface ServerAllowance extends Allowance {
+  /** This allowance, and beside it one payment of exactly this amount, which a person has agreed to. */
+  withOne(amount: bigint): Allowance;
+}
+
 /**
  * The allowance of a program while the server runs, in the memory of this process: every payment of its tools is signed
  * here, so that no clock, no other process and no lost answer can make it count less. A signed payment counts, however it
@@ -13,7 +18,7 @@ import type { Usdc } from '../../../kernel/usdc.ts';
 export function createAllowance({
   total,
   perPayment,
-}: Readonly<Record<'total' | 'perPayment', bigint | null>>): Allowance {
+}: Readonly<Record<'total' | 'perPayment', bigint | null>>): ServerAllowance {
   let spent = 0n;
   const counted = new Set<string>();
   const left = (): bigint => (total ?? 0n) - spent;
@@ -28,27 +33,55 @@ export function createAllowance({
     if (refused) throw refused;
     spent += amount;
   };
-  return {
+  const reservation = (giveBack: () => void) => {
+    let isOpen = true;
+    return {
+      spend(paymentId: string) {
+        isOpen = false;
+        counted.add(paymentId);
+      },
+      giveBack() {
+        if (isOpen) giveBack();
+        isOpen = false;
+      },
+    };
+  };
+  const own: Allowance = {
     left,
     refusal,
-    reserve(amount) {
+    reserve: (amount) => {
       take(amount);
-      let isOpen = true;
-      return {
-        spend(paymentId) {
-          isOpen = false;
-          counted.add(paymentId);
-        },
-        giveBack() {
-          if (isOpen) spent -= amount;
-          isOpen = false;
-        },
-      };
+      return reservation(() => {
+        spent -= amount;
+      });
     },
     resend(paymentId, amount) {
       if (counted.has(paymentId)) return;
       take(amount);
       counted.add(paymentId);
+    },
+  };
+  return {
+    ...own,
+    withOne(agreed) {
+      let isUsed = false;
+      const isIt = (amount: bigint) => !isUsed && amount === agreed && (perPayment === null || amount <= perPayment);
+      return {
+        left: () => (isIt(agreed) && agreed > left() ? agreed : left()),
+        refusal: (amount) => (isIt(amount) ? null : refusal(amount)),
+        reserve(amount) {
+          if (!isIt(amount)) return own.reserve(amount);
+          isUsed = true;
+          return reservation(() => {
+            isUsed = false;
+          });
+        },
+        resend(paymentId, amount) {
+          if (counted.has(paymentId) || !isIt(amount)) return own.resend(paymentId, amount);
+          isUsed = true;
+          counted.add(paymentId);
+        },
+      };
     },
   };
 }

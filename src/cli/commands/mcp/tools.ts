@@ -1,26 +1,41 @@
+import { BASE_FIELDS, type PassengerField, TITLES } from '../../../kernel/domain/passengers.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { lineOf, type NextStep } from '../../../kernel/shell-word.ts';
-import {
-  type CommandDescription,
-  type ParameterDescription,
-  readSchema,
-  type ToolDescription,
-  type ToolSpec,
-} from '../../spec/index.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription, ToolSpec } from '../../spec/index.ts';
 import { parse } from '../../tool/index.ts';
+import { listsIn, outputSchemaOf, type Page } from './answers.ts';
+import type { TOOL_SETS } from './spec.ts';
+import words from './tools.json' with { type: 'json' };
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 
 /** A command line, and its standard input. */
 export type CommandLine = ReturnType<typeof commandLineOf>;
 
+const text = (description: string, pattern?: string) => ({ type: 'string', ...(pattern && { pattern }), description });
+const day = (description: string) => ({ type: 'string', format: 'date', description });
+
+const FIELDS: Readonly<Record<PassengerField, object>> = {
+  given_name: text('as in the passport, in Latin letters, up to 40'),
+  family_name: text('as in the passport'),
+  born_on: day('YYYY-MM-DD; at least 12 years before departure'),
+  title: { type: 'string', enum: TITLES },
+  gender: { type: 'string', enum: ['m', 'f'], description: 'as in the passport' },
+  email: text('gets the ticket'),
+  phone_number: text('with country code: +351912345678', '^[+][1-9][0-9]{6,14}$'),
+  nationality: text('country code: PT or PRT', '^[A-Za-z]{2,3}$'),
+  passport_number: text('letters and digits', '^[A-Za-z0-9]{5,15}$'),
+  passport_expiry: day('YYYY-MM-DD, not yet expired'),
+};
+
 /** The passengers of `book` come inline instead of from a file or standard input: a model gets no paths. */
 const PASSENGERS = {
   type: 'array',
   minItems: 1,
   maxItems: 9,
-  items: { type: 'object' },
-  description: 'The passengers, each with given_name, family_name, born_on, title, gender, email, phone_number.',
+  items: { type: 'object', properties: FIELDS, required: BASE_FIELDS, additionalProperties: false },
+  description:
+    'One for each of passenger_count. nationality, passport_number and passport_expiry are needed where passenger_fields of the offer or lock has them: always for lowcost: offers.',
 };
 
 const isInline = (command: CommandDescription, { name }: ParameterDescription): boolean =>
@@ -28,38 +43,58 @@ const isInline = (command: CommandDescription, { name }: ParameterDescription): 
 
 /** Entries of a list unless a call gives a limit: more than that helps no model. */
 const MOST = 20;
-const LIMITS: Readonly<Record<string, number>> = { search: 8, 'payments verify': 100, doctor: 100 };
+const PRESETS: Readonly<Record<string, number>> = { search: 8, 'search-updates': 8, doctor: 100 };
 
 /** The limit of a tool whose command has none of its own. */
 const LIMIT: ParameterDescription = {
   name: '--limit',
-  description: 'entries of each list; left_out says how many more there are',
+  description: 'entries of each list',
   required: false,
   repeated: false,
   value: { type: 'integer', minimum: 1, maximum: 1000 },
 };
 
-/** The lists of a command that reads and has no limit of its own. */
-export function wholeLists({ name, effect, options }: CommandDescription): string[] {
-  if (effect !== 'reads' || options.some((option) => option.name === LIMIT.name)) return [];
-  return [...new Set(formsOf(readSchema(name.replaceAll(' ', '-'))).flatMap(listsOf))];
+const OFFSET: ParameterDescription = {
+  name: '--offset',
+  description: 'next_offset of the answer before',
+  required: false,
+  repeated: false,
+  value: { type: 'integer', minimum: 0, maximum: 9_999 },
+};
+
+const hasLimit = ({ options }: CommandDescription): boolean => options.some(({ name }) => name === LIMIT.name);
+
+function pagingOf(command: CommandDescription): Page['paging'] {
+  const isLong = command.options.some(({ name }) => name === '--cursor' || name === '--page-token');
+  if (hasLimit(command) && isLong) return 'cursor';
+  if (command.name === 'search') return 'offset';
+  return command.effect === 'reads' && (hasLimit(command) || listsIn(command).length > 0) ? 'offset' : null;
 }
 
-/** Limits each list of an answer; `left_out` counts the missing entries. */
-export function bounded(
-  command: CommandDescription,
-  document: Readonly<Record<string, unknown>>,
-  most: number,
-): Readonly<Record<string, unknown>> {
-  const long = wholeLists(command).flatMap((name) => {
-    const list = document[name];
-    return Array.isArray(list) && list.length > most ? [{ name, list }] : [];
-  });
-  if (long.length === 0) return document;
+/** Lists that are read whole, so that their total is known. */
+const READ_WHOLE: ReadonlySet<string> = new Set(['airports', 'intent list', 'payments list']);
+
+/** The part of each list that a call asks for. */
+function pageOf(command: CommandDescription, given: Readonly<Record<string, unknown>>): Page {
+  const read = (parameter: ParameterDescription, preset: number): number => {
+    const value = given[keyOf(parameter)] ?? preset;
+    const { minimum = 0, maximum = 0 } = parameter.value ?? {};
+    if (Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum) return Number(value);
+    throw wrongType(command, parameter, `a whole number from ${minimum} to ${maximum}`);
+  };
+  const own = command.options.find(({ name }) => name === LIMIT.name);
+  const paging = pagingOf(command);
+  const offset = read(OFFSET, 0);
+  const limit = read(own ?? LIMIT, PRESETS[command.name] ?? MOST);
+  // One more entry than the page tells whether the list goes on.
+  const least = command.name === 'search' ? Number.POSITIVE_INFINITY : READ_WHOLE.has(command.name) ? 1000 : 0;
+  const wanted = Math.min(own?.value?.maximum ?? 0, Math.max(offset + limit + 1, least));
   return {
-    ...document,
-    ...Object.fromEntries(long.map(({ name, list }) => [name, list.slice(0, most)])),
-    left_out: Object.fromEntries(long.map(({ name, list }) => [name, list.length - most])),
+    offset,
+    limit,
+    isChosen: given.limit !== undefined,
+    paging,
+    read: own && paging === 'offset' && !isByDay(given) ? wanted : null,
   };
 }
 
@@ -82,13 +117,25 @@ const isTool = ({ name, effect }: CommandDescription): boolean => TOOL_EFFECTS.h
 /** The commands that a program may call, in the order of the help. */
 export const toolCommands = (tool: ToolDescription): CommandDescription[] => tool.commands.filter(isTool);
 
+/** When to use a tool, what it costs and what comes next, and the sets that have it. */
+export const wordsFor = ({ name }: CommandDescription): { readonly sets: readonly string[]; readonly says: string } =>
+  words[name as keyof typeof words];
+
+/** A name of a tool set, as `--tools` takes it. */
+export type ToolSet = (typeof TOOL_SETS)[number];
+
+export const isInSets = (command: CommandDescription, sets: readonly ToolSet[]): boolean =>
+  sets.some((one) => one === 'all' || wordsFor(command).sets.includes(one));
+
 export const toolName = ({ name }: CommandDescription): string => name.replace(/[ -]/g, '_');
 
-export function toolOf(command: CommandDescription) {
+/** @param withOutput also the schema of its answer, which is most of its length */
+export function toolOf(command: CommandDescription, withOutput = false) {
   const parameters = parametersOf(command);
+  const required = parameters.filter((parameter) => parameter.required).map(keyOf);
   return {
     name: toolName(command),
-    description: command.description,
+    description: wordsFor(command).says,
     inputSchema: {
       type: 'object' as const,
       properties: Object.fromEntries(
@@ -97,18 +144,12 @@ export function toolOf(command: CommandDescription) {
           isInline(command, parameter) ? PASSENGERS : schemaOf(parameter, presetOf(command, parameter)),
         ]),
       ),
-      required: parameters.filter((parameter) => parameter.required).map(keyOf),
+      ...(required.length > 0 && { required }),
       additionalProperties: false,
     },
-    outputSchema: outputSchemaOf(command.name, wholeLists(command).length > 0),
-    annotations: {
-      title: `farelock ${command.name}`,
-      readOnlyHint: command.effect === 'reads',
-      destructiveHint: command.effect === 'pays' || command.effect === 'changes',
-      // A payment is never signed twice for the same call, but a second call is a second payment.
-      idempotentHint: command.effect === 'reads',
-      openWorldHint: command.effect !== 'local',
-    },
+    ...(withOutput && { outputSchema: outputSchemaOf(command) }),
+    // What the others are by default: a second call is a second payment, and it talks to the outside.
+    annotations: { readOnlyHint: command.effect === 'reads' },
   };
 }
 
@@ -133,12 +174,16 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
       fix: 'Give every required parameter.',
     });
   }
+  const page = pageOf(command, given);
   const options: string[] = [];
   const positional: string[] = [];
   let stdin = '';
   for (const parameter of parameters) {
-    const value = given[keyOf(parameter)] ?? (isByDay(given) ? undefined : presetOf(command, parameter));
-    if (value === undefined || value === null || parameter === LIMIT) continue;
+    const value =
+      (parameter.name === LIMIT.name ? page.read : null) ??
+      given[keyOf(parameter)] ??
+      (isByDay(given) ? undefined : presetOf(command, parameter));
+    if (value === undefined || value === null || parameter === LIMIT || parameter === OFFSET) continue;
     const isOption = parameter.name.startsWith('--');
     if (isInline(command, parameter)) {
       stdin = JSON.stringify(value);
@@ -157,15 +202,8 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
     argv: [...command.name.split(' '), ...options, '--', ...positional],
     stdin,
     isDryRun: given[keyOf(DRY_RUN)] === true && command.effect !== 'reads',
-    /** Entries of each list of the answer, where the command itself has no limit. */
-    most: parameters.includes(LIMIT) ? mostOf(command, given.limit ?? presetOf(command, LIMIT)) : MOST,
+    page,
   };
-}
-
-function mostOf(command: CommandDescription, given: unknown): number {
-  if (!Number.isInteger(given) || Number(given) < 1 || Number(given) > 1000)
-    throw wrongType(command, LIMIT, 'a whole number from 1 to 1000');
-  return Number(given);
 }
 
 /** The words of a value: one, or one for each of a list. */
@@ -187,7 +225,7 @@ const wrongType = (command: CommandDescription, parameter: ParameterDescription,
 
 const DRY_RUN: ParameterDescription = {
   name: '--dry-run',
-  description: 'show what would be paid and done, without doing it; needs no permission',
+  description: 'only plan: pay and do nothing',
   required: false,
   repeated: false,
   value: null,
@@ -195,7 +233,7 @@ const DRY_RUN: ParameterDescription = {
 
 export const parametersOf = (command: CommandDescription): ParameterDescription[] => [
   ...[...command.arguments, ...command.options].filter(({ name }) => !LEFT_OUT.test(name)),
-  ...(wholeLists(command).length > 0 ? [LIMIT] : []),
+  ...(pagingOf(command) === 'offset' ? [...(hasLimit(command) ? [] : [LIMIT]), OFFSET] : []),
   ...(command.effect === 'reads' ? [] : [DRY_RUN]),
 ];
 
@@ -205,131 +243,27 @@ const isByDay = ({ flex, cheapest_day: cheapestDay }: Readonly<Record<string, un
 
 /** The default of a parameter for tools, where the command has another one. */
 const presetOf = ({ name }: CommandDescription, parameter: ParameterDescription): number | undefined =>
-  parameter.name === LIMIT.name ? (LIMITS[name] ?? MOST) : undefined;
+  parameter.name === LIMIT.name ? (PRESETS[name] ?? MOST) : undefined;
 
 /** `--max-stops` is max_stops; `--no-wait` is no_wait. */
 export const keyOf = ({ name }: ParameterDescription): string => name.replace(/^--/, '').replaceAll('-', '_');
+
+/** `--depart` is depart, and a default that is the command's alone is left out. */
+const inToolWords = (description: string): string =>
+  description
+    .replace(/ \(\d+\)$|, even with --json$/, '')
+    .replace(/--([a-z][a-z-]*)/g, (_, name: string) => name.replaceAll('-', '_'));
 
 function schemaOf(
   { value, value_optional, description, repeated, default: own }: ParameterDescription,
   preset: string | number | boolean | undefined = own,
 ): object {
-  const about = {
-    ...(description ? { description: description.replace(/ \(\d+\)$/, '') } : {}),
-    ...(preset === undefined ? {} : { default: preset }),
-  };
+  const said = description === value?.enum?.join(', ') ? '' : inToolWords(description);
+  const about = { ...(said && { description: said }), ...(preset === undefined ? {} : { default: preset }) };
   if (value === null) return { type: 'boolean', ...about };
   if (value_optional) return { anyOf: [{ type: 'boolean' }, value], ...about };
   return repeated ? { type: 'array', items: value, ...about } : { ...value, ...about };
 }
-
-/** The output schema of a tool: its command's published one, in the form that clients of the protocol take. */
-
-type Schema = Readonly<Record<string, unknown>>;
-
-/** The document of a failed call: clients check it against the schema too. */
-const FAILURE: Schema = { type: 'object', properties: { error: { type: 'object' } }, required: ['error'] };
-
-/** The forms that a command's document can have. */
-export const formsOf = (published: Schema): Schema[] => [
-  published,
-  ...Object.values((published.$defs ?? {}) as Record<string, Schema>),
-];
-
-/** The lists of a form. */
-export const listsOf = ({ properties = {} }: Schema): string[] =>
-  Object.entries(properties as Record<string, { type?: unknown }>)
-    .filter(([, schema]) => schema.type === 'array')
-    .map(([name]) => name);
-
-/** How many entries of each list an answer does not have. */
-const LEFT_OUT_COUNTS: Schema = { type: 'object', additionalProperties: { type: 'integer' } };
-
-/**
- * `{ error }`, or the command's document: `farelock schema <command>` without the words of its page.
- * @param isBounded its lists may be cut
- */
-export function outputSchemaOf(command: string, isBounded: boolean): { readonly type: 'object' } & Schema {
-  const published = readSchema(command.replaceAll(' ', '-'));
-  const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
-  const short = portable({ ...document, $defs }) as Schema;
-  if (isBounded)
-    for (const form of formsOf(short).filter((one) => listsOf(one).length > 0))
-      Object.assign(form.properties as object, { left_out: LEFT_OUT_COUNTS });
-  const { $defs: forms, ...whole } = short;
-  return sharing({ type: 'object', anyOf: [FAILURE, whole], $defs: forms });
-}
-
-/**
- * Names, types and choices, without descriptions and patterns: clients read a list of tools whole. Gives each form one
- * type, because clients of several vendors refuse a list of types.
- */
-function portable(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(portable);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, ...rest } = Object.fromEntries(
-    Object.entries(schema)
-      .filter(([name, value]) => !isLeftOut(name, value))
-      .map(([name, value]) => [name, name === WITHHELD ? { type: 'null' } : portable(value)]),
-  );
-  // A property may be called `type`: it has a schema, not a list of names.
-  if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };
-  return { anyOf: type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest })) };
-}
-
-/** A property of such a name has a schema, not a text or a number. */
-const isLeftOut = (name: string, value: unknown): boolean =>
-  ((name === 'description' || name === 'pattern') && typeof value === 'string') ||
-  ((name === 'minimum' || name === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER);
-
-/** Writes repeated parts of a schema once: an offer's slices, the two halves of an order. */
-function sharing(schema: { readonly type: 'object' } & Schema): { readonly type: 'object' } & Schema {
-  const times = new Map<string, number>();
-  const count = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    if (isWorthSharing(value)) {
-      const text = JSON.stringify(value);
-      const before = times.get(text) ?? 0;
-      times.set(text, before + 1);
-      if (before > 0) return;
-    }
-    for (const inner of Object.values(value)) count(inner);
-  };
-  count(schema);
-  const shared = new Map<string, { readonly name: string; schema: unknown }>();
-  const written = (value: unknown, isRoot = false): unknown => {
-    if (Array.isArray(value)) return value.map((one) => written(one));
-    if (typeof value !== 'object' || value === null) return value;
-    const text = JSON.stringify(value);
-    const inside = () => Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, written(inner)]));
-    if (isRoot || !isWorthSharing(value) || (times.get(text) ?? 0) < 2) return inside();
-    let known = shared.get(text);
-    if (!known) {
-      known = { name: `s${shared.size}`, schema: null };
-      shared.set(text, known);
-      known.schema = inside();
-    }
-    return { $ref: `#/$defs/${known.name}` };
-  };
-  const { $defs, ...root } = written(schema, true) as Schema;
-  const defs = {
-    ...($defs as Schema),
-    ...Object.fromEntries([...shared.values()].map(({ name, schema: own }) => [name, own])),
-  };
-  return { ...root, type: 'object', ...(Object.keys(defs).length > 0 && { $defs: defs }) };
-}
-
-/** True for a schema, not a list of properties, that is longer than a reference to it. */
-const isWorthSharing = (value: object): boolean =>
-  ('type' in value ? typeof value.type === 'string' : 'anyOf' in value && Array.isArray(value.anyOf)) &&
-  JSON.stringify(value).length > 60;
-
-/** The code gives a right to the refund: no model sees it, and the tool keeps it sealed. */
-const WITHHELD = 'customer_support_code';
-
-/** An answer for a model, without the code however deep it lies. */
-export const withheld = (document: Schema): Schema =>
-  JSON.parse(JSON.stringify(document, (name, inner: unknown) => (name === WITHHELD ? null : inner)));
 
 interface ToolGiven {
   readonly described: ToolDescription;

@@ -1,0 +1,71 @@
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { mainnetUsdc, plainUsdc } from '../../../kernel/usdc.ts';
+import { SOLANA_NETWORKS } from '../../../solana/index.ts';
+import { harmless, isRecord } from '../../../terminal/index.ts';
+import type { CommandDescription } from '../../spec/index.ts';
+import type { Document } from './answers.ts';
+import { toolName } from './tools.ts';
+
+/** A payment above the allowance, for a person to decide. */
+export interface Wanted {
+  /** Atomic USDC. */
+  readonly amount: bigint;
+  /** The plan of the call: what it pays for, to whom, and where. */
+  readonly plan: Document;
+}
+
+const PATIENCE_MS = 10 * 60_000;
+
+/**
+ * Asks the person behind the client, where the client can.
+ * @returns null: it cannot; else false for anything but a yes
+ */
+export function askingOf(server: Server, command: CommandDescription, line: readonly string[], signal: AbortSignal) {
+  if (!server.getClientCapabilities()?.elicitation?.form) return null;
+  return async ({ amount, plan }: Wanted): Promise<boolean> => {
+    const requestedSchema = {
+      type: 'object' as const,
+      properties: {
+        pay: {
+          type: 'boolean' as const,
+          title: `Pay ${formatUsdc(amount)} USDC`,
+          description: 'Yes pays exactly this, once. No refuses the call; nothing is paid.',
+        },
+      },
+      required: ['pay'],
+    };
+    try {
+      const said = await server.elicitInput(
+        { message: questionOf(command, line, amount, plan), requestedSchema },
+        { signal, timeout: PATIENCE_MS },
+      );
+      return said.action === 'accept' && said.content?.pay === true;
+    } catch {
+      // No answer is a no.
+      return false;
+    }
+  };
+}
+
+function questionOf(command: CommandDescription, line: readonly string[], amount: bigint, plan: Document): string {
+  const { payment, fare, request } = plan;
+  const { network, host } = isRecord(payment) ? payment : {};
+  const usdc = network === SOLANA_NETWORKS.mainnet ? mainnetUsdc : plainUsdc;
+  const named = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
+  const where = named === undefined ? '' : ` On Solana ${named}, to ${host}.`;
+  const subject = line.slice(line.indexOf('--') + 1).join(' ');
+  return harmless(
+    `Pay ${usdc(amount)} for ${toolName(command)} ${subject.slice(0, 120)}${journeyOf(fare) || dayOf(request)}?${where} This is above what the server may spend by itself.`,
+  );
+}
+
+/** `, LIS-BER on 2026-12-20` of a fare that this home knows. */
+function journeyOf(fare: unknown): string {
+  const [first] = isRecord(fare) && Array.isArray(fare.slices) ? (fare.slices as unknown[]) : [];
+  if (!isRecord(first)) return '';
+  return `, ${first.origin_iata}-${first.destination_iata} on ${String(first.departing_at).slice(0, 10)}`;
+}
+
+const dayOf = (request: unknown): string =>
+  isRecord(request) && request.depart_date !== undefined ? ` on ${String(request.depart_date)}` : '';
