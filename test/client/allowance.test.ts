@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAllowance } from '../../src/cli/commands/mcp/allowance.ts';
 import { type Allowance, NO_LIMITS } from '../../src/client/base/spending.ts';
 import type { ClientStore } from '../../src/client/journal/store.ts';
@@ -144,4 +144,41 @@ test('the limits of the person hold beside it, over every restart', async () => 
   await (await restarted()).client.search(day(2));
   await expect((await restarted()).client.search(day(3))).rejects.toMatchObject({ code: 'daily_limit_reached' });
   expect(await charged()).toBe(200_000n);
+});
+
+describe('one payment that a person has agreed to', () => {
+  const agreed = 100_000n;
+  const withOne = (total: bigint, perPayment: bigint | null = null) => {
+    const allowance = allowed(total, perPayment);
+    return { allowance, one: allowance.withOne(agreed) };
+  };
+
+  test('is signed above the allowance, once, and leaves the rest as it was', async () => {
+    const { allowance, one } = withOne(40_000n);
+    const payer = await client(one);
+    await payer.client.search(day(1));
+    expect([await charged(), allowance.left(), one.left()]).toEqual([100_000n, 40_000n, 40_000n]);
+    await expect(payer.client.search(day(2))).rejects.toMatchObject({ code: 'payment_above_cap' });
+    expect(await charged()).toBe(100_000n);
+  });
+
+  test('is of its exact amount, and never above what one payment may cost', () => {
+    const { one } = withOne(40_000n);
+    expect([one.refusal(100_000n), one.refusal(30_000n)]).toEqual([null, null]);
+    for (const other of [100_001n, 99_999n]) expect(() => one.reserve(other)).toThrow(/This costs/);
+    const capped = withOne(40_000n, 99_999n).one;
+    expect(capped.refusal(agreed)).not.toBeNull();
+    expect(() => capped.reserve(agreed)).toThrow(/This costs/);
+    expect(() => capped.resend('pay_1', agreed)).toThrow(/This costs/);
+  });
+
+  test('that was not written may be tried again; sent again, it counts once', () => {
+    const { allowance, one } = withOne(0n);
+    one.reserve(agreed).giveBack();
+    one.reserve(agreed).spend('pay_1');
+    one.resend('pay_1', agreed);
+    allowance.resend('pay_1', agreed);
+    expect(() => one.reserve(agreed)).toThrow(/This costs/);
+    expect(allowance.left()).toBe(0n);
+  });
 });

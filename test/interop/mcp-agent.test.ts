@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
 
 /** An agent that has nothing but the list of tools, with the official SDK's client: what it can do, and what a person is asked. */
@@ -9,22 +9,26 @@ import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
 const tool = farelockIn();
 const open: Client[] = [];
 
+const transportOf = (...options: string[]) =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [BIN, 'mcp', ...options],
+    env: { ...tool.env, PATH: process.env.PATH ?? '' },
+    stderr: 'ignore',
+  });
+
 async function connect(client: Client, ...options: string[]): Promise<Client> {
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [BIN, 'mcp', ...options],
-      env: { ...tool.env, PATH: process.env.PATH ?? '' },
-      stderr: 'ignore',
-    }),
-  );
+  await client.connect(transportOf(...options));
   open.push(client);
   return client;
 }
 const agent = (...options: string[]) => connect(new Client({ name: 'agent', version: '1.0.0' }), ...options);
 
 /** A client with a person behind it. */
-async function asking(answer: (asked: ElicitRequest['params']) => ElicitResult, ...options: string[]) {
+async function asking(
+  answer: (asked: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>,
+  ...options: string[]
+) {
   const asked: string[] = [];
   const client = new Client({ name: 'agent', version: '1.0.0' }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
@@ -181,5 +185,35 @@ describe('a payment above the allowance is asked of the person behind the client
     expect(ends.filter(({ error }) => error === undefined)).toHaveLength(1);
     expect(asked).toHaveLength(3);
     expect(before - (await balance())).toBeCloseTo(0.1, 5);
+  });
+
+  test('killed after a yes: the next server sends it again only with a yes of its own, and charges once', async () => {
+    const before = await balance();
+    const given = { from: 'LIS', to: 'BER', depart: '+71d' };
+    const first = new Client({ name: 'agent', version: '1.0.0' }, { capabilities: { elicitation: {} } });
+    const transport = transportOf('--allow-spending', '0');
+    first.setRequestHandler(ElicitRequestSchema, () => {
+      // After the answer has left, in the middle of the payment.
+      setTimeout(() => process.kill(transport.pid ?? 0, 'SIGKILL'), 30);
+      return yes();
+    });
+    await first.connect(transport);
+    open.push(first);
+    await call(first, 'search', given).catch(() => null);
+    expect((await call(await agent('--allow-spending', '0'), 'search', given)).error).toMatchObject({
+      code: 'payment_above_cap',
+    });
+    const { client, asked } = await asking(yes, '--allow-spending', '0');
+    expect((await call(client, 'search', given)).error).toBeUndefined();
+    expect(asked).toHaveLength(1);
+    expect(before - (await balance())).toBeCloseTo(0.1, 5);
+  });
+
+  test('a server that is stopped answers a call with an open question as a no', async () => {
+    const { client, asked } = await asking(() => new Promise(() => undefined), '--allow-spending', '0');
+    const cut = call(client, 'search', { from: 'LIS', to: 'BER', depart: '+72d' });
+    await vi.waitFor(() => expect(asked).toHaveLength(1), { timeout: 30_000 });
+    process.kill((client.transport as StdioClientTransport).pid ?? 0, 'SIGINT');
+    expect((await cut).error).toMatchObject({ code: 'payment_above_cap' });
   });
 });
