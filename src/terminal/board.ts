@@ -1,11 +1,12 @@
 import { createPrompt, useEffect, useKeypress, useState } from '@inquirer/core';
 import { problem } from '../kernel/problems.ts';
+import { clustersOf } from './text.ts';
 
 /** A whole screen that changes by keys and by itself, until it is closed; then the terminal is as it was before. */
 interface Board {
-  /** Lines for a screen of this size. While `isTyping`, the last one ends with what was typed. */
+  /** Lines for a screen of this size, the last one not empty. While `isTyping`, the cursor is at its end. */
   draw(size: BoardSize): readonly string[];
-  /** True while keys are text; an Enter or Esc is pressed all the same. */
+  /** True while keys are text. */
   isTyping(): boolean;
   press(key: BoardKey): void;
 }
@@ -16,10 +17,48 @@ export interface BoardSize {
 }
 
 export interface BoardKey {
-  /** `up`, `return`, `escape`, `a`, `?`. */
+  /** `up`, `return`, `escape`, `a`, `A`, `?`; `paste` for a whole pasted text; `ctrl-w`. */
   readonly name: string;
-  /** The line that was typed so far. */
-  readonly typed: string;
+  /** The text that it writes: a character, or what was pasted, with its line breaks. */
+  readonly text: string;
+}
+
+/** Text that is being typed, on both sides of the cursor. */
+export interface Typed {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The text after a key: a cluster is written, removed and passed as a whole. */
+export function retyped({ before, after }: Typed, { name, text }: BoardKey): Typed {
+  const passed = clustersOf(before);
+  const ahead = clustersOf(after);
+  const last = passed.at(-1) ?? '';
+  const [next = ''] = ahead;
+  switch (name) {
+    case 'backspace':
+      return { before: passed.slice(0, -1).join(''), after };
+    case 'delete':
+      return { before, after: ahead.slice(1).join('') };
+    case 'left':
+      return { before: passed.slice(0, -1).join(''), after: last + after };
+    case 'right':
+      return { before: before + next, after: ahead.slice(1).join('') };
+    case 'home':
+    case 'ctrl-a':
+      return { before: '', after: before + after };
+    case 'end':
+    case 'ctrl-e':
+      return { before: before + after, after: '' };
+    case 'ctrl-u':
+      return { before: '', after };
+    case 'ctrl-k':
+      return { before, after: '' };
+    case 'ctrl-w':
+      return { before: before.replace(/\S*\s*$/, ''), after };
+    default:
+      return { before: before + text, after };
+  }
 }
 
 /** The controls of a board's screen. */
@@ -38,13 +77,41 @@ interface BoardOn {
 }
 
 const ESCAPE = '\u001b[';
-const ENTER_SCREEN = `${ESCAPE}?1049h${ESCAPE}H`;
-const LEAVE_SCREEN = `${ESCAPE}?1049l`;
+/** With it, a terminal marks both ends of a pasted text. */
+const BRACKETED_PASTE = `${ESCAPE}?2004`;
+const ENTER_SCREEN = `${ESCAPE}?1049h${ESCAPE}H${BRACKETED_PASTE}h`;
+const LEAVE_SCREEN = `${BRACKETED_PASTE}l${ESCAPE}?1049l`;
 const CLEAR_SCREEN = `${ESCAPE}H${ESCAPE}2J`;
 const HIDE_CURSOR = `${ESCAPE}?25l`;
 const SHOW_CURSOR = `${ESCAPE}?25h`;
 
-/** @throws Problem `interrupted` for Ctrl-C, and what `fail` was given */
+interface Keypress {
+  readonly name?: string;
+  readonly sequence?: string;
+  readonly ctrl?: boolean;
+  readonly meta?: boolean;
+}
+
+/** Keys from keypresses, with a pasted text as one key; null: no key yet, or a combination without a meaning. */
+function createKeys() {
+  let pasted: string | null = null;
+  return ({ name, sequence = '', ctrl = false, meta = false }: Keypress): BoardKey | null => {
+    if (name === 'paste-start') pasted = '';
+    else if (name === 'paste-end') {
+      const text = (pasted ?? '').replace(/\r\n?/g, '\n').replaceAll('\t', ' ');
+      pasted = null;
+      return { name: 'paste', text: text.replace(/[^\P{Cc}\n]/gu, '') };
+    } else if (pasted !== null) pasted += sequence;
+    else if (ctrl) return { name: `ctrl-${name}`, text: '' };
+    else if (!meta || name === 'escape') {
+      const isText = !/\p{Cc}/u.test(sequence);
+      return { name: isText || name === undefined ? sequence : name, text: isText ? sequence : '' };
+    }
+    return null;
+  };
+}
+
+/** @throws Problem `interrupted` for Ctrl-C and an end of input, and what `fail` was given */
 export async function showBoard(
   open: (controls: BoardControls) => Board,
   { input, output, signal }: BoardOn,
@@ -64,11 +131,22 @@ export async function showBoard(
     const lines = board.draw({ columns: output.columns ?? 80, rows: output.rows ?? 24 });
     return `${board.isTyping() ? SHOW_CURSOR : HIDE_CURSOR}${lines.join('\n')}`;
   };
+  const keyOf = createKeys();
   const prompt = createPrompt<void, null>((_config, done) => {
     const [shown, show] = useState(frame);
     useEffect((rl) => {
       redraw = () => show(frame());
-      close = () => done();
+      let isClosed = false;
+      close = () => {
+        isClosed = true;
+        done();
+      };
+      // Ctrl-D, or a terminal that is gone.
+      rl.on('close', () => {
+        if (isClosed) return;
+        failure ??= { error: problem('interrupted') };
+        close();
+      });
       const resize = () => {
         // How many lines the old frame takes now, only the terminal knows: the screen begins anew.
         output.write(CLEAR_SCREEN);
@@ -81,12 +159,11 @@ export async function showBoard(
       return () => void output.off('resize', resize);
     }, []);
     useKeypress((key, rl) => {
-      const { name, sequence, ctrl, meta }: { name?: string; sequence?: string; ctrl?: boolean; meta?: boolean } = key;
-      // Ctrl-C is no c: combinations of keys count only while a line is typed.
-      if ((ctrl === true || meta === true) && !board.isTyping() && name !== 'escape') return rl.clearLine(0);
-      if (!board.isTyping()) rl.clearLine(0);
-      board.press({ name: name ?? sequence ?? '', typed: rl.line });
-      if (!board.isTyping()) rl.clearLine(0);
+      // The board keeps the text itself: readline's line has one row, and ends at a pasted Enter.
+      rl.clearLine(0);
+      const pressed = keyOf(key);
+      if (pressed === null) return;
+      board.press(pressed);
       show(frame());
     });
     return shown;

@@ -44,7 +44,7 @@ test('a booked fare comes back minus its penalty: request, queue, claim, plan, a
   const [first] = (queue.json() as unknown as RefundQueue).refund_requests;
   expect(first?.intent_id).toBe(intent.intent_id);
   const screen = await run(['refund', 'queue'], { terminal: true, columns: 100 });
-  expect(screen.stdout).toMatch(/^# +Route +Departs +Refund rule +Paid +Pay-out +Age +Who has it/);
+  expect(screen.stdout).toMatch(/^# +Route +Departs +Booking +Refund rule +Paid +Pay-out +Age +Claimed by/);
   const id = first?.request_id ?? '';
   expect((await run(['refund', 'claim', id, '--json'])).json().claimed_by).toBe('local');
   expect((await run(['refund', 'note', id, 'Called them.', '--json'])).exitCode).toBe(0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOperatorKeys, ensureOperatorKeyFile } from '../../src/flights/desk/keys.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
-import type { CreatedIntent, RefundCase, RefundPlan, RefundQueue } from '../../src/wire/flights/index.ts';
+import type { AuditTrail, CreatedIntent, RefundCase, RefundPlan, RefundQueue } from '../../src/wire/flights/index.ts';
 import { type Answered, openWorld, type World } from './world.ts';
 
 /** The operator's desk: who may sit at it, who has a case, and what an approval moves. */
@@ -142,6 +142,34 @@ describe('the queue and a case', () => {
     }
     expect((await desk('/refund-requests/ref_none')).body.code).toBe('refund_request_not_found');
     expect((await desk('/refund-requests', {})).headers.get('allow')).toBe('GET');
+  });
+
+  test('says how many wait and whose key asks, and finds text in references, routes and sealed words', async () => {
+    const all = await desk<RefundQueue>('/refund-requests');
+    const [one] = all.body.refund_requests;
+    expect(all.body).toMatchObject({ total: all.body.refund_requests.length, operator: 'ana' });
+    expect(one?.booking_reference).toMatch(/^[A-Z0-9]{5,}$/);
+    const ids = async (search: string) =>
+      (await desk<RefundQueue>(`/refund-requests?search=${encodeURIComponent(search)}`)).body.refund_requests.map(
+        ({ request_id }) => request_id,
+      );
+    const everyId = all.body.refund_requests.map(({ request_id }) => request_id);
+    expect(await ids(one?.booking_reference?.toLowerCase() ?? '')).toContain(one?.request_id);
+    expect(await ids(one?.intent_id ?? '')).toEqual([one?.request_id]);
+    expect(await ids(one?.route.replace('-', ' → ') ?? '')).toEqual(everyId);
+    expect(await ids('BROKE a  leg')).toEqual(everyId);
+    expect(await ids('no such words')).toEqual([]);
+    const first = await desk<RefundQueue>('/refund-requests?search=leg&limit=1');
+    expect(first.body).toMatchObject({ refund_requests: [{ request_id: everyId[0] }], total: null });
+    const second = await desk<RefundQueue>(`/refund-requests?search=leg&limit=1&cursor=${first.body.next_cursor}`);
+    expect(second.body.refund_requests.map(({ request_id }) => request_id)).toEqual([everyId[1]]);
+    for (const query of ['search=', 'search=%20', `search=${'x'.repeat(101)}`])
+      expect((await desk(`/refund-requests?${query}`)).status, query).toBe(400);
+    // The words that were looked for may be personal: the trail has how many requests were opened.
+    const { body } = await desk<AuditTrail>('/audit?subject=refund-requests&limit=500');
+    expect(body.entries).toHaveLength(7);
+    expect(body.entries[0]).toMatchObject({ action: 'refund.search', operator: 'ana', detail: { looked: 1 } });
+    expect(JSON.stringify(body)).not.toMatch(/leg|words/);
   });
 
   test("shows the fare's rule, the penalty, the customer's words and the timeline, and that is audited", async () => {

@@ -55,6 +55,8 @@ test('no statement of the service, its worker and its sweeps looks through a tab
       `refund-requests?status=${status}&sort=journey`,
     ]),
     'refund-requests?sort=journey',
+    'refund-requests?search=leg',
+    'refund-requests?search=leg&status=refunded&sort=journey',
     'audit',
     'audit?subject=booking&limit=1',
     'keys',

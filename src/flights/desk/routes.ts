@@ -69,7 +69,14 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'List refund requests that wait for a decision, or that have a status.',
       query: wire('queueQuery'),
       answers: { 200: { description: DONE, schema: wire('refundQueue') } },
-      run: ({ context, query }) => caseQueue(context.ports, query),
+      async run({ context: { ports, by }, query }) {
+        const { looked, ...page } = await caseQueue(ports, query);
+        // A search reads the customers' words. What was looked for may be personal, and stays out of the trail.
+        if (query.search !== undefined) {
+          await auditAlone(ports, { ...by, action: 'refund.search', subject: 'refund-requests', detail: { looked } });
+        }
+        return { ...page, operator: by.operator.name };
+      },
     }),
     route({
       method: 'GET',

@@ -1,8 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
+import { isFound, searchable } from '../../kernel/domain/refund-search.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
+import type { Order, QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
 import type { FlightsPorts, IntentRow, KeptOrder, RefundRequestRow, RefundRequestState, Store } from '../base/index.ts';
 import { decisionPlace, instantOrNull, intentOf, lockedOffer, orderOf } from '../base/index.ts';
 import type { CancelledBy } from '../bookings/index.ts';
@@ -54,31 +55,61 @@ function indexedBy(status: QueueQuery['status']): RawBuilder<SqlBool> {
   return status === 'approved' || status === 'stuck' ? IS_GRANTED : IS_UNDECIDED;
 }
 
-/** The queue: oldest first, or by the day of departure. Without a status it lists undecided requests. */
+/** Requests that a page of a search looks through: their sealed words have no index. */
+const LOOKED_THROUGH = 500;
+
+/**
+ * The queue: oldest first, or by the day of departure. Without a status it lists undecided requests.
+ * `looked`: how many a search looked through.
+ */
 export async function caseQueue(
-  { store }: FlightsPorts,
-  { status, sort, limit, cursor }: QueueQuery,
-): Promise<RefundQueue> {
+  { store, secrets }: FlightsPorts,
+  { status, sort, limit, cursor, search }: QueueQuery,
+): Promise<Omit<RefundQueue, 'operator'> & { readonly looked: number }> {
   const key = sort === 'age' ? 'requested_at_ms' : 'journey_date';
   const first = sort === 'age' ? 0 : '';
   const [from, id] = cursor === undefined ? [first, ''] : readCursor(cursor);
   if (typeof from !== typeof first) throw badCursor();
+  const most = search === undefined ? limit : LOOKED_THROUGH;
   const rows = await store
     .selectFrom('refund_requests')
     .select(SUMMARISED)
+    .$if(search !== undefined, (query) => query.select('reason_sealed'))
     .where(indexedBy(status))
     .$if(status !== undefined, (query) => query.where('state', '=', status ?? 'received'))
     .where(sql<SqlBool>`(${sql.ref(key)}, request_id) > (${from}, ${id})`)
     .orderBy(key)
     .orderBy('request_id')
-    .limit(limit + 1)
+    .limit(most + 1)
     .execute();
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
+  const looked = rows.slice(0, most);
+  const wanted = searchable(search ?? '');
+  const wordsOf = ({ request_id }: RefundCaseSummary, sealed: string | undefined): string =>
+    sealed ? searchable(secrets.decrypt(reasonPlace(request_id), sealed)) : '';
+  const found = (await summariesOf(store, looked)).filter(
+    (one, at) =>
+      search === undefined || isFound(one, wanted) || wordsOf(one, looked[at]?.reason_sealed).includes(wanted),
+  );
+  const shown = found.slice(0, limit);
+  const lastId = found.length > limit ? shown.at(-1)?.request_id : looked.at(-1)?.request_id;
+  const last = rows.find((row) => row.request_id === lastId);
+  const isMore = found.length > limit || rows.length > most;
   return {
-    refund_requests: await summariesOf(store, page),
-    next_cursor: last ? Buffer.from(JSON.stringify([last[key], last.request_id])).toString('base64url') : null,
+    refund_requests: shown,
+    next_cursor:
+      isMore && last ? Buffer.from(JSON.stringify([last[key], last.request_id])).toString('base64url') : null,
+    total: status === undefined && search === undefined ? await countUndecided(store) : null,
+    looked: looked.length,
   };
+}
+
+async function countUndecided(store: Store): Promise<number> {
+  const { waiting } = await store
+    .selectFrom('refund_requests')
+    .select((on) => on.fn.countAll<number>().as('waiting'))
+    .where(IS_UNDECIDED)
+    .executeTakeFirstOrThrow();
+  return Number(waiting);
 }
 
 export async function summariesOf(store: Store, rows: readonly SummarisedRequest[]): Promise<RefundCaseSummary[]> {
@@ -86,16 +117,19 @@ export async function summariesOf(store: Store, rows: readonly SummarisedRequest
   const intents = await store
     .selectFrom('intents')
     .leftJoin('orders', 'orders.intent_id', 'intents.intent_id')
-    .select(['intents.intent_id', 'intents.offer', 'intents.amount', 'orders.cancelled_by'])
+    .select(['intents.intent_id', 'intents.offer', 'intents.amount', 'orders.cancelled_by', 'orders.document'])
     .where('intents.intent_id', 'in', [...new Set(rows.map((row) => row.intent_id))])
     .execute();
   const byId = new Map(intents.map((intent) => [intent.intent_id, intent]));
   return rows.map((row) => {
     const intent = byId.get(row.intent_id);
     if (!intent) throw new Error(`${row.request_id} has no intent`);
-    return summaryOf(row, intent, intent.cancelled_by);
+    return summaryOf(row, intent, intent.cancelled_by, referenceIn(intent.document));
   });
 }
+
+const referenceIn = (document: string | null | undefined): string | null =>
+  document ? (JSON.parse(document) as Order).booking_reference : null;
 
 /** One whole case, with the customer's words: for operators alone. */
 export async function showCase({ store, secrets }: FlightsPorts, opened: OpenedCase): Promise<RefundCase> {
@@ -110,7 +144,7 @@ export async function showCase({ store, secrets }: FlightsPorts, opened: OpenedC
     .execute();
   const order = await orderOf(store, intent.intent_id);
   return {
-    ...summaryOf(row, intent, order?.cancelled_by ?? null),
+    ...summaryOf(row, intent, order?.cancelled_by ?? null, referenceIn(order?.document)),
     order_id: intent.order_id,
     passenger_count: intent.passenger_count,
     refund_wallet: intent.refund_wallet,
@@ -184,6 +218,7 @@ function summaryOf(
   row: SummarisedRequest,
   intent: Pick<IntentRow, 'offer' | 'amount'>,
   endedBy: CancelledBy,
+  bookingReference: string | null,
 ): RefundCaseSummary {
   const offer = lockedOffer(intent);
   const rule = refundRuleOf(offer, BigInt(intent.amount), endedBy);
@@ -194,6 +229,7 @@ function summaryOf(
     requested_at: instant(row.requested_at_ms),
     journey_date: row.journey_date,
     route: `${offer.origin_iata}-${offer.destination_iata}`,
+    booking_reference: bookingReference,
     captured_amount: intent.amount,
     cancelled_by: endedBy,
     refund_rule: {

@@ -17,6 +17,15 @@ export const queueQuery = z.strictObject({
   sort: z.enum(['age', 'journey']).default('age'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(400).optional(),
+  search: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      "Only requests with this text in an id, the booking reference, the route, the day of departure or the customer's words. A page looks through 500 requests, may be empty, and is in the audit trail.",
+    ),
 });
 
 export const nothing = z.strictObject({});
@@ -47,6 +56,7 @@ const summary = {
   requested_at: instant,
   journey_date: z.string(),
   route: z.string(),
+  booking_reference: z.string().nullable(),
   captured_amount: z.int(),
   cancelled_by: cancelledBy,
   refund_rule: z.strictObject({
@@ -64,6 +74,8 @@ export const refundCaseSummary = z.strictObject(summary);
 export const refundQueue = z.strictObject({
   refund_requests: z.array(refundCaseSummary),
   next_cursor: z.string().nullable(),
+  total: z.int().nullable().describe('Requests that wait for a decision; null with a status or a search.'),
+  operator: z.string().describe("The name of the caller's key, as in claimed_by."),
 });
 
 export const airlineQuote = z

@@ -1,15 +1,17 @@
 import type { OperatorClient } from '../../../client/index.ts';
-import { parseUsdc } from '../../../kernel/money.ts';
+import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import {
   type BoardControls,
   type BoardKey,
   canDrawLive,
+  counted,
   harmlessDocument,
   loadBoard,
   type Paint,
   readyFor,
+  retyped,
   wrap,
 } from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
@@ -20,10 +22,13 @@ import {
   type DeskMode,
   type DeskShown,
   deskLines,
+  FILTERS,
   journeyText,
   mailLines,
   outcomeLine,
+  withLines,
 } from '../../view/flights/index.ts';
+import { createQueue, type DeskState } from './desk-queue.ts';
 import { approvePrepared, checkRejection, type OwnAmount, prepareApproval, unfinishedLines } from './run.ts';
 import type * as spec from './spec.ts';
 
@@ -113,25 +118,37 @@ interface DeskPorts extends Pick<CommandContext, 'session' | 'clock' | 'signal'>
 /** Continues with the answer: a text, or nothing for a yes. */
 type Then = (text: string) => Promise<void>;
 
+/** What keys do in a mode, beside leaving it. */
+interface Doing {
+  readonly yes?: Then;
+  /** After each key that writes. */
+  readonly onType?: (text: string) => void;
+  readonly onLeave?: () => void;
+  /** Changes the words of a question. */
+  readonly reword?: () => void;
+}
+
 type Desk = ReturnType<typeof openDesk>;
 
 const POLL_MS = 2000;
-
-/** A short look at a case does not read it: each reading is in the audit trail. */
-const REST_MS = 150;
-
-const MOST = 200;
+const TICK_MS = 1000;
 const BROWSING: DeskMode = { kind: 'browsing' };
 
-type State = { -readonly [Name in keyof DeskShown]: DeskShown[Name] };
-
 function openDesk(ports: DeskPorts) {
-  const { clock, paint, controls, signal, session } = ports;
-  const desk: State = {
+  const { clock, paint, controls, signal } = ports;
+  const desk: DeskState = {
     cases: [],
+    loaded: 0,
+    total: null,
+    operator: null,
+    search: '',
+    filters: new Set(),
+    sort: ports.sort === 'journey' ? 'departure' : 'age',
     isRead: false,
+    readAtMs: clock.now(),
     selected: null,
     shown: null,
+    unread: null,
     pane: 'queue',
     scroll: 0,
     said: () => [],
@@ -139,26 +156,77 @@ function openDesk(ports: DeskPorts) {
     mode: BROWSING,
   };
   const done: string[] = [];
-  let then: Then | null = null;
-  const reader = createReader(ports, desk);
+  const queue = createQueue(ports, desk);
+  const modes = createModes(ports, desk);
+  const { say } = modes;
+  return {
+    ...modes,
+    shown: desk as DeskShown,
+    queue,
+    /** Decisions and notes made here, a line each. */
+    done: done as readonly string[],
+    move(rows: number) {
+      const to = Math.min(Math.max(queue.placeOf(desk.selected) + rows, 0), desk.cases.length - 1);
+      say();
+      queue.select(desk.cases[to]?.request_id ?? null);
+    },
+    scroll(lines: number) {
+      desk.scroll = Math.max(0, desk.scroll + lines);
+    },
+    turnTo(pane: DeskShown['pane']) {
+      desk.pane = pane;
+    },
+    narrow(change: Partial<Pick<DeskShown, 'search' | 'filters'>>) {
+      Object.assign(desk, change);
+      say();
+      queue.arrange();
+    },
+    finish(changed: RefundCase, how: Parameters<typeof outcomeLine>[1]) {
+      const clean = withLines(changed, harmlessDocument(changed));
+      const line = outcomeLine(clean, how, paint);
+      done.push(line);
+      const isOpen = how === 'decided' && ['approved', 'stuck'].includes(clean.status);
+      queue.take(clean, how === 'decided');
+      say(`${paint.good('✓')} ${line}`, ...(isOpen ? unfinishedLines(clean) : []));
+    },
+    async watch() {
+      const every = async (ms: number, task: () => Promise<void> | void) => {
+        while (!signal.aborted) {
+          await task();
+          await clock.sleep(ms, signal);
+        }
+      };
+      await Promise.all([
+        every(POLL_MS, () => (desk.mode.kind === 'busy' ? undefined : queue.refresh())),
+        // The age of the picture goes on while the service is silent.
+        every(TICK_MS, controls.redraw),
+      ]);
+    },
+  };
+}
 
-  const enter = (mode: DeskMode, next: Then | null = null): void => {
+/** The questions of the desk: one at a time, typed or answered by a key. */
+function createModes({ paint, controls, signal, session }: DeskPorts, desk: DeskState) {
+  let doing: Doing = {};
+  const enter = (mode: DeskMode, next: Doing = {}): void => {
     desk.mode = mode;
     desk.scroll = 0;
-    then = next;
+    doing = next;
     controls.redraw();
   };
   const say = (...lines: string[]): void => {
     desk.said = (width) => lines.flatMap((line) => wrap(line, width));
   };
-  /** Runs the task of a key, and shows its refusal. */
-  const run = (doing: string, task: () => Promise<void>): void => {
+  /** Runs the task of a key, and shows its refusal; `back` then returns to what was typed. */
+  const run = (said: string, task: () => Promise<void>, back = () => enter(BROWSING)): void => {
+    let isRefused = false;
     say();
-    enter({ kind: 'busy', doing });
+    enter({ kind: 'busy', doing: said });
     task()
       .catch(async (error: unknown) => {
         if (signal.aborted) return;
         if (!isProblem(error)) return controls.fail(error);
+        isRefused = true;
         const lines = await toldLines(error, {
           argv: ['refund', 'desk'],
           invocation: { name: 'refund desk', options: { id: desk.selected }, globals: {} },
@@ -167,136 +235,66 @@ function openDesk(ports: DeskPorts) {
         desk.said = (width) => lines({ paint, width });
       })
       .finally(() => {
-        if (desk.mode.kind === 'busy') enter(BROWSING);
+        if (desk.mode.kind !== 'busy') return;
+        if (isRefused) back();
+        else enter(BROWSING);
       });
   };
   return {
-    shown: desk as DeskShown,
-    /** Decisions and notes made here, a line each. */
-    done: done as readonly string[],
     enter,
-    run,
     say,
-    answer(doing: string, text: string) {
-      const next = then;
-      if (next) run(doing, () => next(text));
+    run,
+    /** Asks for a text. */
+    write: (question: string, hint: string, then: Then, before = '') =>
+      enter({ kind: 'writing', question, typed: { before, after: '' }, hint }, { yes: then }),
+    answer(said: string, text: string) {
+      const { mode } = desk;
+      const answered = doing;
+      const { yes } = answered;
+      if (yes) run(said, () => yes(text), mode.kind === 'writing' ? () => enter(mode, answered) : undefined);
     },
-    retype(typed: string) {
-      if (desk.mode.kind === 'writing') desk.mode = { ...desk.mode, typed };
+    retype(key: BoardKey) {
+      const { mode } = desk;
+      if (mode.kind !== 'writing') return;
+      const typed = retyped(mode.typed, key);
+      desk.mode = { ...mode, typed };
+      void readyFor(typed.before + typed.after)?.then(controls.redraw);
+      doing.onType?.(typed.before + typed.after);
     },
-    move(rows: number) {
-      const at = desk.cases.findIndex((one) => one.request_id === desk.selected);
-      const to = Math.min(Math.max(at + rows, 0), desk.cases.length - 1);
-      say();
-      reader.select(desk.cases[to]?.request_id ?? null);
-    },
-    scroll(lines: number) {
-      desk.scroll = Math.max(0, desk.scroll + lines);
-    },
-    turnTo(pane: DeskShown['pane']) {
-      desk.pane = pane;
-    },
-    async finish(changed: RefundCase, how: Parameters<typeof outcomeLine>[1]) {
-      const one = harmlessDocument(changed);
-      const line = outcomeLine(one, how, paint);
-      done.push(line);
-      const isOpen = how === 'decided' && ['approved', 'stuck'].includes(one.status);
-      say(`${paint.good('✓')} ${line}`, ...(isOpen ? unfinishedLines(one) : []));
-      if (desk.selected === one.request_id) desk.shown = one;
-      await reader.refresh();
-    },
-    refresh: reader.refresh,
-    async watch() {
-      while (!signal.aborted) {
-        if (desk.mode.kind !== 'busy') await reader.refresh();
-        await clock.sleep(POLL_MS, signal);
-      }
+    reword: () => doing.reword?.(),
+    leave() {
+      if (doing.onLeave) doing.onLeave();
+      else say('Nothing changed.');
+      enter(BROWSING);
     },
   };
-}
-
-/** Reads the queue and the selected case from the service. */
-function createReader({ operator, session, clock, sort, signal, controls }: DeskPorts, desk: State) {
-  const failed = (error: unknown): void => {
-    if (signal.aborted) return;
-    if (!isProblem(error)) controls.fail(error);
-    else desk.away = error.message;
-    controls.redraw();
-  };
-  const read = async (id: string): Promise<void> => {
-    const shown = await clean(operator.show(id, { signal }));
-    if (desk.selected !== id) return;
-    desk.shown = shown;
-    controls.redraw();
-  };
-  const select = (id: string | null): void => {
-    if (id !== desk.selected) {
-      desk.selected = id;
-      desk.shown = null;
-      desk.scroll = 0;
-    }
-    if (id === null) return;
-    clock
-      .sleep(REST_MS, signal)
-      .then(() => (desk.selected === id && !signal.aborted ? read(id) : undefined))
-      .catch(failed);
-  };
-  /** Selects the next case after a decision, and reads a case again that somebody else has changed. */
-  const take = (cases: readonly RefundCaseSummary[]): void => {
-    const at = desk.cases.findIndex((one) => one.request_id === desk.selected);
-    const before = desk.cases[at];
-    const now = cases.find((one) => one.request_id === desk.selected);
-    desk.cases = cases;
-    desk.isRead = true;
-    // Its own decisions are made while it is busy.
-    if (!now && before && desk.mode.kind !== 'busy') {
-      desk.said = () => ['Another operator has decided that case. This is the next one.'];
-    }
-    if (!now) select(cases[Math.min(Math.max(at, 0), cases.length - 1)]?.request_id ?? null);
-    else if (now.status !== before?.status || now.claimed_by !== before.claimed_by) select(now.request_id);
-  };
-  return {
-    select,
-    async refresh(): Promise<void> {
-      try {
-        await session.work();
-        const queue = await clean(operator.queue({ sort, limit: MOST }, { signal }));
-        desk.away = null;
-        take(queue.refund_requests);
-        controls.redraw();
-      } catch (error) {
-        failed(error);
-      }
-    },
-  };
-}
-
-/** Makes text from elsewhere harmless for a terminal, and loads the widths of its characters. */
-async function clean<T>(coming: Promise<T>): Promise<T> {
-  const document = harmlessDocument(await coming);
-  await readyFor(JSON.stringify(document));
-  return document;
 }
 
 /** The keys of the live desk: the same acts as the commands, each after its question. */
 function pressAt(desk: Desk, ports: DeskPorts): (key: BoardKey) => void {
-  const keys = { ...movingKeys(desk, ports), ...actingKeys(desk, ports) };
-  return ({ name, typed }) => {
+  const keys = deskKeys(desk, ports);
+  return (key) => {
     const { mode } = desk.shown;
+    const { name } = key;
+    const isEnter = name === 'return' || name === 'enter';
     switch (mode.kind) {
       case 'browsing':
         return keys[name]?.();
       case 'help':
-        return desk.enter({ kind: 'browsing' });
-      case 'writing':
-        if (name === 'escape') return leaveAlone(desk);
-        if (name !== 'return' && name !== 'enter') return desk.retype(typed);
-        if (mode.typed.trim() !== '') desk.answer(mode.question, mode.typed.trim());
-        return;
+        return name === ' ' ? desk.scroll(PAGE) : desk.enter(BROWSING);
+      case 'writing': {
+        const text = (mode.typed.before + mode.typed.after).trim();
+        if (name === 'escape') return desk.leave();
+        if (!isEnter) return desk.retype(key);
+        // An empty search shows all.
+        if (text === '' && mode.question === SEARCH) return desk.leave();
+        return text === '' ? undefined : desk.answer(mode.question, text);
+      }
       case 'asking':
-        if (name === 'y') return desk.answer(mode.doing, '');
-        if (name === 'space') return desk.scroll(PAGE);
-        if (['n', 'q', 'escape', 'return'].includes(name)) leaveAlone(desk);
+        if (name === 'y' || isEnter) return desk.answer(mode.doing, '');
+        if (name === ' ') return desk.scroll(PAGE);
+        if (name === 'e') return desk.reword();
+        if (['n', 'q', 'escape'].includes(name)) desk.leave();
         return;
       case 'busy':
         return;
@@ -307,11 +305,14 @@ function pressAt(desk: Desk, ports: DeskPorts): (key: BoardKey) => void {
 type Keys = Readonly<Record<string, () => void>>;
 
 const PAGE = 10;
+const SEARCH = 'Search';
 
-function leaveAlone(desk: Desk): void {
-  desk.say('Nothing changed.');
-  desk.enter({ kind: 'browsing' });
-}
+/** The keys while nothing is asked; `DESK_KEYS` says what they do. */
+export const deskKeys = (desk: Desk, ports: DeskPorts): Keys => ({
+  ...movingKeys(desk, ports),
+  ...listingKeys(desk),
+  ...actingKeys(desk, ports),
+});
 
 function movingKeys(desk: Desk, { controls }: DeskPorts): Keys {
   const up = () => desk.move(-1);
@@ -325,36 +326,99 @@ function movingKeys(desk: Desk, { controls }: DeskPorts): Keys {
     j: down,
     pageup: () => desk.move(-PAGE),
     pagedown: () => desk.move(PAGE),
+    home: () => desk.move(-Infinity),
+    end: () => desk.move(Infinity),
     return: open,
     right: open,
     left: back,
-    escape: back,
-    space: () => desk.scroll(PAGE),
+    ' ': () => desk.scroll(PAGE),
     b: () => desk.scroll(-PAGE),
-    g: () => desk.run('Reading the queue', desk.refresh),
     '?': () => desk.enter({ kind: 'help' }),
     q: controls.close,
   };
 }
 
-function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
-  const options = { signal };
-  /** Acts on the selected case, and brings its pane to the front. */
-  const on = (act: (id: string) => void) => () => {
-    const { selected } = desk.shown;
-    if (selected === null) return;
-    desk.turnTo('case');
-    act(selected);
+/** Search, filters and order of the list. */
+function listingKeys(desk: Desk): Keys {
+  const { queue } = desk;
+  const all = () => desk.narrow({ search: '', filters: new Set() });
+  const toggle = (at: number) => () => {
+    const filters = new Set(desk.shown.filters);
+    const name = FILTERS[at];
+    if (name && !filters.delete(name)) filters.add(name);
+    desk.narrow({ filters });
   };
-  const write = (question: string, then: Then) => desk.enter({ kind: 'writing', question, typed: '' }, then);
+  const search = async (text: string): Promise<void> => {
+    const isWhole = await queue.search(text);
+    desk.say(
+      `${counted(desk.shown.cases.length, 'request')} with “${text}”, the customers’ words included. Esc shows all.`,
+      ...(isWhole ? [] : ['There are more requests than a search looks through.']),
+    );
+  };
+  return {
+    '/': () =>
+      desk.enter(
+        {
+          kind: 'writing',
+          question: SEARCH,
+          typed: { before: desk.shown.search, after: '' },
+          hint: 'Enter looks in the customers’ words too, Esc shows all',
+        },
+        { yes: search, onType: (text) => desk.narrow({ search: text.trim() }), onLeave: all },
+      ),
+    ...Object.fromEntries(FILTERS.map((_name, at): [string, () => void] => [String(at + 1), toggle(at)])),
+    '0': all,
+    escape: () => (desk.shown.pane === 'case' ? desk.turnTo('queue') : all()),
+    A: () => void queue.sortBy('age'),
+    D: () => void queue.sortBy('departure'),
+    P: () => void queue.sortBy('pay-out'),
+    g: () => desk.run('Reading the queue', () => queue.refresh(true)),
+  };
+}
 
-  /** Shows the effect of a yes under its case. */
-  const about =
-    (one: RefundCaseSummary | undefined, lines: (width: number) => readonly string[]) => (width: number) => [
-      ...(one ? [paint.bold(journeyText(one)), ''] : []),
-      ...lines(width),
-    ];
+function actingKeys(desk: Desk, ports: DeskPorts): Keys {
+  const { operator, signal } = ports;
+  const options = { signal };
+  const { approve, askAmount } = approvals(desk, ports);
+  const startRejection = rejections(desk, ports);
+  /** Acts on the selected case, and brings its pane to the front. */
+  const on = (act: (one: RefundCaseSummary) => void) => () => {
+    const { cases, selected } = desk.shown;
+    const one = cases[desk.queue.placeOf(selected)];
+    if (!one) return;
+    if (desk.queue.hasJustMoved()) return desk.say('The mark has just moved to another case: look at it first.');
+    desk.turnTo('case');
+    act(one);
+  };
+  return {
+    c: on(({ request_id: id }) =>
+      desk.run('Claiming', async () => desk.finish(await operator.claim(id, options), 'claimed')),
+    ),
+    u: on(({ request_id: id }) =>
+      desk.run('Giving it back', async () => desk.finish(await operator.release(id, false, options), 'released')),
+    ),
+    n: on(({ request_id: id }) =>
+      desk.write('Note', 'Enter saves it, Esc cancels', async (text) =>
+        desk.finish(await operator.note(id, text, options), 'noted'),
+      ),
+    ),
+    a: on(({ request_id: id }) => desk.run('Preparing the plan', () => approve(id, {}))),
+    o: on((one) => askAmount(one)),
+    x: on(startRejection),
+    r: on(startRejection),
+  };
+}
 
+/** The effect of a yes under its case. */
+const about =
+  (one: RefundCaseSummary, paint: Paint, lines: (width: number) => readonly string[]) => (width: number) => [
+    paint.bold([journeyText(one), one.booking_reference].filter(Boolean).join(', ')),
+    '',
+    ...lines(width),
+  ];
+
+function approvals(desk: Desk, { operator, paint, signal }: DeskPorts) {
+  const options = { signal };
   const approve = async (id: string, own: OwnAmount): Promise<void> => {
     const prepared = await prepareApproval(operator, id, own, options);
     const carryOut = async () => desk.finish(await approvePrepared(operator, prepared, options), 'decided');
@@ -365,43 +429,73 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
         kind: 'asking',
         question: `Pay out ${paint.usdc(plan.payout_amount)}?`,
         doing: 'Cancelling and paying out',
-        lines: about(prepared.shown, (width) => approvalLines(plan, { paint, width })),
+        hasWords: false,
+        lines: about(harmlessDocument(prepared.shown), paint, (width) => approvalLines(plan, { paint, width })),
       },
-      carryOut,
+      { yes: carryOut },
     );
   };
-  const reject = async (id: string, reason: string): Promise<void> => {
-    const one = desk.shown.cases.find(({ request_id }) => request_id === id);
-    const { mail } = await operator.planRejection(id, reason, options);
+  const askAmount = (one: RefundCaseSummary, wrong = ''): void =>
+    desk.write('Pay out, in USDC', wrong || 'Enter continues, Esc cancels', async (typed) => {
+      const amount = amountIn(typed);
+      const most = BigInt(one.captured_amount);
+      if (amount === null) return askAmount(one, `Enter an amount such as ${formatUsdc(most)}.`);
+      if (amount > most) return askAmount(one, `Enter ${formatUsdc(most)} or less.`);
+      if (amount === 0n) return askAmount(one, 'Enter more than 0. To pay nothing, press Esc, then x.');
+      desk.write('Reason (kept in the audit log)', 'Enter shows the plan, Esc cancels', (note) =>
+        approve(one.request_id, { amount, note }),
+      );
+    });
+  return { approve, askAmount };
+}
+
+/** The e-mail of a fare without refund; any other reason is the operator's own. */
+const NOT_REFUNDABLE = 'The fare you booked is not refundable, so no amount can be paid back.';
+
+function rejections(desk: Desk, { operator, paint, signal }: DeskPorts): (one: RefundCaseSummary) => void {
+  const options = { signal };
+  /** The last message that was written here: the next one begins with it. */
+  let lastWords: string | null = null;
+  const askWords = (one: RefundCaseSummary, before = ''): void =>
+    desk.write(
+      'Message to the customer',
+      'Enter shows the e-mail, Esc cancels',
+      (reason) => reject(one, reason),
+      before,
+    );
+  const reject = async (one: RefundCaseSummary, reason: string): Promise<void> => {
+    const { mail } = await operator.planRejection(one.request_id, reason, options);
     desk.enter(
       {
         kind: 'asking',
-        question: 'Reject the request?',
+        question: mail ? 'Reject, and send this?' : 'Reject the request?',
         doing: 'Rejecting',
-        lines: about(one, (width) => mailLines(mail, { paint, width })),
+        hasWords: true,
+        lines: about(one, paint, (width) => mailLines(mail, { paint, width })),
       },
-      async () => desk.finish(await operator.reject(id, reason, options), 'decided'),
+      {
+        yes: async () => {
+          desk.finish(await operator.reject(one.request_id, reason, options), 'decided');
+          if (reason !== NOT_REFUNDABLE) lastWords = reason;
+        },
+        reword: () => askWords(one, reason),
+      },
     );
   };
+  return (one) =>
+    desk.run('Reading the case', async () => {
+      const words = one.refund_rule.kind === 'non_refundable' ? NOT_REFUNDABLE : lastWords;
+      if (words !== null) return reject(one, words);
+      await checkRejection(operator, one.request_id, options);
+      askWords(one);
+    });
+}
 
-  return {
-    c: on((id) => desk.run('Claiming', async () => desk.finish(await operator.claim(id, options), 'claimed'))),
-    u: on((id) =>
-      desk.run('Giving it back', async () => desk.finish(await operator.release(id, false, options), 'released')),
-    ),
-    n: on((id) => write('Note', async (text) => desk.finish(await operator.note(id, text, options), 'noted'))),
-    a: on((id) => desk.run('Preparing the plan', () => approve(id, {}))),
-    o: on((id) =>
-      write('Pay out, in USDC', async (typed) => {
-        const amount = parseUsdc(typed);
-        write('Why, for the record', (note) => approve(id, { amount, note }));
-      }),
-    ),
-    r: on((id) =>
-      desk.run('Reading the case', async () => {
-        await checkRejection(operator, id, options);
-        write('Message to the customer', (reason) => reject(id, reason));
-      }),
-    ),
-  };
+function amountIn(typed: string): bigint | null {
+  try {
+    return parseUsdc(typed);
+  } catch (error) {
+    if (isProblem(error)) return null;
+    throw error;
+  }
 }

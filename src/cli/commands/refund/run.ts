@@ -8,7 +8,15 @@ import { wrap, wrapBehind } from '../../../terminal/index.ts';
 import type { RefundCase, RefundPlan } from '../../../wire/flights/index.ts';
 import { askText } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { approvalLines, askedLines, caseLines, mailLines, outcomeLine, queueView } from '../../view/flights/index.ts';
+import {
+  approvalLines,
+  askedLines,
+  caseLines,
+  mailLines,
+  outcomeLine,
+  queueView,
+  withLines,
+} from '../../view/flights/index.ts';
 import { nextLines, printPlan, shortened, stepLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
@@ -45,10 +53,10 @@ function finished(
 }
 
 /** Numbers its rows for the other commands. */
-export const refundQueue: Run<typeof spec.refundQueue> = async (context, { status, sort, limit, cursor }) => {
+export const refundQueue: Run<typeof spec.refundQueue> = async (context, { status, sort, search, limit, cursor }) => {
   const { terminal, session } = context;
   const operator = await operatorOf(context);
-  const queue = await operator.queue({ status, sort, limit, cursor }, context);
+  const queue = await operator.queue({ status, sort, search, limit, cursor }, context);
   terminal.result(queue, queueView(context.clock.now()));
   const cases = queue.refund_requests;
   // Scripts must not renumber the queue of a person.
@@ -61,7 +69,9 @@ export const refundQueue: Run<typeof spec.refundQueue> = async (context, { statu
 
 export const refundShow: Run<typeof spec.refundShow> = async (context, options) => {
   const shown = await (await operatorOf(context)).show(caseOf(context, options), context);
-  context.terminal.result(shown, { lines: (one, screen) => caseLines(one, context.clock.now(), screen) });
+  context.terminal.result(shown, {
+    lines: (clean, screen) => caseLines(withLines(shown, clean), context.clock.now(), screen),
+  });
   return 0;
 };
 

@@ -37,6 +37,7 @@ export const refundQueue = command({
   options: [
     choice('--status <status>', ['received', 'approved', 'refunded', 'rejected', 'stuck']),
     choice('--sort <key>', ['age', 'journey']),
+    option('--search <text>', 'only with this text in an id, the reference, the route, the day or the reason'),
     option('--limit <n>', 'how many to show (50)', integerOption(1, 200)),
     option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],

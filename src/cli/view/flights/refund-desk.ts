@@ -1,38 +1,72 @@
+import { MINUTE_MS } from '../../../kernel/clock.ts';
 import {
   type BoardSize,
+  clustersOf,
   counted,
   cut,
+  dayAndMonth,
   fieldLines,
   fold,
+  fromNow,
+  harmless,
   type Paint,
   padEnd,
+  padStart,
+  type Typed,
   textWidth,
   unpainted,
+  wrap,
 } from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
-import { caseLines, queueLines } from './refund.ts';
+import { caseLines, holderText, payoutText } from './refund.ts';
 
 /** The act of an operator at the live desk. */
 export type DeskMode =
   | { readonly kind: 'browsing' | 'help' }
   | { readonly kind: 'busy'; readonly doing: string }
-  | { readonly kind: 'writing'; readonly question: string; readonly typed: string }
+  | {
+      readonly kind: 'writing';
+      readonly question: string;
+      readonly typed: Typed;
+      /** What Enter and Esc do, or what was wrong. */
+      readonly hint: string;
+    }
   | {
       readonly kind: 'asking';
       readonly question: string;
       /** Said while it is done. */
       readonly doing: string;
+      /** True where `e` changes the words. */
+      readonly hasWords: boolean;
       /** The effects of a yes. */
       lines(width: number): readonly string[];
     };
 
+export const FILTERS = ['mine', 'unclaimed', 'payable', 'leaving within 48 h'] as const;
+export type DeskFilter = (typeof FILTERS)[number];
+export const SORTS = ['age', 'departure', 'pay-out'] as const;
+export type DeskSort = (typeof SORTS)[number];
+
 export interface DeskShown {
+  /** The requests that search and filters leave, in order. */
   readonly cases: readonly RefundCaseSummary[];
+  /** How many were read, and how many wait; null: the service does not say. */
+  readonly loaded: number;
+  readonly total: number | null;
+  /** The operator's name. */
+  readonly operator: string | null;
+  readonly search: string;
+  readonly filters: ReadonlySet<DeskFilter>;
+  readonly sort: DeskSort;
   /** False until the queue was read for the first time. */
   readonly isRead: boolean;
+  /** When the service answered last. */
+  readonly readAtMs: number;
   readonly selected: string | null;
   /** The selected case; null: it is being read. */
   readonly shown: RefundCase | null;
+  /** Why the selected case could not be read, and what to do. */
+  readonly unread: readonly string[] | null;
   /** On a narrow screen there is one pane at a time. */
   readonly pane: 'queue' | 'case';
   /** Lines of the case above its first visible one. */
@@ -50,6 +84,10 @@ const WIDE_QUEUE_WIDTH = 61;
 const WIDE = 130;
 const BETWEEN = ' │ ';
 const MOST_SAID = 4;
+const MOST_TYPED = 6;
+
+/** The queue is read every two seconds: an older picture is said to be old. */
+const OLD_MS = 6_000;
 
 const hasTwoPanes = ({ columns }: BoardSize): boolean => columns >= TWO_PANES;
 
@@ -57,30 +95,61 @@ const hasTwoPanes = ({ columns }: BoardSize): boolean => columns >= TWO_PANES;
 export function deskLines(desk: DeskShown, size: BoardSize, nowMs: number, paint: Paint): string[] {
   // The last cell stays free: a terminal that has filled it puts the cursor on the next line.
   const width = size.columns - 1;
+  // Ages go on by the minute, so that a picture that has not changed is not drawn again.
+  const minuteMs = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS;
   const foot = footLines(desk, size, paint);
-  // Typed text may need several lines.
-  const typed = Math.floor(textWidth(foot.at(-1) ?? '') / size.columns);
-  const room = Math.max(1, size.rows - 2 - foot.length - typed);
+  const room = Math.max(1, size.rows - 2 - foot.length);
   const queueWidth = size.columns >= WIDE ? WIDE_QUEUE_WIDTH : QUEUE_WIDTH;
+  const queue = queuePane(desk, minuteMs, paint, hasTwoPanes(size) ? queueWidth : width, room);
   const body = hasTwoPanes(size)
     ? beside(
-        queuePane(desk, nowMs, paint, queueWidth, room),
-        casePane(desk, nowMs, paint, width - queueWidth - BETWEEN.length, room),
+        queue.lines,
+        casePane(desk, minuteMs, paint, width - queueWidth - BETWEEN.length, room),
         queueWidth,
         paint,
         room,
       )
     : desk.mode.kind === 'help' || desk.mode.kind === 'asking' || desk.pane === 'case'
-      ? casePane(desk, nowMs, paint, width, room)
-      : queuePane(desk, nowMs, paint, width, room);
+      ? casePane(desk, minuteMs, paint, width, room)
+      : queue.lines;
   const filled = [...body, ...Array<string>(Math.max(0, room - body.length)).fill('')].slice(0, room);
-  return [...[titleLine(desk, paint), '', ...filled].map((line) => cut(line, width)), ...foot];
+  return [...[titleLine(desk, queue, nowMs, paint, width), '', ...filled].map((line) => cut(line, width)), ...foot];
 }
 
-function titleLine({ cases, isRead, away }: DeskShown, paint: Paint): string {
-  const taken = cases.filter((one) => one.claimed_by !== null).length;
-  const count = isRead ? `${cases.length} waiting, ${taken} claimed` : 'reading the queue';
-  return `${paint.bold('Refund desk')}  ${count}${away === null ? '' : `  ${paint.bad('✗')} ${away}`}`;
+/** `3,060` */
+const grouped = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+
+/** `Refund desk  12-31 of 214 (3,060 waiting) · mine, payable · by departure` */
+function titleLine(
+  desk: DeskShown,
+  { from, to }: { readonly from: number; readonly to: number },
+  nowMs: number,
+  paint: Paint,
+  width: number,
+): string {
+  const { cases, loaded, isRead, away, filters, search, sort, readAtMs } = desk;
+  const total = desk.total ?? loaded;
+  const isWhole = cases.length === total;
+  const silentMs = nowMs - readAtMs;
+  const old = isRead && (away !== null || silentMs > OLD_MS);
+  const age = `as of ${fromNow(new Date(readAtMs).toISOString(), nowMs)}`;
+  const said = (names: string) =>
+    [
+      isRead
+        ? `${cases.length === 0 ? '0' : `${grouped(from)}-${grouped(to)}`} of ${grouped(cases.length)}`
+        : `reading ${loaded === 0 ? 'the queue' : grouped(loaded)}${desk.total === null ? '' : ` of ${grouped(total)}`}`,
+      isRead && !isWhole ? `(${grouped(total)} waiting${loaded < total ? `, ${grouped(loaded)} read` : ''})` : '',
+      names && `· ${names}`,
+      search && `· “${search}”`,
+      sort === 'age' ? '' : `· by ${sort}`,
+      ...(old ? [`${paint.bad('✗')} ${age}${away === null ? ': the service is silent' : `: ${away}`}`] : []),
+      ...(!isRead && away !== null ? [`${paint.bad('✗')} ${away}`] : []),
+    ]
+      .filter(Boolean)
+      .join(' ');
+  const line = (names: string) => `${paint.bold('Refund desk')}  ${said(names)}`;
+  const full = line([...filters].join(', '));
+  return filters.size > 1 && textWidth(full) > width ? line(counted(filters.size, 'filter')) : full;
 }
 
 const beside = (
@@ -94,22 +163,65 @@ const beside = (
     `${padEnd(cut(left[at] ?? '', width), width)}${paint.dim(BETWEEN)}${right[at] ?? ''}`.trimEnd(),
   );
 
-/** The rows around the selected one, which has a mark in front. */
+/** The rows around the selected one, which has a mark in front; `from` and `to` count from 1. */
 function queuePane(
-  { cases, isRead, selected }: DeskShown,
+  { cases, isRead, selected, operator, search, filters }: DeskShown,
   nowMs: number,
   paint: Paint,
   width: number,
   room: number,
-): string[] {
-  if (cases.length === 0) return isRead ? ['Nothing is waiting for a decision.'] : [];
-  const rows = cases.map((one) => ({ ...one, number: one.request_id === selected ? '▸' : ' ' }));
-  const [heading = '', ...lines] = queueLines(rows, nowMs, { paint, width });
+) {
+  const isNarrowed = search !== '' || filters.size > 0;
+  const none = isNarrowed ? 'No request matches. Esc shows all.' : 'Nothing is waiting for a decision.';
+  if (cases.length === 0) return { from: 0, to: 0, lines: isRead ? [none] : [] };
   const at = cases.findIndex((one) => one.request_id === selected);
   const most = Math.max(1, room - 1);
-  const from = Math.max(0, Math.min(at - Math.floor(most / 2), lines.length - most));
-  const marked = lines.map((line, index) => (index === at ? paint.bold(line) : line));
-  return [heading.replace('#', ' '), ...marked.slice(from, from + most)];
+  const from = Math.max(0, Math.min(at - Math.floor(most / 2), cases.length - most));
+  const rows = cases.slice(from, from + most).map((one) => {
+    const isSelected = one.request_id === selected;
+    const line = rowText(
+      `${isSelected ? '▸' : ' '}${claimMark(one, operator)}`,
+      [
+        one.booking_reference ?? '–',
+        one.route.replace('-', '→'),
+        dayAndMonth(one.journey_date),
+        payoutText(one),
+        shortAge(one.requested_at, nowMs),
+        holderText(one, paint),
+      ],
+      width,
+    );
+    return isSelected ? paint.bold(line) : line;
+  });
+  const heading = rowText('', ['Ref', 'Route', 'Leaves', 'Pay-out', 'Age', 'Claimed by'], width);
+  return { from: from + 1, to: from + rows.length, lines: [paint.dim(heading), ...rows] };
+}
+
+/** Cells of the columns of the queue: of one width on every page, so that nothing jumps. The last has what is left. */
+const CELLS = [6, 7, 6, 10, 5];
+
+function rowText(mark: string, cells: readonly string[], width: number): string {
+  const [reference = '', route = '', day = '', payout = '', age = '', holder = ''] = cells;
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0] = CELLS;
+  const line = [
+    padEnd(mark, 2) + padEnd(cut(reference, first), first),
+    padEnd(cut(route, second), second),
+    padEnd(day, third),
+    padStart(payout, fourth),
+    padStart(age, fifth),
+  ].join(' ');
+  return width - textWidth(line) < 12 ? line : cut(`${line}  ${holder}`, width);
+}
+
+/** `3 d`, `5 h`, `12 m` */
+const shortAge = (instant: string, nowMs: number): string =>
+  fromNow(instant, nowMs).replace(/ ago$/, '').replace(' days', ' d').replace(' min', ' m');
+
+/** What a decision has to know of a row whose holder has no column. */
+function claimMark({ status, claimed_by: holder }: RefundCaseSummary, operator: string | null): string {
+  if (status === 'stuck') return '!';
+  if (status === 'approved') return '…';
+  return holder === null ? ' ' : holder === operator ? '•' : '○';
 }
 
 function casePane(desk: DeskShown, nowMs: number, paint: Paint, width: number, room: number): string[] {
@@ -133,36 +245,50 @@ function wholeLines(line: string, width: number): string[] {
   );
 }
 
-function caseText({ mode, shown, selected }: DeskShown, nowMs: number, paint: Paint, width: number): readonly string[] {
+function caseText(desk: DeskShown, nowMs: number, paint: Paint, width: number): readonly string[] {
+  const { mode, shown, selected, unread } = desk;
   if (mode.kind === 'help') return helpLines(width, paint);
   if (mode.kind === 'asking') return mode.lines(width);
   if (selected === null) return [];
+  if (unread) return [`${paint.bad('✗')} This case can’t be read.`, ...unread.flatMap((line) => wrap(line, width))];
   return shown === null ? ['Reading the case …'] : caseLines(shown, nowMs, { paint, width });
 }
 
-const HELP = [
-  ['↑ ↓', 'previous case, next case (also k, j)'],
-  ['Enter', 'open the case; ← or Esc goes back to the queue'],
-  ['Space', 'scroll down in the case; b scrolls up'],
+/** Every key of the desk, and what it does. */
+export const DESK_KEYS = [
+  ['a', 'approve: shows the plan, Enter pays out'],
+  ['x', 'reject: shows the e-mail, Enter sends it, e changes its words (also r)'],
+  ['o', 'approve with an amount of your own'],
   ['c', 'claim the case, so that nobody else decides it'],
   ['u', 'give it back (unclaim)'],
-  ['n', 'write a note on it'],
-  ['a', 'approve it with the amount of the fare rule'],
-  ['o', 'approve it with an amount of your own'],
-  ['r', 'reject it; you see the e-mail first'],
-  ['g', 'refresh the queue'],
+  ['n', 'write a note; a pasted text keeps its lines'],
+  ['↑ ↓', 'previous request, next request (also k, j; PgUp, PgDn; Home, End)'],
+  ['Enter', 'open the case; ← goes back to the queue'],
+  ['Space', 'scroll down in the case; b scrolls up'],
+  ['/', 'search: booking reference, id, route, day; Enter: the customers’ words too'],
+  ['1', 'only mine'],
+  ['2', 'only unclaimed'],
+  ['3', 'only what pays something out'],
+  ['4', 'only those leaving within 48 h'],
+  ['0', 'all again: no search, no filter (also Esc)'],
+  ['A', 'sort by age'],
+  ['D', 'sort by departure'],
+  ['P', 'sort by pay-out, the largest first'],
+  ['g', 'read everything again'],
+  ['?', 'these keys'],
   ['q', 'quit'],
 ] as const;
 
 const helpLines = (width: number, paint: Paint): string[] => [
-  'Nothing is paid or changed until you have seen the plan and pressed y.',
+  'Nothing is paid or sent before you have seen it and pressed Enter.',
+  '• yours  ○ another operator’s  … being paid out  ! needs you',
   '',
-  ...fieldLines(paint.bold, HELP, width),
+  ...fieldLines(paint.bold, DESK_KEYS, width),
 ];
 
-const KEYS = '↑↓ move  c claim  n note  a approve  r reject  ? help  q quit';
-const QUEUE_KEYS = '↑↓ move  Enter open  a approve  r reject  ? help  q quit';
-const CASE_KEYS = '← back  c claim  n note  a approve  r reject  ? help';
+const KEYS = 'a approve  x reject  n note  c claim  / search  1-4 filter  ? all keys  q quit';
+const QUEUE_KEYS = '↑↓ Enter  a approve  x reject  / search  ? all keys';
+const CASE_KEYS = '← back  a approve  x reject  n note  ? all keys';
 
 /** The end of the last act, and the keys; or the question. */
 function footLines(desk: DeskShown, size: BoardSize, paint: Paint): string[] {
@@ -173,13 +299,30 @@ function footLines(desk: DeskShown, size: BoardSize, paint: Paint): string[] {
   switch (mode.kind) {
     case 'busy':
       return [...above, cut(`${mode.doing} …`, width)];
-    case 'writing':
-      return [...above, cut(paint.dim('Enter continues, Esc cancels'), width), `${mode.question}: ${mode.typed}`];
+    case 'writing': {
+      const { before, after } = mode.typed;
+      const text = after === '' ? before : `${before}▏${after}`;
+      const lines = `${mode.question}: ${text}`.split('\n').flatMap((line) => fold(harmless(line), width));
+      const last = lines.at(-1) ?? '';
+      // The cursor is placed by UTF-16 units, of which an emoji has up to eleven: the last line is kept short.
+      if (last.length > width)
+        lines.splice(-1, 1, clustersOf(last).slice(0, -1).join(''), clustersOf(last).at(-1) ?? '');
+      const hidden = lines.length - MOST_TYPED;
+      return [
+        ...above,
+        ...wrap(mode.hint, width).map((line) => paint.dim(line)),
+        ...(hidden > 0 ? [paint.dim(`… ${counted(hidden, 'line')} above`)] : []),
+        ...lines.slice(Math.max(0, hidden)).map((line) => line || ' '),
+      ];
+    }
     case 'asking':
-      return [...above, cut(`${paint.bold(mode.question)}  y yes, n no`, width)];
+      return [
+        ...above,
+        cut(`${paint.bold(mode.question)}  Enter yes, Esc no${mode.hasWords ? ', e other words' : ''}`, width),
+      ];
     case 'help':
-      return [...above, 'Any key goes back'];
+      return [...above, 'Press any key to return; Space scrolls'];
     case 'browsing':
-      return [...above, paint.dim(hasTwoPanes(size) ? KEYS : pane === 'case' ? CASE_KEYS : QUEUE_KEYS)];
+      return [...above, paint.dim(cut(hasTwoPanes(size) ? KEYS : pane === 'case' ? CASE_KEYS : QUEUE_KEYS, width))];
   }
 }

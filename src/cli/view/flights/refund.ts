@@ -7,6 +7,7 @@ import {
   dayName,
   fieldLines,
   fromNow,
+  harmless,
   type ListColumn,
   listLines,
   momentText,
@@ -60,10 +61,71 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
     ),
     '',
     paint.dim('Timeline'),
-    ...one.timeline.map((entry) =>
-      cut(`  ${utcTime(entry.at)}  ${entry.event}${entry.detail ? `  ${paint.dim(entry.detail)}` : ''}`, width),
+    ...eventsOf(one).map(({ at, said, detail }) =>
+      cut(`  ${utcTime(at)}  ${said}${detail ? `  ${paint.dim(detail)}` : ''}`, width),
     ),
   ];
+}
+
+/** Effects: the thing, and what it is once it is done. */
+const EFFECTS: Readonly<Record<string, readonly [thing: string, done: string]>> = {
+  open_escrow: ['opening the escrow', 'escrow opened'],
+  capture: ['capturing the payment', 'payment captured'],
+  refund: ['refunding the escrow', 'escrow refunded'],
+  sweep: ['returning late money', 'late money returned'],
+  close_escrow: ['closing the escrow', 'escrow closed'],
+  airline_order: ['placing the airline order', 'airline order placed'],
+  airline_cancel: ['cancelling with the airline', 'airline order cancelled'],
+  payout: ['paying out', 'refund paid out'],
+};
+
+const STATES: Readonly<Record<string, string>> = { failed: 'failed', stuck: 'stuck, needs an operator' };
+
+const EVENTS: Readonly<Record<string, string>> = {
+  'intent created': 'fare locked',
+  ticketed: 'ticket issued',
+  captured: 'payment captured',
+  refunded: 'refunded',
+  'refund claim': 'claimed by',
+  'refund release': 'given back by',
+  'refund note': 'note written by',
+  'refund approve': 'approved by',
+  'refund change': 'amount changed by',
+  'refund resume': 'started again by',
+  'refund reject': 'rejected by',
+  'refund paid_out': 'pay-out recorded by',
+};
+
+/** The timeline as a person would tell it; an effect that an event with the same transaction tells is left out. */
+function eventsOf({ timeline }: RefundCase) {
+  const isEffect = (event: string) => event.startsWith('effect ');
+  const told = new Set(timeline.flatMap(({ event, detail }) => (detail && !isEffect(event) ? [detail] : [])));
+  return timeline.flatMap(({ at, event, detail }) => {
+    const [, kind = '', state = ''] = /^effect (\w+) (\w+)$/.exec(event) ?? [];
+    if (kind && detail && told.has(detail)) return [];
+    const [thing, done] = EFFECTS[kind] ?? [kind.replaceAll('_', ' '), `${kind.replaceAll('_', ' ')} done`];
+    const act = EVENTS[event] ?? event.replaceAll('_', ' ');
+    if (kind) return [{ at, said: state === 'done' ? done : `${thing}: ${STATES[state] ?? 'under way'}`, detail }];
+    return act.endsWith(' by') ? [{ at, said: `${act} ${detail}`, detail: null }] : [{ at, said: act, detail }];
+  });
+}
+
+/** The words of a case with their line breaks, and nothing else that a terminal acts on. */
+export function withLines(shown: RefundCase, clean: RefundCase): RefundCase {
+  const lined = (text: string) =>
+    text
+      .split(/\r\n?|\n/)
+      .map(harmless)
+      .join('\n');
+  return {
+    ...clean,
+    reason: shown.reason && lined(shown.reason),
+    decision: clean.decision && {
+      ...clean.decision,
+      words: shown.decision?.words ? lined(shown.decision.words) : null,
+    },
+    notes: clean.notes.map((note, at) => ({ ...note, text: lined(shown.notes[at]?.text ?? '') })),
+  };
 }
 
 /** The request and the fare rule, which an operator needs before a decision. */
@@ -72,15 +134,26 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
   ...fieldLines(
     paint.dim,
     [
-      ['Passengers', String(one.passenger_count)],
-      ['Requested', momentText(one.requested_at, nowMs)],
-      ['Claimed by', one.claimed_by ?? 'nobody'],
-      ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
+      ['Booking', one.booking_reference],
       ['Refund rule', RULES[one.refund_rule.kind]],
       ['Paid', usdcText(one.captured_amount, paint)],
       ...payoutFields(one, paint),
       // A service of an earlier version does not say it.
       ['Airline quote', one.airline_quote == null ? null : quoteText(one.airline_quote)],
+    ],
+    width,
+  ),
+  '',
+  paint.dim('Reason'),
+  ...quoted(one.reason, width),
+  '',
+  ...fieldLines(
+    paint.dim,
+    [
+      ['Requested', momentText(one.requested_at, nowMs)],
+      ['Claimed by', one.claimed_by ?? '–'],
+      ['Passengers', String(one.passenger_count)],
+      ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
       ['Refunds to', one.refund_wallet],
       ['On chain', chainText(one)],
       ['Decided', one.decision && `${one.decision.by}, ${utcTime(one.decision.at)}`],
@@ -89,9 +162,6 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
     ],
     width,
   ),
-  '',
-  paint.dim('Reason'),
-  ...quoted(one.reason, width),
 ];
 
 /** Where the money is, by the last transaction that moved it. */
@@ -120,7 +190,9 @@ function payoutFields({ decision, refund_rule: rule, captured_amount }: RefundCa
 }
 
 const quoted = (text: string | null, width: number): string[] =>
-  text === null ? ['  –'] : wrap(text, width - 4).map((line) => `  ${line}`);
+  text === null
+    ? ['  –']
+    : text.split('\n').flatMap((line) => (line ? wrap(line, width - 4).map((part) => `  ${part}`) : ['']));
 
 export const approvalLines = (plan: RefundPlan, { paint, width }: Screen): string[] => [
   'It would:',
@@ -158,12 +230,14 @@ export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'not
 }
 
 export const queueView = (nowMs: number): View<RefundQueue> => ({
-  lines: ({ refund_requests: cases, next_cursor }, screen) => {
+  lines: ({ refund_requests: cases, next_cursor, total }, screen) => {
     if (cases.length === 0) return ['Nothing is waiting for a decision.'];
     const rows = cases.map((one, index) => ({ ...one, number: String(index + 1) }));
     return [
       ...queueLines(rows, nowMs, screen),
-      screen.paint.dim(`${counted(cases.length, 'request')}, amounts in USDC`),
+      screen.paint.dim(
+        `${total != null && total > cases.length ? `${cases.length} of ` : ''}${counted(total ?? cases.length, 'request')}, amounts in USDC`,
+      ),
       ...(next_cursor === null ? [] : [screen.paint.dim(`More: --cursor ${next_cursor}`)]),
     ];
   },
@@ -199,11 +273,12 @@ export function queueLines(rows: readonly QueueRow[], nowMs: number, screen: Scr
     { title: 'Route', from: WORDS, cell: routeText },
     { title: 'Departs', below: DAYS, cell: ({ journey_date }) => dayAndMonth(journey_date) },
     { title: 'Departs', from: DAYS, cell: ({ journey_date }) => dayName(journey_date) },
+    { title: 'Booking', from: DAYS, cell: ({ booking_reference }) => booking_reference ?? '–' },
     { title: 'Refund rule', from: WORDS, cell: ruleText },
     { title: 'Paid', align: 'right', from: AMOUNTS, cell: (one) => amountText(one.captured_amount) },
     { title: 'Pay-out', align: 'right', cell: payoutText },
     { title: 'Age', from: AMOUNTS, cell: (one) => fromNow(one.requested_at, nowMs).replace(/ ago$/, '') },
-    { title: 'Who has it', cuts: true, cell: (one) => holderText(one, paint) },
+    { title: 'Claimed by', cuts: true, cell: (one) => holderText(one, paint) },
     { title: 'Request', from: IDS, cell: (one) => paint.dim(one.request_id) },
   ];
   return listLines(
@@ -215,13 +290,14 @@ export function queueLines(rows: readonly QueueRow[], nowMs: number, screen: Scr
 
 const amountText = (amount: number | null): string => (amount === null ? '–' : formatUsdc(BigInt(amount)));
 
-const proposedOf = (one: RefundCaseSummary): number | null => one.payout_amount ?? one.refund_rule.payout_amount;
+/** The pay-out that was approved, or the one of the fare rule; null where the operator decides. */
+export const proposedOf = (one: RefundCaseSummary): number | null => one.payout_amount ?? one.refund_rule.payout_amount;
 
 /** The proposed pay-out, in words where the fare rule gives no amount. */
-function payoutText(one: RefundCaseSummary): string {
+export function payoutText(one: RefundCaseSummary): string {
   if (one.payout_amount !== null) return amountText(one.payout_amount);
   const { kind, payout_amount } = one.refund_rule;
-  return kind === 'non_refundable' ? 'none' : kind === 'undisclosed' ? 'ask' : amountText(payout_amount);
+  return kind === 'non_refundable' ? 'none' : kind === 'undisclosed' ? 'you decide' : amountText(payout_amount);
 }
 
 function ruleText({ refund_rule: { kind, penalty_amount } }: RefundCaseSummary): string {
@@ -232,8 +308,8 @@ function ruleText({ refund_rule: { kind, penalty_amount } }: RefundCaseSummary):
 }
 
 /** The holder of a case, behind its status where that is no longer open. */
-function holderText({ status, claimed_by }: RefundCaseSummary, paint: Paint): string {
-  if (status === 'received') return claimed_by ?? 'nobody';
+export function holderText({ status, claimed_by }: RefundCaseSummary, paint: Paint): string {
+  if (status === 'received') return claimed_by ?? '–';
   const said = status === 'stuck' ? paint.bad(status) : status;
   return claimed_by === null ? said : `${said}, ${claimed_by}`;
 }
