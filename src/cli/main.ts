@@ -31,14 +31,12 @@ const hangUp = () => interruption.abort(problem('interrupted', { detail: { signa
 process.on('SIGHUP', hangUp);
 
 /**
- * Interrupts a command that has not ended although nothing is left to wait for: a question without input, or a mistake of
- * ours. The command can then report its state; exit code 0 would mean success.
+ * Interrupts a command that has not ended although nothing is left to wait for, which is a mistake of ours. The command can
+ * then report where the money is; exit code 0 would mean success.
  */
 const unsettled = () => {
   if (!interruption.signal.aborted) {
-    interruption.abort(
-      problem('interrupted', { message: 'Interrupted: nothing more can be typed.', isAtQuestion: true }),
-    );
+    interruption.abort(problem('interrupted', { message: 'Interrupted: nothing is left to wait for.' }));
     // Keeps the process until the waiting parts have reacted.
     setImmediate(() => undefined);
     return;
@@ -76,6 +74,8 @@ export async function main({ leaving }: { readonly leaving: (command: string | n
   const argv = process.argv.slice(2);
   let command = 'help';
   process.on('beforeExit', unsettled);
+  // Of whatever ends the process before the command has.
+  process.exitCode = 1;
   const code = await runTool(argv, {
     tool: TOOL,
     version,

@@ -1,6 +1,14 @@
 import { createInterface } from 'node:readline/promises';
-import { interruptedAtQuestion, type Prompts, type StepAnswer, type StepChoice } from './streams.ts';
-import { spokenLine } from './text.ts';
+import { dropTyped } from './keyboard.ts';
+import {
+  interruptedAtQuestion,
+  type Prompts,
+  type StepAnswer,
+  type StepChoice,
+  type StepPrompts,
+  type StepSearch,
+} from './streams.ts';
+import { harmless, spokenLine } from './text.ts';
 
 /** Questions as lines, for a screen reader and for a terminal that can't move its cursor: nothing is redrawn. */
 
@@ -16,6 +24,7 @@ export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
   const say = (line: string) => void output.write(`${line}\n`);
   /** A line for each question, so that nothing else reads the input meanwhile. */
   async function typed(question: string): Promise<string> {
+    await dropTyped(input);
     const lines = createInterface({ input, output, terminal: false });
     const closed = new Promise<never>((_resolve, reject) => {
       lines.once('close', () => reject(interruptedAtQuestion()));
@@ -70,33 +79,55 @@ export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
       if (chosen === undefined) throw new Error('no line was chosen');
       return chosen.value;
     },
-    steps: async () => ({
-      async text({ message, preset, mayBeEmpty, check }) {
-        const hint = preset === undefined ? '' : `, Enter is ${preset}`;
-        const given = await asked(`${spokenLine(message)}${hint}, or back:`, async (value) => {
-          const text = value || (preset ?? '');
-          if (isBack(value)) return null;
-          if (text === '') return mayBeEmpty === true ? null : 'Type an answer, or back.';
-          return check(text);
-        });
-        return isBack(given) ? BACK : { kind: 'answer', value: given || (preset ?? '') };
-      },
-      async choose<T>({ message, heading = [], lines, preset }: StepChoice<T>): Promise<StepAnswer<T>> {
-        for (const line of heading) say(spokenLine(line));
-        const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
-        for (const line of lines) if (!('value' in line)) say(spokenLine(line.name));
-        const at = await numbered(
-          preset === undefined
-            ? message
-            : `${message} (${choices.findIndex(({ value }) => value === preset) + 1} is chosen now)`,
-          choices.map(({ name }) => name),
-          ', or back',
-        );
-        const chosen = at === null ? undefined : choices[at];
-        return chosen ? { kind: 'answer', value: chosen.value } : BACK;
-      },
-    }),
+    steps: async () =>
+      withSearch({
+        async text({ message, preset, mayBeEmpty, check }) {
+          const hint = preset === undefined ? '' : `, Enter is ${preset}`;
+          const given = await asked(`${spokenLine(message)}${hint}, or back:`, async (value) => {
+            const text = value || (preset ?? '');
+            if (isBack(value)) return null;
+            if (text === '') return mayBeEmpty === true ? null : 'Type an answer, or back.';
+            return check(text);
+          });
+          return isBack(given) ? BACK : { kind: 'answer', value: given || (preset ?? '') };
+        },
+        async choose<T>({ message, heading = [], lines, preset }: StepChoice<T>): Promise<StepAnswer<T>> {
+          for (const line of heading) say(spokenLine(line));
+          const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
+          for (const line of lines) if (!('value' in line)) say(spokenLine(line.name));
+          const at = await numbered(
+            preset === undefined
+              ? message
+              : `${message} (${choices.findIndex(({ value }) => value === preset) + 1} is chosen now)`,
+            choices.map(({ name }) => name),
+            ', or back',
+          );
+          const chosen = at === null ? undefined : choices[at];
+          return chosen ? { kind: 'answer', value: chosen.value } : BACK;
+        },
+      }),
   };
 }
 
 const isBack = (value: string): boolean => /^back$/i.test(value);
+
+/** Looks for a choice by two questions: a text, and then which of its choices. Going back from there leads to the text. */
+export const withSearch = (steps: Pick<StepPrompts, 'text' | 'choose'>): StepPrompts => ({
+  ...steps,
+  async search<T>({ message, find }: StepSearch<T>): Promise<StepAnswer<T>> {
+    for (;;) {
+      const check = async (text: string) => {
+        const found = await find(text);
+        return typeof found === 'string' ? found : null;
+      };
+      const typed = await steps.text({ message, check });
+      if (typed.kind === 'back') return typed;
+      const found = await find(typed.value);
+      if (typeof found === 'string') continue;
+      const [only] = found;
+      if (found.length === 1 && only && !only.isGuess) return { kind: 'answer', value: only.value };
+      const chosen = await steps.choose({ message: `Which one is ${harmless(typed.value)}?`, lines: found });
+      if (chosen.kind === 'answer') return chosen;
+    }
+  },
+});

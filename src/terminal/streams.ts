@@ -47,8 +47,6 @@ export interface StepText {
   readonly message: string;
   /** Taken when nothing is typed. */
   readonly preset?: string | undefined;
-  /** Its text on the screen: `Y/n`. */
-  readonly presetText?: string | undefined;
   /** True when nothing at all is an answer too. */
   readonly mayBeEmpty?: boolean | undefined;
   check(value: string): Promise<string | null>;
@@ -85,10 +83,18 @@ export interface StepChoice<T> {
   cleared?(): void;
 }
 
+/** A choice that is looked for while it is typed. */
+export interface StepSearch<T> {
+  readonly message: string;
+  /** The choices for a text, best first, or a sentence where there are none. A guess is never taken without being shown. */
+  find(text: string): Promise<readonly (Choice<T> & { readonly isGuess?: boolean })[] | string>;
+}
+
 /** Questions of a walk: nothing of them stays on the screen once they are answered. */
 export interface StepPrompts {
   text(question: StepText): Promise<StepAnswer<string>>;
   choose<T>(question: StepChoice<T>): Promise<StepAnswer<T>>;
+  search<T>(question: StepSearch<T>): Promise<StepAnswer<T>>;
 }
 
 /** Ctrl-C at a question: nothing was under way. */

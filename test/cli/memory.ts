@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { runTool } from '../../src/cli/tool/index.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import { withSearch } from '../../src/terminal/plain-prompts.ts';
 import type { Prompts, Streams } from '../../src/terminal/streams.ts';
 import { worldClock } from '../clock.ts';
 
@@ -99,25 +100,26 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
       if (!choice) throw new Error(`no such choice: ${String(answer)}`);
       return choice.value;
     },
-    steps: async () => ({
-      async text({ message, preset, mayBeEmpty, check }) {
-        for (;;) {
-          const answer = String(take(message)) || (preset ?? '');
+    steps: async () =>
+      withSearch({
+        async text({ message, preset, mayBeEmpty, check }) {
+          for (;;) {
+            const answer = String(take(message)) || (preset ?? '');
+            if (answer === BACK) return { kind: 'back' };
+            if (answer === '' ? mayBeEmpty : (await check(answer)) === null) return { kind: 'answer', value: answer };
+          }
+        },
+        async choose({ message, heading, lines }) {
+          const answer = take([message, ...(heading ?? []), ...lines.map(({ name }) => name)].join('\n'));
           if (answer === BACK) return { kind: 'back' };
-          if (answer === '' ? mayBeEmpty : (await check(answer)) === null) return { kind: 'answer', value: answer };
-        }
-      },
-      async choose({ message, heading, lines }) {
-        const answer = take([message, ...(heading ?? []), ...lines.map(({ name }) => name)].join('\n'));
-        if (answer === BACK) return { kind: 'back' };
-        const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
-        const choice =
-          choices.find(({ name, value }) => value === answer || name === answer) ??
-          choices.find(({ name }) => name.includes(String(answer)));
-        if (!choice) throw new Error(`no such choice: ${String(answer)} of ${choices.map(({ name }) => name)}`);
-        return { kind: 'answer', value: choice.value };
-      },
-    }),
+          const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
+          const choice =
+            choices.find(({ name, value }) => value === answer || name === answer) ??
+            choices.find(({ name }) => name.includes(String(answer)));
+          if (!choice) throw new Error(`no such choice: ${String(answer)} of ${choices.map(({ name }) => name)}`);
+          return { kind: 'answer', value: choice.value };
+        },
+      }),
   };
 }
 

@@ -43,7 +43,7 @@ function checkSession(svg: string): void {
   expect(lines).toContain('$ farelock search LIS JFK --depart +30d --limit 3');
   expect(lines.join('\n')).toMatch(/\d\d:\d\d–\d\d:\d\d +[━╌]+.* +1 [A-Z]/);
   expect(lines.join('\n')).toMatch(/\$ farelock intent \d\.2\n/);
-  expect(lines.join('\n')).toMatch(/Pay [\d.]+ USDC and book\? y/);
+  expect(lines.join('\n')).toMatch(/Pay [\d.]+ USDC and book\? [yY]/);
   expect(lines.join('\n')).toMatch(/✓ captured +[\d.]+ USDC to the operator, vault closed/);
 }
 

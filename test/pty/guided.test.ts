@@ -260,7 +260,7 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
   await screen.shows(/direct only: on[\s\S]*i hide details/);
 
   screen.type(KEYS.escape);
-  await screen.shows(/You searched LIS → BER .* ago, and those fares are still available\./);
+  await screen.shows(/You searched LIS → BER .* ago, and those fares are still\s+available\./);
   screen.type(KEYS.enter);
   await screen.shows(/Which flight\?[\s\S]*Ctrl-C quit$/);
   screen.type(KEYS.ctrlC);
@@ -271,7 +271,7 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
 
   const later = openScreen([], { env, cwd: tool.home, rows: 36, columns: 80 });
   await journey(later);
-  await answer(later, /You searched LIS → BER .* ago, and those fares are still available\./, '');
+  await answer(later, /You searched LIS → BER .* ago, and those fares are still\s+available\./, '');
   await later.shows(new RegExp(`\\n1–\\d+ of ${total}\\n[\\s\\S]*Ctrl-C quit$`));
   later.type(KEYS.ctrlC);
   expect(await later.ended()).toBe(130);

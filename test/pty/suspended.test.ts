@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as passed } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 import { closeTerminals, KEYS, openScreen } from './terminal.ts';
@@ -66,6 +67,72 @@ test('Ctrl-D at a question ends with 130, and says that nothing was paid', async
   screen.type(KEYS.ctrlD);
   await screen.shows(/Interrupted at a question\. Nothing was paid[\s\S]*code 130/);
 }, 60_000);
+
+const TEN = Array.from({ length: 10 }, (_, at) => `y${at || ''}`);
+
+test('a paste of ten lines at a question about money pays nothing, and Enter then still answers it', async () => {
+  const screen = shell();
+  screen.type(`$TOOL book ${intents[1]} --passengers passengers.json; echo "code $?"\r`);
+  await screen.shows(/Pay [\d.]+ USDC and book\?/);
+  screen.type(`${TEN.join('\r')}\r`);
+  screen.type(`\u001b[200~${TEN.join('\r')}\r\u001b[201~`);
+  await passed(500);
+  expect(screen.text()).toMatch(/book\? \([Yy]\/[Nn]\)$/);
+  screen.type('n\r');
+  await screen.shows(/Not paid|declined[\s\S]*code [1-9]/i);
+}, 60_000);
+
+test('a paste of ten lines at the first question of the walk is one answer, and no other question is asked', async () => {
+  const screen = openScreen([], { env: { ...tool.env, FARELOCK_HOME: join(tool.home, 'paste') } });
+  await screen.shows(/From: a city/);
+  screen.type(`${['lisbon', 'ber', '+30d', '', '', '', ''].join('\r')}\r`);
+  await screen.shows(/lisbon ber \+30d/);
+  await passed(300);
+  expect(screen.text()).not.toMatch(/To: a city/);
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended()).toBe(130);
+});
+
+test('Enter that was pressed before a question is shown does not answer it', async () => {
+  const screen = openScreen(['book', intents[1] ?? '', '--passengers', 'passengers.json'], {
+    env: tool.env,
+    cwd: tool.home,
+  });
+  screen.type('\r\r\r');
+  await screen.shows(/Pay [\d.]+ USDC and book\?/);
+  await passed(500);
+  expect(screen.text()).toMatch(/book\? \([Yy]\/[Nn]\)$/);
+  screen.type(KEYS.ctrlD);
+  expect(await screen.ended()).toBe(130);
+  expect(screen.text()).toMatch(/Nothing was paid/);
+});
+
+test.each([{ env: {} }, { env: { FARELOCK_PLAIN: '1' } }])(
+  'a question whose terminal hangs up ends with 130: $env',
+  async ({ env }) => {
+    const screen = openScreen(['book', intents[1] ?? '', '--passengers', 'passengers.json'], {
+      env: { ...tool.env, ...env },
+      cwd: tool.home,
+    });
+    await screen.shows(/Pay [\d.]+ USDC and book\?/);
+    screen.kill('SIGHUP');
+    expect(await screen.ended()).toBe(130);
+  },
+);
+
+test('a question in plain lines takes no line that was typed before it, and Ctrl-D ends it with 130', async () => {
+  const screen = openScreen(['book', intents[1] ?? '', '--passengers', 'passengers.json', '--plain'], {
+    env: tool.env,
+    cwd: tool.home,
+  });
+  screen.type('\r\ryes\r');
+  await screen.shows(/Pay [\d.]+ USDC and book\? Yes or no/);
+  await passed(500);
+  expect(screen.text()).toMatch(/Enter is (yes|no):$/);
+  screen.type(KEYS.ctrlD);
+  expect(await screen.ended()).toBe(130);
+  expect(screen.text()).toMatch(/Nothing was paid/);
+});
 
 test('a command that never settles does not end with 0, whatever has emptied the event loop', () => {
   const plant = join(tool.home, 'plant.cjs');

@@ -151,6 +151,7 @@ const GENDER_CHOICES = [
   { name: 'male', value: 'm' },
 ] as const;
 
+type FieldPrompts = Pick<StepPrompts, 'text' | 'choose'>;
 type FieldRules = Pick<PassengerRules, 'departureDate' | 'today'>;
 
 interface Asked {
@@ -167,7 +168,7 @@ interface Asked {
  * field, and out of the first one. Typed answers stay as presets.
  */
 export async function askFields(
-  ask: StepPrompts,
+  ask: FieldPrompts,
   wanted: readonly PassengerField[],
   rules: FieldRules,
   nowMs: number,
@@ -197,7 +198,7 @@ export async function askAllFields(
   nowMs: number,
   asked: Asked = {},
 ): Promise<TravellerFields> {
-  const steps: StepPrompts = {
+  const steps: FieldPrompts = {
     text: async ({ message, check }) => ({ kind: 'answer', value: await prompts.text(message, check) }),
     choose: async ({ message, lines }) => {
       const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
@@ -209,7 +210,7 @@ export async function askAllFields(
 }
 
 async function askField(
-  ask: StepPrompts,
+  ask: FieldPrompts,
   field: PassengerField,
   message: string,
   rules: FieldRules,

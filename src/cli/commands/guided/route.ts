@@ -2,7 +2,6 @@ import { isMistake } from '../../../kernel/domain/airports.ts';
 import { findPlaces } from '../../../kernel/domain/places.ts';
 import { counted, dayName, harmless } from '../../../terminal/index.ts';
 import { dayChoices, parseDate, placeOf, readDate, whichDay } from '../../searching/index.ts';
-import { quoted } from '../../view/index.ts';
 import { type Place, type Step, said, searchCommand, type Walk } from './walk.ts';
 
 const MOST_CHOICES = 12;
@@ -23,27 +22,20 @@ export const askTo: Step = async (walk) => {
   return 'depart';
 };
 
-/** Takes a name, a city or a code. A text for several airports leads to a choice; Esc there asks for the name again. */
-async function askPlace(walk: Walk, label: string, suits: (iata: string) => boolean): Promise<Place | 'back'> {
-  for (;;) {
-    const typed = await walk.ask.text({
-      message: `${label}: a city, an airport or its code`,
-      check: async (text) => {
-        const found = await placesFor(text);
-        if (found.length === 0) return `No airport matches ${harmless(text)}; any three-letter airport code works too.`;
-        return found.some(({ iata }) => suits(iata)) ? null : 'That is where you are flying from.';
-      },
-    });
-    if (typed.kind === 'back') return 'back';
-    const found = (await placesFor(typed.value)).filter(({ iata }) => suits(iata));
-    const [only] = found;
-    if (found.length === 1 && only && !only.isGuess) return only;
-    const chosen = await walk.ask.choose({
-      message: `${label}: which one is ${harmless(typed.value)}?  ($ farelock airports ${quoted(typed.value)})`,
-      lines: found.slice(0, MOST_CHOICES).map((place) => ({ name: `${place.iata}  ${place.said}`, value: place })),
-    });
-    if (chosen.kind === 'answer') return chosen.value;
-  }
+/** Suggests the places that a name, a city or a code stands for, while it is typed. */
+async function askPlace({ ask }: Walk, label: string, suits: (iata: string) => boolean): Promise<Place | 'back'> {
+  const answer = await ask.search<Place>({
+    message: `${label}: a city, an airport or its code`,
+    async find(text) {
+      // Tab takes a suggestion into the line.
+      const found = await placesFor(/^([A-Z]{3}) {2}/.exec(text)?.[1] ?? text);
+      if (found.length === 0) return `No airport matches ${harmless(text)}; any three-letter airport code works too.`;
+      const fit = found.filter(({ iata }) => suits(iata)).slice(0, MOST_CHOICES);
+      if (fit.length === 0) return 'That is where you are flying from.';
+      return fit.map((place) => ({ name: `${place.iata}  ${place.said}`, value: place, isGuess: place.isGuess }));
+    },
+  });
+  return answer.kind === 'back' ? 'back' : answer.value;
 }
 
 interface Candidate extends Place {

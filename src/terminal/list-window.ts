@@ -5,101 +5,19 @@ import {
   isEnterKey,
   isUpKey,
   makeTheme,
-  useEffect,
   useKeypress,
   usePrefix,
   useState,
 } from '@inquirer/core';
-import {
-  interruptedAtQuestion,
-  type StepAnswer,
-  type StepChoice,
-  type StepLine,
-  type StepPrompts,
-  type StepText,
-} from './streams.ts';
+import type { StepAnswer, StepChoice, StepLine } from './streams.ts';
 import { cut, textWidth } from './text.ts';
 
 /** The keys that a question names last, in the same words everywhere. */
-const keysText = (own: string, canGoBack: boolean): string =>
-  [own, ...(canGoBack ? ['Esc back'] : []), 'Ctrl-C quit'].join(' · ');
-
-/**
- * Keeps a question alive on its terminal. After Ctrl-Z and `fg` readline leaves its input paused, and the process would
- * end for want of work: the input is read again, and the question drawn again. Where the input ends (Ctrl-D, a terminal
- * that is gone), the question does.
- * @param ended called when no more can be typed
- */
-function useInput(ended: () => void): void {
-  const [, setDrawn] = useState({});
-  useEffect((readline) => {
-    // Readline pauses in a listener of its own, which may come after this one.
-    const goOn = () =>
-      setImmediate(() => {
-        readline.resume();
-        setDrawn({});
-      });
-    readline.on('close', ended);
-    process.on('SIGCONT', goOn);
-    return () => {
-      process.off('SIGCONT', goOn);
-      readline.removeListener('close', ended);
-    };
-  }, []);
-}
-
-/** A line to type, with its keys, or the fault of the answer, under it. */
-const stepText = createPrompt<
-  StepAnswer<string>,
-  StepText & { readonly canGoBack: boolean; readonly ended: () => void }
->((question, done) => {
-  const { message, mayBeEmpty, check, canGoBack } = question;
-  useInput(question.ended);
-  const theme = makeTheme({});
-  const [isDone, setDone] = useState(false);
-  const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
-  const [value, setValue] = useState('');
-  const [preset, setPreset] = useState(question.preset ?? '');
-  const [wrong, setWrong] = useState<string | null>(null);
-  const [isChecking, setChecking] = useState(false);
-  const judge = async (text: string): Promise<string | null> => {
-    if (text === '' && mayBeEmpty) return null;
-    return text === '' && canGoBack ? 'Type an answer, or press Esc to go back.' : check(text);
-  };
-  useKeypress(async (key, line) => {
-    if (isChecking) return;
-    if (key.name === 'escape') {
-      if (canGoBack) done({ kind: 'back' });
-    } else if (isEnterKey(key)) {
-      const answer = (value || preset).trim();
-      setChecking(true);
-      const said = await judge(answer);
-      if (said === null) {
-        setValue(answer);
-        setDone(true);
-        return done({ kind: 'answer', value: answer });
-      }
-      // Enter has emptied the line: what was typed is corrected, not typed once more.
-      line.write(value);
-      setWrong(said);
-      setChecking(false);
-    } else if (isBackspaceKey(key) && value === '') setPreset('');
-    else {
-      setValue(line.line);
-      setWrong(null);
-    }
-  });
-  const asked = `${prefix} ${theme.style.message(message, 'idle')}`;
-  if (isDone) return `${asked} ${theme.style.answer(value)}`.trimEnd();
-  const shown = preset !== '' && value === '' ? `${theme.style.defaultAnswer(question.presetText ?? preset)} ` : '';
-  return [
-    `${asked} ${shown}${value}`,
-    wrong === null ? theme.style.help(keysText('Enter answer', canGoBack)) : theme.style.error(wrong),
-  ];
-});
+export const keysText = (own: readonly string[], canGoBack: boolean): string =>
+  [...own, ...(canGoBack ? ['Esc back'] : []), 'Ctrl-C quit'].join(' · ');
 
 /** The state of a choice, which outlives a change of the terminal's size. */
-interface ListState {
+export interface ListState {
   /** The line that is marked. */
   at: number;
   /** The first line that is shown. */
@@ -118,9 +36,7 @@ interface ListQuestion {
   readonly canGoBack: boolean;
   /** Lines and columns of the terminal. */
   readonly size: { readonly rows: number; readonly columns: number };
-  readonly highlight: (text: string) => string;
-  /** Called when no more can be typed. */
-  readonly ended: () => void;
+  readonly isColoured: boolean;
 }
 
 /** The page of a choice never has fewer lines, however small the terminal. */
@@ -128,13 +44,15 @@ const LEAST_PAGE = 5;
 /** Lines of a terminal that has room for details beside a list. */
 const DETAILED_ROWS = 44;
 const HIDE_CURSOR = '\u001b[?25l';
+const CYAN = '\u001b[36m';
+const NO_CYAN = '\u001b[39m';
 /** `❯ ` */
 const MARK_WIDTH = 2;
 
-const isChoice = <T>(line: StepLine<T> | undefined): line is Extract<StepLine<T>, { value: T }> =>
+export const isChoice = <T>(line: StepLine<T> | undefined): line is Extract<StepLine<T>, { value: T }> =>
   line !== undefined && 'value' in line;
 
-function newListState<T>({ lines, preset }: StepChoice<T>, rows: number): ListState {
+export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number): ListState {
   const wanted = preset === undefined ? -1 : lines.findIndex((line) => isChoice(line) && line.value === preset);
   const at = wanted < 0 ? lines.findIndex(isChoice) : wanted;
   return { at, top: 0, isDetailed: rows >= DETAILED_ROWS, isTyping: false, digits: '' };
@@ -144,10 +62,9 @@ function newListState<T>({ lines, preset }: StepChoice<T>, rows: number): ListSt
  * Lines to choose from, in a window that moves with the mark. Under them: which of them are shown, the details of the
  * marked one, and the keys.
  */
-const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
+export const listWindow = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
   const { choice, state, size } = question;
   const theme = makeTheme({});
-  useInput(question.ended);
   const [isDone, setDone] = useState(false);
   const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
   const [{ heading = [], lines }, setDrawn] = useState<Pick<StepChoice<unknown>, 'heading' | 'lines'>>(choice);
@@ -174,9 +91,11 @@ const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question, done)
   if (isDone) return `${asked} ${theme.style.answer(lines[state.at]?.name.split('\n')[0] ?? '')}`;
   const above = [asked, ...heading.map((one) => `  ${one}`)];
   const details = state.isDetailed ? detailsOf(question, lines) : [];
-  const keys = [...wrapped(keysOf(question), size.columns), keysText('↑↓ move · Enter choose', question.canGoBack)];
+  const keys = [...wrapped(keysOf(question), size.columns), keysText(['↑↓ move', 'Enter choose'], question.canGoBack)];
   const room = Math.max(LEAST_PAGE, size.rows - above.length - details.length - keys.length - 3);
-  const { shown, mark } = pageOf(lines, state, room, question.highlight);
+  const highlight = (text: string) =>
+    question.isColoured ? `${CYAN}${text.replaceAll(NO_CYAN, CYAN)}${NO_CYAN}` : text;
+  const { shown, mark } = pageOf(lines, state, room, highlight);
   const under = [...details, ...(mark === null ? [] : [mark]), ...keys.map(theme.style.help)];
   return `${[...above, ...shown, '', ...under].join('\n')}${HIDE_CURSOR}`;
 });
@@ -318,73 +237,4 @@ function wrapped(parts: readonly string[], columns: number): string[] {
     else lines.push(part);
   }
   return lines;
-}
-
-/** Asks one question; an interruption of it is a problem. */
-async function asked<T>(ask: Promise<T>): Promise<T> {
-  try {
-    return await ask;
-  } catch (error) {
-    if (!(error instanceof Error) || !/^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) throw error;
-    throw interruptedAtQuestion(error);
-  }
-}
-
-interface PromptContext {
-  readonly input: NodeJS.ReadStream;
-  readonly output: NodeJS.WriteStream;
-  readonly signal: AbortSignal;
-  /** True in a walk. An answered question then leaves the screen: the walk says in a line of its own what was answered. */
-  readonly canGoBack: boolean;
-}
-
-const CYAN = '\u001b[36m';
-const NO_CYAN = '\u001b[39m';
-const CLEAR_SCREEN = '\u001b[H\u001b[2J';
-
-/** Questions on a terminal. Where one may go back, Esc does, and ← too where there is nothing to type. */
-export function stepPrompts({ input, output, signal, canGoBack }: PromptContext): StepPrompts {
-  const context = { input, output, clearPromptOnDone: canGoBack };
-  const highlight = (text: string) =>
-    output.hasColors?.() === true ? `${CYAN}${text.replaceAll(NO_CYAN, CYAN)}${NO_CYAN}` : text;
-
-  /** Asks until there is an answer: a change of the terminal's size repeats the question in its state. */
-  async function choose<T>(question: StepChoice<T>, state?: ListState): Promise<StepAnswer<T>> {
-    const size = { rows: output.rows ?? 24, columns: output.columns ?? 80 };
-    const now = state ?? newListState(question, size.rows);
-    const resized = new AbortController();
-    const resize = () => resized.abort();
-    output.on('resize', resize);
-    const ended = new AbortController();
-    try {
-      const answer = await stepList(
-        { choice: question, state: now, size, highlight, canGoBack, ended: () => ended.abort() },
-        { ...context, signal: AbortSignal.any([signal, resized.signal, ended.signal]) },
-      );
-      if (answer.kind === 'back') return answer;
-      const line = (question.redrawn?.() ?? question).lines[answer.value];
-      return isChoice(line) ? { kind: 'answer', value: line.value } : { kind: 'back' };
-    } catch (error) {
-      if (!resized.signal.aborted || signal.aborted || ended.signal.aborted) throw error;
-    } finally {
-      output.off('resize', resize);
-    }
-    // How many lines the old question takes now, only the terminal knows: the screen begins anew.
-    output.write(CLEAR_SCREEN);
-    question.cleared?.();
-    return choose({ ...question, ...question.redrawn?.() }, now);
-  }
-
-  return {
-    text(question) {
-      const ended = new AbortController();
-      return asked(
-        stepText(
-          { ...question, canGoBack, ended: () => ended.abort() },
-          { ...context, signal: AbortSignal.any([signal, ended.signal]) },
-        ),
-      );
-    },
-    choose: (question) => asked(choose(question)),
-  };
 }
