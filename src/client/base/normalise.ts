@@ -241,13 +241,15 @@ function plain(value: unknown): unknown {
     return read.some((one, index) => one !== value[index]) ? read : value;
   }
   if (!isRecord(value)) return value;
-  let read: [string, unknown][] | null = null;
-  for (const [index, name] of Object.keys(value).entries()) {
+  let read: Record<string, unknown> | null = null;
+  for (const name in value) {
     const field = fieldOf(name, value[name]);
-    if (field !== value[name]) read ??= Object.entries(value).slice(0, index);
-    read?.push([name, field]);
+    // A name that JSON may have and an assignment would take for the prototype.
+    if (field === value[name] || name === '__proto__') continue;
+    read ??= { ...value };
+    read[name] = field;
   }
-  return read === null ? value : Object.fromEntries(read);
+  return read ?? value;
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(fields.numbers);

@@ -109,15 +109,17 @@ function departureMinute(world: World, slot: Omit<Slot, 'departureMinute'>): num
   const shift = offsetOf(to) - offsetOf(from);
   const [first, last] = CURFEW.has(from.iata) ? [360, 1370] : [330, 1435];
   const [earliest, latest] = CURFEW.has(to.iata) ? [305, 1380] : [285, 1490];
+  const isOpen = (rounded: number) => {
+    if (rounded < first || rounded > last) return false;
+    const arrival = (((rounded + blockMinutes + shift) % 1440) + 1440) % 1440;
+    return arrival >= earliest ? arrival <= latest : arrival + 1440 <= latest;
+  };
+  const rounded = (minute: number) => Math.round(minute / 5) * 5;
   for (let step = 0; step <= 1080; step += 15) {
-    for (const minute of [wished + step, wished - step]) {
-      const rounded = Math.round(minute / 5) * 5;
-      if (rounded < first || rounded > last) continue;
-      const arrival = (((rounded + blockMinutes + shift) % 1440) + 1440) % 1440;
-      if (arrival >= earliest ? arrival <= latest : arrival + 1440 <= latest) return rounded;
-    }
+    if (isOpen(rounded(wished + step))) return rounded(wished + step);
+    if (isOpen(rounded(wished - step))) return rounded(wished - step);
   }
-  return Math.round(wished / 5) * 5;
+  return rounded(wished);
 }
 
 function wishedMinute(world: World, { service, from, to, number }: Omit<Slot, 'departureMinute'>): number {

@@ -27,9 +27,9 @@ export function known<K, T>(values: Map<K, T>, key: K, make: () => T): T {
  * use Intl; a test compares all.
  */
 export function createZones() {
-  const rules = new Map<string, { readonly minutes: number; readonly rule: Rule; last: Span }>();
+  const rules = new Map<string, { readonly minutes: number; readonly rule: Rule; readonly spans: Span[] }>();
   for (const [minutes, rule, zones] of RULES as [number, Rule, string][]) {
-    for (const zone of zones.split(' ')) rules.set(zone, { minutes, rule, last: { fromMs: 0, toMs: 0, offset: 0 } });
+    for (const zone of zones.split(' ')) rules.set(zone, { minutes, rule, spans: [] });
   }
   const formats = new Map<string, Intl.DateTimeFormat>();
   const byHour = new Map<string, number>();
@@ -50,17 +50,18 @@ export function createZones() {
     });
   };
 
-  /** Minutes east of UTC. Most calls ask for the span of the one before. */
+  /** Minutes east of UTC. */
   const offsetMinutes = (timeZone: string, utcMs: number): number => {
     const zone = rules.get(timeZone);
     if (!zone) return intlOffset(timeZone, utcMs);
-    const { minutes, rule, last } = zone;
+    const { minutes, rule, spans } = zone;
     if (rule === 'fixed') return minutes;
-    if (utcMs >= last.fromMs && utcMs < last.toMs) return last.offset;
+    for (const span of spans) if (utcMs >= span.fromMs && utcMs < span.toMs) return span.offset;
     const year = new Date(utcMs + minutes * MINUTE_MS).getUTCFullYear();
     if (rule === 'ma' && !ramadanOf(year)) return intlOffset(timeZone, utcMs);
-    zone.last = spanOf(rule, minutes, year, utcMs);
-    return zone.last.offset;
+    const made = spanOf(rule, minutes, year, utcMs);
+    spans.push(made);
+    return made.offset;
   };
 
   return {
@@ -88,7 +89,8 @@ interface Span {
 /** The part of a year of standard time without a change of clocks. */
 function spanOf(rule: Exclude<Rule, 'fixed'>, standard: number, year: number, utcMs: number): Span {
   const summer = summerTime(rule, standard, year);
-  const [first = 0, second = 0] = [summer.fromMs, summer.toMs].sort((a, b) => a - b);
+  const first = Math.min(summer.fromMs, summer.toMs);
+  const second = Math.max(summer.fromMs, summer.toMs);
   const isBetween = utcMs >= first && utcMs < second;
   // Southern summer time ends before it begins in a year.
   const offset = isBetween === summer.fromMs < summer.toMs ? standard + 60 : standard;
