@@ -225,7 +225,7 @@ async function chain(ports: EffectPorts, effect: ChainEffect) {
 /** Longer than any lease of such work: a process that was overtaken before it asked the airline may still ask. */
 const MAY_BE_ASKING_MS = 20_000;
 
-const unknownOutcome = () => problem('provider_failed', { message: 'Nobody can say yet what the airline made of it.' });
+const unknownOutcome = () => problem('provider_failed', { message: 'It is not known yet whether the airline did it.' });
 
 /**
  * Orders at most once: the reference is on record first, and an open outcome leads to a question, never a second order.

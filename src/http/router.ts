@@ -104,13 +104,15 @@ function isDeclared<C, O>(
 const told = ({ method, path }: Pick<Route<never>, 'method' | 'path'>, { status }: HttpResponse, code: string | null) =>
   [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
 
+const NO_PATH = { message: 'There is nothing at this address.', fix: 'See /openapi.json for the paths.' };
+
 function matchOf<C, O>(table: RouteTable<C, O>, method: string, pathname: string): Matched<C, O> | Problem {
   const segments = pathname.split('/');
   const matching = table.routes.flatMap((route) => {
     const params = paramsIn(route.path.split('/'), segments);
     return params ? [{ route, params }] : [];
   });
-  if (matching.length === 0) return problem(table.unknown);
+  if (matching.length === 0) return problem(table.unknown, table.unknown === 'not_found' ? NO_PATH : {});
   const found = matching.find(({ route }) => methodsOf(table, route).includes(method));
   const allow = matching.flatMap(({ route }) => methodsOf(table, route));
   return found ?? problem('method_not_allowed', { detail: { allow } });

@@ -85,8 +85,8 @@ export class Problem extends Error {
 
 function withCharged(fix: string, charged: Charged | undefined, usdc: Usdc): string {
   if (charged === undefined) return fix;
-  const more = charged === 'nothing' ? '' : ` than the ${usdc(charged.before)} before`;
-  return `${fix} Nothing${more && ' more'} was charged${more}.`.trimStart();
+  const cost = charged === 'nothing' ? '' : `; ${usdc(charged.before)} was paid before it`;
+  return `${fix} This call cost nothing${cost}.`.trimStart();
 }
 
 export const fixOf = ({ fix, charged }: ProblemKind): string => withCharged(fix, charged, plainUsdc);

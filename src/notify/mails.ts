@@ -131,7 +131,7 @@ function worded(facts: MailFacts, intentId: string): Words {
         subject: 'Refund request rejected',
         body: [
           `Your refund request was rejected${facts.reason ? `: ${facts.reason}` : '.'}`,
-          `Your booking ${intentId} is unchanged.`,
+          'Your booking is unchanged.',
         ],
       };
   }
@@ -221,7 +221,7 @@ const REASONS: Readonly<Record<string, string>> = {
   offer_expired: 'the offer expired before the ticket was issued.',
   offer_unavailable: 'the flight is sold out.',
   ticketing_failed: 'the airline did not issue the ticket.',
-  not_ticketed: 'the airline told us that no ticket was issued.',
+  not_ticketed: 'the airline said that no ticket was issued.',
   ticketing_timeout: 'the airline did not issue the ticket in time.',
   deadline_passed: 'the time for the booking ran out.',
   intent_expired: 'the time for the booking ran out.',

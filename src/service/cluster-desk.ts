@@ -219,13 +219,13 @@ function resumed({ elf }: Ground, open: DeploymentRecord, wanted: DeploymentWant
   const named = wanted.programSeed ? signerFromSeed(wanted.programSeed).address : wanted.program;
   if (open.sha256 !== sha256(elf)) {
     throw problem('deployment_conflict', {
-      message: `A deployment of another version of the program was begun at ${open.begun_at}.`,
+      message: `A deployment of another version of the program began at ${open.begun_at}.`,
       next: [farelock`cluster deploy --abort`],
     });
   }
   if (named !== null && named !== open.program) {
     throw problem('deployment_conflict', {
-      message: `A deployment to ${open.program} was begun at ${open.begun_at}, and has not ended.`,
+      message: `A deployment to ${open.program} began at ${open.begun_at} and has not finished.`,
       fix: 'Finish it first, or take its rent back with farelock cluster deploy --abort.',
       next: [farelock`cluster deploy`, farelock`cluster deploy --abort`],
     });
@@ -245,8 +245,8 @@ function deploymentOf(
   const own = [payer, authority].find((one) => one?.address === record.payer);
   if (!own) {
     throw problem('deployment_conflict', {
-      message: `The deployment that was begun at ${record.begun_at} is paid by ${record.payer}.`,
-      fix: `Give the keypair of ${record.payer} with --keypair.`,
+      message: `The deployment of ${record.begun_at} is paid by ${record.payer}.`,
+      fix: `Name the keypair of ${record.payer} with --keypair.`,
     });
   }
   return {

@@ -15,7 +15,7 @@ export async function openClusterOnly(options: ServiceOptions) {
     await cluster.close();
     throw problem('usage', {
       message: 'The cluster of this home carries the escrow program already.',
-      fix: 'Give it a home of its own with FARELOCK_HOME, or leave out --without-program.',
+      fix: 'Use another home with FARELOCK_HOME, or leave out --without-program.',
     });
   }
   const notFound = () => json(problemBody(problem('not_found', { message: 'Only /rpc is served here.' })), 404);

@@ -198,7 +198,7 @@ async function claimGenesis(store: Store, { identity }: Belonging, genesis: stri
 const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>
   problem('database_of_another_home', {
     message: `The database belongs to the home ${kept.madeBy}: ${why}.`,
-    fix: 'Use that home (FARELOCK_HOME), put its keys folder here, or name a database of its own for this home.',
+    fix: 'Use that home (FARELOCK_HOME), put its keys folder here, or name another database for this home.',
     detail: { made_by: kept.madeBy, why },
   });
 

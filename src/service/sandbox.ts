@@ -97,8 +97,8 @@ export async function openCarrierSite(options: CarrierSiteOptions) {
   if (scenario === null) {
     const hint = didYouMean(options.scenario ?? '', SITE_SCENARIO_NAMES);
     throw problem('usage', {
-      message: `${options.scenario}: there is no such scenario.${hint && ` ${hint}`}`,
-      fix: `Give one of ${SITE_SCENARIO_NAMES.join(', ')}.`,
+      message: `Unknown scenario "${options.scenario}".${hint && ` ${hint}`}`,
+      fix: `Choose one of ${SITE_SCENARIO_NAMES.join(', ')}.`,
     });
   }
   const books = join(home, 'carrier-site', 'books.db');

@@ -81,8 +81,8 @@ const notAFile = (given: string): Problem =>
   problem('keypair_unreadable', {
     message: given.startsWith('usb:')
       ? 'A hardware wallet cannot sign here: payments are signed by a keypair file.'
-      : 'A seed phrase is not asked for here: payments are signed by a keypair file.',
-    fix: 'Give the path of a keypair file, or - to read one from standard input.',
+      : 'Seed phrases are not supported: a keypair file signs payments.',
+    fix: 'Name a keypair file, or - to read one from standard input.',
   });
 
 function signerFromText(text: string, source: string): Signer {

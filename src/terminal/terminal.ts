@@ -140,8 +140,8 @@ export async function openTerminal(
     ask(option: string): Prompts {
       if (!canAsk) {
         throw problem('input_required', {
-          message: `${option} is required, because nobody can be asked.`,
-          fix: `Give ${option}, or run in a terminal without --no-input.`,
+          message: `${option} is required: questions cannot be asked here.`,
+          fix: `Add ${option}, or run on a terminal without --no-input.`,
         });
       }
       progress.settle();
@@ -210,7 +210,7 @@ function resultsOn(
       .map((line) => `${settings.plain ? line : fitted(line, streams.stdout)}\n`)
       .join('');
   const drawn = <T>(clean: T, view: View<T>): string => {
-    if (!view.rows || streams.stdout.isTTY) return printed(view.lines(clean, screen));
+    if (!view.rows || streams.stdout.isTTY || settings.plain) return printed(view.lines(clean, screen));
     return tsvLines(view.rows(clean))
       .map((line) => `${line}\n`)
       .join('');

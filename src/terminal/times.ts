@@ -57,14 +57,16 @@ export function fromNow(instant: string | null | undefined, nowMs: number): stri
   if (!isInstant(instant)) return '–';
   const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
   if (seconds === 0) return 'just now';
-  const size = Math.abs(seconds);
-  const said =
-    size < 90
-      ? `${size} s`
-      : size < 5400
-        ? `${Math.round(size / 60)} min`
-        : size < 172_800
-          ? `${Math.round(size / 3600)} h`
-          : `${Math.round(size / 86_400)} days`;
+  const said = spanText(Math.abs(seconds));
   return seconds >= 0 ? `in ${said}` : `${said} ago`;
 }
+
+/** Seconds as a person says them: `29 min`, `2 days`. */
+export const spanText = (seconds: number): string =>
+  seconds < 90
+    ? `${seconds} s`
+    : seconds < 5400
+      ? `${Math.round(seconds / 60)} min`
+      : Math.round(seconds / 3600) < 48
+        ? `${Math.round(seconds / 3600)} h`
+        : `${Math.round(seconds / 86_400)} days`;

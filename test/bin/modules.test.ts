@@ -211,9 +211,9 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
       // Else the next command would do the booking's work.
       after: () => farelock.run(['status', openIntentId, '--watch']),
     },
-    'intent verify': {
-      args: () => ['intent', 'verify', intentId],
-      own: ['intent/verify'],
+    'status --verify': {
+      args: () => ['status', intentId, '--verify'],
+      own: ['intent/verify', 'status/run'],
       never: [WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
     },
     'refund queue': {

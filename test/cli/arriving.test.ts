@@ -346,7 +346,7 @@ describe('on a terminal', () => {
     run.stop.abort(problem('interrupted'));
     await run.running;
     expect(run.exitCode()).toBe(130);
-    expect(run.written.stdout).toMatch(/Pelican[\s\S]*Slower sellers were still quoting/);
+    expect(run.written.stdout).toMatch(/Pelican[\s\S]*Some sellers have not answered yet/);
     expect(run.written.stderr).toMatch(/Interrupted: slower offers may be missing/);
   });
 });

@@ -258,7 +258,7 @@ test('from empty wallets to a booking; a program that is upgraded meanwhile clos
   expect(found.offers.length).toBeGreaterThan(0);
   const made = (await run('intent create 1 --json', trusting)).json() as unknown as { intent_id: string };
   expect(made.intent_id).toMatch(/^int_/);
-  const verified = (await run(`intent verify ${made.intent_id} --json`, trusting)).json() as unknown as {
+  const verified = (await run(`status ${made.intent_id} --verify --json`, trusting)).json() as unknown as {
     checks: { check: string; found: string; ok: boolean }[];
   };
   expect(verified.checks.find(({ check }) => check === 'program_code')).toMatchObject({

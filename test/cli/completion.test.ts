@@ -40,10 +40,10 @@ beforeAll(async () => {
 
 describe('at the cursor may stand', () => {
   test('commands, and those of a group', async () => {
-    expect(await complete('sea')).toEqual(['search', 'search-updates']);
+    expect(await complete('sea')).toEqual(['search']);
     expect(await complete('')).toEqual(expect.arrayContaining(['search', 'book', 'completion', 'schema']));
     expect(await complete('')).not.toContain('complete');
-    expect(await complete('intent', 'v')).toEqual(['verify']);
+    expect(await complete('intent', 'l')).toEqual(['list']);
     expect(await complete('keys', 'partner', 'r')).toEqual(['revoke', 'rotate']);
   });
 
@@ -141,7 +141,7 @@ describe('the script', () => {
   };
 
   test.runIf(has('bash'))('completes in bash', () => {
-    expect(inBash('sea')).toEqual(['search', 'search-updates']);
+    expect(inBash('sea')).toEqual(['search']);
     expect(inBash('search', 'lis')).toEqual(['LIS', 'lisbon']);
     expect(inBash('status', 'int_')).toEqual([intentId]);
     expect(inBash('search', '--cabin', '=', 'b')).toEqual(['business']);
@@ -194,10 +194,7 @@ describe('the script', () => {
       .filter(Boolean);
 
   test.runIf(has('fish'))('completes in fish, with what each word is', () => {
-    expect(inFish('farelock sea')).toEqual([
-      expect.stringMatching(/^search\t/),
-      expect.stringMatching(/^search-updates\t/),
-    ]);
+    expect(inFish('farelock sea')).toEqual([expect.stringMatching(/^search\t/)]);
     expect(inFish('farelock explain offer_e')).toEqual(['offer_expired']);
     expect(inFish('farelock search --cabin=b')).toEqual(['--cabin=business']);
     expect(inFish('farelock search --cabin b')).toEqual(['business']);

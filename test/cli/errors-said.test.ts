@@ -73,7 +73,7 @@ test('a field is the option that was typed, and an amount is in USDC', () => {
   );
 });
 
-test('"nothing was charged" is not said where the command has paid for something', async () => {
+test('"this call cost nothing" counts what the command has paid before', async () => {
   const session = (records: Partial<PaymentRecord>[]) => ({
     paidHere: {
       note: () => undefined,
@@ -83,11 +83,11 @@ test('"nothing was charged" is not said where the command has paid for something
     },
   });
   const repriced = problem('offer_repriced');
-  expect((await asCharged(repriced, session([]))).fix).toBe('Search again. Nothing was charged.');
+  expect((await asCharged(repriced, session([]))).fix).toBe('Search again. This call cost nothing.');
   const after = await asCharged(repriced, session([{ state: 'answered', amount: '0.20' }]));
   expect([after.code, after.fix]).toEqual([
     'offer_repriced',
-    'Search again. Nothing more was charged than the 0.20 USDC before.',
+    'Search again. This call cost nothing; 0.20 USDC was paid before it.',
   ]);
 });
 
@@ -99,11 +99,14 @@ test('a text about what was charged is never read: only what is known of the cal
     records: async () => [{ state: 'answered', amount: '0.20' }] as PaymentRecord[],
   };
   // Somebody else's words in a problem that says nothing of money.
-  const quoting = problem('not_found', { message: 'No traveller "nothing was charged".', fix: 'Nothing was charged.' });
+  const quoting = problem('not_found', {
+    message: 'No traveller "nothing was charged".',
+    fix: 'This call cost nothing.',
+  });
   expect(await asCharged(quoting, { paidHere })).toBe(quoting);
   const reworded = problem('offer_repriced', { fix: 'Look again.', charged: 'nothing' });
   expect((await asCharged(reworded, { paidHere })).fix).toBe(
-    'Look again. Nothing more was charged than the 0.20 USDC before.',
+    'Look again. This call cost nothing; 0.20 USDC was paid before it.',
   );
 });
 

@@ -56,7 +56,7 @@ const PROVOKED: readonly (readonly [() => string, number, string | null, RegExp 
   [() => 'intent list', 0, null, null],
   [() => `status ${booked}`, 0, null, null],
   [() => 'serach LIS BER --depart fri', 2, 'usage', /^farelock search LIS BER --depart fri --json$/],
-  [() => 'intent shwo int_1', 2, 'usage', /^farelock intent show int_1 --json$/],
+  [() => 'intent lsit', 2, 'usage', /^farelock intent list --json$/],
   [() => 'search LIS BER --depart fri --adult 2', 2, 'usage', /^farelock search .*--adults 2 --json$/],
   [() => 'search LIS BER', 2, 'usage', /^farelock search --help$/],
   [() => 'search LIS BER --depart fri --cabin bussiness', 2, 'usage', /^farelock search --help$/],
@@ -68,7 +68,7 @@ const PROVOKED: readonly (readonly [() => string, number, string | null, RegExp 
   [() => 'refund show rfr_none', 3, 'refund_request_not_found', /^farelock refund queue$/],
   [() => 'keys list', 4, 'operator_key_invalid', null, { environment: { FARELOCK_OPERATOR_KEY: 'fok_wrong' } }],
   [() => `order ord_${'0'.repeat(26)}`, 4, 'no_support_code', null],
-  [() => `intent create ${offerId}`, 5, 'intent_already_exists', /^farelock intent show int_/],
+  [() => `intent create ${offerId}`, 5, 'intent_already_exists', /^farelock status int_/],
   [
     () => `refund request ${intentId} --reason late`,
     5,

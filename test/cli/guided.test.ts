@@ -80,9 +80,9 @@ test('a refusal between two questions says what was charged before, and ends wit
     answers: ['lisbon', 'ber', '+30d', '', '1', 'Search', 'Lorelei', 'Light', 'Lock it'],
   });
   expect(run.stderr).toMatch(
-    /✗ The offer has expired\.\n +expired at: [\d-]+ [\d:]+ UTC\n.*Nothing more was charged than the 0\.10 USDC before\./,
+    /✗ The offer has expired\.\n +expired at: [\d-]+ [\d:]+ UTC\n.*This call cost nothing; 0\.10 USDC was paid before it\./,
   );
-  expect(run.stderr).toMatch(/USDC before\.\n +\$ farelock search LIS BER --depart \d{4}/);
+  expect(run.stderr).toMatch(/USDC was paid before it\.\n +\$ farelock search LIS BER --depart \d{4}/);
 });
 
 test('off a terminal it is the help, and options that leave no room for questions are refused', async () => {

@@ -127,15 +127,15 @@ describe('intent', () => {
     expect(listed.json().intents).toContainEqual({ intent_id: id, route: 'LIS-BER' });
     const again = await run('intent create 1');
     expect(again.exitCode).toBe(5);
-    expect(again.stderr).toContain(`farelock intent show ${id}`);
+    expect(again.stderr).toContain(`farelock status ${id}`);
   });
 
   test('verify reads the escrow from the cluster, and ends with 6 where it is not as promised', async () => {
     const { intent_id: id } = await unpaid();
-    const verified = await run(`intent verify ${id} --json`);
+    const verified = await run(`status ${id} --verify --json`);
     expect(verified.exitCode).toBe(0);
     expect(verified.json()).toMatchObject({ verified: true });
-    expect((await run(`intent verify ${id}`, { terminal: true })).stdout).toMatch(/✓ {2}amount/);
+    expect((await run(`status ${id} --verify`, { terminal: true })).stdout).toMatch(/✓ {2}amount/);
   });
 
   test('one that does not exist is exit 3', async () => {
@@ -175,7 +175,7 @@ describe('book', () => {
     expect((await run(`book ${id} --passengers ${join(place.home, 'none.json')} --yes`)).exitCode).toBe(2);
     expect((await run(`book ${id} --passengers ${passengers} --yes --max-payment 1`)).exitCode).toBe(6);
     expect((await run(`book ${id} --passengers ${passengers} --dry-run`)).stdout).toMatch(
-      /Nothing done, nothing signed/,
+      /Dry run\. This command would:/,
     );
     expect(await usdc()).toBe(before);
   });
@@ -212,7 +212,7 @@ describe('book', () => {
     expect(order.json()).toMatchObject({ status: 'ticketed', booking_reference: expect.stringMatching(/^\w{6}$/) });
     const byOrder = await run(`order ${booked.json().order_id}`, { terminal: true });
     expect(byOrder.stdout).toMatch(new RegExp(`^${order.json().booking_reference} `));
-    const verified = await run(`intent verify ${id} --json`);
+    const verified = await run(`status ${id} --verify --json`);
     expect(verified.json()).toMatchObject({ verified: true });
   });
 
@@ -240,7 +240,7 @@ describe('book', () => {
     expect(await usdc()).toBe(before);
     expect((await run(`status ${id} --watch`)).exitCode).toBe(8);
     expect((await run(`order ${id}`)).exitCode).toBe(3);
-    expect((await run(`intent verify ${id} --json`)).json()).toMatchObject({ verified: true });
+    expect((await run(`status ${id} --verify --json`)).json()).toMatchObject({ verified: true });
   });
 
   test('interrupted while ticketing: exit 130, the money is told, and the same command goes on', async () => {

@@ -153,14 +153,14 @@ describe('receipts', () => {
   });
 
   test('history tells what moved the wallet, with what the journal knows', async () => {
-    const { history } = (await run('wallet history --limit 500 --json')).json() as {
+    const { history } = (await run('payments list --chain --limit 500 --json')).json() as {
       history: { change: string; payment_id: string | null; resource: string | null }[];
     };
     expect(history[0]).toMatchObject({ change: '-0.10', resource: 'POST /air/search' });
     expect(history.at(-1)).toMatchObject({ change: '+10000.00', payment_id: null });
     const sum = history.reduce((total, one) => total + Math.round(Number(one.change) * 1e6), 0);
     expect(sum).toBe(await usdc());
-    expect((await run('wallet history', { terminal: true })).stdout).toMatch(/search LIS → BER/);
+    expect((await run('payments list --chain', { terminal: true })).stdout).toMatch(/search LIS → BER/);
   });
 });
 

@@ -196,7 +196,7 @@ describe('history', () => {
     expect(payments.stdout).not.toContain('POST');
     const [first] = (await run('payments list --json')).json().payments as Record<string, unknown>[];
     expect(first).toMatchObject({ resource: 'POST /air/search', purpose: expect.stringContaining('LIS → BER') });
-    const wallet = await run('wallet history', { terminal: true, columns: 80 });
+    const wallet = await run('payments list --chain', { terminal: true, columns: 80 });
     expect(wallet.stdout).toMatch(/\+10000\.00 {2}play money from the faucet/);
     expect(wallet.stdout).toMatch(/-0\.10 {2}search LIS → BER/);
     expect(wallet.stdout).not.toMatch(/ 0\.00 /);

@@ -36,6 +36,17 @@ describe('nothing is drawn, and every value has its name', () => {
     expect(lines.filter((one) => DRAWN.test(one))).toEqual([]);
   });
 
+  test.each([
+    ['intent list', ['--plain'], {}],
+    ['airports lisbon', ['--plain'], {}],
+    ['airports lisbon', [], { FARELOCK_PLAIN: '1' }],
+  ])('off a terminal, too: %s', async (line, flags, more) => {
+    const off = await runInMemory([...line.split(' '), ...flags], { environment: { ...environment, ...more } });
+    const on = await run(`${line} --plain`);
+    expect([off.exitCode, off.stdout]).toEqual([on.exitCode, on.stdout]);
+    expect(off.stdout).not.toContain('\t');
+  });
+
   test('a lock', async () => {
     await run('search LIS BER --depart +30d --return +37d');
     const { exitCode, stdout, stderr } = await run('intent create 1 --plain');

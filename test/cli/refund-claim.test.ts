@@ -90,11 +90,11 @@ describe('while the service is silent', () => {
         refund_wallet: paid.refund_wallet,
       },
     });
-    expect(shown.stderr).toContain('could not be reached');
+    expect(shown.stderr).toContain("Can't reach");
   });
 
-  test('intent verify compares what the chain says with what was agreed to', async () => {
-    const line = `intent verify ${paid.intent_id} --json`;
+  test('status --verify compares what the chain says with what was agreed to', async () => {
+    const line = `status ${paid.intent_id} --verify --json`;
     const own = await alone(`${line} --refund-wallet ${paid.refund_wallet}`);
     expect(own.exitCode, own.stdout).toBe(0);
     expect(own.json()).toMatchObject({ verified: true, source: 'chain', escrow: paid.escrow.address });

@@ -62,7 +62,7 @@ describe.sequential('a traveller', () => {
     await held('search', 'LIS BER --depart +31d --dry-run');
     await held('search', 'LIS BER --depart +30d --return +37d --limit 1 --wait');
     const first = await held('search', 'LIS BER --depart +32d --no-wait');
-    await held('search-updates', `${String(first.search_id)} --wait`);
+    await held('search updates', `${String(first.search_id)} --wait`);
     await held('search', 'LIS BER --depart +30d --flex 1 --yes');
     await held('search', 'LIS BER --depart +30d --flex 2 --dry-run');
     await held('offer', `${offerId} --dry-run`);
@@ -84,8 +84,7 @@ describe.sequential('a traveller', () => {
   test('locks, verifies, books and follows', async () => {
     await held('intent create', `${offerId} --dry-run`);
     intentId = String((await held('intent create', offerId)).intent_id);
-    await held('intent show', intentId);
-    await held('intent verify', intentId);
+    await held('status', `${intentId} --verify`);
     const passengers = join(home, 'passengers.json');
     writeFileSync(passengers, JSON.stringify([ANA]));
     await held('status', intentId);
@@ -125,7 +124,7 @@ describe.sequential('a traveller', () => {
     await held('wallet balance', '');
     await held('wallet airdrop', '--usdc 1 --dry-run');
     await held('wallet airdrop', '');
-    await held('wallet history', '--limit 5');
+    await held('payments list', '--chain --limit 5');
     await held('wallet limits show', '');
     await held('wallet limits set', '--per-day 500 --dry-run');
     await held('wallet limits set', '--per-day 500');
@@ -219,7 +218,7 @@ describe.sequential('an operator', () => {
     for (const line of [
       'serve --port 0',
       'serve --cluster-only --port 0',
-      'partner platform --port 0',
+      'sandbox platform --port 0',
       'sandbox carrier-site --port 0',
       'sandbox duffel --port 0',
     ]) {

@@ -26,8 +26,8 @@ describe('off a terminal', () => {
     const refused = await run('search PAR BER --depart +30d --json');
     expect(refused.exitCode).toBe(2);
     expect(refused.json().error).toMatchObject({
-      message: 'from PAR: that matches 2 airports.',
-      fix: expect.stringMatching(/^Give one of CDG .*; ORY .*, or add --yes or --max-payment to search them all\.$/),
+      message: '"PAR" matches 2 airports.',
+      fix: expect.stringMatching(/^Choose one of CDG .*; ORY .*, or add --yes or --max-payment to search them all\.$/),
     });
     expect(await payments()).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe('off a terminal', () => {
 
   test('the many days of a search want one airport', async () => {
     const refused = await run('search PAR BER --depart +30d --flex 1 --yes --json');
-    expect(refused.json().error).toMatchObject({ message: 'from PAR: that matches 2 airports.' });
+    expect(refused.json().error).toMatchObject({ message: '"PAR" matches 2 airports.' });
   });
 });
 

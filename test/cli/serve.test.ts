@@ -123,7 +123,7 @@ test('behind a trusted proxy a client is throttled by its own address, whatever 
   });
   expect([
     wrong.exitCode,
-    wrong.stderr.includes('FARELOCK_TRUSTED_PROXIES is not a list of addresses and ranges'),
+    wrong.stderr.includes('FARELOCK_TRUSTED_PROXIES must be a list of addresses and ranges'),
   ]).toEqual([2, true]);
 });
 
@@ -134,7 +134,7 @@ test('a taken port and an unknown scenario are usage errors', async () => {
   expect(taken.exitCode).toBe(2);
   expect(taken.stderr).toMatch(/is already in use/);
   const scenario = await runInMemory(['serve', '--port', '0', '--scenario', 'storm'], { environment });
-  expect(scenario.stderr).toMatch(/--scenario is not a scenario of the sandbox: storm[\s\S]*ticketing_fails/);
+  expect(scenario.stderr).toMatch(/--scenario must be a scenario of the sandbox \(got storm\)[\s\S]*ticketing_fails/);
 });
 
 test('told to stop, it drains and exits 0', async () => {

@@ -31,7 +31,7 @@ const COMMANDS: Partial<Record<SettingName, string>> = {
   operator_key: 'keys list',
   support_code: 'order ord_1',
   family_name: 'refund request int_1',
-  webhook_secret: 'partner platform --port 0',
+  webhook_secret: 'sandbox platform --port 0',
 };
 
 /** A command that reads the setting. */
@@ -78,14 +78,14 @@ describe('a bad value in the environment', () => {
 
 test('the name of the partner service is refused in the same words wherever it is given', async () => {
   const environment = { FARELOCK_SERVICE_NAME: 'Bad Name/../x' };
-  const lines = ['partner orders list', 'requirements list', 'partner platform --port 0', 'serve --port 0'];
+  const lines = ['partner orders list', 'requirements list', 'sandbox platform --port 0', 'serve --port 0'];
   const said = new Set<string>();
   for (const line of lines) {
     const { exitCode, message } = await refused(line, environment);
     said.add(`${exitCode} ${message}`);
   }
   expect([...said]).toEqual([
-    '2 FARELOCK_SERVICE_NAME is not a word of lower-case letters, digits and _: Bad Name/../x.',
+    '2 FARELOCK_SERVICE_NAME must be a word of lower-case letters, digits and _ (got Bad Name/../x).',
   ]);
 });
 
@@ -119,7 +119,7 @@ describe('config show', () => {
 
   test('says which value is wrong, and ends with it no more than doctor does', async () => {
     const { of } = await shown({ FARELOCK_FLIGHTS_URL: 'ftp://x', FARELOCK_BROWSERS: 'two' });
-    expect(of.get('flights_url')?.wrong).toContain('FARELOCK_FLIGHTS_URL is not an http address');
+    expect(of.get('flights_url')?.wrong).toContain('FARELOCK_FLIGHTS_URL must be an http address');
     expect(of.get('browsers')?.wrong).toContain('FARELOCK_BROWSERS');
     const doctor = await runInMemory(['doctor', '--json'], {
       environment: { FARELOCK_HOME: place.home, FARELOCK_BROWSERS: 'two' },

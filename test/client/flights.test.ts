@@ -160,12 +160,12 @@ test.each([
 
 test("the service's words are kept, without saying the fix twice", async () => {
   const { client, store } = await deployment(
-    { code: 'offer_expired', message: 'The offer has expired. Search again. Nothing was charged.' },
+    { code: 'offer_expired', message: 'The offer has expired. Search again. This call cost nothing.' },
     409,
   );
   await expect(client.intent('int_1')).rejects.toMatchObject({
     message: 'The offer has expired.',
-    fix: 'Search again. Nothing was charged.',
+    fix: 'Search again. This call cost nothing.',
   });
   await store.shut();
 });

@@ -98,7 +98,7 @@ test('services that are down are named, with why', async () => {
   env = addresses(gone.url);
   const run = await examined();
   expect(run.exitCode).toBe(8);
-  const message = `${new URL(gone.url).host} could not be reached: nothing listens there.`;
+  const message = `Can't reach ${new URL(gone.url).host}: nothing listens there.`;
   expect(run.check('flight_service')).toMatchObject({ status: 'failed', message });
   expect(run.check('partner_service')).toMatchObject({ status: 'failed', message });
 });
@@ -134,7 +134,7 @@ test.each([
   off.close();
   expect(run.check('clock')).toMatchObject({
     status: 'failed',
-    message: expect.stringMatching(/^This clock is (89|90)\d seconds behind the flight service$/),
+    message: expect.stringMatching(/^This computer's clock is 15 min slow \(by the flight service\)$/),
   });
 });
 

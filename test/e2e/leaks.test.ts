@@ -95,7 +95,7 @@ async function journey(runner: Runner, desk: Runner = runner): Promise<Journey> 
     await farelock(`status ${id} --json`);
     await farelock(`order ${id}`);
     await farelock(`intent show ${id}`);
-    await farelock(`intent verify ${id}`);
+    await farelock(`status ${id} --verify`);
   }
   await farelock(`refund request ${intentId} --reason Illness --json`);
   const wrong = { FARELOCK_FAMILY_NAME: `${TRAVELLER.family_name}s` };

@@ -222,7 +222,7 @@ test('a token of a customer whom the key’s partner does not know is as one tha
       const foreign = await stack.customer<Failure>(operation, body, { token, headers });
       expect([operation, foreign.status, foreign.body]).toEqual([operation, 401, nobody.body]);
       expect(foreign.body.detail?.reason).toBe('customer_token_invalid');
-      expect(foreign.body.message).toContain('not linked to this partner');
+      expect(foreign.body.message).toContain('is not linked to this partner');
     }
     const own = await stack.customer<Failure>(operation, body, { token, key: pix });
     expect([operation, own.status]).not.toEqual([operation, 401]);

@@ -215,10 +215,10 @@ test.each([
     0,
   ],
   [
-    'partner platform',
+    'sandbox platform',
     ['partner', 'platform', '--port', '0'],
     /Listening/,
-    /Stopping after current work[\s\S]*Stopped\. The next farelock partner platform continues with/,
+    /Stopping after current work[\s\S]*Stopped\. The next farelock sandbox platform continues with/,
     0,
   ],
   [

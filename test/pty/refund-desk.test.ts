@@ -116,7 +116,7 @@ test('a request is declined by keys, after its mail was shown', async () => {
   await desk.shows(/Refund request rejected[\s\S]*The rules say no\.[\s\S]*Reject, and send this\? +Enter yes/);
   expect((await shown(first?.request_id ?? '')).status).toBe('received');
   desk.type(KEYS.enter);
-  await desk.shows(/1-10 of 10[\s\S]*✓ .*: rejected; the passenger is told why/);
+  await desk.shows(/1-10 of 10[\s\S]*✓ .*: rejected; the passenger gets the reason/);
   expect((await shown(first?.request_id ?? '')).status).toBe('rejected');
   await leaves(desk, 'q', 0);
 });

@@ -68,6 +68,13 @@ function propertiesOf(schema: unknown): string[] {
   return [...new Set([...Object.keys(properties), ...anyOf.flatMap(propertiesOf)])];
 }
 
+/** The entry of a form that is one list; another form itself. */
+function entryOf(form: unknown): unknown {
+  const { properties = {} } = (form ?? {}) as { properties?: Record<string, { items?: unknown }> };
+  const [only, another] = Object.values(properties);
+  return another === undefined && only?.items ? only.items : form;
+}
+
 test('every command has fields to choose but those whose documents have none of their own', () => {
   const without = commands.filter((spec) => fieldsOf(spec).length === 0).map(({ name }) => name);
   expect(without.sort()).toEqual(['guided', 'mcp', 'refund desk', 'schema']);
@@ -82,7 +89,7 @@ describe('the fields that --json can choose are those of the schema', () => {
     const chosen = list
       ? propertiesOf((document as { properties: Record<string, { items: unknown }> }).properties[list]?.items)
       : propertiesOf(document);
-    const planned = ['plan', ...Object.keys(others)].flatMap((form) => propertiesOf(file.$defs?.[form] ?? {}));
+    const planned = ['plan', ...Object.keys(others)].flatMap((form) => propertiesOf(entryOf(file.$defs?.[form]) ?? {}));
     const fields = fieldsOf(spec);
     expect(chosen.filter((field) => !fields.includes(field))).toEqual([]);
     const rowsOfPlan = name === 'partner orders apply' ? ['row', 'line', 'orderId', 'from', 'to', 'kind', 'why'] : [];

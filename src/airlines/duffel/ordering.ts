@@ -140,7 +140,7 @@ async function asOpen<T>(ports: DuffelPorts, reference: string, ask: () => Promi
 /** The problem of an unknown outcome, with what the airline's support needs. */
 const outcomeOpen = (attempt: Attempt | undefined): Problem =>
   problem('provider_failed', {
-    message: 'Nobody can say yet what the airline made of the order.',
+    message: 'It is not known yet whether the airline took the order.',
     detail: {
       airline_request_id: attempt?.request_id ?? null,
       airline_code: attempt?.code ?? null,

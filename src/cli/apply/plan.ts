@@ -52,7 +52,7 @@ export function planRows(
     const refusal = order && (sent.has(row) ? null : refusalOf(order, update));
     if (!order || refusal) {
       refused.set(orderId, row);
-      const why = refusal ? refusalWords(refusal) : 'there is no such order';
+      const why = refusal ? refusalWords(refusal) : 'unknown order';
       return { ...common, to: null, kind: 'refuse', why };
     }
     const next = standingAfter(order, update);

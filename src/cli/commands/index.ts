@@ -1,4 +1,4 @@
-import { run, type ToolSpec } from '../spec/index.ts';
+import { run, type ToolSpec, was } from '../spec/index.ts';
 import { affiliateCreate, affiliateShow } from './affiliate/spec.ts';
 import { airports } from './airports/spec.ts';
 import * as attestations from './attestations/spec.ts';
@@ -21,7 +21,7 @@ import * as partner from './partner/spec.ts';
 import * as payments from './payments/spec.ts';
 import * as refund from './refund/spec.ts';
 import * as requirements from './requirements/spec.ts';
-import { sandboxCarrierSite, sandboxDuffel } from './sandbox/spec.ts';
+import * as sandbox from './sandbox/spec.ts';
 import { schema } from './schema/spec.ts';
 import { search, searchUpdates } from './search/spec.ts';
 import { serve } from './serve/spec.ts';
@@ -40,6 +40,30 @@ export const TOOL: ToolSpec = {
     'farelock search LIS BER --depart +30d',
     'farelock intent <offer-id>',
     'farelock book <intent-id> --passengers passengers.json',
+  ],
+  overview: [
+    ['Book', 'search <from> <to>', 'Search flights of a day; 0.10 USDC and up'],
+    ['Book', 'intent <#>', 'Lock a fare of the list; 0.10 USDC'],
+    ['Book', 'book <intent-id>', 'Pay the fare and book it'],
+    ['Book', 'travellers', 'Save passengers for the next booking'],
+    ['Follow', 'status <intent-id>', 'See where the money is; --verify checks the chain'],
+    ['Follow', 'order <intent-id>', 'See the ticket; 0.01 USDC'],
+    ['Follow', 'intent list', 'List your locks and bookings'],
+    ['Refund', 'refund <intent-id>', 'Ask for a refund; 0.10 USDC'],
+    ['Partners', 'partner orders', 'List, create, update and follow ramp orders'],
+    ['Partners', 'requirements', "See and complete a customer's requirements"],
+    ['Operate', 'serve', 'Run the services'],
+    ['Operate', 'refund desk', 'Decide on refund requests'],
+    ['Operate', 'stuck', 'Decide on cases that need a person'],
+    ['Set up', 'demo', 'Try everything with play money'],
+    ['Set up', 'wallet', 'The wallet that pays, and its limits'],
+    ['Set up', 'payments list', 'List what was paid'],
+    ['Set up', 'config', 'Settings and profiles'],
+    ['Set up', 'doctor', 'Check this installation'],
+    ['Options', '--json [fields]', 'Print one JSON document'],
+    ['Options', '-y, --yes', 'Answer yes to questions'],
+    ['Options', '--dry-run', 'Show what would be done, without doing it'],
+    ['Options', '-h, --help', 'Help on a command; help --all lists everything'],
   ],
   groups: {
     intent: 'Lock a fare and open its escrow',
@@ -61,18 +85,16 @@ export const TOOL: ToolSpec = {
     'config profile': 'The services that commands use',
     'wallet limits': 'Spending limits, with and without asking you',
     travellers: 'Saved travellers, encrypted in this home',
-    sandbox: 'Sandboxes of companies that Farelock buys from',
+    sandbox: 'Sandboxes of companies that Farelock works with',
   },
   sections: {
-    'Fly:': [
+    'Book, follow, refund:': [
       run(search, async () => (await import('./search/run.ts')).search),
       run(searchUpdates, async () => (await import('./search/updates.ts')).searchUpdates),
       run(airports, async () => (await import('./airports/run.ts')).airports),
       run(offer, async () => (await import('./offer/run.ts')).offer),
       run(intent.intentCreate, async () => (await import('./intent/create.ts')).intentCreate),
-      run(intent.intentShow, async () => (await import('./intent/run.ts')).intentShow),
       run(intent.intentList, async () => (await import('./intent/run.ts')).intentList),
-      run(intent.intentVerify, async () => (await import('./intent/verify.ts')).intentVerify),
       run(book, async () => (await import('./book/run.ts')).book),
       run(status, async () => (await import('./status/run.ts')).status),
       run(order, async () => (await import('./order/run.ts')).order),
@@ -88,13 +110,13 @@ export const TOOL: ToolSpec = {
       run(travellers.travellersAdd, async () => (await import('./travellers/run.ts')).travellersAdd),
       run(travellers.travellersShow, async () => (await import('./travellers/run.ts')).travellersShow),
       run(travellers.travellersRemove, async () => (await import('./travellers/run.ts')).travellersRemove),
+      run(guided, async () => (await import('./guided/run.ts')).guided),
     ],
-    'Money:': [
+    'Pay:': [
       run(wallet.walletNew, async () => (await import('./wallet/run.ts')).walletNew),
       run(wallet.walletShow, async () => (await import('./wallet/run.ts')).walletShow),
       run(wallet.walletBalance, async () => (await import('./wallet/balance.ts')).walletBalance),
       run(wallet.walletAirdrop, async () => (await import('./wallet/balance.ts')).walletAirdrop),
-      run(wallet.walletHistory, async () => (await import('./wallet/history.ts')).walletHistory),
       run(wallet.walletLimitsShow, async () => (await import('./wallet/limits.ts')).limitsShow),
       run(wallet.walletLimitsSet, async () => (await import('./wallet/limits.ts')).limitsSet),
       run(payments.paymentsList, async () => (await import('./payments/run.ts')).paymentsList),
@@ -104,7 +126,7 @@ export const TOOL: ToolSpec = {
       run(affiliateCreate, async () => (await import('./affiliate/run.ts')).affiliateCreate),
       run(affiliateShow, async () => (await import('./affiliate/run.ts')).affiliateShow),
     ],
-    'Ramp:': [
+    'Partners:': [
       run(partner.partnerOrdersList, async () => (await import('./partner/run.ts')).ordersList),
       run(partner.partnerOrdersShow, async () => (await import('./partner/run.ts')).orderShow),
       run(partner.partnerOrdersCreate, async () => (await import('./partner/offers.ts')).orderCreate),
@@ -113,7 +135,6 @@ export const TOOL: ToolSpec = {
       run(partner.partnerOrdersWatch, async () => (await import('./partner/watch.ts')).orderWatch),
       run(partner.partnerOffers, async () => (await import('./partner/offers.ts')).partnerOffers),
       run(requirements.partnerRequirementsAdd, async () => (await import('./requirements/run.ts')).requirementAdd),
-      run(partner.partnerPlatform, async () => (await import('./partner/run.ts')).partnerPlatform),
       run(requirements.requirementsList, async () => (await import('./requirements/run.ts')).requirementsList),
       run(requirements.requirementsSubmit, async () => (await import('./requirements/run.ts')).requirementsSubmit),
       run(
@@ -121,16 +142,7 @@ export const TOOL: ToolSpec = {
         async () => (await import('./requirements/run.ts')).requirementsAcceptTerms,
       ),
     ],
-    'Run and learn:': [
-      run(config.configList, async () => (await import('./config/run.ts')).configList),
-      run(config.configShow, async () => (await import('./config/run.ts')).configShow),
-      run(config.configGet, async () => (await import('./config/run.ts')).configGet),
-      run(config.configSet, async () => (await import('./config/run.ts')).configSet),
-      run(config.configUnset, async () => (await import('./config/run.ts')).configUnset),
-      run(config.configProfileList, async () => (await import('./config/profile.ts')).profileList),
-      run(config.configProfileAdd, async () => (await import('./config/profile.ts')).profileAdd),
-      run(config.configProfileUse, async () => (await import('./config/profile.ts')).profileUse),
-      run(config.configProfileRemove, async () => (await import('./config/profile.ts')).profileRemove),
+    'Operate:': [
       run(stuck.stuckList, async () => (await import('./stuck/run.ts')).stuckList),
       run(stuck.stuckShow, async () => (await import('./stuck/run.ts')).stuckShow),
       run(stuck.stuckResolve, async () => (await import('./stuck/run.ts')).stuckResolve),
@@ -147,15 +159,26 @@ export const TOOL: ToolSpec = {
       run(keys.keysPartnerRevoke, async () => (await import('./keys/run.ts')).partnerKeysRevoke),
       run(keys.keysPartnerRotate, async () => (await import('./keys/run.ts')).partnerKeysRotate),
       run(keys.keysToken, async () => (await import('./keys/run.ts')).customerTokenIssue),
-      run(guided, async () => (await import('./guided/run.ts')).guided),
-      run(demo, async () => (await import('./demo/run.ts')).demo),
       run(serve, async () => (await import('./serve/run.ts')).serve),
-      run(sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),
-      run(sandboxDuffel, async () => (await import('./sandbox/run.ts')).sandboxDuffel),
+      run(sandbox.sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),
+      run(sandbox.sandboxDuffel, async () => (await import('./sandbox/run.ts')).sandboxDuffel),
+      run(sandbox.sandboxPlatform, async () => (await import('./sandbox/run.ts')).sandboxPlatform),
       run(cluster.clusterDeploy, async () => (await import('./cluster/deploy.ts')).clusterDeploy),
       run(cluster.clusterCheck, async () => (await import('./cluster/run.ts')).clusterCheck),
       run(cluster.clusterKeys, async () => (await import('./cluster/run.ts')).clusterKeys),
       run(cluster.clusterFund, async () => (await import('./cluster/run.ts')).clusterFund),
+    ],
+    'Set up:': [
+      run(demo, async () => (await import('./demo/run.ts')).demo),
+      run(config.configList, async () => (await import('./config/run.ts')).configList),
+      run(config.configShow, async () => (await import('./config/run.ts')).configShow),
+      run(config.configGet, async () => (await import('./config/run.ts')).configGet),
+      run(config.configSet, async () => (await import('./config/run.ts')).configSet),
+      run(config.configUnset, async () => (await import('./config/run.ts')).configUnset),
+      run(config.configProfileList, async () => (await import('./config/profile.ts')).profileList),
+      run(config.configProfileAdd, async () => (await import('./config/profile.ts')).profileAdd),
+      run(config.configProfileUse, async () => (await import('./config/profile.ts')).profileUse),
+      run(config.configProfileRemove, async () => (await import('./config/profile.ts')).profileRemove),
       run(doctor, async () => (await import('./doctor/run.ts')).doctor),
       run(explain, async () => (await import('./explain/run.ts')).explain),
       run(schema, async () => (await import('./schema/run.ts')).schema),
@@ -165,4 +188,31 @@ export const TOOL: ToolSpec = {
       run(help, async () => (await import('./help/run.ts')).help),
     ],
   },
+  old: [
+    was(
+      'search-updates',
+      'search updates <search-id>',
+      run(searchUpdates, async () => (await import('./search/updates.ts')).searchUpdates),
+    ),
+    was(
+      'intent show',
+      'status <intent-id>',
+      run(intent.intentShow, async () => (await import('./intent/run.ts')).intentShow),
+    ),
+    was(
+      'intent verify',
+      'status <intent-id> --verify',
+      run(intent.intentVerify, async () => (await import('./intent/verify.ts')).intentVerify),
+    ),
+    was(
+      'wallet history',
+      'payments list --chain',
+      run(payments.walletHistory, async () => (await import('./payments/history.ts')).walletHistory),
+    ),
+    was(
+      'partner platform',
+      'sandbox platform',
+      run(sandbox.sandboxPlatform, async () => (await import('./sandbox/run.ts')).sandboxPlatform),
+    ),
+  ],
 };

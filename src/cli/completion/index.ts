@@ -1,6 +1,14 @@
 import type { Command as Commander, Option } from 'commander';
 import { harmless, type Streams } from '../../terminal/index.ts';
-import { buildTree, type CommandSpec, loadSchemaFiles, shapeOf, specNamed, type ToolSpec } from '../spec/index.ts';
+import {
+  buildTree,
+  type CommandSpec,
+  loadSchemaFiles,
+  shapeOf,
+  shownIn,
+  specNamed,
+  type ToolSpec,
+} from '../spec/index.ts';
 import { type Candidate, FILES, type Place, type Position } from './candidate.ts';
 import { valuesNamed } from './values.ts';
 
@@ -56,7 +64,7 @@ async function candidatesFor(words: readonly string[], tool: ToolSpec, place: Pl
   const at = positionOf(program, words);
   if (at.option) return prefixed(at, await valuesOfOption(at, tool, place));
   if (at.word.startsWith('-') && !at.isAfterDashes) return starting(at.word, optionsAt(at, program.options));
-  const commands = at.command.commands.filter((one) => !Reflect.get(one, '_hidden'));
+  const commands = shownIn(at.command);
   const argument = at.argument;
   const values = argument
     ? (chosen(shapeOf(argument.parseArg)?.enum) ?? (await valuesNamed(argument.name(), at, place)))
@@ -141,7 +149,7 @@ function positionOf(program: Commander, words: readonly string[]): Position {
   }
   const [, flag, value] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
   const joined = flag === undefined ? null : optionNamed(program, command, flag);
-  const arguments_ = (command.commands.length > 0 ? defaultOf(command) : command)?.registeredArguments ?? [];
+  const arguments_ = (defaultOf(command) ?? command).registeredArguments;
   const last = arguments_.at(-1);
   return {
     command,

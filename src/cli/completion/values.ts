@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { loadRecent } from '../session/index.ts';
 import { homeOf, loadTable, loadWrite, type Setting } from '../settings/index.ts';
-import { loadSchemaFiles } from '../spec/index.ts';
+import { loadSchemaFiles, shownIn } from '../spec/index.ts';
 import { type Candidate, FILES, type Place, type Position, type Source } from './candidate.ts';
 
 const words = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, words: '' }));
@@ -67,7 +67,11 @@ const settings: Source = async () => {
   const { KEPT_NAMES, SETTINGS } = await loadTable();
   return [
     { value: 'profile', words: SETTINGS.profile.says },
-    ...KEPT_NAMES.map((name) => ({ value: name, words: SETTINGS[name].says })),
+    // `wallet limits set` sets limits.
+    ...KEPT_NAMES.filter((name) => SETTINGS[name].of !== 'limits').map((name) => ({
+      value: name,
+      words: SETTINGS[name].says,
+    })),
   ];
 };
 
@@ -105,7 +109,7 @@ const commands: Source = async ({ command, path, arguments: named }) => {
     if (!child) return [];
     at = child;
   }
-  return at.commands.map((one) => ({ value: one.name(), words: one.description() }));
+  return shownIn(at).map((one) => ({ value: one.name(), words: one.description() }));
 };
 
 const files: Source = async () => [FILES];

@@ -47,4 +47,4 @@ async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promis
 }
 
 /** Words for an intent of someone else, or of another home of the same person. */
-export const NOT_FROM_HERE = 'It was not created on this machine: whoever created it has its support code';
+export const NOT_FROM_HERE = 'It was not created on this machine, and its support code is with its creator';

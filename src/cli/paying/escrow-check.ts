@@ -53,7 +53,7 @@ export async function verifyIntent(
 
 const CODE = {
   named: 'known by its address',
-  final: 'the shipped code, which nobody can replace',
+  final: 'the shipped code, which can no longer be replaced',
   accepted: 'the shipped code, replaceable by a key that you trust',
   upgradeable: 'the shipped code, replaceable',
   different: 'other code',
@@ -63,7 +63,7 @@ const CODE = {
 /** The program's code, and the keys that can replace it. */
 const codeCheck = (standing: ProgramStanding): EscrowCheck => ({
   check: 'program_code',
-  expected: 'the shipped code, and nobody who can replace it but keys that you trust',
+  expected: 'the shipped code, replaceable only by keys that you trust',
   found: standing.authority === null ? CODE[standing.kind] : `${CODE[standing.kind]}: ${standing.authority}`,
   ok: isTrusted(standing),
 });

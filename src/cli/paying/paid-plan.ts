@@ -3,7 +3,7 @@ import { type PaymentPlan, PaymentPlanned } from '../../client/payer/index.ts';
 import { type Text, textOf } from '../../kernel/problems.ts';
 import { fieldLines, harmless, momentText, type Screen } from '../../terminal/index.ts';
 import type { CommandContext } from '../spec/index.ts';
-import { money } from '../view/index.ts';
+import { DRY_RUN, money } from '../view/index.ts';
 
 /**
  * Prints the plan of a paid command for `--dry-run`: the call is sent without a payment, the challenge that comes back is
@@ -38,7 +38,7 @@ export async function planPaid(
     {
       lines: (document, screen) => [
         ...(parts.review ? [...parts.review(screen), ''] : []),
-        screen.paint.bold('Nothing done, nothing signed. It would:'),
+        screen.paint.bold(DRY_RUN),
         ...plan.flatMap((step, index) => [
           `  ${index + 1}. ${harmless(textOf(step, screen.paint.usdc))}`,
           ...(document.payment && step === sign

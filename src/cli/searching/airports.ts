@@ -32,17 +32,17 @@ export async function airportCode(
   if (area && !only) {
     const isCode = area.code === text.toUpperCase();
     throw problem('usage', {
-      message: `${flag} ${text}: that is ${isCode ? 'the code of ' : ''}a city, ${area.city}, not ${isCode ? 'of ' : ''}an airport.`,
-      fix: `Give one of ${area.airports.join(', ')}.`,
+      message: `${text} is ${isCode ? 'the code of ' : ''}a city, ${area.city}, not ${isCode ? 'of ' : ''}an airport.`,
+      fix: `Choose one of ${area.airports.join(', ')}.`,
     });
   }
-  if (!only) throw unknown(flag, text);
+  if (!only) throw unknown(text);
   const isGuess = best.some(isMistake);
-  if (!terminal.canAsk && isGuess) throw guessed(flag, text, best);
+  if (!terminal.canAsk && isGuess) throw guessed(text, best);
   const city = takesCities && area && best.length > 1 && !isGuess ? area : null;
   const isNamed = city?.code === text.toUpperCase();
   if (city && isNamed && !terminal.canAsk && (globals.yes || globals.maxPayment !== undefined)) return city.code;
-  if (!terminal.canAsk && best.length > 1) throw ambiguous(flag, text, best, isNamed);
+  if (!terminal.canAsk && best.length > 1) throw ambiguous(text, best, isNamed);
   if (best.length > 1) {
     const airports = best
       .slice(0, MOST_CHOICES)
@@ -55,35 +55,35 @@ export async function airportCode(
   if (!isGuess) terminal.note(harmless(`${text} is ${iata}: ${placeOf(only.airport)}`));
   else {
     const question = `${text}: did you mean ${iata}, ${placeOf(only.airport)}?`;
-    if (!(await terminal.ask(flag).confirm(harmless(question), true))) throw unknown(flag, text);
+    if (!(await terminal.ask(flag).confirm(harmless(question), true))) throw unknown(text);
   }
   return iata;
 }
 
 const named = (airport: NamedAirport): string => `${airport.iata} ${placeOf(airport)}`;
 
-const unknown = (flag: string, text: string, how?: ProblemOptions) =>
+const unknown = (text: string, how?: ProblemOptions) =>
   problem('usage', {
-    message: `${flag} ${text}: no airport has that name.`,
-    fix: 'Give its three-letter code, such as LIS, or look it up.',
+    message: `Unknown airport "${text}".`,
+    fix: 'Use its three-letter code, such as LIS, or look it up.',
     ...(how ?? { next: [farelock`airports`] }),
   });
 
-function ambiguous(flag: string, text: string, best: readonly FoundAirport[], isCity: boolean) {
+function ambiguous(text: string, best: readonly FoundAirport[], isCity: boolean) {
   const listed = best.slice(0, MOST_CHOICES).map(({ airport }) => named(airport));
   return problem('usage', {
-    message: `${flag} ${text}: that matches ${counted(best.length, 'airport')}.`,
-    fix: `Give one of ${listed.join('; ')}${isCity ? `, or add --yes or --max-payment to search them all` : ''}.`,
+    message: `"${text}" matches ${counted(best.length, 'airport')}.`,
+    fix: `Choose one of ${listed.join('; ')}${isCity ? `, or add --yes or --max-payment to search them all` : ''}.`,
     detail: { candidates: best.map(({ airport: { iata, name, city, country } }) => ({ iata, name, city, country })) },
     next: [farelock`airports ${text}`],
   });
 }
 
 /** A typo, where no person can be asked about it. */
-function guessed(flag: string, text: string, best: readonly FoundAirport[]) {
+function guessed(text: string, best: readonly FoundAirport[]) {
   const near = best.slice(0, MOST_GUESSES).map(({ airport }) => airport);
   const fix = `Did you mean ${near.map(named).join('; ')}?`;
-  return unknown(flag, text, { fix, detail: { given: text, meant: near.map(({ iata }) => iata) } });
+  return unknown(text, { fix, detail: { given: text, meant: near.map(({ iata }) => iata) } });
 }
 
 /** `Heathrow, London (GB)` */

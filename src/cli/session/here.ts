@@ -45,7 +45,7 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       openLocal,
       /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
       clusterDesk,
-      /** The sandbox partner platform: `partner platform`. */
+      /** The sandbox partner platform: `sandbox platform`. */
       openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) => {
         const [partnerServiceName, stepMs] = [setting('service_name'), setting('platform_step_ms')];
         return (await rooms()).openPlatform({ home, clock, partnerServiceName, stepMs, ...options });

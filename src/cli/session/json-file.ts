@@ -27,7 +27,7 @@ export async function readSource({ streams }: Surroundings, source: string): Pro
   if (bytes) return bytes;
   throw problem('file_unreadable', {
     message: `${source} is larger than ${MOST_BYTES / 1_048_576} MB.`,
-    fix: 'Give a smaller file.',
+    fix: 'Use a smaller file.',
   });
 }
 

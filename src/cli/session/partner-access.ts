@@ -112,8 +112,8 @@ async function apiKeyOf(given: PartnerAccessGiven, place: Place, partner: string
     if (place.operatorKeyFile === null) throw problem('no_api_key');
   } else if (!/^[\w.-]{1,100}$/.test(partner)) {
     throw problem('usage', {
-      message: `--partner ${partner}: that is not a partner id.`,
-      fix: 'Give its id, such as par_sandbox_bank.',
+      message: `--partner must be a partner id (got ${partner}).`,
+      fix: 'Use its id, such as par_sandbox_bank.',
     });
   }
   const path = join(home, 'keys', `partner-${partner ?? SANDBOX_PARTNER}.key`);
@@ -122,7 +122,7 @@ async function apiKeyOf(given: PartnerAccessGiven, place: Place, partner: string
   if (!existsSync(path)) {
     throw problem('no_api_key', {
       message: `There is no key for ${partner ?? SANDBOX_PARTNER} here.`,
-      fix: `Put it into ${path} (chmod 600), or give it in FARELOCK_API_KEY.`,
+      fix: `Put it into ${path} (chmod 600), or set FARELOCK_API_KEY.`,
     });
   }
   return readKeyFile(path);

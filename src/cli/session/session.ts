@@ -174,7 +174,7 @@ function openRecentCases(path: string, warn: (text: string) => void) {
       const id = file.read()?.listed?.[Number(idOrNumber) - 1];
       if (id !== undefined) return id;
       throw problem('refund_request_not_found', {
-        message: `The last refund queue had no row ${idOrNumber}.`,
+        message: `Your last list has no row ${idOrNumber}.`,
         fix: 'List it again: farelock refund queue.',
       });
     },

@@ -73,7 +73,11 @@ export async function asked<T>(ask: Promise<T>): Promise<T> {
   } catch (error) {
     const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     if (/fetch failed|ECONNREFUSED|ENOTFOUND|ETIMEDOUT/.test(said)) {
-      throw problem('network_unreachable', { message: 'The Solana cluster could not be reached.', cause: error });
+      throw problem('network_unreachable', {
+        message: "Can't reach the Solana cluster.",
+        fix: 'Check your connection or --rpc-url.',
+        cause: error,
+      });
     }
     throw problem('cluster_failed', { message: `The cluster refused: ${said}`, cause: error });
   }

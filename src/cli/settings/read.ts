@@ -88,8 +88,8 @@ export function refusal(name: SettingName, text: string, source: string): Proble
   const hint = isRepeated && choices ? didYouMean(text, choices) : '';
   const wish = isRepeated && choices ? `one of ${choices.join(', ')}` : example;
   return problem(code, {
-    message: `${source.endsWith('_FILE') ? `The file of ${source}` : source} is not ${wanted}${isRepeated ? `: ${text}` : ''}.${hint && ` ${hint}`}`,
-    fix: source.startsWith('--') ? `Give ${wish}, or leave it out.` : `Set it to ${wish}, or unset it.`,
+    message: `${source.endsWith('_FILE') ? `The file of ${source}` : source} must be ${wanted}${isRepeated ? ` (got ${text})` : ''}.${hint && ` ${hint}`}`,
+    fix: source.startsWith('--') ? `Use ${wish}, or leave it out.` : `Set it to ${wish}, or unset it.`,
     next: [farelock`config show --effective`],
   });
 }

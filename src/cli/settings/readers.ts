@@ -229,10 +229,10 @@ export const rpcAddresses = listOf('an http address', 'https://rpc.example', rpc
 /** A cluster and a keypair as `solana config` has them. */
 export const SOLANA_CONFIG = 'solana-config';
 
-const MONIKERS = ['mainnet-beta', 'devnet', 'testnet', 'localhost', SOLANA_CONFIG];
+const MONIKERS = ['mainnet', 'devnet', 'testnet', 'localhost', SOLANA_CONFIG];
 
 export const moniker = reader(
-  `mainnet-beta, devnet, testnet, localhost (or m, d, t, l) or ${SOLANA_CONFIG}`,
+  `mainnet, devnet, testnet, localhost (or m, d, t, l) or ${SOLANA_CONFIG}`,
   'devnet',
   (text) => (text === SOLANA_CONFIG || (!text.includes('/') && rpcUrl(text) !== null) ? text : undefined),
   { choices: MONIKERS },

@@ -208,9 +208,9 @@ export const SETTINGS = {
     home: { read: anyText, says: 'folder of everything that the tool keeps', example: '~/farelock' },
     profile: { flag: true, read: anyText, says: 'profile of the commands', usual: 'local' },
     project_file: { read: anyText, says: 'off: no project file is read', example: 'off' },
-    api_key: { secret: true, read: key, code: 'no_api_key', says: 'API key of the partner service' },
-    customer_token: { secret: true, read: key, code: 'no_customer_token', says: 'token of one customer' },
-    operator_key: { secret: true, read: key, code: 'no_operator_key', says: 'key of the operator API' },
+    api_key: { file: true, secret: true, read: key, code: 'no_api_key', says: 'API key of the partner service' },
+    customer_token: { file: true, secret: true, read: key, code: 'no_customer_token', says: 'token of one customer' },
+    operator_key: { file: true, secret: true, read: key, code: 'no_operator_key', says: 'key of the operator API' },
     support_code: {
       secret: true,
       read: headerText,
@@ -218,7 +218,7 @@ export const SETTINGS = {
       says: 'support code of an intent that was made elsewhere',
     },
     family_name: { secret: true, read: personName, says: 'family name of the lead passenger of such an intent' },
-    webhook_secret: { secret: true, read: webhookSecret, says: 'secret that signs the calls to `partner platform`' },
+    webhook_secret: { secret: true, read: webhookSecret, says: 'secret that signs the calls to `sandbox platform`' },
     plain: { flag: true, read: anyText, says: '1: labelled lines for a screen reader', example: '1' },
     pager: {
       read: anyText,

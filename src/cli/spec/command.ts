@@ -11,6 +11,8 @@ export interface CommandSpec {
   readonly summary: string;
   /** The default of its group: `stuck` is `stuck list`. */
   readonly isDefault?: true;
+  /** The command line that took the place of this one, which still works and is shown nowhere. */
+  readonly now?: string;
   readonly arguments?: readonly ParameterSpec[];
   readonly options?: readonly ParameterSpec[];
   readonly effect: Effect;
@@ -44,18 +46,25 @@ export interface ParameterSpec {
 /** The tool as a whole. */
 export interface ToolSpec {
   readonly summary: string;
-  /** The first screen's. */
+  /** Of the whole help. */
   readonly examples: readonly string[];
+  /** The lines of the first help: a word for what a person comes for, a command or option, and its words. */
+  readonly overview: readonly (readonly [purpose: string, usage: string, words: string])[];
   /** Names that commands begin with, and what the help says of each. */
   readonly groups: Readonly<Record<string, string>>;
   /** The commands by the headings of the help, in its order. */
   readonly sections: Readonly<Record<string, readonly ToolCommand[]>>;
+  /** Earlier names of commands, and lines that another command has now. */
+  readonly old: readonly ToolCommand[];
 }
 
 export const commandsOf = (tool: ToolSpec): ToolCommand[] => Object.values(tool.sections).flat();
 
+/** Old names included. */
+export const everyCommandOf = (tool: ToolSpec): ToolCommand[] => [...commandsOf(tool), ...tool.old];
+
 export const specNamed = (tool: ToolSpec, name: string): CommandSpec | undefined =>
-  commandsOf(tool).find((one) => one.name === name);
+  everyCommandOf(tool).find((one) => one.name === name);
 
 export interface ToolCommand extends CommandSpec {
   readonly load: () => Promise<(context: CommandContext, options: never) => Promise<ExitCode>>;
@@ -182,3 +191,6 @@ export type Run<S> = (context: CommandContext, options: OptionsOf<S>) => Promise
 
 /** A command of the tool: its spec, and the function that is loaded when it runs. */
 export const run = <S extends CommandSpec>(spec: S, load: () => Promise<Run<S>>): ToolCommand => ({ ...spec, load });
+
+/** A command under its old name. */
+export const was = (name: string, now: string, command: ToolCommand): ToolCommand => ({ ...command, name, now });

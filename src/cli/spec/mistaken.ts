@@ -21,7 +21,7 @@ export function mistakenCommand(program: Commander, argv: readonly string[]): Mi
     if (given.startsWith('-')) return null;
     const child = group.commands.find((one) => one.name() === given);
     if (!child) {
-      const names = group.commands.map((one) => one.name());
+      const names = shownIn(group).map((one) => one.name());
       const [meant] = /^[a-z][a-z-]+$/.test(given) ? nearest(given, names, 1) : [];
       return meant === undefined ? null : { at, given, meant };
     }
@@ -30,6 +30,9 @@ export function mistakenCommand(program: Commander, argv: readonly string[]): Mi
   }
   return null;
 }
+
+/** The commands of a group without their old names. */
+export const shownIn = (group: Commander): Commander[] => group.commands.filter((one) => !Reflect.get(one, '_hidden'));
 
 /** The command that a command line names, as far as it names one: `partner orders show`. */
 function namedCommand(program: Commander, argv: readonly string[]): string[] {
@@ -143,5 +146,10 @@ function unknownIn(program: Commander, command: readonly string[], argv: readonl
     program,
   );
   const after = argv[argv.lastIndexOf(command.at(-1) ?? '') + 1];
-  return group?.commands.length && after !== undefined && !after.startsWith('-') ? after : null;
+  return group?.commands.length &&
+    group.registeredArguments.length === 0 &&
+    after !== undefined &&
+    !after.startsWith('-')
+    ? after
+    : null;
 }

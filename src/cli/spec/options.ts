@@ -1,15 +1,15 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
 import { parseUsdc, unitsOf } from '../../kernel/money.ts';
-import { didYouMean } from '../../kernel/nearest.ts';
+import { didYouMean, didYouMeanOneOf } from '../../kernel/nearest.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { option } from './command.ts';
 
 /** Seconds from `90`, `90s`, `5m` or `1h`, as milliseconds. */
-export function parseDuration(text: string): number {
+export function parseDuration(text: string, flag: string): number {
   const match = /^(\d{1,6})(ms|s|m|h)?$/.exec(text.trim());
   const unit = { ms: 1, s: 1000, m: 60_000, h: HOUR_MS }[match?.[2] ?? 's'];
   if (!match || unit === undefined || Number(match[1]) === 0) {
-    throw problem('usage', { message: `"${text}" is not a time span.`, fix: 'Write it as 90s, 5m or 1h.' });
+    throw wrong(flag, text, 'a time span such as 90s, 5m or 1h');
   }
   return Number(match[1]) * unit;
 }
@@ -31,8 +31,9 @@ const shaped = <T>(shape: ValueShape, parse: (value: string, flag: string) => T)
 export const shapeOf = (parse: unknown): ValueShape | undefined =>
   typeof parse === 'function' && 'shape' in parse ? (parse.shape as ValueShape) : undefined;
 
-const wrong = (flag: string, value: string, want: string) =>
-  problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
+/** The one wording of a wrong value: `--adults must be 1 to 9 (got 12).` */
+export const wrong = (flag: string, value: string, want: string) =>
+  problem('usage', { message: `${flag} must be ${want} (got ${value}).`, fix: '' });
 
 const matching = (pattern: string, want: string) =>
   shaped({ type: 'string', pattern }, (value, flag): string => {
@@ -47,17 +48,17 @@ const among = <T extends string>(choices: readonly T[], written: (value: string)
     const started = choices.filter((choice) => choice.startsWith(wanted));
     const found = choices.find((choice) => choice === wanted) ?? (started.length === 1 ? started[0] : undefined);
     if (found) return found;
-    const hint = didYouMean(wanted, choices);
+    const hint = didYouMean(wanted, choices) || didYouMeanOneOf(choices.filter((choice) => wanted.startsWith(choice)));
     throw problem('usage', {
-      message: `${flag} ${value}: that is not one of the choices.${hint && ` ${hint}`}`,
-      fix: `Give ${flag} one of ${choices.join(', ')}.`,
+      message: `Unknown ${flag.replace(/^--/, '').replaceAll('-', ' ')} "${value}". ${hint}`.trimEnd(),
+      fix: `Choose one of ${choices.join(', ')}.`,
     });
   });
 
 export const integerOption = (least: number, most: number) =>
   shaped({ type: 'integer', minimum: least, maximum: most }, (value, flag) => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= least && number <= most)) throw wrong(flag, value, `a whole number from ${least} to ${most}`);
+    if (!(number >= least && number <= most)) throw wrong(flag, value, `${least} to ${most}`);
     return number;
   });
 
@@ -76,7 +77,7 @@ export const usdcOption = shaped(
 const solAmount = matching('^[0-9]{1,9}([.][0-9]{1,9})?$', 'an amount of SOL such as 1.5');
 export const solOption = shaped(solAmount.shape, (value, flag) => unitsOf(solAmount(value, undefined, flag), 9));
 
-export const addressOption = matching('^[1-9A-HJ-NP-Za-km-z]{32,44}$', 'an address of a Solana wallet');
+export const addressOption = matching('^[1-9A-HJ-NP-Za-km-z]{32,44}$', 'the address of a Solana wallet');
 
 export const clockTimeOption = shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value, flag): string => {
   const match = /^(\d{1,2}):(\d\d)$/.exec(value);
@@ -100,8 +101,8 @@ export const namedOption = <const T extends string>(names: readonly T[]) => amon
 export const decimalOption = matching('^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$', 'an amount such as 12.50');
 
 /** A time span that may be nothing at all. */
-export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, (value): number =>
-  /^0[smh]?$/.test(value) ? 0 : parseDuration(value),
+export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, (value, flag): number =>
+  /^0[smh]?$/.test(value) ? 0 : parseDuration(value, flag),
 );
 
 export const isRepeated = (parse: unknown): boolean => typeof parse === 'function' && 'isRepeated' in parse;

@@ -22,6 +22,10 @@ export const schemaNames = (): string[] =>
     .map((file) => file.slice(0, -ENDING.length))
     .sort();
 
+/** The name of a command's schema: of an old name, that of the command that took its place. */
+export const schemaNameOf = ({ name, now = name }: Pick<CommandSpec, 'name' | 'now'>): string =>
+  (now.split(/ [<-]/)[0] ?? name).replaceAll(' ', '-');
+
 /** A published schema, by a name of `schemaNames`. */
 export const readSchema = (name: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(folder(), `${name}${ENDING}`), 'utf8')) as Record<string, unknown>;
@@ -30,12 +34,19 @@ export const readSchema = (name: string): Record<string, unknown> =>
  * The fields that `--json` can choose: of a command's document or of the entries of its list, of its other forms, and of
  * the rows of its plan. None: they are not fixed.
  */
-export function fieldsOf({ name, list }: Pick<CommandSpec, 'name' | 'list'>): string[] {
-  const schema = readSchema(name.replaceAll(' ', '-'));
+export function fieldsOf(spec: Pick<CommandSpec, 'name' | 'now' | 'list'>): string[] {
+  const { list } = spec;
+  const schema = readSchema(schemaNameOf(spec));
   const { document = schema, plan, ...others } = isRecord(schema.$defs) ? schema.$defs : {};
   const chosen = list === undefined ? document : entryOf(document, list);
   if (isRecord(chosen) && isRecord(chosen.additionalProperties)) return [];
-  return [...new Set([chosen, ...Object.values(others), entryOf(plan, 'plan')].flatMap(namesOf))];
+  return [...new Set([chosen, ...Object.values(others).map(onlyEntryOf), entryOf(plan, 'plan')].flatMap(namesOf))];
+}
+
+/** The entry of a document that is one list; another document itself. */
+function onlyEntryOf(schema: unknown): unknown {
+  const [[name, more] = []] = [Object.keys(isRecord(schema) && isRecord(schema.properties) ? schema.properties : {})];
+  return (name !== undefined && more === undefined && entryOf(schema, name)) || schema;
 }
 
 /** The schema of an entry of a list, by the list's name. */

@@ -3,7 +3,7 @@ import type { ExitCode, GlobalOptions } from '../settings/index.ts';
 import {
   type CommandContext,
   type CommandSpec,
-  commandsOf,
+  everyCommandOf,
   option,
   type ParameterSpec,
   type ToolCommand,
@@ -57,7 +57,7 @@ export function buildTree(
   version: string,
   output: ProgramOutput,
   start: Start,
-  { first, isOverview }: Needed = ALL,
+  { first, isWhole }: Needed = ALL,
 ): Commander {
   const program = new Commander('farelock')
     .description(tool.summary)
@@ -76,42 +76,50 @@ export function buildTree(
     .helpCommand(false)
     .optionsGroup('Global options:');
   for (const one of GLOBAL_OPTIONS) program.addOption(optionOf(one));
+  const isNeeded = (spec: ToolCommand) => first === null || firstWord(spec) === first;
   for (const [heading, commands] of Object.entries(tool.sections)) {
     program.commandsGroup(heading);
-    for (const spec of commands) {
-      if (first === null || firstWord(spec) === first)
-        addCommand(program, tool, isOverview ? inOverview(spec) : spec, start);
-    }
+    for (const spec of commands) if (isNeeded(spec)) addCommand(program, tool, spec, start);
   }
-  return program.addHelpText('after', examples(tool.examples));
+  for (const spec of tool.old) if (isNeeded(spec)) addCommand(program, tool, spec, start);
+  if (isWhole) return program.addHelpText('after', examples(tool.examples));
+  program.helpInformation = () => overviewText(tool);
+  return program;
+}
+
+/** The help on one screen; `help --all` has the rest. */
+function overviewText({ summary, overview }: ToolSpec): string {
+  const width = Math.max(...overview.map(([, usage]) => usage.length));
+  const lines = overview.map(([purpose, usage, words], index) => {
+    const isNew = purpose !== overview[index - 1]?.[0];
+    return `${(isNew ? purpose : '').padEnd(10)}${usage.padEnd(width)}  ${words}`.trimEnd();
+  });
+  return ['Usage: farelock <command> [options]', '', summary, '', ...lines, ''].join('\n');
 }
 
 const firstWord = ({ name }: CommandSpec): string => name.split(' ')[0] ?? '';
 
-/** The part of the tree that is needed: the commands that begin with a word, or what the help of all says of each. */
+/** The part of the tree that is needed: the commands that begin with a word, or all; `isWhole`: for the help of all. */
 interface Needed {
   readonly first: string | null;
-  readonly isOverview: boolean;
+  readonly isWhole?: boolean;
 }
 
-const ALL: Needed = { first: null, isOverview: false };
+const ALL: Needed = { first: null };
 
 /** Setting up all 90 commands, with all options, takes 5 ms. */
 export function neededFor(tool: ToolSpec, [word = '--help', ...more]: readonly string[]): Needed {
-  const isAlone = more.length === 0;
-  if (isAlone && (word === '--help' || word === '-h')) return { first: null, isOverview: true };
-  // Prints nothing of any command.
-  if (isAlone && (word === '--version' || word === '-V')) return { first: word, isOverview: false };
-  return commandsOf(tool).some((spec) => firstWord(spec) === word) ? { first: word, isOverview: false } : ALL;
+  // The first help and the version are of no command.
+  const isOfNone = more.length === 0 && ['--help', '-h', '--version', '-V'].includes(word);
+  return isOfNone || everyCommandOf(tool).some((spec) => firstWord(spec) === word) ? { first: word } : ALL;
 }
-
-/** The help of all commands only says that there are options. */
-const inOverview = (spec: ToolCommand): ToolCommand => ({ ...spec, options: spec.options?.slice(0, 1) ?? [] });
 
 function addCommand(program: Commander, tool: ToolSpec, spec: ToolCommand, start: Start): void {
   const path = spec.name.split(' ');
   const own = path.pop() ?? '';
-  const command = groupAt(program, tool, path).command(own, { isDefault: spec.isDefault === true });
+  const group = groupAt(program, tool, path);
+  const command = group.command(own, { isDefault: spec.isDefault === true, hidden: spec.now !== undefined });
+  if (group.registeredArguments.length > 0) group.hook('preSubcommand', passOptions);
   command.description(spec.summary).addHelpText('after', examples(spec.examples));
   for (const one of spec.arguments ?? []) command.addArgument(argumentOf(one));
   for (const one of spec.options ?? []) command.addOption(optionOf(one));
@@ -127,6 +135,18 @@ function addCommand(program: Commander, tool: ToolSpec, spec: ToolCommand, start
       run: async (context) => (await spec.load())(context, options as never),
     });
   });
+}
+
+/** Options before a subcommand belong to it: commander reads `--wait` of `search updates` as one of `search`. */
+function passOptions(parent: Commander, child: Commander): void {
+  for (const one of parent.options) {
+    const name = one.attributeName();
+    one.makeOptionMandatory(false);
+    if (parent.getOptionValueSource(name) !== 'cli') continue;
+    if (child.options.some((own) => own.attributeName() === name))
+      child.setOptionValue(name, parent.getOptionValue(name));
+    else child.error(`error: unknown option '${one.long}'`, { code: 'commander.unknownOption' });
+  }
 }
 
 /** The group of a path, made when the first of its commands comes. */

@@ -85,6 +85,8 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       () => world.prompts(signal, settings.plain === true),
       world.pager,
     );
+    const { now } = invocation.spec;
+    if (now !== undefined) terminal.aside([`farelock ${invocation.name} is now farelock ${now}.`]);
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
     const { openSession } = await loadSession();
     const opened = await openSession({

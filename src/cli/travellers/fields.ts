@@ -38,7 +38,7 @@ export function typedField(field: PassengerField, text: string, nowMs: number): 
     case 'nationality': {
       const value = countryNamed(text);
       if (value !== null) return { kind: 'value', value };
-      return { kind: 'wrong', message: 'No country has that name. Give its name or code, such as Portugal or PT.' };
+      return { kind: 'wrong', message: 'No country has that name. Use its name or code, such as Portugal or PT.' };
     }
     case 'passport_number':
       return { kind: 'value', value: text.normalize('NFKC').replace(SEPARATORS, '').toUpperCase() };

@@ -13,6 +13,7 @@ import {
 } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
+import { counted } from '../../terminal/index.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { type IntentNotes, notesOf, sourceName } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
@@ -68,11 +69,16 @@ export async function readPassengers(
   if (bookable) return bookable;
   // Two of them are one person: they are not offered again.
   if (source === undefined) await (await openTyped(context, from.intent)).keep([]);
+  const name = source === undefined ? 'The list of passengers' : sourceName(source);
+  const areMissing = issues.every(({ message }) => message === 'is missing.');
   throw problem('passengers_invalid', {
-    message:
-      source === undefined
-        ? 'The passengers cannot be booked.'
-        : `The passengers in ${sourceName(source)} cannot be booked.`,
+    message: areMissing
+      ? `${name} is missing ${counted(issues.length, 'field')} that this fare needs.`
+      : `${name} has ${counted(issues.length, 'mistake')}.`,
+    ...(areMissing && {
+      fix: `Add ${issues.length === 1 ? 'it' : 'them'} and run the command again.`,
+      charged: 'nothing',
+    }),
     detail: { issues: issues.map(({ path, message }) => ({ path, message })) },
   });
 }
@@ -141,11 +147,11 @@ async function readText({ streams }: CommandContext, source: string, option: str
     bytes = readBounded(source, { mostBytes: MOST_BYTES });
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const fix = `Give ${option} a JSON file with an array of passengers, or - for standard input.`;
+    const fix = `${option} takes a JSON file with an array of passengers, or - for standard input.`;
     throw unreadable(missing ? `There is no file ${source}.` : `${source} cannot be read.`, fix, cause);
   }
   if (bytes) return bytes.toString('utf8');
-  const fix = `Give ${option} a JSON file of at most ${MOST_BYTES / 1_048_576} MB.`;
+  const fix = `${option} takes a JSON file of at most ${MOST_BYTES / 1_048_576} MB.`;
   throw unreadable(`${source} is too large for a list of passengers.`, fix);
 }
 
@@ -167,7 +173,7 @@ function passengerList(text: string, source: string): unknown[] {
 
 const unreadable = (
   message: string,
-  fix = 'Give an array of passengers, or { "passengers": [ … ] }.',
+  fix = 'Use an array of passengers, or { "passengers": [ … ] }.',
   cause?: unknown,
 ) => problem('file_unreadable', { message, fix, cause });
 
@@ -190,7 +196,7 @@ export async function travellerFromFile(context: CommandContext, source: string)
   if (issues.length > 0) {
     throw problem('passengers_invalid', {
       message: `The traveller in ${sourceName(source)} cannot be saved.`,
-      fix: 'Correct the fields above. Nothing was saved.',
+      fix: 'Change the fields above. Nothing was saved.',
       detail: { issues: issues.map(({ path, message }) => ({ path: path.replace(/^passengers\.0\.?/, ''), message })) },
     });
   }
@@ -238,7 +244,7 @@ export function travellerName(given: string): string {
   if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._'’-]{0,39}$/u.test(name)) return name;
   throw problem('usage', {
     message: 'That name cannot be used for a traveller.',
-    fix: 'Give up to 40 letters and digits, such as ana.',
+    fix: 'Use up to 40 letters and digits, such as ana.',
   });
 }
 

@@ -72,6 +72,8 @@ export function money(decimal: string): string {
 export const stepLines = (steps: readonly string[], width: number): string[] =>
   steps.flatMap((step, index) => wrapBehind(`  ${index + 1}. `, step, width));
 
+export const DRY_RUN = 'Dry run. This command would:';
+
 /** The view of --dry-run: the steps that the real run would take, with nothing done. */
 export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Record<string, unknown> = {}): 0 {
   terminal.result(
@@ -79,7 +81,7 @@ export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Rec
     {
       lines: (_, { paint, width }) => {
         const plan = steps.map((step) => harmless(textOf(step, paint.usdc)));
-        return [paint.bold('Nothing was done. It would:'), ...stepLines(plan, width)];
+        return [paint.bold(DRY_RUN), ...stepLines(plan, width)];
       },
     },
   );

@@ -33,14 +33,16 @@ export function problemLines(
   const said = error.said(paint.usdc);
   const [only] = error.code === 'invalid_request' && issues.length === 1 ? issues : [];
   const isSaid = typeof only === 'string';
-  const [first = '', ...more] = wrap(harmless(isSaid ? sentence(only) : said.message), width - 2);
+  // An issue's second sentence is what to do.
+  const [, fault, remedy] = /^(.*?[.?!]) (\p{Lu}.*)$/su.exec(isSaid ? only : '') ?? [];
+  const [first = '', ...more] = wrap(harmless(isSaid ? sentence(fault ?? only) : said.message), width - 2);
   const why = (isSaid ? [] : issues).flatMap((issue) =>
     typeof issue === 'string'
       ? wrap(harmless(issue), width - 4).map((line, index) => paint.dim(`${index === 0 ? '  ' : '    '}${line}`))
       : [`    ${paint.good('→')} ${harmless(issue.corrected)}`],
   );
   const facts = issues.length === 0 ? factsOf(error, said.message, paint.usdc) : [];
-  const fix = wrap(harmless(said.fix), width - 2);
+  const fix = wrap(harmless(remedy ?? said.fix), width - 2);
   const steps = error.next.length > 0 ? error.next : suggested.slice(0, 1);
   const next = steps.map((step) => `  $ ${harmless(lineOf(step))}`);
   return [

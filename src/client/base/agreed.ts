@@ -68,7 +68,7 @@ export function checkTerms(intent: Intent, agreement: Agreement): void {
 export const notAgreed = (intent: Intent, wrong: readonly string[]): Problem =>
   problem('terms_not_agreed', {
     message: `The escrow of ${intent.intent_id} is not what was agreed to here. ${wrong.join('. ')}.`,
-    next: [farelock`intent verify ${intent.intent_id}`],
+    next: [farelock`status ${intent.intent_id} --verify`],
     detail: { intent_id: intent.intent_id, refund_wallet: intent.refund_wallet, reasons: [...wrong] },
   });
 

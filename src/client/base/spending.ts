@@ -197,16 +197,16 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
     }
     case 'nobody': {
       if (kind === 'booking') {
-        return above(null, () => ', and nobody could be asked.', 'Approve it with --yes.', undefined);
+        return above(null, () => ', and questions cannot be asked here.', 'Approve it with --yes.', undefined);
       }
       const cap = freeCall(limits);
       const but = (usdc: Usdc) => `, more than the ${usdc(cap)} that is paid without asking.`;
-      return above(cap, but, `Give --yes, or --max-payment ${formatUsdc(amount)}.`);
+      return above(cap, but, `Approve it with --yes or --max-payment ${formatUsdc(amount)}.`);
     }
     case 'real_money':
       return problem('input_required', {
         message: (usdc) => `This pays ${usdc(amount)} of real money.`,
-        fix: `With --yes, also give --max-payment ${formatUsdc(amount)}.`,
+        fix: `With --yes, add --max-payment ${formatUsdc(amount)}.`,
       });
     case 'not_agreed': {
       if (kind === 'booking') return problem('payment_declined', { detail: { amount: formatUsdc(amount) } });

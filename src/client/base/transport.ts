@@ -52,7 +52,7 @@ export async function ask(call: Call, patience: Patience): Promise<HttpAnswer> {
         detail: { status: error.status },
       });
     }
-    throw problem('network_unreachable', { message: `${host} could not be reached.`, cause: error });
+    throw problem('network_unreachable', { message: `Can't reach ${host}.`, cause: error });
   }
 }
 

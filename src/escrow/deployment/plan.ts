@@ -112,7 +112,7 @@ export function mayChange(
     throw problem('program_not_upgradeable', {
       message:
         found.upgradeAuthority === null
-          ? `Nobody can change the program at ${program}.`
+          ? `The program at ${program} can no longer be changed.`
           : `Only ${found.upgradeAuthority} can change the program at ${program}.`,
     });
   }

@@ -97,7 +97,7 @@ function byCode(store: FlightsPorts['store'], text: string) {
 
 const tooMany = () =>
   problem('too_many_attempts', {
-    message: 'Too many affiliate codes were asked for in the last hour.',
+    message: 'Too many affiliate codes were requested in the last hour.',
     retryAfter: HOUR_MS / 1000,
   });
 

@@ -197,7 +197,7 @@ const MOST_REFERENCES = 50;
 /** Takes in an airline's message, which only names orders to ask about: repeats and disorder change nothing. */
 export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Promise<{ readonly received: true }> {
   const { provider, store, log } = ports;
-  if (!provider?.receive) throw problem('not_found');
+  if (!provider?.receive) throw problem('not_found', { message: 'Nothing is served at this address.' });
   const body = await readBytes(request, MOST_BYTES);
   const named = await provider.receive({ body, headers: request.headers });
   const references = [...new Set(named)].slice(0, MOST_REFERENCES);

@@ -22,7 +22,7 @@ export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Pr
   if (evidence.length === 0 && intent?.state !== 'stuck') {
     throw problem('stuck_not_found', {
       message: 'No visit to a web site is on record for that id.',
-      fix: 'Give the id of an intent, a refund request or an offer, or a route such as VIE-LIS. Records are kept for 30 days.',
+      fix: 'Use the id of an intent, a refund request or an offer, or a route such as VIE-LIS. Records are kept for 30 days.',
     });
   }
   const detail = { shown: evidence.length };

@@ -30,7 +30,7 @@ const hasExpired = ({ offer }: LiveOffer, nowMs: number): boolean => Date.parse(
 function checkPayable({ isUnpayable }: LiveOffer): void {
   if (isUnpayable) {
     throw problem('lowcost_booking_unavailable', {
-      message: 'That carrier cannot be paid by this service: its offers can be looked at alone.',
+      message: 'This service cannot pay that carrier; its offers are for information only.',
     });
   }
 }

@@ -179,9 +179,10 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   for (const path of ['depart_date', 'return_date'] as const) {
     const date = request[path];
     if (date === undefined) continue;
-    if (!isRealDate(date)) issues.push({ path, message: 'is not a real date.' });
-    else if (date < earliest) issues.push({ path, message: 'is in the past.' });
-    else if (date > latest) issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead.` });
+    if (!isRealDate(date)) issues.push({ path, message: 'is not a real date. Write it as 2026-12-20.' });
+    else if (date < earliest) issues.push({ path, message: 'is in the past. Choose today or later.' });
+    else if (date > latest)
+      issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead. Choose an earlier one.` });
   }
   if (request.return_date !== undefined && request.return_date < request.depart_date) {
     issues.push({ path: 'return_date', message: 'is before depart_date.' });

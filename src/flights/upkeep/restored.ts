@@ -34,7 +34,7 @@ export async function findRestored(ports: FlightsPorts) {
     event: DATABASE_BEHIND,
     restored: 'database_caught_up',
     text: isBehind
-      ? 'The database does not know of money that moved on the chain: it was put back to an earlier state. See farelock stuck.'
+      ? 'Money moved on the chain that the database does not know: it was restored to an earlier state. See farelock stuck.'
       : null,
     fields: { intents: ended.length, refunds: paid.length },
   });

@@ -94,7 +94,9 @@ export async function checkPassengerField(
       if ([...value].length > 40) return 'has more than 40 letters.';
       return NAME.test(value.normalize('NFC'))
         ? null
-        : 'must be 1 to 40 letters of Latin script, with spaces, hyphens or apostrophes between them.';
+        : / {2}/.test(value)
+          ? 'has two spaces in a row.'
+          : 'needs the Latin spelling on the passport, up to 40 letters.';
     case 'born_on':
       return checkBirthDate(value, rules);
     case 'title':
@@ -106,9 +108,7 @@ export async function checkPassengerField(
         ? null
         : 'is not an e-mail address.';
     case 'phone_number':
-      return (await isPhoneNumber(value))
-        ? null
-        : 'is not a valid number in international form, such as +351912345678.';
+      return (await isPhoneNumber(value)) ? null : 'needs its country code, such as +351 912 345 678.';
     case 'nationality':
       return isCountry(value) ? null : 'must be an ISO 3166-1 country code, such as PT or PRT.';
     case 'passport_number':

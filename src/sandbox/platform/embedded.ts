@@ -12,7 +12,7 @@ import { moveDue } from './mover.ts';
 
 const SLOW_MS = 3_000;
 
-/** The platform of `farelock partner platform` within a demo, its books under the home and closed after each call. */
+/** The platform of `farelock sandbox platform` within a demo, its books under the home and closed after each call. */
 async function withBooks<T>(ports: PartnerPorts, work: (books: Books) => Promise<T>): Promise<T> {
   const books = openBooks(join(ports.home, 'sandbox-platform.db'));
   try {

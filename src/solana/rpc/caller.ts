@@ -72,7 +72,8 @@ export function createCaller(members: readonly Member[], clock: Clock): RpcCalle
         if (!(error instanceof NoAnswer)) throw error;
         const isFinal = error.final && members.length === 1;
         const late = clock.now() - startedMs >= PATIENCE_MS;
-        if (isFinal || late || attempt >= TRIES) throw silent(method, error.why, error.pauseMs);
+        if (isFinal || late || attempt >= TRIES)
+          throw error.away === null ? silent(method, error.why, error.pauseMs) : unreachable(error.away, error);
         await clock.sleep(pauseMs(error.pauseMs, attempt));
       }
     }
@@ -132,6 +133,9 @@ async function inTime<T>(
 /** The requested pause, else a longer one with each attempt. */
 export const pauseMs = (askedMs: number | null, attempt: number): number =>
   askedMs === null ? retryDelayMs(PAUSES, attempt) : Math.min(askedMs, LONGEST_ASKED_PAUSE_MS);
+
+const unreachable = (host: string, cause: unknown): Problem =>
+  problem('cluster_failed', { message: `Can't reach ${host}.`, fix: 'Check your connection or --rpc-url.', cause });
 
 export const silent = (method: string, why: string, askedMs: number | null = null): Problem =>
   problem('cluster_failed', {

@@ -98,7 +98,7 @@ function addressesOf(named: readonly string[]): string[] {
     if (url) return url;
     throw problem('cluster_failed', {
       message: `"${shownUrl(one)}" is neither an http address nor a known cluster.`,
-      fix: 'Give the address of a Solana RPC node, or mainnet, devnet, testnet or localhost.',
+      fix: 'Use the address of a Solana RPC node, or mainnet, devnet, testnet or localhost.',
     });
   });
   return [...new Set(urls)];

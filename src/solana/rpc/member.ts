@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
+import { networkFailure } from '../../kernel/network.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import { type DelayPolicy, retryDelayMs } from '../../store/index.ts';
 import { epochAnswer } from './answers.ts';
@@ -107,15 +108,16 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** `final`: the address would repeat it. `behind`: the node lags, as is usual for a moment. */
+/** `final`: the address would repeat it. `behind`: the node lags, as is usual for a moment. `away`: no connection to this host. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly pauseMs: number | null = null;
   readonly final: boolean = false;
   readonly behind: boolean = false;
+  readonly away: string | null = null;
   constructor(
     readonly why: string,
-    more: Partial<Pick<NoAnswer, 'pauseMs' | 'final' | 'behind'>> = {},
+    more: Partial<Pick<NoAnswer, 'pauseMs' | 'final' | 'behind' | 'away'>> = {},
   ) {
     super(why);
     Object.assign(this, more);
@@ -216,9 +218,11 @@ interface MemberOptions {
   readonly closing: AbortSignal;
 }
 
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : shownUrl(url));
+
 export function createMember(options: MemberOptions): Member {
   const { url, clock, standing, genesis, log } = options;
-  const host = URL.canParse(url) ? new URL(url).host : shownUrl(url);
+  const host = hostOf(url);
   let calls = 0;
   let failures = 0;
   let asideUntilMs = 0;
@@ -237,7 +241,7 @@ export function createMember(options: MemberOptions): Member {
     const result = resultIn(await post(options, body, signals), id);
     const slot = answerSlot.safeParse(result);
     if (slot.success && slot.data < floor(slot.data)) {
-      const why = `it answered of slot ${slot.data}, after ${floor(slot.data)} was told of`;
+      const why = `it answered for slot ${slot.data}, behind the known slot ${floor(slot.data)}`;
       throw new NoAnswer(why, { behind: true });
     }
     const checked = schema.safeParse(result);
@@ -300,6 +304,7 @@ async function post(
   body: string,
   signals: readonly AbortSignal[],
 ): Promise<{ readonly status: number; readonly text: string }> {
+  const silence = silenceOf(hostOf(url));
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -337,10 +342,14 @@ function resultIn({ status, text }: { readonly status: number; readonly text: st
 }
 
 /** fetch throws for the network alone, with the cause's name (ECONNREFUSED). */
-function silence(error: unknown): never {
+const silenceOf = (host: string) => (error: unknown) => {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  throw new NoAnswer(cause instanceof Error ? cause.message || cause.name : 'no connection');
-}
+  const isUnsent = networkFailure(error).kind === 'unsent';
+  throw new NoAnswer(
+    cause instanceof Error ? cause.message || cause.name : 'no connection',
+    isUnsent ? { away: host } : {},
+  );
+};
 
 /** Seconds or a date. */
 function retryAfterMs(header: string | null, clock: Clock): number | null {

@@ -12,10 +12,9 @@ export function commandRows(stage) {
   });
   return [
     { name: 'status', run: ({ env, known }) => stage.farelock(env, 'status', known, '--json') },
-    { name: 'intent show', run: ({ env, booked }) => stage.farelock(env, 'intent', 'show', booked, '--json') },
     plain('intent list', 'intent', 'list'),
     plain('payments list', 'payments', 'list', '--limit', '3'),
-    plain('wallet history', 'wallet', 'history', '--limit', '3'),
+    plain('payments list --chain', 'payments', 'list', '--chain', '--limit', '3'),
     plain('refund queue', 'refund', 'queue'),
     plain('stuck list', 'stuck', 'list'),
     plain('partner orders list', 'partner', 'orders', 'list'),

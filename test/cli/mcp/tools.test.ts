@@ -284,13 +284,13 @@ test('the rest of a paid search is free: however much is shown, the same is aske
 test('search waits for slower offers when a call says so', () => {
   const asked = { from: 'LIS', to: 'BER', depart: '2026-12-20' };
   expect(optionsOf('search', { ...asked, wait: true })).toMatchObject({ wait: true });
-  expect(optionsOf('search-updates', { search_id: 'sch_1', cursor: '4' })).toMatchObject({ cursor: '4' });
+  expect(optionsOf('search updates', { search_id: 'sch_1', cursor: '4' })).toMatchObject({ cursor: '4' });
 });
 
 test('no list that an agent can ask for is whole: it has a limit, and an offset or a cursor', () => {
   const whole = commands.filter(({ name }) => commandLineOf(named(name), given(name)).page.paging !== null);
   expect(whole.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['stuck list', 'attestations list', 'search-updates', 'partner orders show', 'schema']),
+    expect.arrayContaining(['stuck list', 'attestations list', 'search updates', 'partner orders show', 'schema']),
   );
   for (const command of whole) {
     const { properties } = toolOf(command).inputSchema as { properties: Record<string, unknown> };

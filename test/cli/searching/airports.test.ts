@@ -132,8 +132,8 @@ describe('search', () => {
     const off = await planned('LIS', 'nyc');
     expect(off.exitCode).toBe(2);
     const error = off.json().error as { message: string; fix: string; detail: { candidates: unknown[] } };
-    expect(error.message).toBe('to NYC: that matches 3 airports.');
-    expect(error.fix).toMatch(/^Give one of JFK .*; EWR Newark Liberty.*; LGA/);
+    expect(error.message).toBe('"NYC" matches 3 airports.');
+    expect(error.fix).toMatch(/^Choose one of JFK .*; EWR Newark Liberty.*; LGA/);
     expect(error.detail.candidates).toHaveLength(3);
   });
 
@@ -146,8 +146,8 @@ describe('search', () => {
   test('names the airports of a city where none is known here', async () => {
     const run = await planned('LIS', 'MOW');
     expect(run.json().error).toMatchObject({
-      message: 'to MOW: that is the code of a city, Moscow, not of an airport.',
-      fix: 'Give one of SVO, DME, VKO.',
+      message: 'MOW is the code of a city, Moscow, not of an airport.',
+      fix: 'Choose one of SVO, DME, VKO.',
     });
   });
 
@@ -172,8 +172,8 @@ describe('search', () => {
     expect(run.stderr).toMatch(/Lisboa is LIS: Humberto Delgado, Lisbon \(PT\)/);
     expect(run.json().request).toMatchObject({ origin_iata: 'LIS', destination_iata: 'NRT' });
     expect((await planned('LIS', 'Москва')).json().error).toMatchObject({
-      message: 'to Москва: that is a city, Moscow, not an airport.',
-      fix: 'Give one of SVO, DME, VKO.',
+      message: 'Москва is a city, Moscow, not an airport.',
+      fix: 'Choose one of SVO, DME, VKO.',
     });
   });
 
@@ -182,7 +182,7 @@ describe('search', () => {
     const run = await runInMemory(line, { environment });
     expect(run.exitCode).toBe(2);
     expect(run.json().error).toMatchObject({
-      message: 'to Berln: no airport has that name.',
+      message: 'Unknown airport "Berln".',
       fix: 'Did you mean BER Brandenburg, Berlin (DE)?',
       next: ['farelock search LIS BER --depart +30d --json'],
     });
@@ -213,7 +213,7 @@ describe('search', () => {
     const run = await planned('LIS', 'atlantis city');
     expect([run.exitCode, (run.json().error as { message: string }).message]).toEqual([
       2,
-      'to atlantis city: no airport has that name.',
+      'Unknown airport "atlantis city".',
     ]);
   });
 });

@@ -163,6 +163,8 @@ describe('a day of any year', () => {
 });
 
 test('time spans take seconds, minutes and hours', () => {
-  expect(['90', '90s', '5m', '1h', '250ms'].map(parseDuration)).toEqual([90_000, 90_000, 300_000, 3_600_000, 250]);
-  expect(() => parseDuration('0')).toThrow(/not a time span/);
+  expect(['90', '90s', '5m', '1h', '250ms'].map((text) => parseDuration(text, '--timeout'))).toEqual([
+    90_000, 90_000, 300_000, 3_600_000, 250,
+  ]);
+  expect(() => parseDuration('0', '--timeout')).toThrow(/must be a time span/);
 });

@@ -29,7 +29,8 @@ test('every group that a command begins with is explained, and no other', () => 
     const words = name.split(' ');
     return words.slice(1).map((_word, index) => words.slice(0, index + 1).join(' '));
   });
-  expect(Object.keys(TOOL.groups).sort()).toEqual([...new Set(groups)].sort());
+  // `search` is a command of its own, beside `search updates`.
+  expect(Object.keys(TOOL.groups).sort()).toEqual([...new Set(groups)].filter((one) => !names.includes(one)).sort());
 });
 
 test('an example has ids as this tool makes them, and the help says who may fly', async () => {
@@ -76,12 +77,7 @@ test('help --json is the command tree with types, defaults and examples', async 
     expect.objectContaining({ name: '--port', default: 4020 }),
   );
   const one = await runInMemory(['help', 'intent', '--json', 'commands']);
-  expect((one.json().commands as { name: string }[]).map(({ name }) => name)).toEqual([
-    'intent create',
-    'intent show',
-    'intent list',
-    'intent verify',
-  ]);
+  expect((one.json().commands as { name: string }[]).map(({ name }) => name)).toEqual(['intent create', 'intent list']);
 });
 
 test('help on a command is what --help prints; an unknown command is named', async () => {

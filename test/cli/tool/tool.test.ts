@@ -5,19 +5,8 @@ describe('help and version', () => {
   test('go to stdout with exit 0', async () => {
     const help = await runInMemory(['--help']);
     expect(help).toMatchObject({ exitCode: 0, stderr: '' });
-    for (const command of [
-      'search',
-      'intent',
-      'book',
-      'status',
-      'order',
-      'wallet',
-      'payments',
-      'serve',
-      'demo',
-      'explain',
-    ]) {
-      expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
+    for (const command of ['search', 'intent', 'book', 'status', 'order', 'wallet', 'payments', 'serve', 'demo']) {
+      expect(help.stdout).toMatch(new RegExp(`^(\\w+ ?\\w*)? {2,}${command}\\b`, 'm'));
     }
     expect((await runInMemory(['--version'])).stdout).toBe('9.9.9\n');
   });
@@ -128,6 +117,6 @@ describe('profiles', () => {
   test('an address that is none is refused', async () => {
     const run = await runInMemory(['payments', 'list'], { environment: { FARELOCK_FLIGHTS_URL: 'ftp://x' } });
     expect(run.exitCode).toBe(2);
-    expect(run.stderr).toMatch(/FARELOCK_FLIGHTS_URL is not an http address/);
+    expect(run.stderr).toMatch(/FARELOCK_FLIGHTS_URL must be an http address/);
   });
 });

@@ -67,7 +67,7 @@ const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
         ...fieldLines(paint.dim, {
           Program: paint.bold(document.program),
           Network: document.network,
-          'Can change it': document.upgrade_authority ?? 'nobody',
+          'Can change it': document.upgrade_authority ?? 'no one',
           sha256: document.sha256,
         }),
       ],
@@ -91,7 +91,7 @@ function doneBy({ kind, plan }: DecidedDeployment) {
 const STATUS_WORDS = {
   deployed: 'The escrow program is deployed, byte for byte.',
   upgraded: 'The escrow program is up to date, byte for byte.',
-  finalised: 'Nobody can change the escrow program any more.',
+  finalised: 'The escrow program can no longer be changed.',
   unchanged: 'The escrow program is there already, byte for byte.',
 } as const;
 
@@ -111,7 +111,7 @@ function wantedFrom(options: DeployOptions, payer: Signer | null): DeploymentWan
   if (isDeployed && options.new) {
     throw problem('usage', {
       message: '--program names a deployed program, and --new asks for another one.',
-      fix: 'Give --program the keypair file of the new one, or leave out --new.',
+      fix: 'Let --program name the keypair file of the new one, or leave out --new.',
     });
   }
   return {

@@ -21,7 +21,7 @@ export const clusterCheck = published(
       status: z
         .enum(['shipped', 'different', 'absent', 'not_a_program'])
         .describe('shipped: the very bytes of this version.'),
-      upgrade_authority: address.nullable().describe('Who can replace it; null: nobody.'),
+      upgrade_authority: address.nullable().describe('Who can replace it; null: no one.'),
       slot: z.int().nullable().describe('Of the last deploy; null: there is no program.'),
       size: z.int().nullable().describe('Room for code, bytes.'),
     }),
@@ -47,7 +47,7 @@ export const clusterDeploy = published(
     status: z.enum(['deployed', 'upgraded', 'finalised', 'unchanged']),
     network,
     program: address.describe('The address to set for a service.'),
-    upgrade_authority: address.nullable().describe('Who can replace it; null: nobody, ever.'),
+    upgrade_authority: address.nullable().describe('Who can replace it; null: no one, ever.'),
     sha256,
     size: z.int().describe('Room for code, bytes.'),
     slot: z.int(),

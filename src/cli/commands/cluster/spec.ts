@@ -32,7 +32,7 @@ export const clusterFund = command({
 
 export const clusterDeploy = command({
   name: 'cluster deploy',
-  summary: 'Deploy the escrow program, bring a deployed one up to date, or go on where it stopped',
+  summary: 'Deploy the escrow program, update a deployed one, or resume a deployment',
   options: [
     ...clusterOptions,
     option('--program <address|file>', 'a deployed program, or the keypair file of a new one (default: a new key)'),

@@ -69,7 +69,7 @@ export const profileAdd: Run<typeof spec.configProfileAdd> = async (context, opt
   if (settings.flights_url === undefined && settings.partner_url === undefined) {
     throw problem('usage', {
       message: 'A profile needs the address of a service.',
-      fix: 'Give --flights-url, --partner-url or both.',
+      fix: 'Add --flights-url, --partner-url or both.',
     });
   }
   if (settings.rpc_url !== undefined && settings.cluster !== undefined) {

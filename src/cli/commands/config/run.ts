@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { farelock, shell } from '../../../kernel/shell-word.ts';
+import { farelock, lineOf, shell } from '../../../kernel/shell-word.ts';
 import { writeWhole } from '../../../kernel/storage.ts';
 import { type ListColumn, listView, type Screen } from '../../../terminal/index.ts';
 import {
@@ -136,6 +136,7 @@ export const configSet: Run<typeof spec.configSet> = async (context, { key, valu
   const profile = changedProfile(context);
   const name = isSecretName(key) ? keptNamed(`${key}_file`) : keptNamed(key);
   checkPlace(profile, name);
+  sayLimits(context, name, value);
   const text = isSecretName(key) ? await keepSecret(context, profile, key, value) : readSetting(name, value, key);
   const shown = withoutSecrets(name, text);
   return changed(
@@ -157,6 +158,7 @@ export const configUnset: Run<typeof spec.configUnset> = async (context, { key }
   }
   const name = keptNamed(named);
   const profile = changedProfile(context);
+  sayLimits(context, name, 'none');
   return changed(
     context,
     steps,
@@ -165,6 +167,14 @@ export const configUnset: Run<typeof spec.configUnset> = async (context, { key }
     `${name} of profile ${profile} is not set`,
   );
 };
+
+/** Limits have a command of their own, which takes them here too. */
+function sayLimits({ terminal, session }: CommandContext, name: KeptName, value: string): void {
+  const { of, flag } = rowOf(name);
+  if (of !== 'limits') return;
+  const command = farelock`wallet limits set ${flag ?? ''} ${value} --profile ${session.profile.name}`;
+  terminal.aside([`${name} is now set with ${lineOf(command)}`]);
+}
 
 /** Removes the other name of a cluster: it is named in one way. */
 function withoutRival(own: SettingValues, setting: SettingName): SettingValues {
@@ -226,7 +236,7 @@ async function keepSecret(
   if (value !== '-') {
     throw problem('usage', {
       message: `${name} does not belong on the command line: others can read it there.`,
-      fix: 'Give - and the key on standard input. Replace a key that you typed here.',
+      fix: 'Write - and send the key on standard input. Replace a key that you typed here.',
       next: [shell`farelock config set ${name} - < key.txt`],
     });
   }

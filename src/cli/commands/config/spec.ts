@@ -59,7 +59,7 @@ export const configProfileAdd = command({
     option('--flights-url <url>', 'address of the flight service'),
     option('--partner-url <url>', 'address of the partner service'),
     option('--rpc-url <url>', 'address of the Solana cluster; repeatable', collected),
-    option('--cluster <moniker>', 'mainnet-beta, devnet, testnet, localhost, or solana-config'),
+    option('--cluster <moniker>', 'mainnet, devnet, testnet, localhost, or solana-config'),
     option('--network <name>', 'mainnet, devnet or testnet: what the cluster has to be'),
     option('--genesis <hash>', 'hash of the first block that the cluster has to have'),
     option('--escrow-program <address>', 'escrow program to pay into, by name'),

@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { missingNative } from '../../../kernel/native.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { lineOf } from '../../../kernel/shell-word.ts';
-import { counted } from '../../../terminal/index.ts';
+import { counted, spanText } from '../../../terminal/index.ts';
 import type { Environment, GlobalOptions, Profile } from '../../settings/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import type * as result from './result.ts';
@@ -55,7 +55,7 @@ export function skewOf(
 ): Finding {
   const off = Math.abs(seconds);
   if (off <= SKEW_KNOWN_SECONDS) return ok(`In step with ${who}`);
-  const said = `This clock is ${off} seconds ${seconds > 0 ? 'ahead of' : 'behind'} ${who}`;
+  const said = `This computer's clock is ${spanText(off)} ${seconds > 0 ? 'fast' : 'slow'} (by ${who})`;
   const next = process.platform === 'linux' ? ['sudo timedatectl set-ntp true'] : [];
   return off > SKEW_BROKEN_SECONDS ? failed(said, fix, ...next) : warning(said, fix, ...next);
 }

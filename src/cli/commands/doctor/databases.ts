@@ -127,7 +127,7 @@ function postgresChecks(url: string, clock: Clock): Check[] {
 function reached(state: PostgresState | PostgresRefused | null): Finding {
   if (state === null || !state.place.database) {
     return failed(
-      'FARELOCK_DATABASE_URL is not the address of a PostgreSQL database',
+      'FARELOCK_DATABASE_URL must be the address of a PostgreSQL database',
       'It reads postgres://user:password@host:5432/database; unset it for the file under FARELOCK_HOME.',
     );
   }

@@ -83,7 +83,7 @@ const CHECK_ADDRESS = ['Check the address.', 'farelock config list --show-origin
 /** The reason of a failed connection, by the system's code. */
 const WHY: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'there is no such host',
+  ENOTFOUND: 'unknown host',
   EAI_AGAIN: 'its name could not be looked up',
   EHOSTUNREACH: 'it is not reachable',
   ENETUNREACH: 'it is not reachable',

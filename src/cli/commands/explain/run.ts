@@ -31,7 +31,7 @@ export const explain: Run<typeof spec.explain> = async ({ terminal }, { code }) 
     const near = nearest(wanted, explainedCodes(), 5);
     throw problem('not_found', {
       message: `There is no error code "${code}".`,
-      fix: didYouMean(wanted, explainedCodes(), 5) || 'Give the code of an error, such as offer_expired.',
+      fix: didYouMean(wanted, explainedCodes(), 5) || 'Use the code of an error, such as offer_expired.',
       next: near.map((known) => farelock`explain ${known}`),
     });
   }

@@ -149,7 +149,7 @@ async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
   if (wrong.length === 0) return `✓ matches the intent: ${names.join(', ')}`;
   throw problem('escrow_mismatch', {
     detail: { checks: wrong.map(({ check }) => check) },
-    next: [farelock`intent verify ${intent.intent_id}`],
+    next: [farelock`status ${intent.intent_id} --verify`],
   });
 }
 

@@ -11,7 +11,7 @@ import type * as spec from './spec.ts';
  * types and defaults, examples, and effect.
  * @throws Problem `usage` for an unknown command
  */
-export const help: Run<typeof spec.help> = async ({ tool, terminal, streams }, { command: path }) => {
+export const help: Run<typeof spec.help> = async ({ tool, terminal, streams }, { command: path, all }) => {
   const written: string[] = [];
   const output = {
     write: (text: string) => {
@@ -19,7 +19,7 @@ export const help: Run<typeof spec.help> = async ({ tool, terminal, streams }, {
     },
     width: Math.min(100, streams.stdout.isTTY ? screenWidth(streams.stdout) : 80),
   };
-  const program = buildTree(tool, version, output, () => undefined);
+  const program = buildTree(tool, version, output, () => undefined, { first: null, isWhole: all === true });
   let found = program;
   for (const [depth, name] of path.entries()) {
     const child = found.commands.find((one) => one.name() === name);

@@ -37,7 +37,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
     const next =
       standing.disagreements.length === 0
         ? bookCommand(value.intent_id, terminal.canAsk)
-        : `farelock intent verify ${value.intent_id}`;
+        : `farelock status ${value.intent_id} --verify`;
     terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
     return 0;
   } catch (error) {
@@ -83,14 +83,10 @@ export async function existingIntent({ session, signal }: CommandContext, error:
   const intent = isKnown ? await (await session.flights()).intent(id, { signal }) : null;
   const own = intent && isOwn(await standingOf(session, intent)) ? intent : null;
   const how = own
-    ? {
-        message: error.message,
-        fix: 'Book that one, or let it expire.',
-        next: [farelock`intent show ${own.intent_id}`],
-      }
+    ? { message: error.message, fix: 'Book that one, or let it expire.', next: [farelock`status ${own.intent_id}`] }
     : {
         message: 'This wallet has already locked this offer, but not from here.',
-        fix: 'Do not pay that one: somebody else may have created it. Wait up to 30 minutes until it expires, or choose another offer.',
+        fix: 'Do not pay that one: someone else may have created it. Wait up to 30 minutes until it expires, or choose another offer.',
         charged: 'nothing' as const,
       };
   const detail = error.detail && { detail: error.detail };

@@ -5,6 +5,7 @@ import { noteIntent } from '../../session/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
 
 export const loadCreate = () => import('./create.ts');
+export const loadVerify = () => import('./verify.ts');
 
 /** Asks the service for intents of this home, and notes each; skips those that the service has forgotten. */
 export async function* intentsNow(

@@ -40,15 +40,13 @@ const listedIntent = z.strictObject({
 
 export const intentList = published(z.strictObject({ intents: z.array(listedIntent) }));
 
-const verification = z.strictObject({
+export const verification = z.strictObject({
   intent_id: z.string(),
   verified: z.boolean(),
   source: z.literal('chain').optional().describe('While the service is silent: the terms are those of the chain.'),
   escrow: address,
   checks: z.array(check),
 });
-
-export const intentVerify = published(verification);
 
 export type ListedIntent = z.infer<typeof listedIntent>;
 export type Verification = z.infer<typeof verification>;

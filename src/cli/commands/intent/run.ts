@@ -24,7 +24,7 @@ export const intentShow: Run<typeof spec.intentShow> = async (context, { intentI
   if (stage === 'unpaid') {
     const next = isOwn(standing)
       ? bookCommand(intentId, terminal.canAsk)
-      : `farelock intent verify ${quoted(intentId)}`;
+      : `farelock status ${quoted(intentId)} --verify`;
     terminal.aside(['', ...nextLines(next)]);
   }
   if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${quoted(intentId)}`)]);

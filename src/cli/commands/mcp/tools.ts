@@ -171,7 +171,7 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
   if (missing.length > 0) {
     throw problem('usage', {
       message: `${toolName(command)} needs ${missing.map(keyOf).join(', ')}.`,
-      fix: 'Give every required parameter.',
+      fix: 'Add every required parameter.',
     });
   }
   const page = pageOf(command, given);

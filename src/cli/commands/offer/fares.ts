@@ -62,7 +62,7 @@ export const offerFares: Run<typeof spec.offer> = async (context, options) => {
         Number(a.total_currency !== 'USD') - Number(b.total_currency !== 'USD') ||
         Number(a.total_amount_decimal) - Number(b.total_amount_decimal),
     );
-  if (menu && menu.status !== 'ready') terminal.note('The fare menu is not open yet; nothing was charged.');
+  if (menu && menu.status !== 'ready') terminal.note('The fare menu is not open yet; this call cost nothing.');
   const paid = payments.reduce((sum, one) => sum + parseUsdc(one.amount), 0n);
   const { origin_iata = '', destination_iata = '', departing_at = '' } = first?.details.offer ?? {};
   terminal.result(
@@ -132,9 +132,7 @@ export const comparisonView: View<Pick<FareComparison, 'fares'>> = {
   lines: (comparison, screen) => [
     ...blocks(comparison.fares, screen),
     ...verdictLines(comparison.fares, screen),
-    ...(hasUnknown(comparison.fares)
-      ? ['', screen.paint.dim('– not disclosed by the airline, or not sold: unknown, not no.')]
-      : []),
+    ...(hasUnknown(comparison.fares) ? ['', screen.paint.dim('– not disclosed by the airline, or not sold')] : []),
   ],
   rows: ({ fares }) =>
     fares.map((fare) => [

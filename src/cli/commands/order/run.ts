@@ -66,14 +66,14 @@ function checkCalendarFile({ globals, terminal }: CommandContext, path: string):
     if (!terminal.settings.json) return;
     throw problem('usage', {
       message: '--json and --ics - both write to standard output.',
-      fix: 'Give --ics a file, or leave out --json.',
+      fix: 'Write --ics to a file, or leave out --json.',
     });
   }
   if (existsSync(resolve(path)) && !globals.yes) throw exists(path);
 }
 
 const exists = (path: string, cause?: unknown) =>
-  problem('usage', { message: `${path} exists.`, fix: 'Give --ics another file, or overwrite it with --yes.', cause });
+  problem('usage', { message: `${path} exists.`, fix: 'Choose another file, or overwrite it with --yes.', cause });
 
 /** Writes a calendar with an event for each flight; overwrites a file only under --yes. */
 async function writeCalendar(context: CommandContext, path: string, order: KnownOrder): Promise<void> {

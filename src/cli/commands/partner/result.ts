@@ -78,19 +78,3 @@ const applyPlan = z.strictObject({
 export const partnerOrdersApply = published(applied, { plan: applyPlan });
 
 export const partnerOrdersWatch = published(seenOrder, { streams: true });
-
-export const partnerPlatform = published(
-  z.strictObject({
-    url: z.url(),
-    partner_url: z.url().nullable().describe('The partner service that it updates.'),
-    partners: z.array(
-      z.strictObject({
-        partner_id: z.string(),
-        type: offers.partnerType,
-        platform_url: z.url(),
-        verifies_signatures: z.boolean(),
-        moves_orders: z.boolean(),
-      }),
-    ),
-  }),
-);

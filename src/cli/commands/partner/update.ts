@@ -123,12 +123,12 @@ async function depositOf(context: CommandContext, source: string): Promise<Depos
     if (!twice) return knownDeposit(source, Object.fromEntries(named) as Record<string, string>);
     throw problem('file_unreadable', {
       message: `${sourceName(source)} gives ${String(twice[0])} twice.`,
-      fix: 'Give it once.',
+      fix: 'Name it once.',
     });
   }
   throw problem('file_unreadable', {
     message: `${sourceName(source)} has no deposit instructions.`,
-    fix: 'Give a JSON object of strings, such as { "iban": "DE89…", "depositMessage": "…" }.',
+    fix: 'Use a JSON object of strings, such as { "iban": "DE89…", "depositMessage": "…" }.',
   });
 }
 
@@ -139,7 +139,7 @@ function knownDeposit(source: string, given: Record<string, string>): DepositIns
   if (issues.length === 0) return given as DepositInstructions;
   throw problem('file_unreadable', {
     message: `${sourceName(source)} cannot be sent.`,
-    fix: 'Correct the fields above. Nothing was sent.',
+    fix: 'Change the fields above. Nothing was sent.',
     detail: { issues },
   });
 }
@@ -158,7 +158,7 @@ async function askedChange(context: CommandContext, seen: GetOrderDetailsRespons
   if (!terminal.canAsk || allowed.length === 0) {
     throw problem('usage', {
       message: `Nothing to change was given. ${from}`,
-      fix: 'Give --status, or a field to change: see farelock partner orders update --help.',
+      fix: 'Add --status, or a field to change: see farelock partner orders update --help.',
     });
   }
   terminal.note(harmless(from));

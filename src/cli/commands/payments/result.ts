@@ -29,8 +29,25 @@ const shownPayment = z.strictObject({
   last_valid_block_height: z.int().describe('Past this block height it cannot land any more.'),
 });
 
+const movement = z.strictObject({
+  transaction: z.string(),
+  at: instant.nullable(),
+  change: z
+    .string()
+    .regex(/^[+-]?\d+(\.\d{1,6})?$/)
+    .nullable()
+    .describe('Decimal USDC with its sign; null for a transaction that failed.'),
+  memo: z.string().nullable(),
+  payment_id: z.string().nullable(),
+  resource: z.string().nullable(),
+  purpose: z.string().nullable().describe('What moved the money, in words; null where nothing is known of it.'),
+});
+
+export type HistoryEntry = z.infer<typeof movement>;
+
 export const paymentsList = published(
   z.strictObject({ payments: z.array(z.strictObject({ ...paymentRecord.shape, purpose })) }),
+  { others: { chain: z.strictObject({ history: z.array(movement) }) } },
 );
 
 export const paymentsShow = published(shownPayment);

@@ -152,7 +152,7 @@ async function createdIntent(context: CommandContext, body: unknown): Promise<Bo
   const canPay = isOwn(await standingOf(session, intent)) && Date.parse(intent.expires_at) > clock.now();
   return {
     lines: (screen) => createdIntentLines(intent, clock.now(), screen),
-    next: canPay ? bookCommand(intent.intent_id, terminal.canAsk) : farelock`intent show ${intent.intent_id}`,
+    next: canPay ? bookCommand(intent.intent_id, terminal.canAsk) : farelock`status ${intent.intent_id}`,
   };
 }
 

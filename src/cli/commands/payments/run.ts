@@ -10,13 +10,16 @@ import { money, nextLines } from '../../view/index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-export const paymentsList: Run<typeof spec.paymentsList> = async ({ terminal, session }, { limit }) => {
+export const paymentsList: Run<typeof spec.paymentsList> = async (context, { chain, limit = chain ? 20 : 100 }) => {
+  if (chain) return (await import('./history.ts')).walletHistory(context, { limit });
+  const { terminal, session } = context;
   const store = await session.store();
   const payments: ListedPayment[] = [];
   for (const payment of await store.payments(limit))
     payments.push({ ...payment, purpose: await paidForWords(store, payment) });
   terminal.result({ payments }, paymentsView);
   if (payments.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
+  terminal.aside(['Refunds and deposits too: farelock payments list --chain']);
   return 0;
 };
 

@@ -29,7 +29,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
   terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
   const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
   if (isAsked) {
-    const question = `Request it anyway, for ${terminal.usdc('0.10')}?`;
+    const question = `Request a refund anyway? Filing costs ${terminal.usdc('0.10')}.`;
     if (!(await terminal.ask('--yes').confirm(question, false))) throw problem('payment_declined');
   }
   const reason = options.reason ?? (await askText(context, '--reason', 'Why do you want a refund?', 1000));
@@ -92,14 +92,13 @@ async function expectedOf(context: CommandContext, intentId: string) {
   const rejected = wasRejected
     ? `! A request of ${utcTime(before.requested_at)} was rejected ${fromNow(before.decided_at, clock.now())}; ${why} A new one is charged again.`
     : null;
-  const comesBack =
+  const expected =
     payout === null
       ? 'The operator decides how much comes back.'
-      : payout === 0n
-        ? `By it, none of the ${usdc(paid)} comes back.`
-        : `By it, about ${usdc(payout)} of ${formatUsdc(paid)} come back.`;
+      : `Expected refund: ${payout === 0n ? '' : 'about '}${formatUsdc(payout)} of ${usdc(paid)}.`;
+  const byFare = fare && conditionText(fare.conditions, 'refund');
   const rule = fare
-    ? `Refund rule: ${conditionText(fare.conditions, 'refund')}. ${comesBack}`
+    ? `${byFare === 'no' ? 'This fare is non-refundable.' : `Refund rule: ${byFare}.`} ${expected}`
     : 'The refund rule of the fare is not known on this machine; the operator applies it.';
   const lines = rejected === null ? [rule] : [rejected, rule];
   return { lines, isPromising: !wasRejected && payout !== 0n, isWhole: false };

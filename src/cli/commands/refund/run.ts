@@ -17,7 +17,7 @@ import {
   queueView,
   withLines,
 } from '../../view/flights/index.ts';
-import { nextLines, printPlan, shortened, stepLines } from '../../view/index.ts';
+import { DRY_RUN, nextLines, printPlan, shortened, stepLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 const operatorOf = async ({ session }: CommandContext) => {
@@ -138,7 +138,7 @@ export const refundReject: Run<typeof spec.refundReject> = async (context, optio
       { dry_run: true, plan, mail },
       {
         lines: (shown, screen) => [
-          screen.paint.bold('Nothing was done. It would:'),
+          screen.paint.bold(DRY_RUN),
           ...stepLines(shown.plan, screen.width),
           '',
           ...mailLines(shown.mail, screen),
@@ -218,7 +218,7 @@ function checkAmount({ amount, note }: OwnAmount, captured: bigint): void {
   if (amount > captured) {
     throw wrong(
       (usdc) => `${usdc(amount)} is more than was paid: ${usdc(captured)}.`,
-      `Give --amount at most ${formatUsdc(captured)}.`,
+      `Enter ${formatUsdc(captured)} or less.`,
     );
   }
   if (amount === 0n) {
@@ -244,7 +244,7 @@ export async function checkRejection(operator: OperatorClient, id: string, optio
 const UNFINISHED: Readonly<Record<string, string>> = {
   treasury_insufficient: 'The treasury holds less than the pay-out: top it up. Nothing is paid twice.',
   provider_failed: 'The airline has not confirmed the cancellation.',
-  plan_changed: 'The airline says something else than what was agreed to: approve it again, by what it says now.',
+  plan_changed: 'The airline changed its quote. Look at the new one and approve again.',
   cancel_by_hand: 'Only you can cancel it with the airline; then record that.',
 };
 
@@ -253,5 +253,5 @@ export const unfinishedLines = ({ status, last_error, request_id }: RefundCase):
   ...(last_error === null ? [] : [UNFINISHED[last_error] ?? `It failed: ${last_error}.`]),
   status === 'stuck'
     ? `It needs a decision: farelock stuck show ${request_id}`
-    : 'Not finished yet; the service continues by itself.',
+    : 'Not finished yet; the service continues automatically.',
 ];

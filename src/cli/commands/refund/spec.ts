@@ -74,7 +74,7 @@ export const refundApprove = command({
   effect: 'changes',
   examples: ['farelock refund approve 1', 'farelock refund approve 2 --amount 50 --note "Goodwill"'],
   cutOff: {
-    said: 'The approval may be on record; if so, the service pays out once by itself.',
+    said: 'The approval may be on record; if so, the service pays out once, automatically.',
     look: 'refund show {id}',
   },
 });
@@ -83,7 +83,7 @@ export const refundReject = command({
   name: 'refund reject',
   summary: 'Operators: reject; shows the e-mail, then asks',
   arguments: [argument('<id>', 'row number in the queue, or id')],
-  options: [option('--reason <text>', 'what the customer is told')],
+  options: [option('--reason <text>', 'the reason, for the customer')],
   effect: 'changes',
   examples: ['farelock refund reject 1 --reason "The fare is not refundable"'],
   cutOff: { look: 'refund show {id}' },

@@ -105,7 +105,7 @@ export const requirementAdd: Run<typeof spec.partnerRequirementsAdd> = async (co
   const { customerId, data, attestation, maxAgeDays } = options;
   if ((data === undefined) === (attestation === undefined)) {
     throw problem('usage', {
-      message: 'Give either --data or --attestation.',
+      message: 'Use either --data or --attestation.',
       fix: 'See farelock partner requirements add --help.',
     });
   }
@@ -155,7 +155,7 @@ function itemsOf(given: unknown, source: string): Record<string, unknown>[] {
   if (list !== null && list.length > 0 && list.every(isRecord)) return list;
   throw problem('data_invalid', {
     message: `${sourceName(source)} holds no customer data.`,
-    fix: 'Give an object such as { "email": { "value": "ana@example.com" } }, or an array of them.',
+    fix: 'Use an object such as { "email": { "value": "ana@example.com" } }, or an array of them.',
   });
 }
 
@@ -200,7 +200,7 @@ function fileBytes(path: string, field: string): Buffer {
     if (bytes) return bytes;
     throw problem('data_invalid', {
       message: `The file of ${field} has more than ${MOST_BYTES / 1_048_576} MiB.`,
-      fix: 'Give a smaller picture.',
+      fix: 'Use a smaller picture.',
     });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import * as offers from '../../../wire/partner/offers.ts';
 import { published } from '../../spec/published.ts';
 
 export const sandboxDuffel = published(
@@ -17,5 +18,21 @@ export const sandboxCarrierSite = published(
     mail_folder: z.string().nullable().describe('A Maildir; null: confirmation mails go nowhere.'),
     mail_domain: z.string(),
     dkim_url: z.url().describe('The TXT record of the key that signs its mails.'),
+  }),
+);
+
+export const sandboxPlatform = published(
+  z.strictObject({
+    url: z.url(),
+    partner_url: z.url().nullable().describe('The partner service that it updates.'),
+    partners: z.array(
+      z.strictObject({
+        partner_id: z.string(),
+        type: offers.partnerType,
+        platform_url: z.url(),
+        verifies_signatures: z.boolean(),
+        moves_orders: z.boolean(),
+      }),
+    ),
   }),
 );

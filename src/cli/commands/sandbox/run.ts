@@ -2,10 +2,13 @@ import { resolve } from 'node:path';
 import { HttpResponse } from '../../../kernel/http.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import { fieldLines } from '../../../terminal/index.ts';
-import { readKeyFile } from '../../session/index.ts';
+import { fieldLines, type View } from '../../../terminal/index.ts';
+import { encrypted, readKeyFile } from '../../session/index.ts';
+import { readSetting, settingsIn } from '../../settings/index.ts';
 import type { OptionsOf, Run } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
 import { servePretend } from '../serve/index.ts';
+import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 /** It is no secret: nothing behind it is real. */
@@ -100,4 +103,62 @@ export const sandboxCarrierSite: Run<typeof spec.sandboxCarrierSite> = async (co
     },
     stopped: 'The next farelock sandbox carrier-site continues with its books.',
   });
+};
+
+export const sandboxPlatform: Run<typeof spec.sandboxPlatform> = async (context, options) => {
+  const { terminal, session, environment } = context;
+  const setting = settingsIn(environment);
+  const key = options.keyFile ? readKeyFile(options.keyFile) : setting('api_key');
+  const secret = options.secretFile
+    ? readSetting('webhook_secret', readKeyFile(options.secretFile), '--secret-file')
+    : setting('webhook_secret');
+  const { profile } = session;
+  const { partnerUrl } = profile;
+  const platform = await session.openPlatform({
+    partnerUrl: partnerUrl === null ? null : encrypted(partnerUrl, 'partner_url', profile),
+    webhookSecret: secret,
+    ...(key !== undefined && { apiKey: { partnerId: options.partner, key } }),
+  });
+  return servePretend(context, options, {
+    answer: (request) => platform.fetch(request),
+    begun(url) {
+      const partners = platform.partners.map(({ partnerId, type, path, verifies, moves }) => ({
+        partner_id: partnerId,
+        type,
+        platform_url: `${url}${path}`,
+        verifies_signatures: verifies,
+        moves_orders: moves,
+      }));
+      terminal.result({ url, partner_url: partnerUrl === null ? null : shownUrl(partnerUrl), partners }, platformView);
+      if (partnerUrl === null)
+        terminal.note('Orders stay as they are: FARELOCK_PARTNER_URL names no service to update.');
+    },
+    async work() {
+      try {
+        return (await platform.runDue()).nextDueAtMs;
+      } catch (error) {
+        // One bad round must not end the loop: the next one takes the order up again.
+        terminal.note(
+          `An update failed and will be tried again: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        return null;
+      }
+    },
+    longestSleepMs: 1_000,
+    close: async () => platform.close(),
+    stopped: 'The next farelock sandbox platform continues with its orders.',
+  });
+};
+
+const platformView: View<DocumentOf<typeof result.sandboxPlatform>> = {
+  lines: ({ url, partners }, { paint }) => [
+    `${paint.good('✓')} Listening on ${paint.bold(url)}`,
+    ...fieldLines(
+      paint.dim,
+      partners.map((one): [string, string] => [
+        one.partner_id,
+        `${one.platform_url} (${one.verifies_signatures ? 'verifies signatures' : 'takes unsigned requests'}${one.moves_orders ? ', updates orders' : ''})`,
+      ]),
+    ),
+  ],
 };

@@ -33,7 +33,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
       .map((destination_iata): Route => ({ origin_iata, destination_iata })),
   );
   if (airports.length === 0)
-    throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Give two cities.' });
+    throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Choose two cities.' });
   const requestOf = ({ origin_iata, destination_iata }: Route) =>
     searchRequestOf({ ...options, from: origin_iata, to: destination_iata });
   const cities = { origin_iata: options.from, destination_iata: options.to };

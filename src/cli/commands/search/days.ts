@@ -338,7 +338,7 @@ function footLines({ days }: DaysDocument, { paint, width }: Screen): string[] {
     ([why, where]) => `! ${where.length > 3 ? counted(where.length, 'day') : where.join(', ')}: ${why}`,
   );
   if (days.some((day) => (day.status === 'found' || day.status === 'none') && !day.is_complete)) {
-    notes.push('Slower sellers had not all answered: cheaper offers may exist.');
+    notes.push('Some sellers have not answered yet; prices may drop.');
   }
   return [marks, ...notes.flatMap((note) => wrap(note, width))].map(paint.dim);
 }

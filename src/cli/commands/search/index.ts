@@ -27,11 +27,11 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
   if (back !== undefined && back < depart) {
     throw problem('usage', {
       message: `The return (${back}) is before the departure (${depart}).`,
-      fix: 'Give a --return that is not before --depart.',
+      fix: 'Choose a --return on or after --depart.',
     });
   }
   if (options.from === options.to) {
-    throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Give two airports.' });
+    throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Choose two airports.' });
   }
   return {
     origin_iata: options.from,

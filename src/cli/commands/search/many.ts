@@ -316,7 +316,7 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
         `${costText(cost, spender.most, usdc)}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
       isProgram
         ? 'Make fewer searches, or ask a person to allow more.'
-        : `Give --max-payment ${detail.total}, or make fewer searches.`,
+        : `Raise it: --max-payment ${detail.total}, or make fewer searches.`,
     );
   }
   if (why === 'limit') {
@@ -329,7 +329,7 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
   if (why !== 'nobody') return null;
   return refused(
     (usdc) => `${costText(cost, spender.most, usdc)}, more than is paid without asking.`,
-    `Give --yes, or --max-payment ${detail.total} for all of them.`,
+    `Approve them with --yes or --max-payment ${detail.total}.`,
   );
 }
 

@@ -56,8 +56,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
   }
   await showOffers(context, withPayment(list, payment), options);
   const next = firstOfferLines(list.offers, (id) => shortOf(context, id));
-  const byNumber =
-    list.offers.length > 1 && streams.stdout.isTTY ? ['      farelock intent create 2   (a # of the list)'] : [];
+  const byNumber = list.offers.length > 1 && streams.stdout.isTTY ? ['      farelock intent create <#>'] : [];
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next, ...byNumber]);
   return sayEnd(context, ended);
 };

@@ -50,7 +50,7 @@ export const search = command({
 });
 
 export const searchUpdates = command({
-  name: 'search-updates',
+  name: 'search updates',
   summary: 'List the slower offers of a search as they arrive; free, for 30 minutes',
   arguments: [argument('<search-id>', 'search_id of the search')],
   options: [
@@ -58,6 +58,6 @@ export const searchUpdates = command({
     option('--wait', 'wait until every seller has answered'),
   ],
   effect: 'reads',
-  examples: ['farelock search-updates sch_… --wait --json'],
+  examples: ['farelock search updates sch_… --wait --json'],
   list: 'offers',
 });

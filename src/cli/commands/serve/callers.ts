@@ -19,8 +19,8 @@ export async function trustedProxies(trusted: readonly string[]) {
       return [address, address.kind() === 'ipv4' ? 32 : 128];
     } catch {
       throw problem('usage', {
-        message: `--trusted-proxy ${text}: that is neither an address nor a range.`,
-        fix: 'Give an address such as 10.0.0.5, or a range such as 10.0.0.0/8 or fd00::/8.',
+        message: `--trusted-proxy must be an address or a range (got ${text}).`,
+        fix: 'Use an address such as 10.0.0.5, or a range such as 10.0.0.0/8 or fd00::/8.',
       });
     }
   });

@@ -132,13 +132,13 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port }: Where): unk
   if (error.code === 'EADDRINUSE') {
     return problem('usage', {
       message: `Port ${port} on ${host} is already in use.`,
-      fix: 'Give another --port, or 0 for any free one.',
+      fix: 'Choose another --port, or 0 for any free one.',
     });
   }
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
     return problem('usage', {
       message: `Cannot listen on ${host}:${port} (${error.code}).`,
-      fix: 'Give another --host or --port.',
+      fix: 'Choose another --host or --port.',
     });
   }
   return error;

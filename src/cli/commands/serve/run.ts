@@ -168,7 +168,7 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
 function hintsFor(origin: string, { flights_url, rpc_urls }: Listening, cluster: ClusterSettings): string[] {
   return [
     '',
-    'From another terminal, with a home of its own:',
+    'From another terminal, with a separate home:',
     ...(flights_url === null ? [] : [`  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`]),
     cluster.rpcUrls.every((one) => shownUrl(one) === one)
       ? `  export FARELOCK_RPC_URL=${quoted(rpc_urls.join(','))}`
@@ -222,7 +222,9 @@ export async function work(
       return nextDueAtMs === null ? LONGEST_SLEEP_MS : nextDueAtMs - clock.now();
     } catch (error) {
       // One bad round must not end the loop: leases run out, and the next round takes the work up again.
-      terminal.note(`The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`);
+      terminal.note(
+        `The worker failed and continues: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
+      );
       return LONGEST_SLEEP_MS;
     }
   };

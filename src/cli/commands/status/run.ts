@@ -22,6 +22,7 @@ import {
   statusView,
 } from '../../view/flights/index.ts';
 import { nextLines } from '../../view/index.ts';
+import { loadVerify } from '../intent/index.ts';
 import type * as spec from './spec.ts';
 
 const PHASES: Partial<Record<MoneyStage, string>> = {
@@ -31,7 +32,8 @@ const PHASES: Partial<Record<MoneyStage, string>> = {
 };
 
 /** With --watch it ends with the booking: booked is exit 0, refunded is 8. */
-export const status: Run<typeof spec.status> = async (context, { intentId, watch }) => {
+export const status: Run<typeof spec.status> = async (context, { intentId, watch, verify, refundWallet }) => {
+  if (verify) return (await loadVerify()).intentVerify(context, { intentId, ...(refundWallet && { refundWallet }) });
   const { terminal, session, clock } = context;
   await session.work();
   const flights = await session.flights();
@@ -76,7 +78,7 @@ async function sayNext({ terminal, clock, session }: CommandContext, intent: Int
     unpaid:
       standing && isOwn(standing)
         ? `book ID${terminal.canAsk ? '' : ' --passengers passengers.json'}`
-        : 'intent verify ID',
+        : 'status ID --verify',
     captured: isRefundOpen(intent) ? 'status ID --watch' : 'order ID',
     ticketing: 'status ID --watch',
     capturing: 'status ID --watch',

@@ -1,10 +1,18 @@
-import { argument, command, option } from '../../spec/index.ts';
+import { addressOption, argument, command, option } from '../../spec/index.ts';
 
 export const status = command({
   name: 'status',
   summary: 'Show where the money is: funded, ticketing, captured or refunded',
   arguments: [argument('<intent-id>')],
-  options: [option('--watch', 'follow it until it ends; with --json a line for each change')],
+  options: [
+    option('--watch', 'follow it until it ends; with --json a line for each change'),
+    option('--verify', 'check the escrow on chain, and that its refunds come to you'),
+    option(
+      '--refund-wallet <address>',
+      'with --verify: accept this refund wallet, even though it is not yours',
+      addressOption,
+    ),
+  ],
   effect: 'reads',
-  examples: ['farelock status int_… --watch', 'farelock status int_… --json status'],
+  examples: ['farelock status int_… --watch', 'farelock status int_… --verify', 'farelock status int_… --json status'],
 });

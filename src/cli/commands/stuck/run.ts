@@ -98,7 +98,7 @@ export const stuckResolve: Run<typeof spec.stuckResolve> = async (context, given
   showItem(context, decided);
   terminal.aside([
     '',
-    decided.is_stuck ? 'It needs a decision again.' : 'Not finished yet; the service continues by itself.',
+    decided.is_stuck ? 'It needs a decision again.' : 'Not finished yet; the service continues automatically.',
   ]);
   return 8;
 };
@@ -143,7 +143,10 @@ async function verdictOf(
   };
 }
 
-const planLines = (plan: StuckPlan, { width }: Screen): string[] => ['It would:', ...stepLines(plan.steps, width)];
+const planLines = (plan: StuckPlan, { width }: Screen): string[] => [
+  'This decision would:',
+  ...stepLines(plan.steps, width),
+];
 
 function showItem({ terminal, clock }: CommandContext, item: StuckItem): void {
   terminal.result(item, { lines: (one, screen) => stuckLines(one, clock.now(), screen) });
@@ -180,7 +183,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   escrow_missing: 'there is no escrow on chain',
   escrow_unfunded: 'the escrow holds less than the ticket costs',
   airline_ticketed: 'the airline has a ticket: cancel it there first, or keep it',
-  airline_has_no_order: 'the airline says that it has no such order',
+  airline_has_no_order: 'the airline has no record of this order',
   airline_cancelled: 'the airline no longer has a ticket',
   cancelled_by_airline: 'the airline cancelled it itself: approve the request again, for the whole amount',
   capture_under_way: 'a capture may still land',

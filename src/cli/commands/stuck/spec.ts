@@ -12,12 +12,7 @@ export const stuckShow = command({
   name: 'stuck show',
   summary: 'Show what the chain and the airline say, and the possible decisions',
   arguments: [argument('<id>')],
-  options: [
-    option(
-      '--evidence [folder]',
-      "how the carrier's web site looked where it ended, also of a booking that is over, an offer, or a route; with a folder, screenshots and texts are written to it",
-    ),
-  ],
+  options: [option('--evidence [folder]', 'save the last screenshots and page texts to a folder')],
   effect: 'reads',
   examples: [
     'farelock stuck show int_…',

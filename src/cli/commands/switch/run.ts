@@ -3,7 +3,7 @@ import { farelock } from '../../../kernel/shell-word.ts';
 import { fieldLines, type View, wrap, wrapBehind } from '../../../terminal/index.ts';
 import type { Switches } from '../../../wire/flights/index.ts';
 import type { Run } from '../../spec/index.ts';
-import { nextLines, stepLines } from '../../view/index.ts';
+import { DRY_RUN, nextLines, stepLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 const STOPS = {
@@ -37,7 +37,7 @@ export const turnSwitch: Run<typeof spec.turnSwitch> = async ({ terminal, sessio
           now[name] === state
             ? [`Nothing would change: ${name} is ${state} already.`]
             : [
-                paint.bold('Nothing was done. It would:'),
+                paint.bold(DRY_RUN),
                 ...stepLines([`Turn ${name} ${state}, which is ${now[name]} now: ${effect}.`], width),
               ],
       },

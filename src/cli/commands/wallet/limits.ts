@@ -96,7 +96,7 @@ function changesIn(options: object): [KeptName, string | null][] {
   });
   if (changes.length > 0) return changes;
   throw problem('usage', {
-    message: 'No limit was named.',
-    fix: `Give ${limits.map((name) => rowOf(name).flag).join(', ')}.`,
+    message: 'Nothing to set.',
+    fix: `Use ${limits.map((name) => rowOf(name).flag).join(', ')}.`,
   });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { address, atomicUsdc, instant, network, plan, published, sol, usdc } from '../../spec/published.ts';
+import { address, atomicUsdc, network, plan, published, sol, usdc } from '../../spec/published.ts';
 
 export const walletNew = published(z.strictObject({ address, keypair_file: z.string(), created: z.literal(true) }), {
   plan: plan({}),
@@ -23,24 +23,6 @@ export const walletBalance = published(
 export const walletAirdrop = published(z.strictObject({ address, sol, usdc, transactions: z.array(z.string()) }), {
   plan: plan({}),
 });
-
-const movement = z.strictObject({
-  transaction: z.string(),
-  at: instant.nullable(),
-  change: z
-    .string()
-    .regex(/^[+-]?\d+(\.\d{1,6})?$/)
-    .nullable()
-    .describe('Decimal USDC with its sign; null for a transaction that failed.'),
-  memo: z.string().nullable(),
-  payment_id: z.string().nullable(),
-  resource: z.string().nullable(),
-  purpose: z.string().nullable().describe('What moved the money, in words; null where nothing is known of it.'),
-});
-
-export type HistoryEntry = z.infer<typeof movement>;
-
-export const walletHistory = published(z.strictObject({ history: z.array(movement) }));
 
 export const walletLimitsShow = published(
   z.strictObject({

@@ -1,4 +1,4 @@
-import { command, integerOption, option, solOption, usdcOption } from '../../spec/index.ts';
+import { command, option, solOption, usdcOption } from '../../spec/index.ts';
 
 export const walletNew = command({
   name: 'wallet new',
@@ -32,15 +32,6 @@ export const walletAirdrop = command({
   effect: 'changes',
   examples: ['farelock wallet airdrop --usdc 500'],
   cutOff: { said: 'The play money may have been given.', look: 'wallet balance' },
-});
-
-export const walletHistory = command({
-  name: 'wallet history',
-  summary: 'List USDC moving in and out of the wallet, from the cluster',
-  options: [option('--limit <n>', 'how many to show', integerOption(1, 1000), 20)],
-  effect: 'reads',
-  examples: ['farelock wallet history'],
-  list: 'history',
 });
 
 export const walletLimitsShow = command({

@@ -110,7 +110,7 @@ export function offerLines(
       paint.dim('Extras are added with the airline: Farelock pays the fare alone.'),
     );
   }
-  if (isUndisclosed(offer, services)) lines.push('', paint.dim('– not disclosed by the airline: unknown, not no.'));
+  if (isUndisclosed(offer, services)) lines.push('', paint.dim('– not disclosed by the airline'));
   if (menu) {
     const { heading, fares, foot } = fareMenuParts(menu, numbers, nowMs, screen);
     lines.push('', ...heading, ...fares, ...(fares.length > 0 ? ['', ...foot] : foot));
@@ -202,7 +202,7 @@ export function fareMenuParts(
     fares: [],
     foot,
   });
-  if (menu.status === 'pending') return none(paint.accent('still being looked up; nothing was charged'));
+  if (menu.status === 'pending') return none(paint.accent('still being looked up; this call cost nothing'));
   if (menu.status === 'failed') {
     const said = `tried ${moment(menu.checked_at)}; can be tried again ${moment(menu.expires_at)}`;
     return none(paint.bad('could not be looked up'), [`       ${paint.dim(said)}`]);
@@ -281,7 +281,7 @@ export function reviewLines(
         ...(fare ? fareFields(fare) : []),
         ...passengers.map((passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const),
         ['Price', `${paint.bold(paint.usdc(intent.escrow.amount))}${partsText(intent, fare)}`],
-        ['Paid into', `the escrow ${intent.escrow.address}, until the ticket is issued`],
+        ['Held in', `escrow ${intent.escrow.address} until ticketed`],
         ['Refunds to', refundText(intent, wallet)],
         ['Book until', momentText(intent.expires_at, nowMs)],
       ],

@@ -195,7 +195,7 @@ const quoted = (text: string | null, width: number): string[] =>
     : text.split('\n').flatMap((line) => (line ? wrap(line, width - 4).map((part) => `  ${part}`) : ['']));
 
 export const approvalLines = (plan: RefundPlan, { paint, width }: Screen): string[] => [
-  'It would:',
+  'Approving it would:',
   ...stepLines(plan.steps, width),
   `The treasury holds ${usdcText(plan.treasury_amount, paint)}.`,
 ];
@@ -223,7 +223,7 @@ export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'not
   if (done === 'released') return `${journey}: given back, any operator can take it`;
   if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
   const amount = usdcText(one.decision?.payout_amount ?? one.payout_amount, paint);
-  if (one.status === 'rejected') return `${journey}: rejected; the passenger is told why`;
+  if (one.status === 'rejected') return `${journey}: rejected; the passenger gets the reason`;
   const ended = one.cancelled_by === 'airline' ? 'cancelled by the airline' : 'ticket cancelled';
   if (one.status === 'refunded') return `${journey}: ${ended}, ${amount} paid out`;
   return `${journey}: approved, ${amount} not paid out yet`;

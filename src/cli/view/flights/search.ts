@@ -53,7 +53,7 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
   const parts = listParts(response, title, screen);
   const incomplete = incompleteText(response, title);
   const notes = [
-    ...(parts.hasUnknown ? ['– not disclosed by the airline: unknown, not no.'] : []),
+    ...(parts.hasUnknown ? ['– not disclosed by the airline'] : []),
     ...(incomplete ? wrap(incomplete, width) : []),
   ];
   return [...joined(parts), ...(notes.length > 0 ? ['', ...notes.map((note) => paint.dim(note))] : [])];
@@ -79,7 +79,7 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
     const fares = counted(others, 'fare in another currency', 'fares in other currencies');
     said.push(`Without ${fares}: --max-price is in US dollars.`);
   }
-  if (status === 'enriching') said.push('Slower sellers were still quoting: cheaper offers may exist.');
+  if (status === 'enriching') said.push('Some sellers have not answered yet; prices may drop.');
   return said.length > 0 ? said.join(' ') : null;
 }
 
