@@ -95,7 +95,10 @@ test('what may not be called is not listed, and says which option allows it when
   expect(await namesOf(reading)).toEqual(expect.arrayContaining(['airports', 'status', 'intent_list', 'schema']));
   expect((await reading.listTools()).tools.filter(({ annotations }) => !annotations?.readOnlyHint)).toEqual([]);
   expect(await fixOf(reading, 'search', SEARCH)).toContain('farelock mcp --allow-spending');
-  expect(await fixOf(reading, 'payments_list')).toContain('farelock mcp --tools travel,money');
+  expect(await fixOf(reading, 'payments_list')).toMatch(/farelock mcp --tools travel,money$/);
+  expect(await fixOf(reading, 'refund_approve')).toMatch(
+    /--tools travel,refunds --allow-spending <usdc> --allow-changes$/,
+  );
   const spending = await connect('--allow-spending', '5', '--tools', 'travel,refunds');
   expect(await namesOf(spending)).toEqual(expect.arrayContaining(['search', 'book', 'refund_request', 'refund_show']));
   expect(await namesOf(spending)).not.toContain('refund_reject');

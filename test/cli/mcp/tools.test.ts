@@ -1,7 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { bounded } from '../../../src/cli/commands/mcp/answers.ts';
+import { bounded, pageThatFits } from '../../../src/cli/commands/mcp/answers.ts';
 import words from '../../../src/cli/commands/mcp/tools.json' with { type: 'json' };
 import {
   commandLineOf,
@@ -351,5 +351,20 @@ describe('a page of lists', () => {
       total: { history: 12 },
       left_out: { history: 0 },
     });
+  });
+
+  test('of a service is asked for again, shorter, until it fits: its cursor misses nothing', async () => {
+    const asked: number[] = [];
+    const queue = async (limit: number) => {
+      asked.push(limit);
+      return { document: { entries: entries(limit, 4_000), next_cursor: `after ${limit}` } };
+    };
+    const { page } = commandLineOf(named('audit list'), {});
+    const { document } = await pageThatFits(page, await queue(page.limit), queue);
+    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThanOrEqual(32_000);
+    expect(document.next_cursor).toBe(`after ${document.entries.length}`);
+    expect(asked).toEqual([20, 7]);
+    const chosen = commandLineOf(named('audit list'), { limit: 20 }).page;
+    expect((await pageThatFits(chosen, await queue(20), queue)).document.entries).toHaveLength(20);
   });
 });

@@ -24,7 +24,7 @@ const MOST_BYTES = 32_000;
 const bytesOf = (document: Document): number => Buffer.byteLength(JSON.stringify(document));
 
 /** The share of the entries that would fit; 1 or more: all do. */
-export const shareThatFits = (document: Document): number => MOST_BYTES / bytesOf(document);
+const shareThatFits = (document: Document): number => MOST_BYTES / bytesOf(document);
 
 const slugOf = (name: string): string => name.replaceAll(' ', '-');
 
@@ -67,6 +67,22 @@ export function bounded(command: CommandDescription, document: Document, page: P
   return shown;
 }
 
+/** Asks again, for fewer entries, while a page of the service is too long: its cursor goes on where the page ends. */
+export async function pageThatFits<T extends { readonly document: Document | null }>(
+  { paging, isChosen, limit }: Page,
+  first: T,
+  again: (fewer: number) => Promise<T>,
+): Promise<T> {
+  let answer = first;
+  for (let most = limit; paging === 'cursor' && !isChosen && answer.document && most > 1; ) {
+    const share = shareThatFits(answer.document);
+    if (share >= 1) break;
+    most = Math.max(1, Math.floor(Math.min(most - 1, most * share)));
+    answer = await again(most);
+  }
+  return answer;
+}
+
 /** Commands whose answer says what `book` will need of each passenger. */
 const SAYS_FIELDS: ReadonlySet<string> = new Set(['offer', 'intent create', 'intent show']);
 
@@ -106,7 +122,8 @@ export function outputSchemaOf({ name }: CommandDescription): { readonly type: '
   const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
   const short = portable({ ...document, $defs }) as Schema;
   for (const form of formsOf(short)) {
-    if (listsOf(form).length > 0) Object.assign(form.properties as object, BESIDE);
+    if (listsOf(form).length > 0)
+      Object.assign(form.properties as object, { ...BESIDE, ...(form.properties as object) });
     if (SAYS_FIELDS.has(name))
       Object.assign(form.properties ?? {}, { passenger_fields: { type: 'array', items: { type: 'string' } } });
   }

@@ -17,7 +17,7 @@ import { type CommandContext, type CommandDescription, describeTool, type Option
 import { runTool } from '../../tool/index.ts';
 import { problemDocument } from '../../view/index.ts';
 import { createAllowance, notAllowed, type ServerAllowance } from './allowance.ts';
-import { bounded, type Document, outputSchemaOf, shareThatFits, withheld, withPassengerFields } from './answers.ts';
+import { bounded, type Document, outputSchemaOf, pageThatFits, withheld, withPassengerFields } from './answers.ts';
 import { askingOf } from './asking.ts';
 import { openKept } from './kept.ts';
 import { openProgress } from './progress.ts';
@@ -75,9 +75,14 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
       throw problem('usage', { message: `There is no tool "${name}".`, fix });
     }
     if (isInSets(command, sets)) return command;
+    const permissions = [
+      ...(isPaying(command) && options.allowSpending === undefined ? [' --allow-spending <usdc>'] : []),
+      ...(command.effect === 'changes' && !options.allowChanges ? [' --allow-changes'] : []),
+    ];
+    const wanted = [...sets, wordsFor(command).sets[0]].join(',');
     throw problem('usage', {
-      message: `${name} is in a set of tools that this server does not serve.`,
-      fix: `A person has to start it with: farelock mcp --tools ${[...sets, wordsFor(command).sets[0]].join(',')}`,
+      message: `${name} is not among the tools of this server.`,
+      fix: `A person has to start it with: farelock mcp --tools ${wanted}${permissions.join('')}`,
     });
   };
   const withSteps = (command: CommandDescription, document: Document, next: readonly NextStep[]): Document => {
@@ -102,17 +107,11 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
       return call.finally(() => running.delete(call));
     };
     const line = commandLineOf(command, given);
-    const { limit, offset, paging, isChosen } = line.page;
-    if (command.name === 'search' && offset > 0)
+    if (command.name === 'search' && line.page.offset > 0)
       return { line, ran: { document: kept.search(keyOfSearch(line)), said: '', exitCode: 0, next: [] } };
-    let ran = await run(line);
-    // A page of the service that is too long is asked for again, with fewer entries.
-    for (let fewer = limit; paging === 'cursor' && !isChosen && fewer > 1 && ran.document; ) {
-      const share = shareThatFits(ran.document);
-      if (share >= 1) break;
-      fewer = Math.max(1, Math.floor(Math.min(fewer - 1, fewer * share)));
-      ran = await run(commandLineOf(command, { ...given, limit: fewer }));
-    }
+    const ran = await pageThatFits(line.page, await run(line), (fewer) =>
+      run(commandLineOf(command, { ...given, limit: fewer })),
+    );
     return { line, ran };
   };
 
@@ -167,9 +166,10 @@ function notPermitted({ allowSpending, allowChanges }: McpOptions, command: Comm
       message: `${toolName(command)} changes data in a service, and the server was started read-only.`,
     });
   }
-  const isPaid = command.effect === 'pays' || command.name in AMOUNTS;
-  return isPaid && allowSpending === undefined ? notAllowed() : null;
+  return isPaying(command) && allowSpending === undefined ? notAllowed() : null;
 }
+
+const isPaying = ({ name, effect }: CommandDescription): boolean => effect === 'pays' || name in AMOUNTS;
 
 /**
  * Runs a call as far as the person who started the server allowed. --yes agrees to payments within the allowance and the
