@@ -4,7 +4,7 @@ import { caseLines, withLines } from '../../src/cli/view/flights/refund.ts';
 import { DESK_KEYS, type DeskShown, deskLines } from '../../src/cli/view/flights/refund-desk.ts';
 import { retyped } from '../../src/terminal/board.ts';
 import { plainPaint } from '../../src/terminal/paint.ts';
-import { clustersOf, harmlessDocument, readyFor, textWidth } from '../../src/terminal/text.ts';
+import { clustersOf, harmlessDocument, readyFor, textWidth, unpainted } from '../../src/terminal/text.ts';
 import type { RefundCase } from '../../src/wire/flights/index.ts';
 
 const HAN =
@@ -139,6 +139,14 @@ test('the first line says what is shown, of how many, and how old it is when the
   );
 });
 
+test('an address is whole under a painted label', () => {
+  const wallet = 'FB3u4x6wKAs8ABfGQpb8H7Z9hgAm8JSwbLtcJEYPXsD1';
+  const painted = { ...plainPaint, dim: (text: string) => `\u001b[2m${text}\u001b[22m` };
+  const lines = deskLines(deskOf([caseOf('–', { refund_wallet: wallet })]), { columns: 80, rows: 40 }, NOW, painted);
+  const pane = lines.map((line) => unpainted(line).split('│')[1]?.trim() ?? '').join('');
+  expect(pane).toContain(wallet);
+});
+
 test('a case that cannot be read says why, and what to do instead', () => {
   const unread = ['This refund request does not exist.', 'Look at the queue.'];
   const text = drawn(deskOf([caseOf('–')], { shown: null, unread })).join('\n');
@@ -156,7 +164,9 @@ test('? lists every key that does something', () => {
   const words = new Set(listed.split(/[^\p{L}\d?/←↑↓]+/u));
   const keys = Object.keys(deskKeys(none, none)).flatMap((key) => signs[key] ?? key);
   expect(keys.filter((key) => !words.has(key))).toEqual([]);
-  expect(drawn(deskOf([caseOf('–')], { mode: { kind: 'help' } }), 100, 60).join('\n')).toContain('sort by departure');
+  expect(drawn(deskOf([caseOf('–')], { mode: { kind: 'help' } }), 100, 60).join('\n')).toContain(
+    'sort by age, departure, pay-out',
+  );
 });
 
 test('the timeline is told as a person would', () => {

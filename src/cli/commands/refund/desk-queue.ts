@@ -141,6 +141,7 @@ export function createQueue(ports: QueuePorts, desk: DeskState) {
     async sortBy(sort: DeskSort): Promise<void> {
       desk.sort = sort;
       arrange();
+      select(desk.cases[0]?.request_id ?? null);
       if (reader.isCut()) await refresh(true);
     },
     /** Looks for the text in the customers' words too. @returns false where there was too much to look through */

@@ -101,17 +101,18 @@ export function deskLines(desk: DeskShown, size: BoardSize, nowMs: number, paint
   const room = Math.max(1, size.rows - 2 - foot.length);
   const queueWidth = size.columns >= WIDE ? WIDE_QUEUE_WIDTH : QUEUE_WIDTH;
   const queue = queuePane(desk, minuteMs, paint, hasTwoPanes(size) ? queueWidth : width, room);
-  const body = hasTwoPanes(size)
-    ? beside(
-        queue.lines,
-        casePane(desk, minuteMs, paint, width - queueWidth - BETWEEN.length, room),
-        queueWidth,
-        paint,
-        room,
-      )
-    : desk.mode.kind === 'help' || desk.mode.kind === 'asking' || desk.pane === 'case'
-      ? casePane(desk, minuteMs, paint, width, room)
-      : queue.lines;
+  const body =
+    hasTwoPanes(size) && desk.mode.kind !== 'help'
+      ? beside(
+          queue.lines,
+          casePane(desk, minuteMs, paint, width - queueWidth - BETWEEN.length, room),
+          queueWidth,
+          paint,
+          room,
+        )
+      : desk.mode.kind === 'help' || desk.mode.kind === 'asking' || desk.pane === 'case'
+        ? casePane(desk, minuteMs, paint, width, room)
+        : queue.lines;
   const filled = [...body, ...Array<string>(Math.max(0, room - body.length)).fill('')].slice(0, room);
   return [...[titleLine(desk, queue, nowMs, paint, width), '', ...filled].map((line) => cut(line, width)), ...foot];
 }
@@ -234,14 +235,15 @@ function casePane(desk: DeskShown, nowMs: number, paint: Paint, width: number, r
     : shown;
 }
 
-/** A line on as many as it takes, so that the destination of money is never cut. */
+/** A line on as many as it takes, so that the destination of money is never cut; its label may be painted. */
 function wholeLines(line: string, width: number): string[] {
   const plain = unpainted(line);
-  if (textWidth(line) <= width || plain !== line) return [cut(line, width)];
   const label = /^\s*(\S.*? {2,})?/.exec(plain)?.[0] ?? '';
+  const value = plain.slice(label.length);
+  if (textWidth(line) <= width || !line.endsWith(value)) return [cut(line, width)];
   const hang = ' '.repeat(textWidth(label));
-  return fold(plain.slice(label.length), Math.max(2, width - textWidth(label))).map((part, at) =>
-    cut((at === 0 ? label : hang) + part, width),
+  return fold(value, Math.max(2, width - textWidth(label))).map((part, at) =>
+    cut((at === 0 ? line.slice(0, line.length - value.length) : hang) + part, width),
   );
 }
 
@@ -259,29 +261,22 @@ export const DESK_KEYS = [
   ['a', 'approve: shows the plan, Enter pays out'],
   ['x', 'reject: shows the e-mail, Enter sends it, e changes its words (also r)'],
   ['o', 'approve with an amount of your own'],
-  ['c', 'claim the case, so that nobody else decides it'],
-  ['u', 'give it back (unclaim)'],
+  ['c, u', 'claim the case, so that nobody else decides it; give it back'],
   ['n', 'write a note; a pasted text keeps its lines'],
   ['↑ ↓', 'previous request, next request (also k, j; PgUp, PgDn; Home, End)'],
-  ['Enter', 'open the case; ← goes back to the queue'],
-  ['Space', 'scroll down in the case; b scrolls up'],
-  ['/', 'search: booking reference, id, route, day; Enter: the customers’ words too'],
-  ['1', 'only mine'],
-  ['2', 'only unclaimed'],
-  ['3', 'only what pays something out'],
-  ['4', 'only those leaving within 48 h'],
-  ['0', 'all again: no search, no filter (also Esc)'],
-  ['A', 'sort by age'],
-  ['D', 'sort by departure'],
-  ['P', 'sort by pay-out, the largest first'],
+  ['Enter, ←', 'open the case, back to the queue'],
+  ['Space, b', 'scroll down in the case, up'],
+  ['/', 'search ids, references, routes, days; Enter: the customers’ words too'],
+  ['1 2 3 4', 'only mine, unclaimed, payable, leaving within 48 h'],
+  ['0, Esc', 'all again: no search, no filter'],
+  ['A D P', 'sort by age, departure, pay-out'],
   ['g', 'read everything again'],
-  ['?', 'these keys'],
-  ['q', 'quit'],
+  ['?, q', 'these keys, quit'],
 ] as const;
 
 const helpLines = (width: number, paint: Paint): string[] => [
-  'Nothing is paid or sent before you have seen it and pressed Enter.',
-  '• yours  ○ another operator’s  … being paid out  ! needs you',
+  ...wrap('Nothing is paid or sent before you have seen it and pressed Enter.', width),
+  ...wrap('• yours, ○ another operator’s, … being paid out, ! needs you', width),
   '',
   ...fieldLines(paint.bold, DESK_KEYS, width),
 ];
