@@ -27,6 +27,7 @@ const ESCAPE = '\u001b';
 const PASTE_ON = `${ESCAPE}[?2004h`;
 const PASTE_OFF = `${ESCAPE}[?2004l`;
 const SHOW_CURSOR = `${ESCAPE}[?25h`;
+const ERASE_BELOW = `${ESCAPE}[J`;
 const BELL = '\u0007';
 /** Stops that nothing resumes, such as Ctrl-Z in a container, are over by then. */
 const STOPPED_MS = 200;
@@ -161,6 +162,7 @@ export async function openKeyboard({ input, output }: TerminalOn, { isBack, mayB
   const stop = () => {
     isStopped = true;
     leave();
+    output.write(`${ERASE_BELOW}\n`);
     process.kill(0, 'SIGTSTP');
     setTimeout(() => isStopped && goOn(), STOPPED_MS);
   };

@@ -5,6 +5,7 @@ import {
   isEnterKey,
   isUpKey,
   makeTheme,
+  useEffect,
   useKeypress,
   usePrefix,
   useState,
@@ -69,6 +70,12 @@ export const listWindow = createPrompt<StepAnswer<number>, ListQuestion>((questi
   const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
   const [{ heading = [], lines }, setDrawn] = useState<Pick<StepChoice<unknown>, 'heading' | 'lines'>>(choice);
   const [turn, setTurn] = useState(0);
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    let ticks = 0;
+    const timer = choice.left && setInterval(() => setTick(++ticks), 1_000);
+    return () => clearInterval(timer);
+  }, []);
   useKeypress((key, line) => {
     const typed = line.line;
     line.clearLine(0);
@@ -92,11 +99,13 @@ export const listWindow = createPrompt<StepAnswer<number>, ListQuestion>((questi
   const above = [asked, ...heading.map((one) => `  ${one}`)];
   const details = state.isDetailed ? detailsOf(question, lines) : [];
   const keys = [...wrapped(keysOf(question), size.columns), keysText(['↑↓ move', 'Enter choose'], question.canGoBack)];
-  const room = Math.max(LEAST_PAGE, size.rows - above.length - details.length - keys.length - 3);
+  const marked = lines[state.at];
+  const left = choice.left && isChoice(marked) ? [choice.left(marked.value)] : [];
+  const room = Math.max(LEAST_PAGE, size.rows - above.length - details.length - left.length - keys.length - 3);
   const highlight = (text: string) =>
     question.isColoured ? `${CYAN}${text.replaceAll(NO_CYAN, CYAN)}${NO_CYAN}` : text;
   const { shown, mark } = pageOf(lines, state, room, highlight);
-  const under = [...details, ...(mark === null ? [] : [mark]), ...keys.map(theme.style.help)];
+  const under = [...details, ...(mark === null ? [] : [mark]), ...left, ...keys.map(theme.style.help)];
   return `${[...above, ...shown, '', ...under].join('\n')}${HIDE_CURSOR}`;
 });
 

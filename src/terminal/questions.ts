@@ -21,7 +21,7 @@ const isEscapeOrLeft: KeysFor['isBack'] = ({ name }) => name === 'escape' || nam
 /** Questions of @inquirer/prompts, in one theme; `listWindow` is our own. */
 export function questions(on: QuestionsOn): Prompts {
   const single = stepsOn(on, false);
-  const theme = themeOf(on, '');
+  const theme = themeOf(on, false);
   return {
     confirm: async (message, preset) =>
       answered(
@@ -35,42 +35,36 @@ export function questions(on: QuestionsOn): Prompts {
   };
 }
 
-/** The theme of every question: its text broken where the terminal ends, and its keys. */
-function themeOf({ output }: TerminalOn, keys: string) {
+/** The theme of every question: lines broken where the terminal ends, and the keys. */
+function themeOf({ output }: TerminalOn, canGoBack: boolean) {
   const { style } = makeTheme({});
   const columns = output.columns ?? 80;
+  const keys = style.help(keysText(['↑↓ move', 'Enter choose'], canGoBack));
+  const bold = (line: string) => style.message(line, 'idle');
   const message = (text: string) =>
     wrap(text, columns - AROUND)
-      .map((line) => style.message(line, 'idle'))
+      .map(bold)
       .join('\n  ');
-  return { style: { message, keysHelpTip: () => style.help(keys) } };
+  const error = (text: string) => style.error(wrap(text, columns - 3).join('\n  '));
+  // A sentence in place of choices says what is wrong.
+  return { style: { message, error, disabled: error, keysHelpTip: () => keys } };
 }
 
 /** The theme of a line to type: where a person can go back, the keys follow the question, and the line is under it. */
 function lineTheme(on: TerminalOn, canGoBack: boolean) {
   const { style } = makeTheme({});
-  const { message } = themeOf(on, '').style;
+  const theme = themeOf(on, canGoBack);
   const keys = keysText([], true);
-  const columns = on.output.columns ?? 80;
-  return {
-    style: {
-      message(text: string, status: string) {
-        if (!canGoBack || status === 'done') return message(text);
-        const fits = textWidth(text) + textWidth(keys) + AROUND / 2 < columns;
-        return `${message(text)}${fits ? '  ' : '\n  '}${style.help(keys)}\n${style.highlight('❯')}`;
-      },
-    },
+  const message = (text: string, status: string) => {
+    const asked = theme.style.message(text);
+    if (!canGoBack || status === 'done') return asked;
+    const isShort = textWidth(text) + textWidth(keys) + AROUND / 2 < (on.output.columns ?? 80);
+    return `${asked}${isShort ? '  ' : '\n  '}${style.help(keys)}\n${style.highlight('❯')}`;
   };
+  return { style: { ...theme.style, message } };
 }
 
 const NOTHING: never = undefined as never;
-
-/** The theme of a choice that is looked for: a sentence in place of choices is what is wrong. */
-function searchTheme(on: TerminalOn, canGoBack: boolean) {
-  const { style } = makeTheme({});
-  const theme = themeOf(on, keysText(['↑↓ move', 'Enter choose'], canGoBack));
-  return { style: { ...theme.style, disabled: (text: string) => style.error(text.trim()) } };
-}
 
 /** @param canGoBack true in a walk: an answered question leaves the screen, since the walk has a line for each answer */
 function stepsOn(on: QuestionsOn, canGoBack: boolean): StepPrompts {
@@ -88,7 +82,7 @@ function stepsOn(on: QuestionsOn, canGoBack: boolean): StepPrompts {
     },
     choose: (question) => (question.redrawn ? inWindow(on, question, canGoBack) : chosen(on, question, canGoBack)),
     search: ({ message, find }) => {
-      const theme = searchTheme(on, canGoBack);
+      const theme = themeOf(on, canGoBack);
       const source = async (text = '') => {
         const found = text.trim() === '' ? [] : await find(text.trim());
         return typeof found === 'string' ? [{ name: found, value: NOTHING, disabled: ' ' }] : found;
@@ -105,7 +99,7 @@ function chosen<T>(on: QuestionsOn, { message, lines, preset }: StepChoice<T>, c
     default: preset,
     loop: false,
     pageSize: Math.max(5, (on.output.rows ?? 24) - 6),
-    theme: themeOf(on, keysText(['↑↓ move', 'Enter choose'], canGoBack)),
+    theme: themeOf(on, canGoBack),
   };
   return ask(on, (context) => select<T>(config, context), { isBack: isEscapeOrLeft }, canGoBack);
 }

@@ -79,6 +79,8 @@ export interface StepChoice<T> {
   readonly search?: { text(): string; set(text: string): void } | undefined;
   /** More about a line, for a pane under the list. */
   details?(value: T): readonly string[];
+  /** The time that is left for a line, drawn every second. */
+  left?(value: T): string;
   /** Told once the screen was cleared because its size has changed, before the question is asked again. */
   cleared?(): void;
 }

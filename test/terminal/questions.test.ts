@@ -163,3 +163,16 @@ test('choices are suggested while a text is typed; Enter in the same breath take
   type('berlin\r');
   expect(await second).toEqual({ kind: 'answer', value: 'BER' });
 });
+
+test('the time that is left for the marked line of a window moves by itself', async () => {
+  const { ask, type, shows } = terminalInMemory();
+  const lines = [{ name: 'One', value: 1 }];
+  let seconds = 61;
+  const left = () => `Ends in ${seconds--} s`;
+  const answer = (await ask.steps()).choose({ message: 'Which?', lines, redrawn: () => ({ lines }), left });
+  await shows(/❯ One\n\nEnds in 61 s\n/);
+  await passed(1_100);
+  await shows(/❯ One\n\nEnds in 60 s\n/);
+  type('\r');
+  expect(await answer).toEqual({ kind: 'answer', value: 1 });
+});

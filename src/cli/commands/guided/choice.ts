@@ -177,6 +177,7 @@ export const chooseItinerary: Step = async (walk) => {
       },
     },
     details: detailsIn(walk, all),
+    left: leftIn(walk, all),
   });
   // The answer proves that the list was seen: the same search again is another one.
   await context.session.paidHere.shown();
@@ -226,6 +227,15 @@ const detailsIn =
     return fareDetailLines(isFirst ? fareOf(offer) : fareOfOption(offer, option), insideOf(walk));
   };
 
+const leftIn =
+  ({ context: { clock } }: Walk, rows: readonly ListRow[]) =>
+  (offerId: string): string => {
+    const seconds = Math.floor((Date.parse(rowOf(rows, offerId)?.offer.expires_at ?? '') - clock.now()) / 1_000);
+    return seconds > 0
+      ? `This offer ends in ${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
+      : 'This offer has ended: go back, and search again.';
+  };
+
 /** Unfolds the fares of the itinerary under its flights. */
 export const chooseFare: Step = async (walk) => {
   const { trip } = walk;
@@ -258,6 +268,7 @@ export const chooseFare: Step = async (walk) => {
     redrawn: drawn,
     preset: trip.marked ?? undefined,
     details: detailsIn(walk, rows),
+    left: leftIn(walk, rows),
   });
   if (answer.kind === 'back') return 'back';
   const fare = fares.find(({ offer_id }) => offer_id === answer.value);
