@@ -136,7 +136,7 @@ export default defineConfig({
         // What most commands of a traveller show.
         {
           name: 'travel',
-          test: /src\/cli\/(view\/(index|flights\/(fares|offer|search|search-columns|status))|paying\/(agreement|explorer|settled-payments)|interruption\/(booking|story|waiting)|session\/remembered|searching\/dates|commands\/search\/index)\.ts$/,
+          test: /src\/cli\/(view\/(index|flights\/(fares|offer|search|search-columns|status))|paying\/(agreement|explorer|meant|settled-payments)|interruption\/(booking|story|waiting)|session\/remembered|searching\/dates|commands\/search\/index)\.ts$/,
           priority: 60,
         },
       ],

@@ -74,7 +74,7 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
     beforeAll(async () => {
       farelock = farelockIn();
       const files: Record<string, unknown> = {
-        'passengers.json': [PASSENGER],
+        'passengers.json': JSON.parse(jsonBlockOf('README.md', '"given_name"')),
         'passengers-lowcost.json': [
           { ...PASSENGER, nationality: 'PT', passport_number: 'AB123456', passport_expiry: '2031-01-01' },
         ],
@@ -110,7 +110,7 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       if (sold) known.set('<offer-id>', sold.offer_id);
     }
 
-    test.each(lines)('$page: $text', async ({ env, args, text }) => {
+    test.each(lines)('$page: $text', async ({ page, env, args, text }) => {
       const given = args.map((word) =>
         word
           .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
@@ -124,6 +124,8 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
         expect(await served.stop()).toBe(0);
         return;
       }
+      // On a terminal, README's reader says yes.
+      if (page === 'README.md' && given[0] === 'book') given.push('--yes');
       const ran = await farelock.run(given, { env });
       const ends = Number(/#.*\bexit (\d+)/.exec(text)?.[1] ?? 0);
       expect(ran.exitCode, `${text}\n${ran.stdout}${ran.stderr}`).toBe(ends);

@@ -18,6 +18,7 @@ export function glanceAtIntents(home: string) {
     return {
       intentId: String(intent_id),
       orderId: text('order_id'),
+      status: text('status'),
       route: text('route'),
       departureDate: text('departure_date'),
       /** `LIS-BER 2026-12-20, booked`, as far as it is known. */

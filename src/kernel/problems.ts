@@ -85,8 +85,8 @@ export class Problem extends Error {
 
 function withCharged(fix: string, charged: Charged | undefined, usdc: Usdc): string {
   if (charged === undefined) return fix;
-  const cost = charged === 'nothing' ? '' : `; ${usdc(charged.before)} was paid before it`;
-  return `${fix} This call cost nothing${cost}.`.trimStart();
+  const before = charged === 'nothing' ? '' : `; ${usdc(charged.before)} was paid before it`;
+  return `${fix} This call cost nothing${before}.`.trimStart();
 }
 
 export const fixOf = ({ fix, charged }: ProblemKind): string => withCharged(fix, charged, plainUsdc);

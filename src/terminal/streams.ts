@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { type Problem, problem } from '../kernel/problems.ts';
 
@@ -21,6 +22,8 @@ export interface Streams {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: { readonly isTTY: boolean; text(): Promise<string> };
+  /** Names the terminal and its shell, or off one the parent process: numbers of a list belong to it. */
+  readonly place?: string;
   /** Hears of each step that takes time: for a program that drives the tool. */
   readonly phase?: (text: string) => void;
 }
@@ -132,6 +135,9 @@ export function processStreams(): Streams {
   return {
     stdout: output(process.stdout),
     stderr: output(process.stderr),
+    get place() {
+      return placeOfProcess();
+    },
     stdin: {
       get isTTY() {
         // process.stdin itself is a stream, which takes ten more modules of the platform to make.
@@ -145,4 +151,14 @@ export function processStreams(): Streams {
       },
     },
   };
+}
+
+/** `tty34816.4711`, or `4711` off a terminal. */
+function placeOfProcess(): string {
+  const terminal = [0, 1, 2].find((stream) => isatty(stream));
+  if (terminal === undefined) return String(process.ppid);
+  // npx, and the .cmd file of Windows, put a process of their own between the shell and each command.
+  const { npm_command: npm, WT_SESSION: tab = '' } = process.env;
+  const shell = process.platform === 'win32' ? tab : npm === 'exec' ? 'npx' : process.ppid;
+  return `tty${fstatSync(terminal).rdev}.${shell}`;
 }

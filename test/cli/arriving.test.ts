@@ -105,6 +105,11 @@ async function searching(given: Given = {}) {
       resolve: (id) => id,
       fareFamily: () => [],
       journey: () => null,
+      rememberIntents: () => undefined,
+      rememberIntent: () => undefined,
+      hasSeen: () => false,
+      row: () => null,
+      numberOf: () => null,
     },
   };
   const context: CommandContext = {

@@ -23,7 +23,7 @@ const screen = {
 test.each([
   ['search LIS QQX --depart +30d --yes', /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock search --help$/m],
   ['xyzzy', /^ {2}\$ farelock --help$/m],
-  ['order', /^ {2}\$ farelock intent list$/m],
+  ['order', /^ {2}\$ farelock help search$/m],
   [
     'search LIS BER --departs +30d',
     /^✗ Unknown option '--departs'\. Did you mean --depart\?$[\s\S]*^ {2}\$ farelock search LIS BER --depart \+30d$/m,

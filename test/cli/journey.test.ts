@@ -118,7 +118,7 @@ describe('intent', () => {
   test('create prints escrow, amount, deadline and the support code once; list and show know it after', async () => {
     await run('search LIS BER --depart +30d --no-wait --limit 9', { terminal: true });
     const made = await run('intent create 1', { terminal: true });
-    expect(made.stdout).toMatch(/To pay[\s\S]*Escrow[\s\S]*Book until[\s\S]*FLK-/);
+    expect(made.stdout).toMatch(/^✓ Locked until[\s\S]*To pay[\s\S]*FLK-/);
     const [id = ''] = /int_\w+/.exec(made.stdout) ?? [];
     const shown = await run(`intent show ${id}`, { terminal: true });
     expect(shown.stdout).toMatch(/not paid yet/);
@@ -127,7 +127,7 @@ describe('intent', () => {
     expect(listed.json().intents).toContainEqual({ intent_id: id, route: 'LIS-BER' });
     const again = await run('intent create 1');
     expect(again.exitCode).toBe(5);
-    expect(again.stderr).toContain(`farelock status ${id}`);
+    expect(again.stderr).toContain(`farelock book ${id}`);
   });
 
   test('verify reads the escrow from the cluster, and ends with 6 where it is not as promised', async () => {
@@ -191,7 +191,7 @@ describe('book', () => {
     expect(booked.exitCode, booked.stderr).toBe(0);
     expect(booked.asked.at(-1)).toMatch(/^Pay \d+\.\d\d USDC and book\?$/);
     expect(booked.stdout).toMatch(/booked[\s\S]*funded[\s\S]*ticketed[\s\S]*captured/);
-    expect(booked.stderr).toMatch(/Next: farelock order int_/);
+    expect(booked.stderr).toMatch(/Next: farelock order$/m);
     expect(before - (await usdc())).toBe(escrow.amount);
   });
 
@@ -205,7 +205,7 @@ describe('book', () => {
     expect(again.json()).toMatchObject({ status: 'booked', order_id: booked.json().order_id });
     expect(before - (await usdc())).toBe(escrow.amount);
 
-    const status = await run(`status ${id}`, { terminal: true, columns: 140 });
+    const status = await run(`status ${id} --verbose`, { terminal: true, columns: 140 });
     expect(status.stdout).toMatch(/✓ funded {6}\d+\.\d\d USDC in escrow[\s\S]*✓ captured/);
     expect(status.stdout.match(/^ +[1-9A-HJ-NP-Za-km-z]{86,88}$/gm)).toHaveLength(2);
     const order = await run(`order ${id} --json`);

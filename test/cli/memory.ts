@@ -14,6 +14,8 @@ export interface MemoryOptions {
   /** Both outputs and the input are a terminal. */
   readonly terminal?: boolean;
   readonly columns?: number;
+  /** Names the terminal, to which the numbers of its lists belong. */
+  readonly place?: string;
   /** Lines of the terminal. */
   readonly rows?: number;
   readonly environment?: Readonly<Record<string, string>>;
@@ -58,6 +60,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     stdout: output('stdout'),
     stderr: output('stderr'),
     stdin: { isTTY, text: async () => options.stdin ?? '' },
+    ...(options.place !== undefined && { place: options.place }),
   };
   const asked: string[] = [];
   const prompts = listedAnswers(options.answers ?? [], asked);

@@ -63,7 +63,7 @@ test('a request is followed to its end; after a rejection a new one says so befo
   expect(await statusOf(id)).toContain('an operator is reviewing it');
   expect((await run(`refund reject ${request} --reason Fare-excludes-it --yes --json`)).exitCode).toBe(0);
   const rejected = await statusOf(id);
-  expect(rejected).toMatch(/✗ rejected +Fare-excludes-it\n/);
+  expect(rejected).toMatch(/✗ rejected +Fare-excludes-it\b/);
   expect(rejected).not.toContain('refund requested');
 
   const again = await run(`refund ${id} --reason Ill`, { terminal: true, answers: [false] });

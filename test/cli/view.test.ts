@@ -220,11 +220,11 @@ describe('where the money is', () => {
   ])('%s', (stage, changed) => {
     const shown = intent(changed);
     expect(moneyStage(shown, at)).toBe(stage);
-    const text = statusLines(shown, at, 'fundtx', screen(80)).join('\n');
+    const text = statusLines(shown, { nowMs: at, fundedBy: 'fundtx', isVerbose: true }, screen(80)).join('\n');
     expect(text).toMatch(/^int_01example/);
     if (stage === 'captured') expect(text).toMatch(/funded[\s\S]*fundtx[\s\S]*captured[\s\S]*151\.20 USDC[\s\S]*captx/);
     if (stage === 'refunded') expect(text).toMatch(/funded[\s\S]*ticketing failed[\s\S]*refunded[\s\S]*refundtx/);
-    expect(text).toMatch(/✓ created[\s\S]*2026-11-21 09:00:00 UTC/);
+    expect(text).toMatch(/✓ locked[\s\S]*2026-11-21 09:00:00 UTC/);
     if (stage === 'unpaid') expect(text).not.toMatch(/✓ funded/);
     if (stage === 'captured') expect(text).toMatch(/09:01:00 UTC, 60 s later[\s\S]*09:02:00 UTC, 60 s later/);
   });
@@ -240,7 +240,7 @@ describe('where the money is', () => {
       refunded_at: booked.booking_requested_at,
       refund_tx_hash: 'refundtx',
     });
-    const text = statusLines(given, at, 'fundtx', screen(80)).join('\n');
+    const text = statusLines(given, { nowMs: at, fundedBy: 'fundtx', isVerbose: true }, screen(80)).join('\n');
     expect(text).toMatch(/funded[\s\S]*ticketed[\s\S]*captured[\s\S]*captx[\s\S]*refunded[\s\S]*refundtx/);
     expect(text).toMatch(/refunded +what the fare rule gives back, to/);
     expect(text).not.toContain('not booked');
@@ -248,14 +248,14 @@ describe('where the money is', () => {
 
   test('one that a restored service has forgotten promises no money that has left the escrow', () => {
     const forgotten = intent({ operator_review_since: '2026-11-21T09:30:00.000Z', refund_reason: 'database_behind' });
-    const text = statusLines(forgotten, at, null, screen(400)).join(' ');
+    const text = statusLines(forgotten, { nowMs: at }, screen(400)).join(' ');
     expect(text).toContain('have left the escrow');
     expect(text).not.toMatch(/are in the escrow|anyone can refund/);
   });
 
   test('one whose last step failed says with what, and promises no time', () => {
     const failing = intent({ ...booked, order_id: null, booking_held_up_by: 'too_many_open_files' });
-    const text = statusLines(failing, at, null, screen(200)).join('\n');
+    const text = statusLines(failing, { nowMs: at }, screen(200)).join('\n');
     expect(text).toContain('Ticketing, held up by too_many_open_files and tried again.');
     expect(bookingPhase(failing, 'ticketing')).not.toContain('usually');
     expect(bookingPhase({ ...failing, booking_held_up_by: null }, 'ticketing')).toContain('usually');
@@ -264,7 +264,9 @@ describe('where the money is', () => {
   test('one that takes longer than usual says who may have to look at it, and what becomes of the money', () => {
     const hanging = intent({ ...booked, order_id: null });
     const said = (minutes: number) =>
-      statusLines(hanging, Date.parse(booked.booking_requested_at) + minutes * 60_000, null, screen(200)).join(' ');
+      statusLines(hanging, { nowMs: Date.parse(booked.booking_requested_at) + minutes * 60_000 }, screen(200)).join(
+        ' ',
+      );
     expect(said(9)).not.toMatch(/longer than usual/);
     expect(said(11)).toMatch(
       /longer than usual \(requested 11 min ago\).*an operator.*anyone can refund the escrow from 20/,

@@ -44,7 +44,7 @@ function checkSession(svg: string): void {
   expect(lines.join('\n')).toMatch(/\d\d:\d\d–\d\d:\d\d +[━╌]+.* +1 [A-Z]/);
   expect(lines.join('\n')).toMatch(/\$ farelock intent \d\.2\n/);
   expect(lines.join('\n')).toMatch(/Pay [\d.]+ USDC and book\? [yY]/);
-  expect(lines.join('\n')).toMatch(/✓ captured +[\d.]+ USDC to the operator, vault closed/);
+  expect(lines.join('\n')).toMatch(/✓ captured +[\d.]+ USDC to the operator/);
 }
 
 /** A recording runs by CSS alone, and each moment of it shows something. */

@@ -1,4 +1,5 @@
 import type { Argument, Command as Commander, Option } from 'commander';
+import type { Streams } from '../../terminal/index.ts';
 import type { Environment } from '../settings/index.ts';
 
 /** A completion of the word at the cursor. */
@@ -16,6 +17,8 @@ export interface Place {
   readonly environment: Environment;
   /** The start of the search for a project file; default: the working folder. */
   readonly folder?: string | undefined;
+  /** Names the terminal, whose numbers can be typed. */
+  readonly streams?: Pick<Streams, 'place'>;
 }
 
 export type Source = (at: Position, home: string, place: Place) => Promise<readonly Candidate[]>;

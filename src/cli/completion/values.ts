@@ -6,9 +6,12 @@ import { type Candidate, FILES, type Place, type Position, type Source } from '.
 
 const words = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, words: '' }));
 
-const intents: Source = async (_at, home) => {
+/** `book` takes those that have not ended. */
+const intents: Source = async ({ path }, home) => {
   const { glanceAtIntents } = await import('../../client/glance.ts');
-  return glanceAtIntents(home).map((one) => ({ value: one.intentId, words: one.words }));
+  return glanceAtIntents(home)
+    .filter(({ status }) => path !== 'book' || (status !== 'booked' && status !== 'refunded'))
+    .map((one) => ({ value: one.intentId, words: one.words }));
 };
 
 const orders: Source = async (_at, home) => {
@@ -20,9 +23,9 @@ const orders: Source = async (_at, home) => {
 };
 
 /** The numbers of the last search; also their ids once an id is begun. */
-const offers: Source = async ({ word }, home) => {
+const offers: Source = async ({ word }, home, { streams }) => {
   const { openRecentOffers } = await loadRecent();
-  return openRecentOffers(join(home, 'recent-offers.json'), () => undefined)
+  return openRecentOffers(join(home, 'recent-offers.json'), () => undefined, streams?.place)
     .listed()
     .flatMap(({ number, offerId, journey }) => {
       const about = journey === null ? '' : `${journey.route} ${journey.departureDate}`;

@@ -20,8 +20,9 @@ export interface Failed {
 }
 
 /** A command with the value of the option in its braces, `refund show {id}`; null without that option. */
-function lookOf(look: string, { invocation }: Pick<Failed, 'invocation'>): NextStep | null {
-  const options = (invocation?.options ?? {}) as Readonly<Record<string, unknown>>;
+function lookOf(look: string, { invocation, session }: Pick<Failed, 'invocation' | 'session'>): NextStep | null {
+  const { meant } = session ?? {};
+  const options: Readonly<Record<string, unknown>> = { ...invocation?.options, ...(meant?.intentId && meant) };
   const words = look.split(' ').map((word) => {
     const [, names] = /^\{([\w|]+)\}$/.exec(word) ?? [];
     const values = names?.split('|').map((name) => options[name]) ?? [word];
@@ -35,7 +36,8 @@ const again = ({ argv, invocation }: Failed): NextStep[] => (invocation ? [{ arg
 
 /** The search of the offer or the intent, if it is remembered. */
 async function searchAgain({ session, invocation }: Failed): Promise<NextStep> {
-  const { offerId, intentId } = (invocation?.options ?? {}) as { offerId?: unknown; intentId?: unknown };
+  const { offerId } = (invocation?.options ?? {}) as { offerId?: unknown };
+  const { intentId } = session?.meant ?? {};
   const { glanceAtIntents } = await import('../../client/glance.ts');
   const journey =
     typeof offerId === 'string'

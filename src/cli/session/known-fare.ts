@@ -14,6 +14,7 @@ const FIELDS = [
   'total_currency',
   'base_amount_decimal',
   'tax_amount_decimal',
+  'identity_documents_required',
 ] as const satisfies readonly (keyof Offer)[];
 
 /** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */

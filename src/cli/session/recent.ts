@@ -1,8 +1,8 @@
-import { problem } from '../../kernel/problems.ts';
+import { type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
 import type { Streams } from '../../terminal/index.ts';
 import type { MenuFare, Offer } from '../../wire/flights/index.ts';
 import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
-import { openNotebook } from './notebook.ts';
+import { openPages } from './notebook.ts';
 
 interface RecentJourney {
   readonly route: string;
@@ -23,34 +23,44 @@ interface KeptJourney extends RecentJourney {
   readonly itinerary?: string;
 }
 
-interface RecentFile {
+interface RecentPage {
   readonly numbered: Readonly<Record<string, string>>;
   readonly journeys: Readonly<Record<string, KeptJourney>>;
   readonly itineraries: Readonly<Record<string, KnownFare['slices']>>;
+  /** The rows of a list of intents that was shown after the offers. */
+  readonly intents: readonly string[];
+  /** Intents that were created or listed here, the newest first. */
+  readonly seen: readonly string[];
+}
+
+const ROW = /^\d{1,3}(\.\d{1,3}){0,2}$/;
+const MOST_SEEN = 20;
+
+interface Pages {
+  own(): object | null;
+  hasOthers(): boolean;
 }
 
 export type RecentOffers = ReturnType<typeof openRecentOffers>;
 
 /**
- * The list of the last search: the numbers on the screen, and enough of each offer to recognise it. A file of the home,
- * replaced whole: of two searches at once one stays.
+ * The last list of each place: the numbers on its screen, and enough of each offer to recognise it. A file of the home,
+ * replaced whole: of two searches at the same moment one stays.
+ * @param place the terminal or parent process of this command (Streams)
  */
-export function openRecentOffers(path: string, warn: (text: string) => void) {
-  const file = openNotebook<RecentFile>(path, warn);
-  const read = (): RecentFile => {
-    const { numbered, journeys, itineraries } = file.read() ?? {};
-    return { numbered: numbered ?? {}, journeys: journeys ?? {}, itineraries: itineraries ?? {} };
-  };
-  const { write } = file;
+export function openRecentOffers(path: string, warn: (text: string) => void, place?: string) {
+  const pages = openPages<RecentPage>(path, warn, place);
+  const whole = (page: Partial<RecentPage> | null): RecentPage => ({
+    ...{ numbered: {}, journeys: {}, itineraries: {}, intents: [], seen: [] },
+    ...page,
+  });
+  const read = () => whole(pages.own());
+  const write = (change: Partial<RecentPage>) => pages.write({ ...read(), ...change });
   const resolve = (idOrNumber: string): string => {
-    if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;
+    if (!ROW.test(idOrNumber)) return idOrNumber;
     const offerId = read().numbered[idOrNumber];
-    if (offerId === undefined) {
-      throw problem('offer_not_found', {
-        message: `The last search showed no offer ${idOrNumber}.`,
-        fix: 'Search again, or give the offer id.',
-      });
-    }
+    if (offerId === undefined)
+      throw noSuchRow(pages, 'offer_not_found', idOrNumber, 'Search again, or give the offer id.');
     return offerId;
   };
   return {
@@ -62,11 +72,11 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
         }
         journeys[offer.offer_id] = journeyOf(offer, fareOf(offer));
       }
-      write({ numbered, journeys, itineraries: itinerariesOf(offers) });
+      write({ numbered, journeys, itineraries: itinerariesOf(offers), intents: [] });
     },
     /** One offer as number 1, in place of the last list. */
     rememberOne(offerId: string, journey: RecentJourney): void {
-      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey }, itineraries: {} });
+      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey }, itineraries: {}, intents: [] });
     },
     /**
      * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list
@@ -91,8 +101,9 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
       });
       return isKept ? Object.fromEntries(known) : {};
     },
-    /** The offer of a number of the last search; an offer id stays. */
+    /** The offer of a number of the last search here; an offer id stays. */
     resolve,
+    ...intentRows({ read, write, resolve, pages }),
     /** The numbered offers of an itinerary in the last list, or the offer alone if it was not listed. */
     fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[] {
       const offerId = resolve(idOrNumber);
@@ -117,15 +128,71 @@ export function openRecentOffers(path: string, warn: (text: string) => void) {
         journey: journeys[offerId] ?? null,
       }));
     },
-    /** null for an offer that the last search did not show. */
+    /** null for an offer that no recent search of this home showed. */
     journey(offerId: string): KnownJourney | null {
-      const { journeys, itineraries } = read();
+      const { journeys, itineraries } = whole(pages.find(({ journeys: known }) => known?.[offerId] !== undefined));
       const kept = journeys[offerId];
       if (!kept) return null;
       const { fare, itinerary, ...journey } = kept;
       return { ...journey, fare: keptFare({ ...fare, slices: itineraries[itinerary ?? ''] }) };
     },
   };
+}
+
+/** The part of a page that leads from rows to intents. */
+function intentRows({
+  read,
+  write,
+  resolve,
+  pages,
+}: {
+  read(): RecentPage;
+  write(change: Partial<RecentPage>): boolean;
+  resolve(idOrNumber: string): string;
+  readonly pages: Pages;
+}) {
+  return {
+    /** Numbers a list of intents, in place of those of the last search. */
+    rememberIntents(intentIds: readonly string[]): void {
+      write({ intents: intentIds, seen: [...new Set([...intentIds, ...read().seen])].slice(0, MOST_SEEN) });
+    },
+    /** An intent that was created here: the numbers are those of the last search again. */
+    rememberIntent(intentId: string): void {
+      write({ intents: [], seen: [intentId, ...read().seen].slice(0, MOST_SEEN) });
+    },
+    /** True for an intent that was created or listed here. */
+    hasSeen: (intentId: string): boolean => read().seen.includes(intentId),
+    /** The intent of a row of the last list here, or the offers that the row can be; null for an id. */
+    row(idOrNumber: string): { readonly intentId: string } | { readonly offerIds: readonly string[] } | null {
+      if (!ROW.test(idOrNumber)) return null;
+      const { intents, numbered } = read();
+      if (intents.length === 0) {
+        const offerId = resolve(idOrNumber);
+        // A lowcost flight is locked by a fare of its menu.
+        return { offerIds: [offerId, ...Object.values(numbered).filter((one) => one.startsWith(`${offerId}##`))] };
+      }
+      const intentId = intents[Number(idOrNumber) - 1];
+      if (intentId !== undefined) return { intentId };
+      throw noSuchRow(pages, 'intent_not_found', idOrNumber, 'Give a number of that list, or an intent id.');
+    },
+    /** The row of an intent, or of its offer; null for one that the last list here did not show. */
+    numberOf({ intent_id, offer_id }: { readonly intent_id: string; readonly offer_id: string }): string | null {
+      const { intents, numbered } = read();
+      if (intents.length > 0) return intents.includes(intent_id) ? String(intents.indexOf(intent_id) + 1) : null;
+      return Object.keys(numbered).find((one) => numbered[one] === offer_id) ?? null;
+    },
+  };
+}
+
+/** Explains a number that leads nowhere: another terminal's list is never used. Costs nothing. */
+export function noSuchRow(pages: Pages, code: ProblemCode, row: string, fix: string): Problem {
+  if (pages.own() !== null) return problem(code, { message: `Your last list has no row ${row}.`, fix });
+  if (!pages.hasOthers()) return problem(code, { message: `No list was shown here, so there is no row ${row}.`, fix });
+  return problem('usage', {
+    message: `The last list was shown in another terminal, so its row ${row} is not used here.`,
+    fix,
+    charged: 'nothing',
+  });
 }
 
 /** An offer in a command to copy: its number in the last list on a terminal, else its id. */
@@ -135,7 +202,7 @@ export const shortOf = (
 ): string =>
   (streams.stdout.isTTY && session.recentOffers.listed().find((one) => one.offerId === offerId)?.number) || offerId;
 
-const itinerariesOf = (offers: readonly Offer[]): RecentFile['itineraries'] =>
+const itinerariesOf = (offers: readonly Offer[]): RecentPage['itineraries'] =>
   Object.fromEntries(offers.map((offer) => [offer.comparison_key, offer.slices]));
 
 const journeyOf = (offer: Offer, { slices, ...fare }: KnownFare): KeptJourney => ({

@@ -52,6 +52,23 @@ export async function noteIntent(
   if (JSON.stringify(before) !== JSON.stringify(now)) await store.describe(intent.intent_id, now);
 }
 
+/** Asks the service for intents of this home, and notes each; skips those that the service has forgotten. */
+export async function* intentsNow(
+  { session, signal }: Pick<Surroundings, 'session' | 'signal'>,
+  noted: readonly NotedIntent[],
+): AsyncGenerator<readonly [NotedIntent, Intent]> {
+  const [store, flights] = [await session.store(), await session.flights()];
+  for (const one of noted) {
+    try {
+      const intent = await flights.intent(one.intentId, { signal });
+      await noteIntent(store, intent);
+      yield [one, intent];
+    } catch (error) {
+      if (!isProblem(error, 'intent_not_found')) throw error;
+    }
+  }
+}
+
 /** Awaits a note of this home after something was paid; a failure is shown, and hides no result. */
 export async function besides(
   { terminal }: { readonly terminal: Pick<Terminal, 'note'> },
@@ -73,23 +90,30 @@ export async function supportCodeOf(store: ClientStore, id: string): Promise<str
 }
 
 /**
- * The intent, with the operator's reason once a refund was rejected: the support code is sent only then, and once, because
- * a wrong one counts against its sender.
+ * The intent with what only its support code shows: the booking reference, and the operator's reason for a rejection. The
+ * code is sent only where there may be one of them, and once, because a wrong one counts against its sender.
  */
-export async function withReason(
+export async function withReference(
   { session, environment, signal, terminal }: Surroundings,
   flights: FlightsClient,
   intent: Intent,
+  /** The journal stays closed for a program that only polls. */
+  isShown = !terminal.settings.json,
 ): Promise<Intent> {
-  if (intent.refund_request?.state !== 'rejected') return intent;
+  const isRejected = intent.refund_request?.state === 'rejected';
+  if (!isRejected && !(isShown && intent.status === 'booked')) return intent;
   const given = settingsIn(environment)('support_code');
-  const supportCode = given || (await supportCodeOf(await session.store(), intent.intent_id));
+  const remembered = await supportCodeOf(await session.store(), intent.intent_id);
+  // A variable for another intent must not use up this one's attempts, just to show a reference.
+  const supportCode = isRejected ? given || remembered : (remembered ?? given);
   if (!supportCode) return intent;
   try {
     return await flights.intent(intent.intent_id, { signal, supportCode });
   } catch (error) {
-    if (!isProblem(error, 'support_code_mismatch', 'too_many_attempts')) throw error;
-    terminal.note(`The operator's reason isn't shown: ${error.message}`);
+    // The booking itself is known: nothing fails for its reference.
+    if (!isProblem(error)) throw error;
+    const what = isRejected ? "operator's reason" : 'booking reference';
+    terminal.note(`The ${what} isn't shown: ${error.message}`);
     return intent;
   }
 }

@@ -7,15 +7,14 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
-import { problem } from '../../kernel/problems.ts';
-import type { Terminal } from '../../terminal/index.ts';
+import type { Streams, Terminal } from '../../terminal/index.ts';
 import { type Environment, type GlobalOptions, homeOf, type Profile } from '../settings/index.ts';
 import { openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
-import { openNotebook } from './notebook.ts';
+import { openPages } from './notebook.ts';
 import type { PartnerIdentity } from './partner-access.ts';
 import { openPaidHere, openPayer, spendingPolicy, trustOf } from './paying.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
-import { openRecentOffers } from './recent.ts';
+import { noSuchRow, openRecentOffers } from './recent.ts';
 import { openWallet } from './wallet.ts';
 
 interface FlightsOptions {
@@ -29,6 +28,7 @@ interface SessionGiven {
   readonly environment: Environment;
   readonly globals: GlobalOptions;
   readonly terminal: Terminal;
+  readonly streams?: Streams;
   readonly clock: Clock;
   /** Where the search for a project file begins; the working folder unless it is named. */
   readonly folder?: string | undefined;
@@ -100,8 +100,7 @@ export async function openSession(given: SessionGiven) {
     /** Of the flight service. */
     baseUrl,
     keypairFile,
-    recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
-    recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
+    ...numbersOf(home, given),
     /** The escrow programs that this profile pays into. */
     trust,
     ...local.doors,
@@ -161,22 +160,25 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   });
 }
 
-/** The numbers of the refund queue that was last on the screen. */
-function openRecentCases(path: string, warn: (text: string) => void) {
-  const file = openNotebook<{ readonly listed: readonly string[] }>(path, warn);
+/** What the numbers on a command line mean in this terminal. */
+const numbersOf = (home: string, { terminal: { note }, streams }: SessionGiven) => ({
+  recentOffers: openRecentOffers(join(home, 'recent-offers.json'), note, streams?.place),
+  recentCases: openRecentCases(join(home, 'recent-refunds.json'), note, streams?.place),
+  /** Once the intent of the command line is known (`paying/meant.ts`). */
+  meant: { intentId: null as string | null },
+});
+
+/** The numbers of the refund queue that each place was last shown. */
+function openRecentCases(path: string, warn: (text: string) => void, place?: string) {
+  const pages = openPages<{ readonly listed: readonly string[] }>(path, warn, place);
   return {
-    remember(listed: readonly string[]): void {
-      file.write({ listed });
-    },
-    /** An id as it is; a number as its case. @throws Problem `refund_request_not_found` */
+    remember: (listed: readonly string[]) => void pages.write({ listed }),
+    /** An id as it is; a number as its case. @throws Problem `refund_request_not_found`, `usage` */
     resolve(idOrNumber: string): string {
       if (!/^\d{1,3}$/.test(idOrNumber)) return idOrNumber;
-      const id = file.read()?.listed?.[Number(idOrNumber) - 1];
+      const id = pages.own()?.listed?.[Number(idOrNumber) - 1];
       if (id !== undefined) return id;
-      throw problem('refund_request_not_found', {
-        message: `Your last list has no row ${idOrNumber}.`,
-        fix: 'List it again: farelock refund queue.',
-      });
+      throw noSuchRow(pages, 'refund_request_not_found', idOrNumber, 'List it again: farelock refund queue.');
     },
   };
 }

@@ -141,11 +141,13 @@ type Reader = Pick<World, 'tool' | 'version' | 'streams'>;
 
 /** null after help or the version was printed. */
 export function parse(argv: readonly string[], world: Reader): Invocation | null {
+  // `--json` takes an optional value: in `order --json ord_1` the id is not a list of fields.
+  const moved = withBareJson(argv);
   try {
-    return parseOnce(argv, world);
+    const parsed = parseOnce(argv, world);
+    const isId = typeof parsed?.globals.json === 'string' && /\d|^(int|off|ord)_/.test(parsed.globals.json);
+    return isId && moved ? parseOnce(moved, world) : parsed;
   } catch (error) {
-    // `--json` takes an optional value: in `order --json ord_1` the id is not a list of fields.
-    const moved = withBareJson(argv);
     if (moved === null || !isProblem(error, 'usage')) throw error;
     try {
       return parseOnce(moved, world);

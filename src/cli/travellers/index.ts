@@ -21,10 +21,11 @@ import { askAllFields, openTyped, plainPassengers, typedText } from './fields.ts
 
 /** The rules for the passengers of a locked fare, as far as this home knows its journey. */
 export async function rulesFor({ session, clock }: CommandContext, intent: Intent): Promise<PassengerRules> {
+  const { departure_date, fare } = notesOf(await (await session.store()).intent(intent.intent_id));
   return {
     count: intent.passenger_count,
-    departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
-    documentsRequired: intent.offer_id.startsWith('lowcost:'),
+    departureDate: departure_date ?? null,
+    documentsRequired: intent.offer_id.startsWith('lowcost:') || fare?.identity_documents_required === true,
     today: instant(clock.now()).slice(0, 10),
   };
 }

@@ -51,7 +51,11 @@ export function firstOfferLines(
   shortOf: (offerId: string) => string,
 ): string[] {
   const first = offers.find(isLockable);
-  if (first) return nextLines(offerCommand(first.offer_id, shortOf(first.offer_id)));
+  if (first) {
+    const short = shortOf(first.offer_id);
+    // A row of a low-cost flight is locked by its number too.
+    return nextLines(short === first.offer_id ? offerCommand(short) : farelock`intent create ${short}`);
+  }
   return [`Next: try another day${offers.length > 0 ? ': only offers in USD can be locked' : ', or fewer filters'}`];
 }
 

@@ -58,6 +58,7 @@ interface IntentFacts {
   readonly request?: RefundRequestRow | undefined;
   /** undefined: the caller has not proved the support code. */
   readonly rejectionReason?: string | null | undefined;
+  readonly bookingReference?: string | null | undefined;
   readonly booking?: Pick<BookingRow, 'state' | 'updated_at_ms' | 'last_error'> | undefined;
   readonly order?: Pick<KeptOrder, 'changed_at_ms' | 'cancelled_by'> | undefined;
 }
@@ -66,7 +67,7 @@ interface IntentFacts {
 export function intentRecord(
   row: IntentRow,
   observedAmount: number | null,
-  { request, rejectionReason, booking, order }: IntentFacts = {},
+  { request, rejectionReason, bookingReference, booking, order }: IntentFacts = {},
 ): Intent {
   return {
     intent_id: row.intent_id,
@@ -108,6 +109,7 @@ export function intentRecord(
         }
       : null,
     ...(rejectionReason === undefined ? {} : { refund_rejection_reason: rejectionReason }),
+    ...(bookingReference === undefined ? {} : { booking_reference: bookingReference }),
     ...(order?.changed_at_ms == null ? {} : { order_changed_at: instant(order.changed_at_ms) }),
     ...(order?.cancelled_by == null ? {} : { cancelled_by: order.cancelled_by }),
     operator_review_since: booking?.state === 'stuck' ? instant(booking.updated_at_ms) : null,

@@ -6,7 +6,7 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/index.ts';
 import { regained } from '../../store/base/index.ts';
 import { storeTrouble } from '../../store/index.ts';
-import type { CreatedIntent, CreateIntentRequest, Intent } from '../../wire/flights/index.ts';
+import type { CreatedIntent, CreateIntentRequest, Intent, Order } from '../../wire/flights/index.ts';
 import type { Asked, FlightsPorts, IntentRow } from '../base/index.ts';
 import {
   bookingOf,
@@ -46,7 +46,10 @@ export interface IntentTools {
   readonly funds: Funds;
 }
 
-/** GET /air/intents/{intent_id}. The code also shows the reason for a rejection; it is judged in every state alike. */
+/**
+ * GET /air/intents/{intent_id}. The code also shows the booking reference and the reason for a rejection; it is judged in
+ * every state alike.
+ */
 export async function showIntent(
   { ports, escrows }: IntentTools,
   intentId: string,
@@ -63,10 +66,13 @@ export async function showIntent(
     return intentRecord(row, await observed(escrows, row), { booking: await bookingOf(store, intentId) });
   }
   const request = await latestRequest(store, intentId);
+  const isOwnBooking = isProven && row.status === 'booked';
+  const order = isOwnBooking || ports.provider?.changesSchedules ? await orderOf(store, intentId) : undefined;
   return intentRecord(row, row.observed_amount, {
     request,
     rejectionReason: isProven ? rejectionReason(secrets, request) : undefined,
-    order: ports.provider?.changesSchedules ? await orderOf(store, intentId) : undefined,
+    bookingReference: isOwnBooking && order ? (JSON.parse(order.document) as Order).booking_reference : undefined,
+    order,
   });
 }
 

@@ -106,6 +106,11 @@ export const intent = z.strictObject({
     .describe(
       'The words of the operator that rejected the latest refund request; null when there are none. Only with the support code.',
     ),
+  booking_reference: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Of the airline, once it is booked; null where it gave none. Only with the support code.'),
   order_changed_at: instant
     .optional()
     .describe('When the airline was last seen to have changed the booked order; absent: never.'),
@@ -123,7 +128,7 @@ export const intent = z.strictObject({
 });
 
 export const createdIntent = intent
-  .omit({ refund_rejection_reason: true })
+  .omit({ refund_rejection_reason: true, booking_reference: true })
   .extend({ customer_support_code: z.string() });
 
 export const bookResponse = z.strictObject({

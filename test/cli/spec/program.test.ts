@@ -169,7 +169,6 @@ test.each([
 });
 
 test.each([
-  ['book', ['farelock intent list']],
   ['partner orders show', ['farelock partner orders list']],
   ['stuck show', ['farelock stuck list']],
   ['refund approve', ['farelock refund queue']],

@@ -7,6 +7,9 @@ import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
 import {
   type BookingAgreed,
   confirmBooking,
+  fareNoted,
+  intentCommand,
+  intentMeant,
   linkedOf,
   loadPaidPlan,
   NOT_FROM_HERE,
@@ -14,7 +17,7 @@ import {
   settleBookingPayments,
   standingOf,
 } from '../../paying/index.ts';
-import { besides, fundingPayment, noteIntent, signedBooking } from '../../session/index.ts';
+import { besides, fundingPayment, noteIntent, notesOf, signedBooking, withReference } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { readPassengers, rulesFor } from '../../travellers/index.ts';
@@ -27,18 +30,19 @@ import {
   statusView,
   USUAL_BOOKING_MS,
 } from '../../view/flights/index.ts';
-import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/index.ts';
+import { bookCommand, costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-type BookOptions = OptionsOf<typeof spec.book>;
+type BookOptions = OptionsOf<typeof spec.book> & { readonly intentId: string };
 
 /**
  * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. Never repeats an earlier run of the
  * same command: only waits for a booking under way, and sends a signed payment again.
  */
-export const book: Run<typeof spec.book> = async (context, options) => {
+export const book: Run<typeof spec.book> = async (context, given) => {
   const { terminal, session, signal } = context;
   await session.work();
+  const options = { ...given, intentId: await intentMeant(context, given.intentId, 'open') };
   const reader = await session.flights();
   const intent = await reader.intent(options.intentId, { signal });
   if (hasEnded(intent) || (await isUnderWay(context, intent))) {
@@ -165,9 +169,10 @@ async function finish(
   const { terminal, clock, session } = context;
   // First, for however this run ends: the booking may wait for a person.
   if (!payment) await settleBookingPayments(context, start);
-  const intent = options.wait
+  const ended = options.wait
     ? await untilEnded(context, flights, start, bookingPhase, clock.now() + USUAL_BOOKING_MS)
     : start;
+  const intent = await withReference(context, flights, ended, true);
   const store = await session.store();
   if (hasEnded(intent)) {
     terminal.ended(intent.status === 'booked' ? 'The flight is booked.' : 'The money went back.');
@@ -176,15 +181,18 @@ async function finish(
   await besides(context, store.keepTyped(intent.intent_id, [], 0));
   const funding = payment ?? (await fundingPayment(store, intent));
   const linked = linkedOf(context);
-  terminal.result(withPayment(intent, payment), statusView(context, funding, linked));
+  terminal.result(withPayment(intent, payment), statusView(context, funding, linked, await fareNoted(context, intent)));
   if (intent.status === 'refunded') {
-    terminal.aside(['', 'The booking did not go through; the money was sent back.', ...nextLines('farelock search …')]);
+    const { route, departure_date: day } = notesOf(await store.intent(intent.intent_id));
+    const [from, to] = route?.split('-') ?? [];
+    const search = from && to && day ? farelock`search ${from} ${to} --depart ${day}` : farelock`help search`;
+    terminal.aside(['', 'The booking did not go through; the money was sent back.', ...nextLines(search)]);
     return 8;
   }
   const next =
     intent.status === 'booked'
-      ? `farelock order ${quoted(intent.intent_id)}`
-      : `farelock status ${quoted(intent.intent_id)} --watch`;
+      ? await intentCommand(context, 'order', intent)
+      : await intentCommand(context, 'status', intent, ['--watch']);
   terminal.aside(['', ...costLines(payment, linked), ...nextLines(next)]);
   return 0;
 }

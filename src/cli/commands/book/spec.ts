@@ -1,9 +1,9 @@
-import { addressOption, argument, collected, command, option } from '../../spec/index.ts';
+import { addressOption, collected, command, intentArgument, option } from '../../spec/index.ts';
 
 export const book = command({
   name: 'book',
   summary: 'Pay the escrow and book; waits until it is booked or refunded',
-  arguments: [argument('<intent-id>')],
+  arguments: [intentArgument],
   options: [
     option('--passengers <file>', 'JSON file with the passengers, - for standard input'),
     option('--traveller <name>', 'a saved traveller; repeat for each, first the one who gets the e-mails', collected),
@@ -12,8 +12,8 @@ export const book = command({
   ],
   effect: 'pays',
   examples: [
-    'farelock book int_… --passengers passengers.json',
-    'farelock book int_… --traveller ana --traveller bo',
+    'farelock book --passengers passengers.json',
+    'farelock book 2 --traveller ana',
     'farelock book int_… --passengers - --yes --json < p.json',
   ],
 });

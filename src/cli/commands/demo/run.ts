@@ -16,7 +16,14 @@ import { verifyIntent } from '../../paying/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { noteIntent, openSession, type Session } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { createdIntentLines, fareFamilies, orderLines, searchLines, statusLines } from '../../view/flights/index.ts';
+import {
+  createdIntentLines,
+  fareFamilies,
+  numberedOffers,
+  orderLines,
+  searchLines,
+  statusLines,
+} from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
 import { untilEnded } from '../book/index.ts';
 import type * as spec from './spec.ts';
@@ -145,17 +152,19 @@ async function journey(context: CommandContext, home: string, reached: { intent:
     searchLines(found.value, { ...title, grouped: true }, terminal.screen),
   );
 
+  await session.recentOffers.remember(found.value.offers, numberedOffers(found.value, true));
   const offerId = cheapest(found.value.offers);
+  const known = session.recentOffers.journey(offerId);
   const created = await flights.createIntent(
     { funding_wallet: wallet.address, offer_id: offerId },
     { signal, onPhase: phase('Locking the fare') },
   );
   const intent = created.value;
   reached.intent = intent;
-  await noteIntent(await session.store(), intent);
+  await noteIntent(await session.store(), intent, known);
   tell(
     `3. The cheapest fare locked, for ${terminal.usdc(money(created.payment?.amount ?? '0'))}: an escrow is open`,
-    createdIntentLines(intent, clock.now(), terminal.screen),
+    createdIntentLines(intent, known?.fare ?? null, clock.now(), terminal.screen, true),
   );
 
   // Only the escrow names the treasury: at the start it held what it holds now, without these two payments.
@@ -172,7 +181,10 @@ async function journey(context: CommandContext, home: string, reached: { intent:
   ]);
 
   const booked = await bookAndWait(context, flights, intent);
-  tell('5. Paid, ticketed, captured', statusLines(booked.intent, clock.now(), booked.fundedBy, terminal.screen));
+  tell(
+    '5. Paid, ticketed, captured',
+    statusLines(booked.intent, { nowMs: clock.now(), fundedBy: booked.fundedBy, isVerbose: true }, terminal.screen),
+  );
   const order = await readOrder(context, flights, booked.intent, intent);
   if (order) tell('6. The airline order', orderLines(order, terminal.screen));
 
@@ -187,7 +199,7 @@ async function journey(context: CommandContext, home: string, reached: { intent:
 }
 
 function end(
-  { terminal }: CommandContext,
+  { terminal, environment }: CommandContext,
   home: string,
   intent: Intent,
   order: KnownOrder | null,
@@ -205,7 +217,8 @@ function end(
   terminal.aside([
     '',
     `Everything from this journey is in ${home}`,
-    `  FARELOCK_HOME=${quoted(home)} farelock status ${intent.intent_id}`,
+    // `npm run demo` runs before farelock is on the path.
+    `  FARELOCK_HOME=${quoted(home)} ${environment.npm_lifecycle_event ? 'node bin/farelock.js' : 'farelock'} status`,
   ]);
   return intent.status === 'booked' ? 0 : 8;
 }

@@ -290,7 +290,7 @@ export const chooseFare: Step = async (walk) => {
 async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;
-  const question = `This is a low-cost flight: its fares have to be looked up. That costs ${terminal.usdc('0.10')} if they are found.`;
+  const question = `This is a low-cost flight, and needs passports. Looking up its fares costs ${terminal.usdc('0.10')} if they are found.`;
   if (!(await agrees(walk, question, 'Look them up', 'Choose another fare'))) return null;
   const flights = await session.flights();
   try {

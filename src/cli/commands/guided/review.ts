@@ -1,11 +1,17 @@
-import { DAY_MS } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { farelock, lineOf } from '../../../kernel/shell-word.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 import { fieldLines, fromNow, harmless, harmlessDocument, utcTime, wrap } from '../../../terminal/index.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
-import { agreementTo, type BookingAgreed, reviewOf, typedAmount, verifyIntent } from '../../paying/index.ts';
+import {
+  agreementTo,
+  type BookingAgreed,
+  openIntents,
+  reviewOf,
+  typedAmount,
+  verifyIntent,
+} from '../../paying/index.ts';
 import { notesOf, shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import {
@@ -17,7 +23,7 @@ import {
 } from '../../view/flights/index.ts';
 import { money } from '../../view/index.ts';
 import { book, bookAgreed, checkUnchanged } from '../book/index.ts';
-import { intentsNow, loadCreate } from '../intent/index.ts';
+import { loadCreate } from '../intent/index.ts';
 import { loadRun } from '../order/index.ts';
 import {
   agrees,
@@ -74,9 +80,9 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
     const request = { funding_wallet: address, offer_id: offerId };
     const { value } = await paidCall(walk, 'the lock', () => lockFare(walk.context, flights, request, 'lock'));
     terminal.settle();
-    for (const line of createdIntentLines(harmlessDocument(value), clock.now(), terminal.asideScreen)) {
-      terminal.note(line);
-    }
+    const { fare = null } = session.recentOffers.journey(offerId) ?? {};
+    const lines = createdIntentLines(harmlessDocument(value), fare, clock.now(), terminal.asideScreen);
+    for (const line of lines) terminal.note(line);
     await session.paidHere.shown();
     return value;
   } catch (error) {
@@ -262,9 +268,6 @@ async function goOnWithoutLock(walk: Walk, intent: Intent, mayLock: boolean): Pr
 }
 
 const MOST_OFFERED = 5;
-/** A lock lasts hours at most: an older one has ended by then. */
-const MADE_MS = 3 * DAY_MS;
-const MOST_LOOKED_AT = 50;
 
 type Unfinished = { readonly intent: Intent; readonly route: string; readonly isUnderWay: boolean };
 
@@ -299,33 +302,12 @@ export const resumeStep: Step = async (walk) => {
   return code === 0 ? showOrder(walk, intent) : code;
 };
 
-async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
-  const { session, clock } = context;
-  const store = await session.store();
-  const noted = await store.noted({
-    baseUrl: session.baseUrl,
-    open: true,
-    sinceMs: clock.now() - MADE_MS,
-    limit: MOST_LOOKED_AT,
-  });
-  const open = noted.filter((one) => {
-    const { status, expires_at: expiresAt } = notesOf(one);
-    // An older one was never paid, or has ended by now.
-    return status === 'active' && Date.parse(expiresAt ?? '') > clock.now() - DAY_MS;
-  });
-  if (open.length === 0) return [];
-  await session.work();
-  const unfinished: Unfinished[] = [];
-  for await (const [remembered, intent] of intentsNow(context, open)) {
-    const stage = moneyStage(intent, clock.now());
-    if (!['unpaid', 'ticketing', 'capturing', 'review', 'refunding'].includes(stage)) continue;
+const unfinishedOf = async ({ context }: Walk): Promise<Unfinished[]> =>
+  (await openIntents(context, MOST_OFFERED)).map(([remembered, intent]) => {
     const { route, departure_date: date } = notesOf(remembered);
     const journey = route === undefined ? intent.intent_id : `${route.replace('-', ' → ')}  ${date ?? ''}`;
-    unfinished.push({ intent, route: journey, isUnderWay: stage !== 'unpaid' });
-    if (unfinished.length === MOST_OFFERED) break;
-  }
-  return unfinished;
-}
+    return { intent, route: journey, isUnderWay: moneyStage(intent, context.clock.now()) !== 'unpaid' };
+  });
 
 const unfinishedText = ({ intent, route, isUnderWay }: Unfinished, nowMs: number, usdc: Usdc): string =>
   harmless(

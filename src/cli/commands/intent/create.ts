@@ -1,17 +1,19 @@
 import type { FlightsClient } from '../../../client/index.ts';
 import { isProblem, type Problem, problem, reworded } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { isOwn, linkedOf, loadPaidPlan, standingOf } from '../../paying/index.ts';
+import { intentCommand, isOwn, linkedOf, loadPaidPlan, passengersAsked, standingOf } from '../../paying/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { createdIntentLines } from '../../view/flights/index.ts';
-import { bookCommand, costLines, nextLines, withPayment } from '../../view/index.ts';
+import { costLines, isLockable, isMenuOffer, money, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /** Shows the support code once, and remembers it for the commands that need it. */
 export const intentCreate: Run<typeof spec.intentCreate> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
+  // A row of a low-cost flight stands for the cheapest fare of its menu; an id stays what it is.
+  const row = isMenuOffer(offerId) && offerId !== options.offerId ? options.offerId : null;
   const wallet = await session.wallet();
   const request = {
     funding_wallet: wallet.address,
@@ -21,6 +23,12 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   };
   if (context.globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
+    if (row !== null) {
+      return planPaid(context, (flights) => flights.offerDetails(offerId, { signal }), {
+        after: [(usdc) => `Lock the cheapest fare of its menu, for ${usdc('0.10')}.`],
+        facts: { request },
+      });
+    }
     return planPaid(context, (flights) => flights.createIntent(request, { signal }), {
       after: ['Save the intent and its support code on this machine.'],
       facts: { request },
@@ -28,17 +36,21 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   }
   const flights = await session.flights();
   try {
-    const { value, payment } = await lockFare(context, flights, request, 'intent');
+    const menu = row === null ? null : await openMenu(context, flights, row, offerId);
+    const wanted = menu ? { ...request, offer_id: menu.offerId } : request;
+    const { value, payment } = await lockFare(context, flights, wanted, 'intent');
+    const { fare = null } = session.recentOffers.journey(value.offer_id) ?? {};
     terminal.result(withPayment(value, payment), {
-      lines: (intent, screen) => createdIntentLines(intent, clock.now(), screen),
+      lines: (intent, screen) => createdIntentLines(intent, fare, clock.now(), screen, terminal.settings.verbose),
     });
     const standing = await standingOf(session, value);
     for (const said of standing.disagreements) terminal.note(`${said}.`);
     const next =
       standing.disagreements.length === 0
-        ? bookCommand(value.intent_id, terminal.canAsk)
-        : `farelock status ${value.intent_id} --verify`;
-    terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
+        ? await intentCommand(context, 'book', value, passengersAsked(context))
+        : await intentCommand(context, 'status', value, ['--verify']);
+    const costs = [menu?.payment ?? null, payment].flatMap((one) => costLines(one, linkedOf(context)));
+    terminal.aside(['', ...costs, ...nextLines(next)]);
     return 0;
   } catch (error) {
     // A fare of a lowcost offer can be locked while its menu is fresh.
@@ -53,6 +65,42 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
     throw (await existingIntent(context, error)).problem;
   }
 };
+
+/**
+ * Opens the fare menu of a row, and picks its cheapest fare where that costs no more than the list showed.
+ * @throws Problem `fare_check_failed`, `offer_repriced`
+ */
+async function openMenu(
+  { terminal, session, signal }: CommandContext,
+  flights: FlightsClient,
+  row: string,
+  id: string,
+) {
+  const { usdc } = terminal;
+  const listed = session.recentOffers.journey(id)?.fare;
+  terminal.review([`Row ${row} is low-cost: its fare menu costs ${usdc('0.10')}, the lock ${usdc('0.10')}.`]);
+  const { value, payment } = await flights.offerDetails(id, {
+    signal,
+    onPhase: () => terminal.phase('Opening the fare menu'),
+  });
+  const { offer, fare_menu: menu } = value;
+  if (menu?.status === 'pending') {
+    const message = 'The fares of that flight are still being looked up.';
+    throw problem('fare_check_failed', { message, fix: 'Run the command again.', charged: 'nothing' });
+  }
+  const numbers = await session.recentOffers.rememberMenu(offer, menu?.fares ?? []);
+  const [cheapest] = (menu?.fares ?? [])
+    .filter(isLockable)
+    .toSorted((a, b) => Number(a.total_amount_decimal) - Number(b.total_amount_decimal));
+  if (!cheapest) throw problem('fare_check_failed', { next: [farelock`offer ${row}`] });
+  const { offer_id: offerId, total_amount_decimal: price } = cheapest;
+  if (listed && Number(price) <= Number(listed.total_amount_decimal)) return { offerId, payment };
+  throw problem('offer_repriced', {
+    message: `The cheapest fare of row ${row} costs ${money(price)} USD; the list showed ${money(listed?.total_amount_decimal ?? '0')}.`,
+    fix: 'Nothing was locked. To lock it at that price, give its number.',
+    next: [farelock`intent create ${numbers[offerId] ?? offerId}`],
+  });
+}
 
 /** Locks a fare, and remembers the intent with its support code. `name` is for the phase of its payment. */
 export async function lockFare(
@@ -70,6 +118,7 @@ export async function lockFare(
     context,
     noteIntent(await session.store(), created.value, session.recentOffers.journey(request.offer_id)),
   );
+  session.recentOffers.rememberIntent(created.value.intent_id);
   return created;
 }
 
@@ -77,13 +126,18 @@ export async function lockFare(
  * The intent that prevents a new one, where this home made it and would pay it, and the problem to raise. An intent that
  * was made elsewhere must not be paid: its maker has chosen the refund wallet, and has the support code.
  */
-export async function existingIntent({ session, signal }: CommandContext, error: Problem) {
+export async function existingIntent(context: CommandContext, error: Problem) {
+  const { session, signal } = context;
   const id = error.detail?.intent_id;
   const isKnown = typeof id === 'string' && (await (await session.store()).intent(id)) !== undefined;
   const intent = isKnown ? await (await session.flights()).intent(id, { signal }) : null;
   const own = intent && isOwn(await standingOf(session, intent)) ? intent : null;
   const how = own
-    ? { message: error.message, fix: 'Book that one, or let it expire.', next: [farelock`status ${own.intent_id}`] }
+    ? {
+        message: error.message,
+        fix: 'Book that one, or let it expire.',
+        next: [await intentCommand(context, 'book', own)],
+      }
     : {
         message: 'This wallet has already locked this offer, but not from here.',
         fix: 'Do not pay that one: someone else may have created it. Wait up to 30 minutes until it expires, or choose another offer.',

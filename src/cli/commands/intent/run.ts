@@ -1,19 +1,28 @@
 import type { NotedIntent } from '../../../client/journal/index.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
 import { listView, utcTime } from '../../../terminal/index.ts';
-import { intentOrChain, isFromChain, isOwn, NOT_FROM_HERE, showFromChain, standingOf } from '../../paying/index.ts';
-import { notesOf } from '../../session/index.ts';
+import {
+  intentCommand,
+  intentMeant,
+  intentOrChain,
+  isFromChain,
+  isOwn,
+  NOT_FROM_HERE,
+  passengersAsked,
+  showFromChain,
+  standingOf,
+} from '../../paying/index.ts';
+import { intentsNow, notesOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
 import { intentLines, moneyStage } from '../../view/flights/index.ts';
-import { bookCommand, nextLines } from '../../view/index.ts';
-import { intentsNow } from './index.ts';
+import { nextLines } from '../../view/index.ts';
 import type { ListedIntent } from './result.ts';
 import type * as spec from './spec.ts';
 
 /** Shows the intent of the service, or the escrow on chain while the service is silent. */
-export const intentShow: Run<typeof spec.intentShow> = async (context, { intentId }) => {
+export const intentShow: Run<typeof spec.intentShow> = async (context, { intentId: given }) => {
   const { terminal, session, clock } = context;
   await session.work();
+  const intentId = await intentMeant(context, given, 'shown');
   const intent = await intentOrChain(context, intentId);
   if (isFromChain(intent)) return showFromChain(context, intent);
   terminal.result(intent, { lines: (shown, screen) => intentLines(shown, clock.now(), screen) });
@@ -23,11 +32,11 @@ export const intentShow: Run<typeof spec.intentShow> = async (context, { intentI
   for (const said of standing.disagreements) terminal.note(`${said}.`);
   if (stage === 'unpaid') {
     const next = isOwn(standing)
-      ? bookCommand(intentId, terminal.canAsk)
-      : `farelock status ${quoted(intentId)} --verify`;
+      ? await intentCommand(context, 'book', intent, passengersAsked(context))
+      : await intentCommand(context, 'status', intent, ['--verify']);
     terminal.aside(['', ...nextLines(next)]);
   }
-  if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${quoted(intentId)}`)]);
+  if (stage === 'captured') terminal.aside(['', ...nextLines(await intentCommand(context, 'order', intent))]);
   return 0;
 };
 
@@ -43,6 +52,7 @@ export const intentList: Run<typeof spec.intentList> = async (context, { limit }
   for await (const _refreshed of intentsNow(context, open));
   const noted = await store.noted({ baseUrl: session.baseUrl, limit });
   terminal.result({ intents: noted.map(listed) }, intentsView);
+  session.recentOffers.rememberIntents(noted.map(({ intentId }) => intentId));
   if (noted.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
   return 0;
 };
@@ -64,7 +74,8 @@ function listed(noted: NotedIntent): ListedIntent {
 
 const intentsView = listView('intents', {
   none: 'No fares locked from here.',
-  columns: ({ paint, width }) => [
+  columns: ({ paint, width }, intents) => [
+    { title: '#', align: 'right', cell: (one) => String(intents.indexOf(one) + 1) },
     { title: 'Intent', cell: (one) => one.intent_id },
     { title: 'Status', cell: ({ status }) => (status === 'booked' ? paint.good('booked') : (status ?? '–')) },
     {

@@ -1,4 +1,4 @@
-import { addressOption, argument, command, integerOption, option } from '../../spec/index.ts';
+import { addressOption, argument, command, integerOption, intentArgument, option } from '../../spec/index.ts';
 
 export const intentCreate = command({
   name: 'intent create',
@@ -19,9 +19,9 @@ export const intentCreate = command({
 export const intentShow = command({
   name: 'intent show',
   summary: 'Show a locked fare as the service sees it',
-  arguments: [argument('<intent-id>')],
+  arguments: [intentArgument],
   effect: 'reads',
-  examples: ['farelock intent show int_…'],
+  examples: ['farelock intent show', 'farelock intent show 1'],
 });
 
 export const intentList = command({
@@ -36,10 +36,10 @@ export const intentList = command({
 export const intentVerify = command({
   name: 'intent verify',
   summary: 'Check the escrow on chain, and that its refunds come to you',
-  arguments: [argument('<intent-id>')],
+  arguments: [intentArgument],
   options: [
     option('--refund-wallet <address>', 'accept this refund wallet, even though it is not yours', addressOption),
   ],
   effect: 'reads',
-  examples: ['farelock intent verify int_…'],
+  examples: ['farelock intent verify 1'],
 });

@@ -2,14 +2,15 @@ import { UNSAID } from '../../../client/base/index.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 import { listLines, utcTime, type View } from '../../../terminal/index.ts';
-import { intentOrChain, isFromChain, recordFromChain, verifyIntent } from '../../paying/index.ts';
+import { intentMeant, intentOrChain, isFromChain, recordFromChain, verifyIntent } from '../../paying/index.ts';
 import type { Run } from '../../spec/index.ts';
 import type { Verification } from './result.ts';
 import type * as spec from './spec.ts';
 
 /** Compares the escrow on chain with the intent and the terms agreed to here; exit 6 where they differ. */
-export const intentVerify: Run<typeof spec.intentVerify> = async (context, { intentId, refundWallet }) => {
+export const intentVerify: Run<typeof spec.intentVerify> = async (context, { intentId: given, refundWallet }) => {
   const { terminal, session } = context;
+  const intentId = await intentMeant(context, given, 'newest');
   const said = await intentOrChain(context, intentId);
   const intent = isFromChain(said) ? recordFromChain(said) : said;
   terminal.phase('Reading the escrow from the cluster');

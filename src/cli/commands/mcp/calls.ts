@@ -260,6 +260,7 @@ async function runInside(
       stdout: output('stdout'),
       stderr: output('stderr'),
       stdin: { isTTY: false, text: async () => stdin },
+      place: `mcp${process.pid}`,
       phase: given.phase,
     },
     failed: (steps) => {

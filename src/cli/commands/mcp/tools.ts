@@ -132,7 +132,7 @@ export const toolName = ({ name }: CommandDescription): string => name.replace(/
 /** @param withOutput also the schema of its answer, which is most of its length */
 export function toolOf(command: CommandDescription, withOutput = false) {
   const parameters = parametersOf(command);
-  const required = parameters.filter((parameter) => parameter.required).map(keyOf);
+  const required = parameters.filter(isNeeded).map(keyOf);
   return {
     name: toolName(command),
     description: wordsFor(command).says,
@@ -167,7 +167,7 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
       fix: `It has ${[...known.keys()].join(', ') || 'none'}.`,
     });
   }
-  const missing = parameters.filter((parameter) => parameter.required && given[keyOf(parameter)] === undefined);
+  const missing = parameters.filter((parameter) => isNeeded(parameter) && given[keyOf(parameter)] === undefined);
   if (missing.length > 0) {
     throw problem('usage', {
       message: `${toolName(command)} needs ${missing.map(keyOf).join(', ')}.`,
@@ -222,6 +222,9 @@ const wrongType = (command: CommandDescription, parameter: ParameterDescription,
     message: `${keyOf(parameter)} of ${toolName(command)} is ${want}.`,
     fix: 'Follow the inputSchema of the tool.',
   });
+
+/** A person may leave out the intent; a program names it. */
+const isNeeded = ({ name, required }: ParameterDescription): boolean => required || /^(intent-)?id$/.test(name);
 
 const DRY_RUN: ParameterDescription = {
   name: '--dry-run',

@@ -33,25 +33,15 @@ export const offer: Run<typeof spec.offer> = async (context, options) => {
   });
   const lock = nextLines(`farelock intent create ${quoted(shortOf(context, offerId))}`);
   const only = ['Next: choose another offer: only offers in USD can be locked'];
-  const next = menu ? afterMenu(context, menu, offerId, numbers) : isLockable(value.offer) ? lock : only;
+  const next = menu ? afterMenu(context, menu, offerId) : isLockable(value.offer) ? lock : only;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next]);
   return 0;
 };
 
-function afterMenu(
-  context: CommandContext,
-  menu: FareMenu,
-  offerId: string,
-  numbers: Readonly<Record<string, string>>,
-): string[] {
+function afterMenu(context: CommandContext, menu: FareMenu, offerId: string): string[] {
   if (menu.status === 'pending') return nextLines(`farelock offer ${quoted(shortOf(context, offerId))}`);
   if (menu.status === 'failed') return ['Next: choose another offer, or try this one again later'];
-  const [first, second] = menu.fares;
+  const [first] = menu.fares;
   if (!first) return ['Next: choose another offer'];
-  const number = numbers[(second ?? first).offer_id];
-  const byNumber = context.streams.stdout.isTTY && number !== undefined;
-  return [
-    ...nextLines(`farelock intent create ${quoted(shortOf(context, first.offer_id))}`),
-    ...(byNumber ? [`      farelock intent create ${number}   (a # of the menu)`] : []),
-  ];
+  return nextLines(`farelock intent create ${quoted(shortOf(context, first.offer_id))}`);
 }

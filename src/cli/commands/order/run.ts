@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KnownOrder } from '../../../client/base/index.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { farelock, quoted } from '../../../kernel/shell-word.ts';
-import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
+import { intentCommand, intentMeant, linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { supportCodeOf } from '../../session/index.ts';
 import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -12,10 +12,11 @@ import { costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /** Takes the support code of FARELOCK_SUPPORT_CODE, or the remembered one. */
-export const order: Run<typeof spec.order> = async (context, { id, ics }) => {
+export const order: Run<typeof spec.order> = async (context, { id: given, ics }) => {
   const { terminal, session, signal } = context;
   if (ics !== undefined) checkCalendarFile(context, ics);
   await session.work();
+  const id = await intentMeant(context, given, 'order');
   const { orderId, supportCode } = await findOrder(context, id);
   if (context.globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
@@ -31,7 +32,8 @@ export const order: Run<typeof spec.order> = async (context, { id, ics }) => {
   });
   if (ics !== undefined) await writeCalendar(context, ics, value);
   if (ics !== '-') terminal.result(withPayment(value, payment), { lines: orderLines });
-  const next = ics === undefined && value.slices.length > 0 ? `farelock order ${quoted(id)} --ics trip.ics` : null;
+  const own = ics === undefined && value.slices.length > 0 ? { intent_id: id, offer_id: '' } : null;
+  const next = own && (await intentCommand(context, 'order', own, ['--ics', 'trip.ics']));
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...(next ? nextLines(next) : [])]);
   return 0;
 };

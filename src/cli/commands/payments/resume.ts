@@ -4,11 +4,11 @@ import { loadResume, type PaidAnswer, receiptOf, unreadableIn } from '../../../c
 import { isProblem } from '../../../kernel/problems.ts';
 import { farelock, type NextStep } from '../../../kernel/shell-word.ts';
 import { harmlessDocument, isRecord, type Screen } from '../../../terminal/index.ts';
-import { isOwn, standingOf } from '../../paying/index.ts';
-import { besides, noteIntent } from '../../session/index.ts';
+import { intentCommand, isOwn, passengersAsked, standingOf } from '../../paying/index.ts';
+import { besides, noteIntent, shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { loadFlightsSearch, loadOffer, loadStatus } from '../../view/flights/index.ts';
-import { bookCommand, nextLines, offerCommand, printPlan } from '../../view/index.ts';
+import { nextLines, offerCommand, printPlan } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
 import type * as spec from './spec.ts';
 
@@ -109,7 +109,8 @@ async function boughtBy(
   }
 }
 
-async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
+async function foundOffers(context: CommandContext, request: unknown, body: unknown): Promise<Bought> {
+  const { session } = context;
   const [{ searchOf }, { numberedOffers, searchLines }] = await Promise.all([loadNormalise(), loadFlightsSearch()]);
   const asked = isRecord(request) ? request : {};
   const text = (name: string, usual: string): string => {
@@ -129,30 +130,39 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
   const found = searchOf(body);
   await session.recentOffers.remember(found.offers, numberedOffers(found, title.grouped));
   const [first] = found.offers;
-  return { lines: (screen) => searchLines(found, title, screen), next: first ? offerCommand(first.offer_id) : null };
+  return {
+    lines: (screen) => searchLines(found, title, screen),
+    next: first ? offerCommand(first.offer_id, shortOf(context, first.offer_id)) : null,
+  };
 }
 
-async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
+async function openedOffer(context: CommandContext, body: unknown): Promise<Bought> {
+  const { session, clock } = context;
   const [{ offerDetailsOf }, { offerLines }] = await Promise.all([loadNormalise(), loadOffer()]);
   const details = offerDetailsOf(body);
   const { offer, fare_menu: menu } = details;
   const numbers = menu ? await session.recentOffers.rememberMenu(offer, menu.fares) : {};
   return {
     lines: (screen) => offerLines(details, numbers, clock.now(), screen),
-    next: farelock`intent create ${menu?.fares[0]?.offer_id ?? offer.offer_id}`,
+    next: farelock`intent create ${shortOf(context, menu?.fares[0]?.offer_id ?? offer.offer_id)}`,
   };
 }
 
 /** Remembers the journey; the support code is remembered already, as after the creation itself. */
 async function createdIntent(context: CommandContext, body: unknown): Promise<Bought> {
-  const { session, terminal, clock } = context;
+  const { session, clock } = context;
   const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([loadNormalise(), loadStatus()]);
   const intent = createdIntentOf(body);
-  await besides(context, noteIntent(await session.store(), intent, session.recentOffers.journey(intent.offer_id)));
+  const journey = session.recentOffers.journey(intent.offer_id);
+  await besides(context, noteIntent(await session.store(), intent, journey));
+  session.recentOffers.rememberIntent(intent.intent_id);
+  const fare = journey?.fare ?? null;
   const canPay = isOwn(await standingOf(session, intent)) && Date.parse(intent.expires_at) > clock.now();
   return {
-    lines: (screen) => createdIntentLines(intent, clock.now(), screen),
-    next: canPay ? bookCommand(intent.intent_id, terminal.canAsk) : farelock`status ${intent.intent_id}`,
+    lines: (screen) => createdIntentLines(intent, fare, clock.now(), screen),
+    next: canPay
+      ? await intentCommand(context, 'book', intent, passengersAsked(context))
+      : await intentCommand(context, 'status', intent),
   };
 }
 

@@ -1,10 +1,9 @@
 import { refundRuleOf } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
 import { fromNow, utcTime, wrap } from '../../../terminal/index.ts';
-import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
-import { askText, notesOf, supportCodeOf, withReason } from '../../session/index.ts';
+import { intentCommand, intentMeant, linkedOf, loadPaidPlan } from '../../paying/index.ts';
+import { askText, notesOf, supportCodeOf, withReference } from '../../session/index.ts';
 import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { conditionText } from '../../view/flights/index.ts';
@@ -15,9 +14,10 @@ import type * as spec from './spec.ts';
  * The support code and the family name are those of FARELOCK_SUPPORT_CODE and FARELOCK_FAMILY_NAME, else those remembered
  * from here; else it asks for the name. Neither is ever in argv.
  */
-export const refundRequest: Run<typeof spec.refundRequest> = async (context, options) => {
+export const refundRequest: Run<typeof spec.refundRequest> = async (context, given) => {
   const { terminal, session, environment, signal, globals } = context;
   await session.work();
+  const options = { ...given, intentId: await intentMeant(context, given.intentId, 'booked') };
   const store = await session.store();
   const supportCode = settingsIn(environment)('support_code') || (await supportCodeOf(store, options.intentId));
   if (!supportCode) throw problem('no_support_code');
@@ -25,7 +25,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
     settingsIn(environment)('family_name') ||
     (await store.leadOf(options.intentId)) ||
     (await askText(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name", 80));
-  const { isWhole, ...expected } = await expectedOf(context, options.intentId);
+  const { isWhole, intent, ...expected } = await expectedOf(context, options.intentId);
   terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
   const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
   if (isAsked) {
@@ -53,7 +53,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
   });
   terminal.result(withPayment(value, payment), {
     lines: (filed, { paint }) => [
-      `${paint.good('✓')} Refund requested for ${filed.intent_id}`,
+      `${paint.good('✓')} Refund requested for ${intent.booking_reference ?? filed.intent_id}`,
       isWhole
         ? 'An operator will review it. The airline cancelled the booking, so nothing is kept.'
         : 'An operator will review it; the rule of the fare decides how much comes back.',
@@ -62,7 +62,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, opt
   terminal.aside([
     '',
     ...costLines(payment, linkedOf(context)),
-    ...nextLines(`farelock status ${quoted(options.intentId)}`),
+    ...nextLines(await intentCommand(context, 'status', intent)),
   ]);
   return 0;
 };
@@ -77,13 +77,13 @@ async function expectedOf(context: CommandContext, intentId: string) {
   const { usdc } = terminal;
   const { fare } = notesOf(await (await session.store()).intent(intentId));
   const flights = await session.flights();
-  const intent = await withReason(context, flights, await flights.intent(intentId, { signal }));
+  const intent = await withReference(context, flights, await flights.intent(intentId, { signal }));
   const { refund_request: before } = intent;
   const wasRejected = before?.state === 'rejected';
   const paid = BigInt(intent.escrow.amount);
   if (intent.cancelled_by === 'airline') {
     const line = `The airline cancelled this booking, so the fare rule does not apply. Expected refund: ${formatUsdc(paid)} of ${usdc(paid)}.`;
-    return { lines: [line], isPromising: true, isWhole: true };
+    return { intent, lines: [line], isPromising: true, isWhole: true };
   }
   const payout = fare ? refundRuleOf(fare, paid).payout : null;
   const why = intent.refund_rejection_reason
@@ -101,5 +101,5 @@ async function expectedOf(context: CommandContext, intentId: string) {
     ? `${byFare === 'no' ? 'This fare is non-refundable.' : `Refund rule: ${byFare}.`} ${expected}`
     : 'The refund rule of the fare is not known on this machine; the operator applies it.';
   const lines = rejected === null ? [rule] : [rejected, rule];
-  return { lines, isPromising: !wasRejected && payout !== 0n, isWhole: false };
+  return { intent, lines, isPromising: !wasRejected && payout !== 0n, isWhole: false };
 }

@@ -59,8 +59,7 @@ export const refundQueue: Run<typeof spec.refundQueue> = async (context, { statu
   const queue = await operator.queue({ status, sort, search, limit, cursor }, context);
   terminal.result(queue, queueView(context.clock.now()));
   const cases = queue.refund_requests;
-  // Scripts must not renumber the queue of a person.
-  if (!terminal.settings.json) session.recentCases.remember(cases.map((one) => one.request_id));
+  session.recentCases.remember(cases.map((one) => one.request_id));
   const isOpen = cases[0]?.status === 'received';
   const commands = ['farelock refund show 1', ...(isOpen ? ['farelock refund approve 1'] : [])];
   if (cases.length > 0) terminal.aside(['', ...nextLines(...commands)]);

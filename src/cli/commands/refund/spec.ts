@@ -1,16 +1,25 @@
-import { addressOption, argument, choice, command, integerOption, option, usdcOption } from '../../spec/index.ts';
+import {
+  addressOption,
+  argument,
+  choice,
+  command,
+  integerOption,
+  intentArgument,
+  option,
+  usdcOption,
+} from '../../spec/index.ts';
 
 export const refundRequest = command({
   name: 'refund request',
   summary: 'File a refund request (paid, 0.10 USDC); `refund <intent-id>` for short',
   isDefault: true,
-  arguments: [argument('<intent-id>')],
+  arguments: [intentArgument],
   options: [
     option('--reason <text>', 'why, up to 1000 characters'),
     option('--contact <text>', 'where to reply, up to 320 characters'),
   ],
   effect: 'pays',
-  examples: ['farelock refund int_… --reason "The meeting was cancelled" --contact ana@example.com'],
+  examples: ['farelock refund 1 --reason "The meeting was cancelled" --contact ana@example.com'],
 });
 
 export const refundClaim = command({

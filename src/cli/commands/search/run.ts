@@ -56,7 +56,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
   }
   await showOffers(context, withPayment(list, payment), options);
   const next = firstOfferLines(list.offers, (id) => shortOf(context, id));
-  const byNumber = list.offers.length > 1 && streams.stdout.isTTY ? ['      farelock intent create <#>'] : [];
+  const byNumber = list.offers.length > 1 && streams.stdout.isTTY ? ['      any other # of the list works, too'] : [];
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next, ...byNumber]);
   return sayEnd(context, ended);
 };

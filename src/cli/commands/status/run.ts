@@ -2,16 +2,20 @@ import { farelock } from '../../../kernel/shell-word.ts';
 import type { Intent } from '../../../wire/flights/index.ts';
 import { bookingCutOff, waitForChange } from '../../interruption/index.ts';
 import {
+  fareNoted,
+  intentCommand,
+  intentMeant,
   intentOrChain,
   isFromChain,
   isOwn,
   linkedOf,
   NOT_FROM_HERE,
+  passengersAsked,
   settleBookingPayments,
   showFromChain,
   standingOf,
 } from '../../paying/index.ts';
-import { fundingPayment, withReason } from '../../session/index.ts';
+import { fundingPayment, withReference } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   bookingPhase,
@@ -32,19 +36,23 @@ const PHASES: Partial<Record<MoneyStage, string>> = {
 };
 
 /** With --watch it ends with the booking: booked is exit 0, refunded is 8. */
-export const status: Run<typeof spec.status> = async (context, { intentId, watch, verify, refundWallet }) => {
-  if (verify) return (await loadVerify()).intentVerify(context, { intentId, ...(refundWallet && { refundWallet }) });
+export const status: Run<typeof spec.status> = async (context, { intentId: given, watch, verify, refundWallet }) => {
+  if (verify) {
+    const { intentVerify } = await loadVerify();
+    return intentVerify(context, { ...(given && { intentId: given }), ...(refundWallet && { refundWallet }) });
+  }
   const { terminal, session, clock } = context;
   await session.work();
+  const intentId = await intentMeant(context, given, 'shown');
   const flights = await session.flights();
   const found = await intentOrChain(context, intentId);
   if (isFromChain(found)) return showFromChain(context, found);
-  let intent = await withReason(context, flights, found);
+  let intent = await withReference(context, flights, found);
   // The journal stays closed under --json: only a person sees the funding payment.
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
   const funding = isShown ? await fundingPayment(await session.store(), intent) : null;
-  const view = statusView(context, funding, linkedOf(context));
+  const view = statusView(context, funding, linkedOf(context), await fareNoted(context, intent));
   if (!watch) {
     terminal.result(intent, view);
     await sayNext(context, intent);
@@ -56,7 +64,7 @@ export const status: Run<typeof spec.status> = async (context, { intentId, watch
     if (stage === 'expired') break;
     terminal.phase(PHASES[stage] ?? bookingPhase(intent, stage));
     try {
-      intent = await withReason(context, flights, await waitForChange(context, flights, intent, stage));
+      intent = await withReference(context, flights, await waitForChange(context, flights, intent, stage));
     } catch (error) {
       throw await bookingCutOff(context, intent, error, farelock`status ${intentId} --watch`);
     }
@@ -67,25 +75,26 @@ export const status: Run<typeof spec.status> = async (context, { intentId, watch
   return intent.status === 'refunded' ? 8 : 0;
 };
 
-async function sayNext({ terminal, clock, session }: CommandContext, intent: Intent): Promise<void> {
+async function sayNext(context: CommandContext, intent: Intent): Promise<void> {
+  const { terminal, clock, session } = context;
   // A program gets only the document; the journal stays closed.
   if (terminal.settings.json) return;
   const stage = moneyStage(intent, clock.now());
   const standing = stage === 'unpaid' ? await standingOf(session, intent) : null;
   if (standing && !standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
   for (const said of standing?.disagreements ?? []) terminal.note(`${said}.`);
-  const next = {
-    unpaid:
-      standing && isOwn(standing)
-        ? `book ID${terminal.canAsk ? '' : ' --passengers passengers.json'}`
-        : 'status ID --verify',
-    captured: isRefundOpen(intent) ? 'status ID --watch' : 'order ID',
-    ticketing: 'status ID --watch',
-    capturing: 'status ID --watch',
-    review: 'status ID --watch',
-    refunding: 'status ID --watch',
-    expired: null,
-    refunded: null,
-  }[stage];
-  if (next) terminal.aside(['', ...nextLines(`farelock ${next.replace('ID', intent.intent_id)}`)]);
+  if (stage === 'expired' || stage === 'refunded') return;
+  const isReadyToPay = standing !== null && isOwn(standing);
+  const next =
+    stage === 'unpaid'
+      ? await intentCommand(
+          context,
+          isReadyToPay ? 'book' : 'status',
+          intent,
+          isReadyToPay ? passengersAsked(context) : ['--verify'],
+        )
+      : stage === 'captured' && !isRefundOpen(intent)
+        ? await intentCommand(context, 'order', intent)
+        : await intentCommand(context, 'status', intent, ['--watch']);
+  terminal.aside(['', ...nextLines(next)]);
 }

@@ -1,9 +1,9 @@
-import { addressOption, argument, command, option } from '../../spec/index.ts';
+import { addressOption, command, intentArgument, option } from '../../spec/index.ts';
 
 export const status = command({
   name: 'status',
   summary: 'Show where the money is: funded, ticketing, captured or refunded',
-  arguments: [argument('<intent-id>')],
+  arguments: [intentArgument],
   options: [
     option('--watch', 'follow it until it ends; with --json a line for each change'),
     option('--verify', 'check the escrow on chain, and that its refunds come to you'),
@@ -14,5 +14,5 @@ export const status = command({
     ),
   ],
   effect: 'reads',
-  examples: ['farelock status int_… --watch', 'farelock status int_… --verify', 'farelock status int_… --json status'],
+  examples: ['farelock status --watch', 'farelock status 1 --verify', 'farelock status int_… --json status'],
 });

@@ -46,7 +46,7 @@ export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, opt
   await store.keep(name, fields, { replaces });
   const saved = await travellerNamed(context, name);
   terminal.result({ ...listed(saved, context.clock.now()), replaced: known !== undefined }, { lines: savedLines });
-  terminal.aside(['', ...nextLines(`farelock book <intent-id> --traveller ${quoted(name)}`)]);
+  terminal.aside(['', ...nextLines(`farelock book --traveller ${quoted(name)}`)]);
   return 0;
 };
 

@@ -4,6 +4,7 @@ import type { FareOption, Offer } from '../../../wire/flights/index.ts';
 export interface Fare extends Omit<FareOption, `${string}_penalty_${string}`> {
   /** True when an airline that flies it sells it. */
   readonly isAirlines: boolean;
+  readonly needsPassports: boolean;
 }
 
 export const fareOfOffer = (offer: Offer): Fare => ({
@@ -11,6 +12,7 @@ export const fareOfOffer = (offer: Offer): Fare => ({
   refundable: offer.conditions?.refund_allowed ?? null,
   changeable: offer.conditions?.change_allowed ?? null,
   isAirlines: flies(offer, offer.owner_name),
+  needsPassports: offer.identity_documents_required,
 });
 
 const flies = ({ slices }: Offer, name: string): boolean =>
@@ -23,7 +25,13 @@ const flies = ({ slices }: Offer, name: string): boolean =>
  */
 export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number } {
   const options = offer.fare_options ?? [];
-  const all = options.map((option): Fare => ({ ...option, isAirlines: flies(offer, option.owner_name) }));
+  const all = options.map(
+    (option): Fare => ({
+      ...option,
+      isAirlines: flies(offer, option.owner_name),
+      needsPassports: isLowcost(option) || (option.offer_id === offer.offer_id && offer.identity_documents_required),
+    }),
+  );
   const first = all.find((fare) => fare.offer_id === offer.offer_id);
   if (!first) return { fares: [fareOfOffer(offer)], sameForMore: 0 };
   const foreign = (fare: Fare) => (fare.total_currency === first.total_currency ? 0 : 1);
@@ -38,6 +46,12 @@ export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number
   }
   return { fares: [...families.values()], sameForMore: all.length - families.size };
 }
+
+export const isLowcost = ({ offer_id }: Pick<Fare, 'offer_id'>): boolean => offer_id.startsWith('lowcost:');
+
+/** `Basic`, or `low-cost†`: the mark says that the fare needs passports. */
+export const brandText = (fare: Fare): string =>
+  `${fare.fare_brand_name ?? (isLowcost(fare) ? 'low-cost' : '–')}${fare.needsPassports ? '†' : ''}`;
 
 export const yesNo = (value: boolean | null): string => (value === null ? '–' : value ? 'yes' : 'no');
 

@@ -91,7 +91,7 @@ export function offerLines(
       ['Change', conditionText(offer.conditions, 'change')],
       ['CO2', offer.total_emissions_kg == null ? '–' : `${offer.total_emissions_kg} kg`],
       ['Loyalty', offer.supported_loyalty_programmes?.join(', ') || '–'],
-      ['Passports', offer.identity_documents_required ? 'needed for booking' : null],
+      ['Passports', offer.identity_documents_required ? `needs ${PASSPORTS}` : null],
       ['Good until', momentText(offer.expires_at, nowMs)],
     ]),
   ];
@@ -180,7 +180,11 @@ export const fareFields = (fare: KnownFare): readonly (readonly [string, string]
   ['Bags', `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`],
   ['Refund', conditionText(fare.conditions, 'refund')],
   ['Change', conditionText(fare.conditions, 'change')],
+  ...(fare.identity_documents_required ? ([['Passports', `needs ${PASSPORTS}`]] as const) : []),
 ];
+
+/** The travel documents that a fare may ask for. */
+export const PASSPORTS = "each passenger's nationality, passport number and expiry date";
 
 const bagsText = (count: number | null, kind: string): string =>
   count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);

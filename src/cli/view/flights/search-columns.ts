@@ -1,7 +1,7 @@
 import { durationMinutes, fromTo, hoursAndMinutes, textWidth } from '../../../terminal/index.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
 import { money } from '../index.ts';
-import type { Fare, NumberedFare } from './fares.ts';
+import { brandText, type Fare, type NumberedFare } from './fares.ts';
 
 type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'flights' | 'co2';
 type Sold = 'number' | 'brand' | 'price' | 'seller';
@@ -102,7 +102,7 @@ function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cel
     flights: widest(slices, flightsText, 'Flights'),
     co2: widest(offers, co2Text, 'CO2'),
     number: Math.max(...fares.map((fare) => fare.number.length)),
-    brand: widest(fares, (fare) => fare.fare_brand_name ?? '–', 'Fare'),
+    brand: widest(fares, brandText, 'Fare'),
     price: widest(fares, (fare) => priceText(fare, currency), 'Price '),
     seller: isSold ? widest(fares, sellerText, 'Seller ') : 0,
   };

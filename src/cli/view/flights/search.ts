@@ -14,7 +14,8 @@ import {
   wrap,
 } from '../../../terminal/index.ts';
 import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
-import { type Fare, fareOfOffer, type ListRow, rowsOf, yesNo } from './fares.ts';
+import { brandText, type Fare, fareOfOffer, isLowcost, type ListRow, rowsOf, yesNo } from './fares.ts';
+import { PASSPORTS } from './offer.ts';
 import {
   airlineText,
   co2Text,
@@ -54,9 +55,18 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
   const incomplete = incompleteText(response, title);
   const notes = [
     ...(parts.hasUnknown ? ['– not disclosed by the airline'] : []),
+    ...wrap(passportNote(parts.fares, paint), width),
     ...(incomplete ? wrap(incomplete, width) : []),
   ];
   return [...joined(parts), ...(notes.length > 0 ? ['', ...notes.map((note) => paint.dim(note))] : [])];
+}
+
+/** Explains the mark of fares that need passports, before anything is paid for them. */
+function passportNote(fares: readonly Fare[], { usdc }: Paint): string {
+  const marked = fares.filter(({ needsPassports }) => needsPassports);
+  if (marked.length === 0) return '';
+  const [kind, menu] = marked.some(isLowcost) ? ['low-cost: ', `; its fare menu costs ${usdc('0.10')}`] : ['', ''];
+  return `† ${kind}needs ${PASSPORTS}${menu}`;
 }
 
 /**
@@ -113,7 +123,14 @@ export function listParts(
 ) {
   const { paint } = screen;
   const above = titleLines(response, title, screen);
-  if (isSpoken(paint)) return { above, headings: [], itineraries: spokenItineraries(rows), hasUnknown: false };
+  if (isSpoken(paint))
+    return {
+      above,
+      headings: [],
+      itineraries: spokenItineraries(rows),
+      fares: rows.flatMap((row) => row.fares),
+      hasUnknown: false,
+    };
   const offers = rows.map(({ offer }) => offer);
   const fares = rows.flatMap((row) => row.fares);
   const widths = widthsFor(offers, fares, screen.width, title.sort === 'emissions');
@@ -122,6 +139,7 @@ export function listParts(
     above,
     headings: headingLines(drawing).map(paint.dim),
     itineraries: rows.map((row) => itineraryLines(row, drawing)),
+    fares,
     hasUnknown: fares.some(isUnknown) || (widths.co2 > 0 && offers.some((offer) => offer.total_emissions_kg === null)),
   };
 }
@@ -242,7 +260,7 @@ function fareText(fare: Fare, { widths, currency, paint }: Drawing, isFirst: boo
   };
   const price = padStart(priceText(fare, currency), widths.price);
   return columns(
-    padEnd(cut(fare.fare_brand_name ?? '–', widths.brand), widths.brand),
+    padEnd(cut(brandText(fare), widths.brand), widths.brand),
     padStart(String(fare.checked_bags_included ?? '–'), 4),
     condition(fare.refundable),
     condition(fare.changeable),
@@ -302,7 +320,8 @@ const known = (text: string): string => (text === '–' ? 'not given' : text);
 
 const fareLine = (fare: Fare, number: string): string =>
   [
-    `Fare ${number}: ${fare.fare_brand_name ?? 'no name'}`,
+    `Fare ${number}: ${fare.fare_brand_name ?? (isLowcost(fare) ? 'low-cost' : 'no name')}`,
+    ...(fare.needsPassports ? ['needs passports'] : []),
     `price: ${fare.total_amount_decimal} ${fare.total_currency}`,
     `checked bags: ${fare.checked_bags_included ?? 'unknown'}`,
     `refund: ${known(yesNo(fare.refundable))}`,

@@ -3,12 +3,17 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 import {
   counted,
+  dayName,
   fieldLines,
   fromNow,
+  fromTo,
+  harmless,
+  harmlessDocument,
   momentText,
   type Paint,
   padEnd,
   type Screen,
+  type Terminal,
   textWidth,
   utcTime,
   type View,
@@ -16,7 +21,10 @@ import {
   wrapBehind,
 } from '../../../terminal/index.ts';
 import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
+import type { IntentNotes, KnownFare } from '../../session/index.ts';
 import { type Linked, shortened } from '../index.ts';
+import { fareFields, sliceLines } from './offer.ts';
+import { airlineText } from './search-columns.ts';
 
 /** The places where the money of an intent can be, with the colour and the words of each. */
 const STAGES = {
@@ -53,19 +61,25 @@ export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
 export const isRefundOpen = ({ refund_request: request }: Intent): boolean =>
   request != null && request.state !== 'rejected' && request.state !== 'paid';
 
-/** The way of the money, a line for each step: done, under way or to come, with amounts, times and transactions. */
-export function statusLines(
-  intent: Intent,
-  nowMs: number,
-  fundedBy: string | null,
-  screen: Screen,
-  linked: (text: string, transaction: string) => string = (text) => text,
-): string[] {
+interface StatusGiven {
+  readonly nowMs: number;
+  /** The transaction that funded the escrow. */
+  readonly fundedBy?: string | null;
+  /** The flights and the fare, as far as they are known (fareText). */
+  readonly fare?: string;
+  /** With ids, escrow and transactions. */
+  readonly isVerbose?: boolean;
+  linked?(text: string, transaction: string): string;
+}
+
+/** The booking reference, the flights, and the way of the money: a line for each step, done, under way or to come. */
+export function statusLines(intent: Intent, given: StatusGiven, screen: Screen): string[] {
   const { paint } = screen;
   const { usdc } = paint;
+  const { nowMs, fundedBy = null, fare = '', isVerbose = false } = given;
   const stage = moneyStage(intent, nowMs);
   const steps = [
-    { mark: 'done', name: 'created', text: 'offer locked, escrow opened', at: intent.created_at } as const,
+    { mark: 'done', name: 'locked', text: '', more: 'escrow opened', at: intent.created_at } as const,
     ...stepsOf(intent, stage, nowMs, fundedBy, usdc),
     ...changedSteps(intent),
     ...refundSteps(intent, stage, usdc),
@@ -73,10 +87,12 @@ export function statusLines(
   const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
   const isCancelled = intent.cancelled_by === 'airline' && stage === 'captured';
   const said = isCancelled ? paint.bad('cancelled by the airline') : stageText(stage, paint);
-  const head = [paint.bold(intent.intent_id), `${said}${asked}`];
+  const head = [paint.bold(intent.booking_reference ?? intent.intent_id), `${said}${asked}`];
   return [
     ...(textWidth(head.join('  ')) <= screen.width ? [head.join('  ')] : head),
-    ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
+    ...(fare === '' ? [] : wrap(fare, screen.width)),
+    ...(isVerbose && intent.booking_reference ? [paint.dim(intent.intent_id)] : []),
+    ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, given)),
     ...(stage === 'review'
       ? ['', ...wrap(reviewText(intent, nowMs, usdc), screen.width).map(paint.warn)]
       : [...heldUpLines(intent, stage, screen), ...overdueLines(intent, stage, nowMs, screen)]),
@@ -85,15 +101,39 @@ export function statusLines(
 
 /** The same as a view, with the transactions as links. */
 export const statusView = (
-  { clock }: { readonly clock: Clock },
+  { clock, terminal }: { readonly clock: Clock; readonly terminal: Pick<Terminal, 'settings'> },
   funding: Pick<PaymentReceipt, 'transaction' | 'network'> | null,
   linked: Linked,
+  fare: string,
 ): View<Intent> => ({
   lines: (intent, screen) =>
-    statusLines(intent, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
-      linked(text, transaction, funding?.network ?? ''),
+    statusLines(
+      intent,
+      {
+        nowMs: clock.now(),
+        fundedBy: funding?.transaction ?? null,
+        fare: harmless(fare),
+        isVerbose: terminal.settings.verbose,
+        linked: (text, transaction) => linked(text, transaction, funding?.network ?? ''),
+      },
+      screen,
     ),
 });
+
+/** `LIS → BER, Sun 20 Dec, 06:35–11:05, Castell Air, Basic, 82.54 USDC`, as far as this home knows a locked fare. */
+export function fareText({ route, departure_date: day, fare, amount }: IntentNotes, usdc: Usdc): string {
+  const slices = fare?.slices ?? [];
+  return [
+    route?.replace('-', slices.length > 1 ? ' ⇄ ' : ' → '),
+    day && dayName(day),
+    slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)).join(' · '),
+    slices[0] && airlineText(slices[0]),
+    fare?.fare_brand_name,
+    amount && usdc(amount),
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
 
 /** The airline changed or cancelled the order. */
 function changedSteps(intent: Intent): Step[] {
@@ -154,6 +194,8 @@ interface Step {
   readonly mark: 'done' | 'now' | 'next' | 'failed';
   readonly name: string;
   readonly text: string;
+  /** Behind the text under --verbose. */
+  readonly more?: string | undefined;
   readonly at?: string | null;
   readonly transaction?: string | null;
 }
@@ -168,27 +210,30 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
   if (stage === 'unpaid' || stage === 'expired') {
     const until =
       stage === 'unpaid'
-        ? `${amount} to ${escrow}, ${fromNow(intent.expires_at, nowMs)} at the latest`
-        : `the booking window closed ${fromNow(intent.expires_at, nowMs)}; nothing was paid`;
-    return [{ mark: stage === 'unpaid' ? 'next' : 'failed', name: 'fund', text: until }];
+        ? `${amount}, ${fromNow(intent.expires_at, nowMs)} at the latest`
+        : `the lock expired ${fromNow(intent.expires_at, nowMs)}; the fare was not paid`;
+    return [{ mark: stage === 'unpaid' ? 'next' : 'failed', name: 'fund', text: until, more: `escrow ${escrow}` }];
   }
   const funded: Step = {
     mark: 'done',
     name: 'funded',
-    text: `${amount} in escrow ${escrow}`,
+    text: `${amount} in escrow`,
+    more: escrow,
     at: intent.booking_requested_at,
     transaction: fundedBy,
   };
   const ticketed: Step = {
     mark: intent.ticketed_at ? 'done' : 'now',
     name: intent.ticketed_at ? 'ticketed' : 'ticketing',
-    text: intent.order_id ? `order ${intent.order_id}` : 'the airline is issuing the ticket',
+    text: intent.ticketed_at ? '' : 'the airline is issuing the ticket',
+    more: intent.order_id ? `order ${intent.order_id}` : undefined,
     at: intent.ticketed_at,
   };
   const captured: Step = {
     mark: 'done',
     name: 'captured',
-    text: `${amount} to the operator, vault closed`,
+    text: `${amount} to the operator`,
+    more: 'vault closed',
     at: intent.captured_at,
     transaction: intent.capture_tx_hash,
   };
@@ -268,7 +313,7 @@ function stepLines(
   step: Step,
   before: string | null,
   { paint, width }: Screen,
-  linked: (text: string, transaction: string) => string,
+  { isVerbose, linked = (text) => text }: StatusGiven,
 ): string[] {
   const mark = { done: paint.good('✓'), now: paint.accent('●'), next: paint.dim('○'), failed: paint.bad('✗') }[
     step.mark
@@ -277,25 +322,52 @@ function stepLines(
   // A signature is 88 characters: whole where it fits, else short enough to be recognised.
   const signature = (text: string) => (indent.length + text.length <= width ? text : shortened(text));
   const name = step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
+  const at = step.at ?? null;
+  const more = isVerbose ? step.more : at && timeText(before, at);
+  const said = [step.text, more].filter(Boolean).join(', ');
   return [
-    ...wrapBehind(`${mark} ${name}  `, step.text, width),
-    ...(step.at ? [`${indent}${paint.dim(utcTime(step.at) + laterText(before, step.at))}`] : []),
-    ...(step.transaction ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`] : []),
+    ...(said === '' ? [`${mark} ${step.name}`] : wrapBehind(`${mark} ${name}  `, said, width)),
+    ...(isVerbose && at ? [`${indent}${paint.dim(utcTime(at) + laterText(before, at))}`] : []),
+    ...(isVerbose && step.transaction
+      ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`]
+      : []),
   ];
 }
 
-/** A new intent: its escrow, price, deadline, and the support code, which is shown once. */
-export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint }: Screen): string[] {
+/** `41 s later`, or the time itself for the first step and for clocks that disagree. */
+const timeText = (before: string | null, at: string): string =>
+  laterText(before, at).replace(', ', '') || (before === null ? utcTime(at) : '');
+
+/** A new lock: what was locked, what it costs, until when, and the support code, which is shown once. */
+export function createdIntentLines(
+  intent: CreatedIntent,
+  fare: KnownFare | null,
+  nowMs: number,
+  { paint, width }: Screen,
+  isVerbose = false,
+): string[] {
+  const known = harmlessDocument(fare);
+  const people = intent.passenger_count === 1 ? '' : ` for ${counted(intent.passenger_count, 'passenger')}`;
   return [
-    `${paint.bold(intent.intent_id)}  ${counted(intent.passenger_count, 'passenger')}`,
-    ...fieldLines(paint.dim, [
-      ['To pay', paint.bold(paint.usdc(intent.escrow.amount))],
-      ['Escrow', intent.escrow.address],
-      ['Vault', intent.escrow.vault_address],
-      ['Book until', momentText(intent.expires_at, nowMs)],
-      ['Refunds to', intent.refund_wallet],
-      ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
-    ]),
+    `${paint.good('✓')} Locked until ${momentText(intent.expires_at, nowMs)}`,
+    ...(known?.slices.flatMap((slice) => sliceLines(slice, { paint, width })) ?? []),
+    ...fieldLines(
+      paint.dim,
+      [
+        ...(known ? fareFields(known) : []),
+        ['To pay', `${paint.bold(paint.usdc(intent.escrow.amount))}${people}`],
+        ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
+        ['Intent', intent.intent_id],
+        ...(isVerbose
+          ? ([
+              ['Escrow', intent.escrow.address],
+              ['Vault', intent.escrow.vault_address],
+              ['Refunds to', intent.refund_wallet],
+            ] as const)
+          : []),
+      ],
+      width,
+    ),
   ];
 }
 
