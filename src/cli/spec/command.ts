@@ -143,10 +143,7 @@ export const argument = <const Flags extends string, Value = string>(
 ): Parameter<ArgumentGiven<Flags, Value>> => ({ flags, description, ...parsing(flags, parse) });
 
 /** The intent of a command, which a person may leave out. */
-export const intentArgument = argument(
-  '[intent-id]',
-  'row number or intent id (default: the only one that is open, or the newest)',
-);
+export const intentArgument = argument('[intent-id]', 'row number or id');
 
 export function option<const Flags extends string, Value = string>(
   flags: Flags,
