@@ -342,11 +342,11 @@ describe('a page of lists', () => {
   });
 
   test('of a list with a limit of its own, one more entry than the page says that it goes on', () => {
-    const line = commandLineOf(named('wallet history'), { limit: 5, offset: 10 });
+    const line = commandLineOf(named('payments list'), { chain: true, limit: 5, offset: 10 });
     expect(line.argv).toContain('--limit=16');
-    const shown = bounded(named('wallet history'), { history: entries(16) }, line.page);
+    const shown = bounded(named('payments list'), { history: entries(16) }, line.page);
     expect(shown).toEqual({ history: entries(15).slice(10), next_offset: 15 });
-    expect(bounded(named('wallet history'), { history: entries(12) }, line.page)).toEqual({
+    expect(bounded(named('payments list'), { history: entries(12) }, line.page)).toEqual({
       history: entries(12).slice(10),
       total: { history: 12 },
       left_out: { history: 0 },

@@ -84,12 +84,14 @@ export async function pageThatFits<T extends { readonly document: Document | nul
 }
 
 /** Commands whose answer says what `book` will need of each passenger. */
-const SAYS_FIELDS: ReadonlySet<string> = new Set(['offer', 'intent create', 'intent show']);
+const SAYS_FIELDS: ReadonlySet<string> = new Set(['offer', 'intent create', 'status']);
 
 /** The answer with the fields that each passenger of its offer needs. */
 export function withPassengerFields({ name }: CommandDescription, document: Document): Document {
   const { offer = document } = document;
-  if (!SAYS_FIELDS.has(name) || !isRecord(offer) || typeof offer.offer_id !== 'string') return document;
+  // Nobody needs them once the booking is under way.
+  const isUnpaid = name !== 'status' || document.booking_requested_at === null;
+  if (!SAYS_FIELDS.has(name) || !isUnpaid || !isRecord(offer) || typeof offer.offer_id !== 'string') return document;
   const isNeeded = offer.identity_documents_required === true || offer.offer_id.startsWith('lowcost:');
   return { ...document, passenger_fields: [...BASE_FIELDS, ...(isNeeded ? DOCUMENT_FIELDS : [])] };
 }

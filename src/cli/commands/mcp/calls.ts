@@ -27,6 +27,7 @@ import {
   commandLineOf,
   isInSets,
   nextStepsFor,
+  OLD_TOOLS,
   type ToolSet,
   toolCommands,
   toolName,
@@ -125,7 +126,9 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
       const given = { allowance, cancelled, phase: nothing, answered: nothing };
       return (await runInside(context, [], { argv, stdin: '' }, given)).document ?? {};
     },
-    async call({ name, arguments: given = {} }: CallToolRequest['params'], extra: Extra): Promise<CallToolResult> {
+    async call(params: CallToolRequest['params'], extra: Extra): Promise<CallToolResult> {
+      const [name, more] = OLD_TOOLS[params.name] ?? [params.name, {}];
+      const given: Document = { ...params.arguments, ...more };
       const progress = openProgress(extra._meta?.progressToken, extra.sendNotification);
       try {
         const command = found(name);

@@ -43,7 +43,7 @@ const isInline = (command: CommandDescription, { name }: ParameterDescription): 
 
 /** Entries of a list unless a call gives a limit: more than that helps no model. */
 const MOST = 20;
-const PRESETS: Readonly<Record<string, number>> = { search: 8, 'search-updates': 8, doctor: 100 };
+const PRESETS: Readonly<Record<string, number>> = { search: 8, 'search updates': 8, doctor: 100 };
 
 /** The limit of a tool whose command has none of its own. */
 const LIMIT: ParameterDescription = {
@@ -87,7 +87,8 @@ function pageOf(command: CommandDescription, given: Readonly<Record<string, unkn
   const offset = read(OFFSET, 0);
   const limit = read(own ?? LIMIT, PRESETS[command.name] ?? MOST);
   // One more entry than the page tells whether the list goes on.
-  const least = command.name === 'search' ? Number.POSITIVE_INFINITY : READ_WHOLE.has(command.name) ? 1000 : 0;
+  const isWhole = READ_WHOLE.has(command.name) && given.chain !== true;
+  const least = command.name === 'search' ? Number.POSITIVE_INFINITY : isWhole ? 1000 : 0;
   const wanted = Math.min(own?.value?.maximum ?? 0, Math.max(offset + limit + 1, least));
   return {
     offset,
@@ -116,6 +117,13 @@ const isTool = ({ name, effect }: CommandDescription): boolean => TOOL_EFFECTS.h
 
 /** The commands that a program may call, in the order of the help. */
 export const toolCommands = (tool: ToolDescription): CommandDescription[] => tool.commands.filter(isTool);
+
+/** Tools of earlier releases: not listed, and the same as others. */
+export const OLD_TOOLS: Readonly<Record<string, readonly [name: string, given: object]>> = {
+  intent_show: ['status', {}],
+  intent_verify: ['status', { verify: true }],
+  wallet_history: ['payments_list', { chain: true }],
+};
 
 /** When to use a tool, what it costs and what comes next, and the sets that have it. */
 export const wordsFor = ({ name }: CommandDescription): { readonly sets: readonly string[]; readonly says: string } =>
