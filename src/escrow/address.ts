@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
+import { type Address, getAddressEncoder } from '@solana/kit';
 import { CROCKFORD } from '../kernel/ids.ts';
-import { associatedTokenAddress } from '../solana/index.ts';
+import { associatedTokenAddress, derivedAddress } from '../solana/index.ts';
 
 /** The address of program/escrow.so on the embedded cluster; its key was discarded. Deployments have their own. */
 export const ESCROW_PROGRAM_ID = 'FLKFgRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
@@ -11,7 +11,8 @@ export const intentHashOf = (intentId: string): Uint8Array =>
 
 /** The state account of an intent, its `payTo`: PDA of `["escrow", sha256(bytes of its id)]` (docs/escrow.md). */
 export async function escrowPlace(intentHash: Uint8Array, programId: Address) {
-  const [address, bump] = await getProgramDerivedAddress({ programAddress: programId, seeds: ['escrow', intentHash] });
+  const key = Buffer.from(intentHash).toString('hex');
+  const [address, bump] = await derivedAddress(programId, key, () => ['escrow', intentHash]);
   return { address, bump, intentHash };
 }
 

@@ -1,5 +1,6 @@
 export * from './cluster.ts';
 export * from './cluster-settings.ts';
+export { derivedAddress } from './derived-address.ts';
 export { createKeypairFile, readKeypair, readKeypairSeed, readOwnKeypair } from './keypair.ts';
 export * from './landing.ts';
 export * from './loader.ts';

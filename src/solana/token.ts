@@ -1,6 +1,7 @@
-import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
+import { type Address, getAddressEncoder } from '@solana/kit';
 import bs58 from 'bs58';
 import type { ChainAccount } from './cluster.ts';
+import { derivedAddress } from './derived-address.ts';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address;
@@ -9,10 +10,11 @@ export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Add
 
 export async function associatedTokenAddress(owner: Address, mint: Address): Promise<Address> {
   const bytes = getAddressEncoder();
-  const [address] = await getProgramDerivedAddress({
-    programAddress: ASSOCIATED_TOKEN_PROGRAM,
-    seeds: [bytes.encode(owner), bytes.encode(TOKEN_PROGRAM), bytes.encode(mint)],
-  });
+  const [address] = await derivedAddress(ASSOCIATED_TOKEN_PROGRAM, `${owner} ${mint}`, () => [
+    bytes.encode(owner),
+    bytes.encode(TOKEN_PROGRAM),
+    bytes.encode(mint),
+  ]);
   return address;
 }
 
