@@ -154,6 +154,8 @@ test('a case that cannot be read says why, and what to do instead', () => {
     /✗ This case can’t be read\.[\s\S]*This refund request does not exist\.[\s\S]*Look at the queue/,
   );
   expect(text).not.toContain('Reading the case');
+  const silent = drawn(deskOf([caseOf('–')], { shown: null }), 80, 24, NOW + 9_000).join('\n');
+  expect(silent).toMatch(/as of 9 s ago: the service is silent[\s\S]*No answer yet\.[\s\S]*↓ goes to the next/);
 });
 
 test('? lists every key that does something', () => {

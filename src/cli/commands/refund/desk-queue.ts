@@ -44,7 +44,9 @@ function createMark({ operator, clock, signal, controls }: QueuePorts, desk: Des
     } catch (error) {
       if (signal.aborted || desk.selected !== id) return;
       if (!isProblem(error)) return controls.fail(error);
-      desk.unread = [error.message, error.fix, 'g tries again, ↓ goes to the next request.'];
+      const isAway = ['network_unreachable', 'timed_out'].includes(error.code);
+      const fix = isAway ? 'The desk tries again by itself.' : error.fix;
+      desk.unread = [error.message, fix, 'g tries again now, ↓ goes to the next request.'];
     }
     controls.redraw();
   };

@@ -89,10 +89,15 @@ const MOST_TYPED = 6;
 /** The queue is read every two seconds: an older picture is said to be old. */
 const OLD_MS = 6_000;
 
+/** `isOld`: the service has been silent. */
+type Drawn = DeskShown & { readonly isOld: boolean };
+
 const hasTwoPanes = ({ columns }: BoardSize): boolean => columns >= TWO_PANES;
 
 /** The desk as lines that fit the screen: the queue on the left, the case on the right. */
-export function deskLines(desk: DeskShown, size: BoardSize, nowMs: number, paint: Paint): string[] {
+export function deskLines(shown: DeskShown, size: BoardSize, nowMs: number, paint: Paint): string[] {
+  const { isRead, away, readAtMs } = shown;
+  const desk = { ...shown, isOld: isRead && (away !== null || nowMs - readAtMs > OLD_MS) };
   // The last cell stays free: a terminal that has filled it puts the cursor on the next line.
   const width = size.columns - 1;
   // Ages go on by the minute, so that a picture that has not changed is not drawn again.
@@ -122,17 +127,15 @@ const grouped = (count: number): string => String(count).replaceAll(/\B(?=(\d{3}
 
 /** `Refund desk  12-31 of 214 (3,060 waiting) · mine, payable · by departure` */
 function titleLine(
-  desk: DeskShown,
+  desk: Drawn,
   { from, to }: { readonly from: number; readonly to: number },
   nowMs: number,
   paint: Paint,
   width: number,
 ): string {
-  const { cases, loaded, isRead, away, filters, search, sort, readAtMs } = desk;
+  const { cases, loaded, isRead, isOld, away, filters, search, sort, readAtMs } = desk;
   const total = desk.total ?? loaded;
   const isWhole = cases.length === total;
-  const silentMs = nowMs - readAtMs;
-  const old = isRead && (away !== null || silentMs > OLD_MS);
   const age = `as of ${fromNow(new Date(readAtMs).toISOString(), nowMs)}`;
   const said = (names: string) =>
     [
@@ -143,7 +146,7 @@ function titleLine(
       names && `· ${names}`,
       search && `· “${search}”`,
       sort === 'age' ? '' : `· by ${sort}`,
-      ...(old ? [`${paint.bad('✗')} ${age}${away === null ? ': the service is silent' : `: ${away}`}`] : []),
+      ...(isOld ? [`${paint.bad('✗')} ${age}${away === null ? ': the service is silent' : `: ${away}`}`] : []),
       ...(!isRead && away !== null ? [`${paint.bad('✗')} ${away}`] : []),
     ]
       .filter(Boolean)
@@ -225,7 +228,7 @@ function claimMark({ status, claimed_by: holder }: RefundCaseSummary, operator: 
   return holder === null ? ' ' : holder === operator ? '•' : '○';
 }
 
-function casePane(desk: DeskShown, nowMs: number, paint: Paint, width: number, room: number): string[] {
+function casePane(desk: Drawn, nowMs: number, paint: Paint, width: number, room: number): string[] {
   const lines = caseText(desk, nowMs, paint, width).flatMap((line) => wholeLines(line, width));
   const scroll = Math.max(0, Math.min(desk.scroll, lines.length - room));
   const shown = lines.slice(scroll, scroll + room);
@@ -247,12 +250,13 @@ function wholeLines(line: string, width: number): string[] {
   );
 }
 
-function caseText(desk: DeskShown, nowMs: number, paint: Paint, width: number): readonly string[] {
-  const { mode, shown, selected, unread } = desk;
+function caseText(desk: Drawn, nowMs: number, paint: Paint, width: number): readonly string[] {
+  const { mode, shown, selected, unread, isOld } = desk;
   if (mode.kind === 'help') return helpLines(width, paint);
   if (mode.kind === 'asking') return mode.lines(width);
   if (selected === null) return [];
   if (unread) return [`${paint.bad('✗')} This case can’t be read.`, ...unread.flatMap((line) => wrap(line, width))];
+  if (shown === null && isOld) return ['No answer yet.', ...wrap('↓ goes to the next request, q quits.', width)];
   return shown === null ? ['Reading the case …'] : caseLines(shown, nowMs, { paint, width });
 }
 
