@@ -12,7 +12,7 @@ interface QuestionsOn extends TerminalOn {
 type Context = NonNullable<Parameters<typeof confirm>[1]>;
 
 const CLEAR_SCREEN = '\u001b[H\u001b[2J';
-/** Room for `? ` before a question, and `(Y/n) yes` after it. */
+/** Room for `? ` before a question, and for `(Y/n) yes` or a short answer after it. */
 const AROUND = 14;
 const YES_OR_NO = /^(y|ye|yes|n|no)$/i;
 const isEscape: KeysFor['isBack'] = ({ name }) => name === 'escape';
@@ -42,7 +42,7 @@ function themeOf({ output }: TerminalOn, canGoBack: boolean) {
   const keys = style.help(keysText(['↑↓ move', 'Enter choose'], canGoBack));
   const bold = (line: string) => style.message(line, 'idle');
   const message = (text: string) =>
-    wrap(text, columns - AROUND)
+    wrap(text, columns - (canGoBack ? 3 : AROUND))
       .map(bold)
       .join('\n  ');
   const error = (text: string) => style.error(wrap(text, columns - 3).join('\n  '));
