@@ -20,7 +20,7 @@ type Alone = 'open' | 'booked' | 'newest' | 'shown' | 'order';
  * @throws Problem `usage` where several are possible, `intent_not_found`, `offer_not_found`
  */
 export async function intentMeant(context: CommandContext, given: string | undefined, alone: Alone): Promise<string> {
-  const { session, terminal, allowance } = context;
+  const { session, terminal, streams, allowance } = context;
   if (given === undefined && allowance) {
     throw problem('usage', { message: 'Name the intent by its id.', next: [farelock`intent list`] });
   }
@@ -32,7 +32,8 @@ export async function intentMeant(context: CommandContext, given: string | undef
   const noted = row ? await notedOf(context, row) : await aloneOf(context, alone);
   if (!noted) throw notLocked(given ?? '');
   session.meant.intentId = noted.intentId;
-  const said = `${harmless(fareText(notesOf(noted), terminal.usdc))}  ${noted.intentId}`.trimStart();
+  const fare = harmless(fareText(notesOf(noted), terminal.usdc));
+  const said = fare && streams.stdout.isTTY ? fare : `${fare}  ${noted.intentId}`.trimStart();
   // Before a payment under --quiet too.
   if (alone === 'open') terminal.review([said]);
   else if (alone !== 'shown') terminal.note(said);

@@ -40,9 +40,14 @@ test('the support code of an intent shows why its refund was rejected; without i
   const open = await ask(made);
   expect(open.body.refund_request?.state).toBe('rejected');
   expect(open.body).not.toHaveProperty('refund_rejection_reason');
+  expect(open.body).not.toHaveProperty('booking_reference');
   expect(open.text).not.toContain(WORDS);
   const own = await ask(made, ` ${made.customer_support_code.toLowerCase()} `);
-  expect(own.body).toEqual({ ...open.body, refund_rejection_reason: WORDS });
+  expect(own.body).toEqual({
+    ...open.body,
+    refund_rejection_reason: WORDS,
+    booking_reference: expect.stringMatching(/^[A-Z0-9]{6}$/),
+  });
   // An empty header proves nothing, and is no try.
   expect((await ask(made, ' ')).body).toEqual(open.body);
 });
