@@ -33,7 +33,7 @@ function open(count: number) {
     async queue({ cursor, limit = 200 }: QueueQueryInput) {
       asked.push(cursor);
       const all = [...waiting.values()].sort((a, b) => (a.request_id < b.request_id ? -1 : 1));
-      const page = all.filter((one) => one.request_id > (cursor ?? '')).slice(0, limit);
+      const page = all.filter((one) => one.request_id > (cursor ?? '')).slice(0, Number(limit));
       const last = page.at(-1)?.request_id;
       const next_cursor = last && last !== all.at(-1)?.request_id ? last : null;
       const answer = { refund_requests: page, next_cursor, total: waiting.size, operator: 'ana' };
