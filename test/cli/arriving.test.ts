@@ -200,7 +200,7 @@ describe('off a terminal', () => {
     expect(JSON.parse(run.written.stdout)).toMatchObject({ status: 'enriching', search_id: 'sea_1' });
     expect(run.request()).toMatchObject({ limit: 20 });
     expect(run.asked).toEqual([]);
-    expect(run.written.stderr).toMatch(/still quoting/);
+    expect(run.written.stderr).toMatch(/Some sellers have not answered yet/);
   });
 
   test('an answer that is complete at once asks for nothing more', async () => {

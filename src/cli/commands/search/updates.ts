@@ -38,7 +38,7 @@ const view: View<SearchUpdatesResponse> = {
     ...(offers.length === 0 ? ['No more offers have arrived.'] : listLines(screen, offers, COLUMNS)),
     ...(status === 'complete'
       ? []
-      : ['', `Slower sellers are still quoting. Next: farelock search updates ${search_id} --cursor ${cursor}`]),
+      : ['', `Some sellers have not answered yet. Next: farelock search updates ${search_id} --cursor ${cursor}`]),
   ],
   rows: ({ offers }) =>
     offers.map((offer) => [offer.offer_id, ...COLUMNS.slice(0, -1).map(({ cell }, index) => cell(offer, index))]),
