@@ -25,7 +25,7 @@ test.each([
   expect(() => settingsOf({ [name]: value })).toThrow(
     expect.objectContaining({
       code: 'usage',
-      message: expect.stringMatching(`${name} is not a whole number from \\d+ to \\d+: ${value}`),
+      message: expect.stringMatching(`${name} must be a whole number from \\d+ to \\d+ \\(got ${value}\\)`),
     }),
   );
 });

@@ -103,7 +103,7 @@ test('scenarios, clusters, values of settings, and commands of a group for help'
   expect(await complete('config', 'set', 'cluster', 'dev')).toEqual(['devnet']);
   expect(await complete('config', 'set', 'profile', '')).toEqual(['local', 'far']);
   expect(await complete('config', 'set', 'keypair', '')).toEqual([':files']);
-  expect(await complete('help', 'intent', 'v')).toEqual(['verify']);
+  expect(await complete('help', 'intent', 'l')).toEqual(['list']);
   expect(await complete('travellers', 'show', '')).toEqual(['ana']);
   // What a person writes is nobody's to guess: it is not an airport.
   expect(await complete('refund', 'request', 'x', '--reason', 'lis')).toEqual([]);

@@ -68,7 +68,7 @@ const PROVOKED: readonly (readonly [() => string, number, string | null, RegExp 
   [() => 'refund show rfr_none', 3, 'refund_request_not_found', /^farelock refund queue$/],
   [() => 'keys list', 4, 'operator_key_invalid', null, { environment: { FARELOCK_OPERATOR_KEY: 'fok_wrong' } }],
   [() => `order ord_${'0'.repeat(26)}`, 4, 'no_support_code', null],
-  [() => `intent create ${offerId}`, 5, 'intent_already_exists', /^farelock status int_/],
+  [() => `intent create ${offerId}`, 5, 'intent_already_exists', /^farelock book int_/],
   [
     () => `refund request ${intentId} --reason late`,
     5,

@@ -164,7 +164,7 @@ describe('what does not go together is refused with what is missing', () => {
     ['no token', '--provider duffel', {}, /^2[\s\S]*needs a token[\s\S]*FARELOCK_DUFFEL_TOKEN/],
     ['a token of something else', '--provider duffel', { FARELOCK_DUFFEL_TOKEN: 'sk_123' }, /^2[\s\S]*begins with/],
     ['an address in the clear', '--provider duffel --duffel-url http://duffel.example', token, /^4[\s\S]*unencrypted/],
-    ['an address of nothing', '--provider duffel --duffel-url duffel', token, /^2[\s\S]*not the address/],
+    ['an address of nothing', '--provider duffel --duffel-url duffel', token, /^2[\s\S]*must be the address/],
     ['an address without the provider', '--duffel-url http://localhost:1', {}, /^2[\s\S]*belongs to --provider duffel/],
     [
       'a live token on play money',

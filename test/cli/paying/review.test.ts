@@ -64,7 +64,7 @@ test.each([60, 100])(
       'Mr Bo Li, born 9 Jul 1985',
       `${offer.total_amount_decimal} USDC for 2 passengers`,
       `base ${offer.base_amount_decimal}, tax ${offer.tax_amount_decimal}`,
-      `the escrow ${intent.escrow.address}`,
+      `escrow ${intent.escrow.address} until ticketed`,
       `${intent.refund_wallet}, your wallet`,
       /Book until 2026-\d\d-\d\d/,
     ]) {
