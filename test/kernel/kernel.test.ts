@@ -123,7 +123,8 @@ test('equal values have equal canonical text', () => {
 test('every problem says what to do next, and its body shows code, words and detail alone', () => {
   for (const [code, kind] of Object.entries(PROBLEMS)) {
     expect(kind.message, code).toMatch(/\.$/);
-    expect(fixOf(kind), code).toMatch(/[.)]$/);
+    // A command at its end has no full stop, so that it can be copied.
+    expect(fixOf(kind), code).toMatch(/([.)]|: farelock .+)$/);
   }
   const secret = new Error('inner');
   expect(Object.keys(problemBody(problem('offer_repriced', { detail: { a: 1 }, cause: secret })))).toEqual([
