@@ -382,10 +382,10 @@ test('a step may take longer than a lease, and is nobody else’s meanwhile; one
   const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal);
   const slow = world.service((ports) => ({ ...ports, clock: { now: world.clock.now, sleep } })).worker.runDue();
   await expect.poll(() => asked).toBe(1);
-  for (let passed = 0; passed < STEP_MS; passed += LEASE_MS * 0.8) {
+  for (let passed = 0; passed < STEP_MS; passed += LEASE_MS * 0.5) {
     const heldUntilMs = await lease();
-    world.clock.advance(LEASE_MS * 0.8);
-    if (passed + LEASE_MS * 0.8 >= STEP_MS) break;
+    world.clock.advance(LEASE_MS * 0.5);
+    if (passed + LEASE_MS * 0.5 >= STEP_MS) break;
     await expect.poll(lease, { timeout: 30_000, interval: 20 }).toBeGreaterThan(heldUntilMs);
     await world.service().worker.runDue();
     expect(asked).toBe(1);
