@@ -18,6 +18,8 @@ export function derivedAddress(
   if (known) return known;
   const made = getProgramDerivedAddress({ programAddress, seeds: seeds() });
   kept.set(name, made);
+  // A failure is not kept: the next call tries again.
+  made.catch(() => kept.delete(name));
   const [oldest] = kept.keys();
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
   return made;

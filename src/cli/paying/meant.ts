@@ -136,7 +136,7 @@ const newestIn = (noted: readonly NotedIntent[], alone: Alone): NotedIntent | un
 const nothingLocked = (message: string) =>
   problem('intent_not_found', { message, fix: 'Search, then lock a fare.', next: [farelock`help search`] });
 
-/** The option that gives the passengers where nobody can be asked for them. */
+/** The option with the passengers, for runs without questions. */
 export const passengersAsked = ({ terminal }: Pick<CommandContext, 'terminal'>): string[] =>
   terminal.canAsk ? [] : ['--passengers', 'passengers.json'];
 

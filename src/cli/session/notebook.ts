@@ -31,7 +31,7 @@ export function openNotebook<T extends object>(path: string, warn: (text: string
   };
 }
 
-/** What a place (a terminal with its shell, or a parent process) was last shown. */
+/** The last list of a place: a terminal with its shell, or a parent process. */
 interface Page {
   readonly from: string;
 }

@@ -16,7 +16,7 @@ export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 
     get ids(): readonly string[] {
       return [...ids];
     },
-    /** Notes that the person has seen what they bought: from now on, the same calls are paid for anew. */
+    /** Notes that the person has seen the bought answer: the same calls cost again from now on. */
     async shown(): Promise<void> {
       if (ids.size > 0) await (await store()).shown([...ids]);
     },

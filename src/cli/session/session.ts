@@ -160,7 +160,7 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   });
 }
 
-/** What the numbers on a command line mean in this terminal. */
+/** The meaning of numbers on a command line, by terminal. */
 const numbersOf = (home: string, { terminal: { note }, streams }: SessionGiven) => ({
   recentOffers: openRecentOffers(join(home, 'recent-offers.json'), note, streams?.place),
   recentCases: openRecentCases(join(home, 'recent-refunds.json'), note, streams?.place),

@@ -22,7 +22,7 @@ export const askTo: Step = async (walk) => {
   return 'depart';
 };
 
-/** Suggests the places that a name, a city or a code stands for, while it is typed. */
+/** Suggests places by name, city or code while a person types. */
 async function askPlace({ ask }: Walk, label: string, suits: (iata: string) => boolean): Promise<Place | 'back'> {
   const answer = await ask.search<Place>({
     message: `${label}: a city, an airport or its code`,

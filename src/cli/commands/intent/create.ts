@@ -12,7 +12,7 @@ import type * as spec from './spec.ts';
 export const intentCreate: Run<typeof spec.intentCreate> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
-  // A row of a low-cost flight stands for the cheapest fare of its menu; an id stays what it is.
+  // A low-cost row locks the cheapest fare of its menu; an offer id locks exactly that offer.
   const row = isMenuOffer(offerId) && offerId !== options.offerId ? options.offerId : null;
   const wallet = await session.wallet();
   const request = {

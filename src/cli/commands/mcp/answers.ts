@@ -89,7 +89,7 @@ const SAYS_FIELDS: ReadonlySet<string> = new Set(['offer', 'intent create', 'sta
 /** The answer with the fields that each passenger of its offer needs. */
 export function withPassengerFields({ name }: CommandDescription, document: Document): Document {
   const { offer = document } = document;
-  // Nobody needs them once the booking is under way.
+  // A booking under way needs no passengers.
   const isUnpaid = name !== 'status' || document.booking_requested_at === null;
   if (!SAYS_FIELDS.has(name) || !isUnpaid || !isRecord(offer) || typeof offer.offer_id !== 'string') return document;
   const isNeeded = offer.identity_documents_required === true || offer.offer_id.startsWith('lowcost:');

@@ -156,7 +156,7 @@ export function toolOf(command: CommandDescription, withOutput = false) {
       additionalProperties: false,
     },
     ...(withOutput && { outputSchema: outputSchemaOf(command) }),
-    // What the others are by default: a second call is a second payment, and it talks to the outside.
+    // The protocol's defaults fit the others: a second call pays again, and reaches a service.
     annotations: { readOnlyHint: command.effect === 'reads' },
   };
 }

@@ -84,7 +84,7 @@ function createList(ports: QueuePorts, desk: DeskState) {
     find: (text: string, ids: ReadonlySet<string>) => {
       found = { wanted: searchable(text), ids };
     },
-    /** Lists anew, and keeps the mark: on its case, or where that was. */
+    /** Lists again, with the mark on the same case, or on its old place. */
     arrange(): void {
       const at = placeOf(desk.selected);
       const before = desk.cases[at];

@@ -118,7 +118,7 @@ interface DeskPorts extends Pick<CommandContext, 'session' | 'clock' | 'signal'>
 /** Continues with the answer: a text, or nothing for a yes. */
 type Then = (text: string) => Promise<void>;
 
-/** What keys do in a mode, beside leaving it. */
+/** The actions of the keys in a mode, except leaving it. */
 interface Doing {
   readonly yes?: Then;
   /** After each key that writes. */

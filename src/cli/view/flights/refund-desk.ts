@@ -28,7 +28,7 @@ export type DeskMode =
       readonly kind: 'writing';
       readonly question: string;
       readonly typed: Typed;
-      /** What Enter and Esc do, or what was wrong. */
+      /** The effects of Enter and Esc, or the mistake. */
       readonly hint: string;
     }
   | {
