@@ -13,6 +13,8 @@ export interface KeysFor {
   readonly isBack?: ((key: Key) => boolean) | undefined;
   /** True for a line that may be typed; other letters are refused, and Enter after them too. */
   readonly mayBe?: ((line: string) => boolean) | undefined;
+  /** True for a question that is drawn once more: what is typed meanwhile is for it. */
+  readonly isAgain?: boolean | undefined;
   back(): void;
   /** Called when no more can be typed: Ctrl-D, an end of input, a terminal that is gone. */
   ended(): void;
@@ -140,7 +142,7 @@ function inBursts(hear: (press: Press) => void): (text: string | undefined, key:
  * The keyboard of one question. A paste is one line of text: no line of it answers this question, or a later one. Ctrl-Z
  * stops the process, and the question is drawn again when it continues.
  */
-export async function openKeyboard({ input, output }: TerminalOn, { isBack, mayBe, back, ended }: KeysFor) {
+export async function openKeyboard({ input, output }: TerminalOn, { isBack, mayBe, isAgain, back, ended }: KeysFor) {
   const frames = new Frames(output);
   const keys = Object.assign(new PassThrough(), {
     isTTY: true,
@@ -175,7 +177,7 @@ export async function openKeyboard({ input, output }: TerminalOn, { isBack, mayB
 
   emitKeypressEvents(input);
   take(true);
-  await dropTyped(input);
+  if (!isAgain) await dropTyped(input);
   input.on('keypress', heard).on('end', ended).on('error', ended).resume();
   // Readline pauses what it has closed.
   keys.once('pause', ended);

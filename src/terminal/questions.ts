@@ -119,7 +119,13 @@ async function inWindow<T>(
   output.on('resize', resize);
   try {
     const config = { choice: question, state, size, canGoBack, isColoured: output.hasColors?.() === true };
-    const asked = await ask(on, (context) => listWindow(config, context), {}, canGoBack, resized.signal);
+    const asked = await ask(
+      on,
+      (context) => listWindow(config, context),
+      { isAgain: known !== undefined },
+      canGoBack,
+      resized.signal,
+    );
     const answer = asked.kind === 'answer' ? asked.value : asked;
     if (answer.kind === 'back') return answer;
     const line = (question.redrawn?.() ?? question).lines[answer.value];
@@ -139,7 +145,7 @@ async function inWindow<T>(
 async function ask<T>(
   { input, output, signal }: QuestionsOn,
   show: (context: Context) => Promise<T>,
-  keys: Pick<KeysFor, 'isBack' | 'mayBe'>,
+  keys: Pick<KeysFor, 'isBack' | 'mayBe' | 'isAgain'>,
   canGoBack = false,
   resized?: AbortSignal,
 ): Promise<StepAnswer<T>> {
@@ -147,7 +153,7 @@ async function ask<T>(
   const keyboard = await openKeyboard(
     { input, output },
     {
-      mayBe: keys.mayBe,
+      ...keys,
       isBack: canGoBack ? keys.isBack : undefined,
       back: () => left.abort('back'),
       ended: () => left.abort('ended'),

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { setTimeout as passed } from 'node:timers/promises';
+import { setTimeout as passed, setImmediate as turnOfLoop } from 'node:timers/promises';
 import headless from '@xterm/headless';
 import { expect, test } from 'vitest';
 import { questions } from '../../src/terminal/questions.ts';
@@ -27,6 +27,7 @@ function terminalInMemory() {
     end: () => void input.end(),
     shows,
     screen,
+    resize: () => void output.emit('resize'),
     isRaw: () => raw.at(-1),
   };
 }
@@ -175,4 +176,19 @@ test('the time that is left for the marked line of a window moves by itself', as
   await shows(/❯ One\n\nEnds in 60 s\n/);
   type('\r');
   expect(await answer).toEqual({ kind: 'answer', value: 1 });
+});
+
+test('a key that is pressed while the terminal changes its size is heard', async () => {
+  const { ask, type, shows, resize } = terminalInMemory();
+  const lines = ['One', 'Two', 'Three'].map((name, value) => ({ name, value }));
+  const answer = (await ask.steps()).choose({ message: 'Which?', lines, redrawn: () => ({ lines }) });
+  await shows(/❯ One/);
+  resize();
+  await turnOfLoop();
+  type('\u001b[B');
+  await shows(/❯ Two/);
+  resize();
+  await turnOfLoop();
+  type('\u001b');
+  expect(await answer).toEqual({ kind: 'back' });
 });
