@@ -6,12 +6,14 @@ import type { CommandContext } from '../../spec/index.ts';
 
 /** Reads past the unread rest of a body for as long, so that its sender can hear the answer. */
 const REST_MS = 500;
+/** Longer than balancers keep an idle connection (60 s): a request on one that is being closed here would be lost. */
+const IDLE_MS = 65_000;
 
 type Answer = (request: HttpRequest, incoming: IncomingMessage) => Promise<HttpResponse>;
 
 /** @param failed gets failures that the service could not answer itself, such as one to load */
 export const httpServer = (answer: Answer, failed: (error: unknown) => void = () => undefined): Server =>
-  createServer(async (incoming, outgoing) => {
+  createServer({ keepAliveTimeout: IDLE_MS }, async (incoming, outgoing) => {
     outgoing.once('close', () => letGo(incoming));
     const request = requestOf(incoming, outgoing);
     if (request === null) return write(outgoing, new HttpResponse(400, null));

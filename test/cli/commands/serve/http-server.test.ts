@@ -112,3 +112,11 @@ test('a request whose sender has left is whole when all of it had come, and lost
     expect(seen.at(-1)?.signal?.aborted).toBe(true);
   }
 });
+
+test('an idle connection stays open for longer than a balancer keeps it', async () => {
+  const socket = opened(head('GET', '/kept'));
+  const [chunk] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  const [, seconds = '0'] = /Keep-Alive: timeout=(\d+)/i.exec(String(chunk)) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(60);
+});
