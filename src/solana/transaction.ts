@@ -60,7 +60,7 @@ export const MOST_TRANSACTION_BYTES = 1232;
 
 /** The runtime's own error is in `detail.error`. */
 export const refused = (error: unknown, why: string, logs: readonly string[] = []) =>
-  problem('transaction_failed', { message: `The cluster refused the transaction: ${why}.`, detail: { error, logs } });
+  problem('transaction_failed', { message: `The cluster rejected the transaction: ${why}.`, detail: { error, logs } });
 
 interface Parts {
   readonly instructions: readonly Instruction[];

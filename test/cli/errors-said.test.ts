@@ -83,11 +83,13 @@ test('"this call cost nothing" counts what the command has paid before', async (
     },
   });
   const repriced = problem('offer_repriced');
-  expect((await asCharged(repriced, session([]))).fix).toBe('Search again. This call cost nothing.');
+  expect((await asCharged(repriced, session([]))).fix).toBe(
+    'Search again for the current price. This call cost nothing.',
+  );
   const after = await asCharged(repriced, session([{ state: 'answered', amount: '0.20' }]));
   expect([after.code, after.fix]).toEqual([
     'offer_repriced',
-    'Search again. This call cost nothing; 0.20 USDC was paid before it.',
+    'Search again for the current price. This call cost nothing; 0.20 USDC was paid before it.',
   ]);
 });
 

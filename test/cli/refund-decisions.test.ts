@@ -87,7 +87,7 @@ test("somebody else's case is refused before anything is asked", async () => {
   for (const line of ['refund approve 2', 'refund reject 2', 'refund approve 2 --dry-run']) {
     const refused = await atDesk(line);
     expect([refused.exitCode, refused.asked], refused.stderr).toEqual([5, []]);
-    expect(refused.stderr).toMatch(/Another operator has this case[\s\S]*cleo/);
+    expect(refused.stderr).toMatch(/Another operator has claimed this case[\s\S]*cleo/);
   }
   await run('refund claim 2 --release', { environment: cleo });
 });

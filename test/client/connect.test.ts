@@ -30,7 +30,7 @@ test('a reason of ours is kept with its facts, and the fix is not said twice', (
   const problem = connectProblemOf(
     answer(409, {
       code: 'aborted',
-      message: 'The order cannot move to that status from its current one. Choose one of the allowed statuses.',
+      message: 'The order cannot move from its current status to that one. Choose one of the allowed statuses.',
       detail: { reason: 'invalid_status_transition', from: 'REFUNDED', to: 'ERROR', allowed: [] },
     }),
   );

@@ -129,7 +129,7 @@ test('what others do shows up: a claim, a decision by a command; and a refusal i
   await desk.shows(/1-10 of 10[\s\S]*▸○[\s\S]*Claimed by +cleo/);
   for (const key of ['a', 'x', 'c', 'u']) {
     desk.type(key);
-    await desk.shows(/✗ Another operator has this case\.[\s\S]*cleo[\s\S]*\$ farelock refund show ref_/);
+    await desk.shows(/✗ Another operator has claimed this case\.[\s\S]*cleo[\s\S]*\$ farelock refund show ref_/);
     desk.type(KEYS.down);
     desk.type(KEYS.up);
     await desk.shows(/^(?![\s\S]*✗)[\s\S]*all keys/);

@@ -43,14 +43,14 @@ export async function offerToLock(ports: Pick<FlightsPorts, 'store' | 'clock' | 
   await checkUnsold(ports.store, live.saleKey);
   if (live.isUnpayable) {
     throw problem('offer_unsupported', {
-      message: 'That offer cannot be locked here: its airline asks for a document that this service does not send.',
+      message: 'This service cannot lock that offer: its airline asks for a document that this service does not send.',
     });
   }
   const { leastTicket, mostTicket } = ports.options;
   const total = ticketTotal(live.offer);
   if (total === null || total < leastTicket || total > mostTicket) {
     throw problem('offer_unsupported', {
-      message: `That offer cannot be locked here: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
+      message: `This service cannot lock that offer: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
     });
   }
   return live;

@@ -101,7 +101,7 @@ test.each<[string, string, object]>([
   ['serve', 'serve', { host: '127.0.0.1', port: 4020 }],
   ['serve --port 0 --scenario sold_out', 'serve', { host: '127.0.0.1', port: 0, scenario: 'sold_out' }],
   ['demo', 'demo', {}],
-  ['explain offer_expired', 'explain', { code: 'offer_expired' }],
+  ['explain offer_expired', 'explain', { code: 'offer_expired', more: [] }],
 ])('%s', (line, name, options) => {
   const invocation = parsed(line);
   expect(invocation.name).toBe(name);

@@ -91,7 +91,18 @@ describe('explain', () => {
   test('offers what is near to a code that does not exist', async () => {
     const run = await runInMemory(['explain', 'expired']);
     expect(run.exitCode).toBe(3);
-    expect(run.stderr).toMatch(/farelock explain offer_expired/);
+    expect(run.stderr).toMatch(/Did you mean [\w, ]*offer_expired[\w, ]*\?\n {2}\$ farelock explain \w+_expired\n$/);
+  });
+
+  test('takes a code as a person writes it, and names the codes of a number or a sentence', async () => {
+    const spaced = await runInMemory(['explain', 'Offer', 'Expired.']);
+    expect(spaced.stdout).toMatch(/^offer_expired\n[\s\S]*\$ farelock help search\n/);
+    const number = await runInMemory(['explain', '404']);
+    expect(number.exitCode).toBe(3);
+    expect(number.stderr).toMatch(/Errors with it: not_found, offer_not_found[\s\S]*\$ farelock explain not_found/);
+    expect((await runInMemory(['explain', '6'])).stderr).toMatch(/^✗ Exit code 6: payment/);
+    const sentence = await runInMemory(['explain', 'the', 'payment', 'was', 'declined']);
+    expect(sentence.stderr).toMatch(/Did you mean payment_declined\?\n {2}\$ farelock explain payment_declined\n$/);
   });
 
   test('--json chooses fields, and an unknown one lists the valid ones before anything is done', async () => {

@@ -9,5 +9,6 @@ export const explain = published(
     status: z.int().nullable().describe('HTTP status; null: only the tool raises it.'),
     exit: z.int().describe('Exit code of the tool.'),
     retryable: z.boolean(),
+    next: z.array(z.string()).describe('Commands that help.'),
   }),
 );
