@@ -20,20 +20,29 @@ interface Line {
   readonly env: Record<string, string>;
   readonly args: readonly string[];
   readonly text: string;
+  /** What the page shows that it prints: its first lines. */
+  readonly shown: string;
 }
 
-/** The lines of ```sh blocks that call the tool. What follows ` #` is a remark: `# exit 5` is what it ends with. */
+/**
+ * The commands of a page's ```sh and ```console blocks. What follows ` #` is a remark: `# exit 5` is what it ends with. In
+ * a ```console block commands begin with `$ `, and what they print follows.
+ */
 function commandsOf(page: string): Line[] {
-  const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)];
+  const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(sh|console)\n([\s\S]*?)^```/gm)];
   return blocks
-    .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
-    .map((line) => line.trim().replace(/^\$ /, ''))
-    .flatMap((text) => {
+    .flatMap(([, kind, block = '']) => {
+      const whole = block.replaceAll('\\\n', ' ');
+      return kind === 'console' ? whole.split(/^\$ /m).slice(1) : whole.split('\n');
+    })
+    .flatMap((given) => {
+      const [text = '', ...printed] = given.trim().split('\n');
+      const shown = printed.join('\n');
       const words = wordsOf(text.replace(/\s#.*$/, ''));
       const at = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
       if (words[at] !== 'farelock') return [];
       const env = words.slice(0, at).map((word) => word.split(/=(.*)/s).slice(0, 2) as [string, string]);
-      return [{ page, env: Object.fromEntries(env), args: words.slice(at + 1), text }];
+      return [{ page, env: Object.fromEntries(env), args: words.slice(at + 1), text, shown }];
     });
 }
 
@@ -110,7 +119,7 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       if (sold) known.set('<offer-id>', sold.offer_id);
     }
 
-    test.each(lines)('$page: $text', async ({ page, env, args, text }) => {
+    test.each(lines)('$page: $text', async ({ page, env, args, text, shown }) => {
       const given = args.map((word) =>
         word
           .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
@@ -129,10 +138,20 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       const ran = await farelock.run(given, { env });
       const ends = Number(/#.*\bexit (\d+)/.exec(text)?.[1] ?? 0);
       expect(ran.exitCode, `${text}\n${ran.stdout}${ran.stderr}`).toBe(ends);
+      expect(likenessOf(ran.stdout)).toContain(likenessOf(shown));
       learn(ran);
     });
   },
 );
+
+/** A text without what another run has otherwise: ids, references, numbers and instants. */
+const likenessOf = (text: string): string =>
+  text
+    .replace(/\b(int|ord|ref|rmp)_\w+/g, '$1_…')
+    .replace(/\b[A-Z\d]{6}\b/g, '······')
+    .replace(/,? *\b(at once|\d+ s later)$/gm, '')
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '…')
+    .replace(/\bin \d+ min\b/g, 'in … min');
 
 /** The port of a page may be taken: any free one will do. */
 function withoutPort(args: readonly string[]): string[] {
