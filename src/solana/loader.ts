@@ -1,5 +1,6 @@
-import { AccountRole, type Address, getAddressEncoder, getProgramDerivedAddress, type Instruction } from '@solana/kit';
+import { AccountRole, type Address, getAddressEncoder, type Instruction } from '@solana/kit';
 import { type ChainAccount, CLOCK_SYSVAR, type Cluster, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from './cluster.ts';
+import { derivedAddress } from './derived-address.ts';
 import { addressAt, viewOf } from './token.ts';
 
 /**
@@ -58,10 +59,7 @@ function packed(fields: readonly (number | bigint | Uint8Array)[]): Uint8Array {
 }
 
 export async function programDataOf(program: Address): Promise<Address> {
-  const [address] = await getProgramDerivedAddress({
-    programAddress: UPGRADEABLE_LOADER,
-    seeds: [getAddressEncoder().encode(program)],
-  });
+  const [address] = await derivedAddress(UPGRADEABLE_LOADER, program, () => [getAddressEncoder().encode(program)]);
   return address;
 }
 
