@@ -92,7 +92,9 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       for (const [file, value] of Object.entries(files)) {
         writeFileSync(join(farelock.home, file), JSON.stringify(value));
       }
-      writeFileSync(join(farelock.home, 'updates.csv'), csvBlockOf('docs/partners.md'));
+      const updates = csvBlockOf('docs/partners.md');
+      writeFileSync(join(farelock.home, 'updates.csv'), updates);
+      writeFileSync(join(farelock.home, 'misspelt.csv'), updates.replace('PAYMENT_PROCESSED', 'PAYMENT_PROCESED'));
       const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
       learn(searched);
     });
@@ -123,8 +125,9 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       const given = args.map((word) =>
         word
           .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
-          .replace(/^(passengers[\w-]*\.json|eva\.json|updates\.csv|[\w-]+\.ics)$/, (file) =>
-            join(farelock.home, file),
+          .replace(
+            /^(passengers[\w-]*\.json|eva\.json|updates\.csv|misspelt(?:\.corrected)?\.csv|[\w-]+\.ics)$/,
+            (file) => join(farelock.home, file),
           ),
       );
       expect(given.join(' '), 'a placeholder that nothing before has made').not.toMatch(/<[a-z-]+>/);

@@ -196,8 +196,12 @@ export const harmlessJson = (document: unknown, indent = 0): string =>
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** `3,060` */
+export const grouped = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+
 /** `1 traveller`, `2 travellers`. */
-export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${grouped(count)} ${count === 1 ? one : many}`;
 
 /** Lines for a screen reader: nothing is drawn, and each sign becomes a word. */
 

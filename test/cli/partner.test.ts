@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
@@ -389,6 +389,84 @@ describe('apply', () => {
     expect((await run(`partner orders show ${orderId} --json status`)).json().status).toBe('AWAITING_FUNDS');
   });
 
+  test('says what is wrong with 5,000 rows in fifteen lines, and writes the corrected file', async () => {
+    const orderId = await newOrder();
+    const file = join(home, 'many.csv');
+    const corrected = join(home, 'many.corrected.csv');
+    const rows = Array.from({ length: 4_999 }, (_, at) => `rmp_${at},FUND_RECEIVED`);
+    writeFileSync(file, ['order_id,status', `${orderId},FUND_RECEIVED`, ...rows, ''].join('\n'));
+    const dry = await run(`partner orders apply ${file} --dry-run`);
+    expect([dry.exitCode, existsSync(corrected)]).toEqual([2, false]);
+    expect(dry.stderr.replace(/\s+/g, ' ')).toContain(
+      'Without --dry-run, a copy with 5,000 mistakes corrected is written',
+    );
+
+    const piped = await run(`partner orders apply ${file}`);
+    const shown = await run(`partner orders apply ${file}`, { terminal: true, columns: 160 });
+    for (const { exitCode, stderr } of [piped, shown]) {
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain('5,000 rows: status "FUND_RECEIVED" is not one');
+      expect(stderr).toContain(`row 1 (line 2, column 2) → ${orderId},FUNDS_RECEIVED`);
+      expect(stderr).toContain('and 4,990 more\n');
+      expect(stderr).toContain(`$ farelock partner orders apply ${corrected}\n`);
+      expect(stderr.split('\n').length).toBeLessThan(20);
+    }
+    const { error } = (await run(`partner orders apply ${file} --json`)).json() as unknown as {
+      error: { next: string[]; detail: { issues: unknown[]; groups: unknown[] } };
+    };
+    expect(error.next).toEqual([`farelock partner orders apply ${corrected}`]);
+    expect(error.detail).toMatchObject({
+      mistakes: 5_000,
+      more_groups: 0,
+      corrected: 5_000,
+      corrected_file: corrected,
+    });
+    expect(error.detail.groups).toMatchObject([{ count: 5_000, field: 'status', value: 'FUND_RECEIVED', more: 4_990 }]);
+    expect(error.detail.issues.length).toBe(10);
+    expect(readFileSync(corrected, 'utf8').split('\n').slice(0, 2)).toEqual([
+      'order_id,status',
+      `${orderId},FUNDS_RECEIVED`,
+    ]);
+    expect((await run(`partner orders show ${orderId} --json status`)).json().status).toBe('AWAITING_FUNDS');
+  });
+
+  test('the corrected file is applied by the command that names it; what is left to correct is marked in it', async () => {
+    const [a, b] = [await newOrder(), await newOrder()];
+    const file = join(home, 'pair.ndjson');
+    const lines = [`{"orderId":"${a}","status":"FUND_RECEIVED"}`, `{"orderId":"${b}","status":"PAID"}`];
+    writeFileSync(file, lines.join('\n'));
+    const refused = await run(`partner orders apply ${file}`);
+    const said = refused.stderr.replace(/\s+/g, ' ');
+    const corrected = join(home, 'pair.corrected.ndjson');
+    expect(said).toContain(`${corrected} is the whole file with 1 mistake corrected; "mistake" says what is wrong`);
+    writeFileSync(corrected, readFileSync(corrected, 'utf8').replace('"PAID"', '"CANCELED"'));
+    const [, command = ''] = /\$ farelock (.*)/.exec(refused.stderr) ?? [];
+    const applied = await run(`${command} --json`);
+    expect(applied.json(), applied.stdout).toMatchObject({ rows: 2, applied: 2 });
+  });
+
+  test('rows that an earlier version of the file has applied are not sent again by the command to copy', async () => {
+    const [a, b] = [await newOrder(), await newOrder()];
+    const file = join(home, 'grown.csv');
+    const rows = `\uFEFForder_id,status\r\n${a},FUNDS_RECEIVED\r\n`;
+    writeFileSync(file, rows);
+    expect((await run(`partner orders apply ${file} --json`)).json()).toMatchObject({ applied: 1 });
+    writeFileSync(file, `${rows}${b},FUND_RECEIVED\r\n`);
+    const { error } = (await run(`partner orders apply ${file} --json`)).json();
+    const { fix, next } = error as { fix: string; next: string[] };
+    expect(fix).toContain(`Take out the rows that were applied already: ${file}.results.ndjson has`);
+    expect(next).toEqual(['farelock explain apply_invalid']);
+    expect(readFileSync(join(home, 'grown.corrected.csv'), 'utf8')).toBe(`${rows}${b},FUNDS_RECEIVED\r\n`);
+  });
+
+  test('where no corrected file can be written, the mistakes are told all the same, and why', async () => {
+    const file = join(home, `${'x'.repeat(245)}.csv`);
+    writeFileSync(file, 'order_id,status\nrmp_1,CANCELD\n');
+    const { error } = (await run(`partner orders apply ${file} --json`)).json();
+    expect(error).toMatchObject({ code: 'apply_invalid', detail: { corrected_file: null, mistakes: 1 } });
+    expect((error as { fix: string }).fix).toContain('No corrected copy was written: ');
+  });
+
   test('prints the plan, stops there with --dry-run, then does it; a refused row is exit 8', async () => {
     const [a, b] = [await newOrder(), await newOrder()];
     const file = join(home, 'updates.ndjson');
@@ -434,7 +512,7 @@ describe('apply', () => {
     writeFileSync(file, `orderId,toAmount\n${orderId},13.5\n`);
     const quiet = await run(`partner orders apply ${file} --results ${join(home, 'two.ndjson')}`);
     expect(quiet.stderr).not.toContain('of 1 row');
-    expect(quiet.stdout).toContain('1 row applied');
+    expect(quiet.stdout, quiet.stderr).toContain('1 row applied');
     const other = await run(`partner orders apply ${file}`);
     expect([other.exitCode, other.stderr]).toEqual([5, expect.stringContaining('another version of the file')]);
   });

@@ -29,7 +29,11 @@ const FIELD_PATHS: readonly FieldPath[] = [
 ];
 
 const squashed = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
-const BY_NAME: ReadonlyMap<string, FieldPath> = new Map(FIELD_PATHS.map((path) => [squashed(path), path]));
+
+/** The column, or field, in which a corrected file says what is wrong with a row; it is never sent. */
+export const MARK = 'mistake';
+
+const BY_NAME: ReadonlyMap<string, FieldPath> = new Map([...FIELD_PATHS, MARK].map((path) => [squashed(path), path]));
 
 /** The field of a name in camelCase, snake_case or kebab-case; null for an unknown one. */
 export const fieldNamed = (name: string): FieldPath | null => BY_NAME.get(squashed(name)) ?? null;
@@ -89,9 +93,21 @@ export interface RowIssue {
   readonly corrected?: string | null;
 }
 
-interface ReadRows {
+export interface ReadRows {
   readonly rows: readonly RawRow[];
   readonly issues: readonly RowIssue[];
+  /** Absent where a part of the file could not be read. */
+  readonly form?: FileForm;
+}
+
+/** How a file is written. */
+export interface FileForm {
+  /** null: NDJSON. */
+  readonly delimiter: string | null;
+  /** The line on which each row ends, in the order of the file; row 0 is the header of CSV. */
+  readonly ends: readonly { readonly row: number; readonly line: number }[];
+  /** From 1, of CSV: the column of marks; 0 without one. */
+  readonly markColumn: number;
 }
 
 /** Words of an issue about an unknown field. */
@@ -142,7 +158,9 @@ export async function readCsv(given: string): Promise<ReadRows> {
     const written = writtenCsv(record, columns, delimiter);
     rows.push({ ...at, values: cellsOf(record, columns), hasUnknown, written });
   }
-  return { rows, issues };
+  if (broken.length > 0) return { rows, issues };
+  const ends = [{ row: 0, line: header?.line ?? 1 }, ...rows];
+  return { rows, issues, form: { delimiter, ends, markColumn: columns.findIndex(({ path }) => path === MARK) + 1 } };
 }
 
 interface Column {
@@ -198,7 +216,7 @@ function brokenCsv(text: string, error: CsvError, lastLine: number, delimiter: s
   };
 }
 
-const csvLine = (cells: readonly string[], delimiter: string): string =>
+export const csvLine = (cells: readonly string[], delimiter: string): string =>
   cells
     .map((cell) => (/["\n]/.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(delimiter);
@@ -217,7 +235,7 @@ const writtenCsv = (record: readonly string[], columns: readonly Column[], delim
 const cellsOf = (record: readonly string[], columns: readonly Column[]): Map<FieldPath, string> =>
   new Map(
     columns.flatMap(({ path }, index): [FieldPath, string][] =>
-      path !== null && isFilled(record, index) ? [[path, record[index]?.trim() ?? '']] : [],
+      path !== null && path !== MARK && isFilled(record, index) ? [[path, record[index]?.trim() ?? '']] : [],
     ),
   );
 
@@ -275,13 +293,15 @@ const isCsvError = (error: unknown): error is CsvError =>
 
 /** The rows of a CSV file (with a header) or of NDJSON (an UpdateOrder a line), and all mistakes of their form at once. */
 export async function readRows(text: string): Promise<ReadRows> {
-  // One kind of line break, so that lines are counted as editors count them.
-  const plain = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  const plain = plainText(text);
   const first = plain.trimStart().charAt(0);
   if (first === '') return failed('The file is empty.');
   if (first === '[') return failed('The file is one JSON array. Write one JSON object per line, or use CSV.');
   return first === '{' ? readNdjson(plain) : readCsv(plain);
 }
+
+/** One kind of line break, so that lines are counted as editors count them. */
+export const plainText = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 
 const failed = (message: string, line: number | null = null): ReadRows => ({
   rows: [],
@@ -291,11 +311,12 @@ const failed = (message: string, line: number | null = null): ReadRows => ({
 function readNdjson(text: string): ReadRows {
   const rows: RawRow[] = [];
   const issues: RowIssue[] = [];
-  let row = 0;
+  const ends: { row: number; line: number }[] = [];
   for (const [index, source] of text.split('\n').entries()) {
     if (source.trim() === '') continue;
-    const at = { row: ++row, line: index + 1 };
-    const parsed = parsedLine(source);
+    const at = { row: ends.length + 1, line: index + 1 };
+    ends.push(at);
+    const parsed = parsedJson(source);
     if (parsed === null) {
       issues.push({ ...at, field: null, message: 'is not a JSON object', ...brokenJson(source) });
       continue;
@@ -307,7 +328,7 @@ function readNdjson(text: string): ReadRows {
     if (repeated !== null) issues.push({ ...at, field: repeated, message: 'is given twice' });
     issues.push(...read.issues);
   }
-  return { rows, issues };
+  return { rows, issues, form: { delimiter: null, ends, markColumn: 0 } };
 }
 
 /** One row from an object with the fields of UpdateOrder. */
@@ -326,7 +347,7 @@ export function rowOf(
 /** The place where a line stops being JSON, and the line with its comma or quotes corrected, if that is all. */
 function brokenJson(source: string): Pick<RowIssue, 'column' | 'corrected'> {
   const repairs = [source.replace(/,(\s*[}\]])/g, '$1'), `${source}}`, source.replaceAll("'", '"')];
-  return { column: brokenAt(source), corrected: repairs.find((one) => parsedLine(one) !== null)?.trim() ?? null };
+  return { column: brokenAt(source), corrected: repairs.find((one) => parsedJson(one) !== null)?.trim() ?? null };
 }
 
 function brokenAt(source: string): number | null {
@@ -362,7 +383,7 @@ const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRo
   },
 });
 
-function parsedLine(source: string): Record<string, unknown> | null {
+export function parsedJson(source: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(source);
     return isRecord(parsed) ? parsed : null;
@@ -380,7 +401,7 @@ function fieldsOf(
   const groups = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
     // As in ProtoJSON, null is unset.
-    if (value === null) continue;
+    if (value === null || (!group && squashed(name) === MARK)) continue;
     const whole = group ? `${group}.${name}` : name;
     const nested = group ? null : groupNamed(name);
     const path = fieldNamed(whole);

@@ -1,7 +1,7 @@
 import type { Problem } from '../../kernel/problems.ts';
 import { lineOf, type NextStep } from '../../kernel/shell-word.ts';
 import type { Usdc } from '../../kernel/usdc.ts';
-import { capital, harmless, type Screen, utcTime, wrap } from '../../terminal/index.ts';
+import { capital, counted, cut, grouped, harmless, type Screen, utcTime, wrap } from '../../terminal/index.ts';
 
 /** `{ error: … }` for --json (CONTRACT, section 15). */
 export const problemDocument = (error: Problem, next: readonly NextStep[] = error.next) => ({
@@ -39,7 +39,12 @@ export function problemLines(
   const why = (isSaid ? [] : issues).flatMap((issue) =>
     typeof issue === 'string'
       ? wrap(harmless(issue), width - 4).map((line, index) => paint.dim(`${index === 0 ? '  ' : '    '}${line}`))
-      : [`    ${paint.good('→')} ${harmless(issue.corrected)}`],
+      : [
+          `    ${[
+            ...(issue.row === undefined ? [] : [paint.dim(harmless(issue.row))]),
+            ...(issue.corrected === undefined ? [] : [`${paint.good('→')} ${harmless(issue.corrected)}`]),
+          ].join(' ')}`,
+        ],
   );
   const facts = issues.length === 0 ? factsOf(error, said.message, paint.usdc) : [];
   const fix = wrap(harmless(remedy ?? said.fix), width - 2);
@@ -58,24 +63,65 @@ export function problemLines(
 /** A name that begins small, such as `toCurrency`, stays as it is written. */
 const sentence = (text: string): string => (/^[a-z]+[A-Z]/.test(text) ? text : capital(text));
 
-/** The mistakes, each in a sentence; after the last one of a line, the corrected line, never broken. */
-function issuesOf(error: Problem, typed: TypedNames): (string | { readonly corrected: string })[] {
-  const issues = error.detail?.issues;
-  if (!Array.isArray(issues)) return [];
-  return issues.flatMap((issue: unknown, index) => {
-    if (typeof issue !== 'object' || issue === null) return [];
-    const { path, message, corrected, line } = issue as Record<string, unknown>;
-    const next = issues[index + 1] as { line?: unknown } | undefined;
-    const isLast = line === undefined || next?.line !== line;
-    const said =
-      typeof message === 'string'
-        ? message.replace(/\b[a-z]+(_[a-z]+)+\b/g, (field) => typed(field)?.name ?? field)
-        : null;
-    return [
-      ...(said === null ? [] : [`${sayPath(path, typed)}${said}`]),
-      ...(typeof corrected === 'string' && isLast ? [{ corrected }] : []),
-    ];
+/** A row of a group, and the line as it should be. */
+interface Under {
+  readonly row?: string;
+  readonly corrected?: string;
+}
+
+/**
+ * The mistakes: those of many rows by their kind, then the others, each in a sentence; after the last one of a line, the
+ * corrected line, never broken.
+ */
+function issuesOf({ detail }: Problem, typed: TypedNames): (string | Under)[] {
+  const issues = recordsOf(detail?.issues);
+  const groups = recordsOf(detail?.groups);
+  const isGrouped = (issue: Detail) => Number(groups[Number(issue.group)]?.count) > 1;
+  const single = issues.filter((issue) => !isGrouped(issue));
+  return [
+    ...groups.flatMap((group, index) =>
+      Number(group.count) > 1
+        ? groupLines(
+            group,
+            issues.filter((issue) => issue.group === index),
+          )
+        : [],
+    ),
+    ...single.flatMap((issue, index) => {
+      const { path, message, corrected, line } = issue;
+      const isLast = line === undefined || single[index + 1]?.line !== line;
+      const said =
+        typeof message === 'string'
+          ? message.replace(/\b[a-z]+(_[a-z]+)+\b/g, (field) => typed(field)?.name ?? field)
+          : null;
+      return [
+        ...(said === null ? [] : [`${sayPath(path, typed)}${said}`]),
+        ...(typeof corrected === 'string' && isLast ? [{ corrected }] : []),
+      ];
+    }),
+    ...(Number(detail?.more_mistakes) > 0
+      ? [
+          `and ${counted(Number(detail?.more_mistakes), 'mistake')} of ${counted(Number(detail?.more_groups), 'other kind')}`,
+        ]
+      : []),
+  ];
+}
+
+type Detail = Readonly<Record<string, unknown>>;
+
+const recordsOf = (list: unknown): Detail[] =>
+  Array.isArray(list) ? list.filter((one): one is Detail => typeof one === 'object' && one !== null) : [];
+
+/** `5,000 rows: status "PROCESED" is not …`, the first rows, and how many more there are. */
+function groupLines({ count, path, message, value, more }: Detail, firsts: readonly Detail[]): (string | Under)[] {
+  const rows = firsts.map(({ row, line, column, order_id: id, value: given, corrected }): Under => {
+    const place = `row ${row} (line ${line}${column ? `, column ${column}` : ''})`;
+    if (typeof corrected === 'string') return { row: place, corrected };
+    const values = [id, value === null && given !== id ? given : null].filter(Boolean);
+    return { row: [place, ...values.map((one) => cut(String(one), 60))].join(' ') };
   });
+  const rest: Under[] = Number(more) > 0 ? [{ row: `and ${grouped(Number(more))} more` }] : [];
+  return [`${counted(Number(count), 'row')}: ${path ? `${path} ` : ''}${message}`, ...rows, ...rest];
 }
 
 /** `passengers.1.born_on` reads as `passenger 2, born_on`, and `max_price` as `--max-price 5`. */

@@ -1,21 +1,24 @@
+import { existsSync } from 'node:fs';
 import type { OrderStanding } from '../../../kernel/domain/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import {
   counted,
-  createLive,
   cut,
+  grouped,
   harmless,
   harmlessDocument,
-  isSpoken,
   listLines,
   type Paint,
   type Screen,
   type View,
 } from '../../../terminal/index.ts';
 import {
+  BYTE_ORDER_MARK,
   type CheckedRow,
   checkRows,
+  correctedText,
+  groupMistakes,
   type JournalPlace,
   openJournal,
   openRows,
@@ -23,17 +26,19 @@ import {
   type Progress,
   planRows,
   planSummary,
+  type ReadRows,
   type RowIssue,
-  type RowResult,
   readProgress,
   readRows,
   refusedEarlier,
   runRows,
   standingOf,
+  writeCorrected,
 } from '../../apply/index.ts';
 import { confirmLive, type PartnerAccess, readSource, sourceName, utf8Of } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
+import { openProgress } from './progress.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
@@ -47,7 +52,7 @@ const MOST_ROWS = 100_000;
  */
 export const ordersApply: Run<typeof spec.partnerOrdersApply> = async (context, options) => {
   const { terminal, session, globals } = context;
-  const { rows, digest } = await checkedFile(context, options.file);
+  const { rows, digest } = await checkedFile(context, options);
   const access = await session.partner(options);
   const resultsFile = options.results ?? resultsFileOf(options.file, digest);
   const place: JournalPlace = { resultsFile, digest, environment: await access.environment() };
@@ -76,34 +81,108 @@ export const ordersApply: Run<typeof spec.partnerOrdersApply> = async (context, 
   return sayResults(context, options.file, place, rows.length);
 };
 
-async function checkedFile(context: CommandContext, file: string): Promise<{ rows: CheckedRow[]; digest: string }> {
+async function checkedFile(
+  context: CommandContext,
+  options: ApplyOptions,
+): Promise<{ rows: CheckedRow[]; digest: string }> {
+  const { file } = options;
   const { sha256Hex } = await import('../../../kernel/json.ts');
   const bytes = await readSource(context, file);
-  const { rows, issues } = await readRows(utf8Of(bytes, file));
-  const { checked, issues: wrong } = checkRows(rows);
-  const all = [...issues, ...wrong].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  if (all.length > 0) {
-    throw problem('apply_invalid', {
-      message: `${sourceName(file)} has ${counted(all.length, 'mistake')}.`,
-      detail: { issues: all.map((issue) => ({ path: issuePath(issue), ...issue })) },
-    });
-  }
+  const mark = bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK : '';
+  const text = `${mark}${utf8Of(bytes, file)}`;
+  const read = await readRows(text);
+  const { checked, issues: wrong } = checkRows(read.rows);
+  const all = [...read.issues, ...wrong].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  const digest = sha256Hex(bytes);
+  if (all.length > 0) throw mistakes(context, options, digest, text, read, all);
   if (checked.length > MOST_ROWS) {
     throw problem('apply_invalid', {
       message: `${sourceName(file)} has ${checked.length} rows.`,
       fix: `Split it: one file has at most ${MOST_ROWS} rows.`,
     });
   }
-  return { rows: checked, digest: sha256Hex(bytes) };
+  return { rows: checked, digest };
+}
+
+/** The first mistakes of each kind, and where the corrected file is. */
+function mistakes(
+  { globals: { dryRun } }: CommandContext,
+  options: ApplyOptions,
+  digest: string,
+  text: string,
+  read: ReadRows,
+  all: readonly RowIssue[],
+): Problem {
+  const { results, ...rest } = options;
+  const { file } = rest;
+  const { groups, firsts, moreGroups, moreMistakes } = groupMistakes(all);
+  const corrected = correctedText(text, read, all);
+  const isUseful = corrected !== null && (corrected.corrected > 0 || firsts.length < all.length);
+  const given =
+    file === '-' ? `farelock-apply-${digest.slice(0, 12)}${read.form?.delimiter ? '.csv' : '.ndjson'}` : file;
+  const path = isUseful && !dryRun ? written(given, corrected.text) : null;
+  const resultsFile = results ?? resultsFileOf(file, digest);
+  const earlier =
+    path?.file && existsSync(resultsFile)
+      ? `Take out the rows that were applied already: ${resultsFile} has those of an earlier version.`
+      : '';
+  const ids = new Map(read.rows.map(({ row, values }) => [row, values.get('orderId') ?? null]));
+  return problem('apply_invalid', {
+    message: `${sourceName(file)} has ${counted(all.length, 'mistake')}.`,
+    ...(isUseful && { fix: `${correctedWords(path, corrected)}${earlier && ` ${earlier}`}` }),
+    ...(path?.file && !earlier && { next: [againCommand({ ...rest, file: path.file })] }),
+    detail: {
+      mistakes: all.length,
+      groups: groups.map((group) => ({ path: subjectOf(group), ...group })),
+      more_groups: moreGroups,
+      more_mistakes: moreMistakes,
+      issues: firsts.map((issue) => ({
+        path: issuePath(issue),
+        ...issue,
+        order_id: issue.row === null ? null : (ids.get(issue.row) ?? null),
+      })),
+      corrected_file: path?.file ?? null,
+      corrected: corrected?.corrected ?? 0,
+    },
+  });
+}
+
+/** The corrected file; in a folder that is not ours to write in, why there is none. */
+function written(file: string, text: string): { readonly file: string | null; readonly why: string } {
+  try {
+    return { file: writeCorrected(file, text), why: '' };
+  } catch (error) {
+    return { file: null, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What a corrected file holds, and what is left to do with it. @param path null under --dry-run */
+function correctedWords(
+  path: ReturnType<typeof written> | null,
+  { corrected, left, isMarked }: NonNullable<ReturnType<typeof correctedText>>,
+): string {
+  const many = counted(corrected, 'mistake');
+  if (path === null) {
+    const what = corrected > 0 ? `with ${many} corrected` : 'that says what is wrong with each row';
+    return `Nothing was sent. Without --dry-run, a copy ${what} is written beside the file, and still nothing is sent.`;
+  }
+  if (path.file === null) return `Change the rows above. Nothing was sent. No corrected copy was written: ${path.why}`;
+  const copy = `${harmless(path.file)} is the whole file`;
+  if (left === 0) return `${copy} with ${many} corrected. Nothing was sent. Check it, then apply it.`;
+  const rest = isMarked ? `; "mistake" says what is wrong with the other rows` : '';
+  return `${copy}${corrected > 0 ? ` with ${many} corrected` : ''}${rest}. Nothing was sent. Change what is left, then apply it.`;
 }
 
 /** Beside the file; of standard input, in the working folder. */
 const resultsFileOf = (file: string, digest: string): string =>
   `${file === '-' ? `farelock-apply-${digest.slice(0, 12)}` : file}.results.ndjson`;
 
+/** Read in a moment: no progress is shown. */
+const FEW_ORDERS = 100;
+
 /** Reads the orders of the rows, without those that the service does not know. */
 async function currentOrders(
-  { terminal, signal }: CommandContext,
+  context: CommandContext,
   { client }: PartnerAccess,
   rows: readonly CheckedRow[],
   concurrency: number,
@@ -111,7 +190,10 @@ async function currentOrders(
   const ids = [...new Set(rows.map(({ update }) => update.orderId))];
   const orders = new Map<string, OrderStanding>();
   if (ids.length === 0) return orders;
+  const { terminal, signal } = context;
   terminal.phase(`Reading ${counted(ids.length, 'order')}`);
+  const progress =
+    ids.length > FEW_ORDERS ? openProgress(context, { total: ids.length, before: 0, unit: 'order' }) : null;
   let next = 0;
   const reader = async () => {
     for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
@@ -121,10 +203,15 @@ async function currentOrders(
       } catch (error) {
         if (!isProblem(error, 'order_not_found', 'not_found')) throw error;
       }
+      progress?.step();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, ids.length) }, reader));
-  terminal.settle();
+  try {
+    await Promise.all(Array.from({ length: Math.min(concurrency, ids.length) }, reader));
+  } finally {
+    progress?.end();
+    terminal.settle();
+  }
   return orders;
 }
 
@@ -136,7 +223,7 @@ function sayPlan(
 ): void {
   const done = rows.length - plan.length;
   terminal.note(
-    `${harmless(sourceName(file))}: ${counted(rows.length, 'row')}${done > 0 ? `, ${done} done before` : ''}`,
+    `${harmless(sourceName(file))}: ${counted(rows.length, 'row')}${done > 0 ? `, ${grouped(done)} done before` : ''}`,
   );
   if (plan.length > 0) for (const line of planLines(harmlessDocument(plan), terminal.asideScreen)) terminal.note(line);
 }
@@ -153,7 +240,8 @@ async function run(
   const retryFailed = options.retryFailed === true;
   const journal = await openJournal(place);
   try {
-    const bar = createProgressBar(context, rows.length, rows.length - openRows(rows, journal, retryFailed).length);
+    const before = rows.length - openRows(rows, journal, retryFailed).length;
+    const progress = openProgress(context, { total: rows.length, before, unit: 'row' });
     const statuses = new Map([...orders].map(([id, { status }]) => [id, status]));
     try {
       const { stopped } = await runRows(
@@ -162,7 +250,7 @@ async function run(
           journal,
           clock,
           signal,
-          onRow: ({ outcome }) => bar.row(outcome),
+          onRow: ({ outcome }) => progress.step(outcome !== 'applied'),
           update: async (update, idempotencyKey, callSignal) =>
             (await client.updateOrder(update, { idempotencyKey, signal: callSignal })).order.status,
         },
@@ -170,7 +258,7 @@ async function run(
       const left = openRows(rows, readProgress(place), false).length;
       if (left > 0) throw cutOff(context, options, place, rows.length, left, stopped);
     } finally {
-      bar.end();
+      progress.end();
     }
     await journal.finish();
   } finally {
@@ -249,42 +337,6 @@ function sayResults({ terminal }: CommandContext, file: string, place: JournalPl
   return failures.length > 0 ? 8 : 0;
 }
 
-const CELLS = 24;
-const FRAME_MS = 80;
-
-/** How far a run is, on one line that changes in place; nothing off a terminal. */
-function createProgressBar(
-  { terminal, streams: { stderr }, clock }: CommandContext,
-  total: number,
-  doneBefore: number,
-) {
-  const { paint } = terminal.asideScreen;
-  if (!stderr.isTTY || terminal.settings.quiet || total === 0 || isSpoken(paint)) {
-    return { row: (_outcome: RowResult['outcome']) => undefined, end: () => undefined };
-  }
-  const live = createLive(stderr);
-  let done = doneBefore;
-  let failed = 0;
-  let drawnAtMs = Number.NEGATIVE_INFINITY;
-  /** `━━━━━━━━╌╌╌╌  213 of 500 rows  2 failed` */
-  const draw = () => {
-    drawnAtMs = clock.now();
-    const full = Math.floor((done / total) * CELLS);
-    const bar = `${paint.accent('━'.repeat(full))}${paint.dim('╌'.repeat(CELLS - full))}`;
-    const failures = failed === 0 ? '' : `  ${paint.bad(`${failed} failed`)}`;
-    live.draw([`${bar}  ${done} of ${counted(total, 'row')}${failures}`]);
-  };
-  draw();
-  return {
-    row(outcome: RowResult['outcome']) {
-      done++;
-      if (outcome !== 'applied') failed++;
-      if (done === total || clock.now() - drawnAtMs >= FRAME_MS) draw();
-    },
-    end: () => live.clear(),
-  };
-}
-
 const MOST_SHOWN_ROWS = 20;
 
 /** Each row of a short plan or the sums of a long one, and always the refusals. */
@@ -339,7 +391,7 @@ const planView: View<{ file: string; rows: number; plan: readonly PlannedRow[]; 
   list: 'plan',
   lines: ({ plan, rows, done, file }, screen) => [
     screen.paint.bold(
-      `Nothing was sent. ${file} has ${counted(rows, 'row')}${done > 0 ? `, ${done} done before` : ''}:`,
+      `Nothing was sent. ${file} has ${counted(rows, 'row')}${done > 0 ? `, ${grouped(done)} done before` : ''}:`,
     ),
     ...planLines(plan, screen),
   ],
@@ -357,13 +409,14 @@ const applyView: View<DocumentOf<typeof result.partnerOrdersApply>> = {
 };
 
 /** The place and the value of a mistake: `row 3 (line 4, column 2) status "DONE"`. */
-function issuePath({ row, line, column, field, value }: RowIssue): string {
+function issuePath(issue: RowIssue): string {
+  const { row, line, column } = issue;
   const place = column ? `line ${line}, column ${column}` : `line ${line}`;
-  return [
-    row !== null ? `row ${row} (${place})` : line === null ? '' : place,
-    field ?? '',
-    value != null && value !== field ? `"${cut(value, 60)}"` : '',
-  ]
+  return [row !== null ? `row ${row} (${place})` : line === null ? '' : place, subjectOf(issue)]
     .filter(Boolean)
     .join(' ');
 }
+
+/** `status "DONE"` */
+const subjectOf = ({ field, value }: Pick<RowIssue, 'field' | 'value'>): string =>
+  [field ?? '', value != null && value !== field ? `"${cut(value, 60)}"` : ''].filter(Boolean).join(' ');

@@ -8,6 +8,7 @@ import {
   fieldLines,
   fold,
   fromNow,
+  grouped,
   harmless,
   type Paint,
   padEnd,
@@ -121,9 +122,6 @@ export function deskLines(shown: DeskShown, size: BoardSize, nowMs: number, pain
   const filled = [...body, ...Array<string>(Math.max(0, room - body.length)).fill('')].slice(0, room);
   return [...[titleLine(desk, queue, nowMs, paint, width), '', ...filled].map((line) => cut(line, width)), ...foot];
 }
-
-/** `3,060` */
-const grouped = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 
 /** `Refund desk  12-31 of 214 (3,060 waiting) · mine, payable · by departure` */
 function titleLine(
