@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { commandsOf } from '../../src/cli/spec/command.ts';
+import { inMemory, runInMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Ran, type Runner } from '../e2e/farelock.ts';
-import { closeTerminals, KEYS, openScreen } from './terminal.ts';
+import { closeTerminals, drawn, KEYS, openScreen, type Seen } from './terminal.ts';
 
-/** Every command on a terminal of 80 and of 140 columns, and off one: nothing wraps, and all agree on the exit code. */
+/** Every command on a terminal of 80 columns and off one, and drawn for 140: nothing wraps, and all agree on the exit code. */
 
 let tool: Runner;
 const at = { intent: '', offer: '', lowcost: '', payment: '', request: '', order: '', code: '' };
@@ -107,7 +108,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
 const FOR_PROGRAMS = ['schema', 'completion'];
 
 const json = async <T>(...args: string[]): Promise<T> => {
-  const ran: Ran = await tool.run([...args, '--json']);
+  const ran: Ran = await inMemory(tool).run([...args, '--json']);
   if (ran.exitCode !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
   return ran.json<T>();
 };
@@ -137,8 +138,8 @@ beforeAll(async () => {
   at.payment = (await json<{ payments: { payment_id: string }[] }>('payments', 'list')).payments[0]?.payment_id ?? '';
   at.code = (await json<{ code: string }>('affiliate', 'create')).code;
   at.order = (await json<{ orders: { id: string }[] }>('partner', 'orders', 'list')).orders[0]?.id ?? 'ord_gone';
-  await tool.run(['travellers', 'add', 'ana', passengers]);
-  await tool.run(['config', 'profile', 'add', 'work', '--flights-url', 'http://127.0.0.1:9']);
+  await inMemory(tool).run(['travellers', 'add', 'ana', passengers]);
+  await inMemory(tool).run(['config', 'profile', 'add', 'work', '--flights-url', 'http://127.0.0.1:9']);
 });
 afterAll(() => {
   closeTerminals();
@@ -160,15 +161,28 @@ const TO_COPY = /([1-9A-HJ-NP-Za-km-z]{65,}|off_[\w-]{40,})$/;
 
 test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
   const args = [...name.split(' '), ...(LINES[name]?.() ?? [])];
-  const onTerminal = async (columns: number, NO_COLOR: string | undefined) => {
-    const screen = openScreen(args, { columns, env: { ...tool.env, NO_COLOR }, cwd: tool.home });
-    const exitCode = await screen.ended();
+  const seen = (exitCode: number, screen: Seen) => {
     const wide = FOR_PROGRAMS.includes(name) ? [] : screen.brokenLines().filter((line) => !TO_COPY.test(line));
     return { exitCode, wide, hasCursor: screen.hasCursor(), coloured: COLOURS.test(screen.raw()), text: screen.text() };
   };
+  const onTerminal = async () => {
+    const screen = openScreen(args, { env: { ...tool.env, NO_COLOR: undefined }, cwd: tool.home });
+    return seen(await screen.ended(), screen);
+  };
+  /** In this process: that a terminal’s width reaches the tool is seen on the other one. */
+  const onWideTerminal = async () => {
+    let raw = '';
+    const write = (text: string) => {
+      raw += text;
+    };
+    const environment = { ...tool.env, NO_COLOR: '1' };
+    const options = { terminal: true, columns: 140, environment, folder: tool.home, onStdout: write, onStderr: write };
+    const { exitCode } = await runInMemory(args, options);
+    return seen(exitCode, await drawn(raw, 140));
+  };
   const [narrow, wide, piped] = await Promise.all([
-    onTerminal(80, undefined),
-    onTerminal(140, '1'),
+    onTerminal(),
+    onWideTerminal(),
     tool.run(args, { env: { NO_COLOR: '' } }),
   ]);
   expect({ 80: narrow.wide, 140: wide.wide }, 'lines that the terminal breaks').toEqual({ 80: [], 140: [] });

@@ -1,21 +1,25 @@
 import { spawn } from '@lydell/node-pty';
 
 /**
- * One pseudo-terminal in a process of its own: its native half ends a process now and then that makes many of them
- * beside much else, and then no test is lost.
+ * Pseudo-terminals, one after another, in a process of their own: their native half ends a process now and then that makes
+ * many of them beside much else, and then only the screen that is open is lost.
  */
 
-process.once('message', ({ file, args, options }) => {
-  const pty = spawn(file, args, options);
-  process.send({ pid: pty.pid });
-  pty.onData((data) => process.send({ data }));
-  pty.onExit(({ exitCode, signal }) => {
-    process.send({ exitCode: signal ? -1 : exitCode }, () => process.exit(0));
-  });
-  process.on('message', ({ type, columns, rows, signal }) => {
-    if (type !== undefined) pty.write(type);
-    if (columns !== undefined) pty.resize(columns, rows);
-    if (signal !== undefined) pty.kill(signal);
-  });
+let pty = null;
+process.on('message', ({ file, args, options, type, columns, rows, signal }) => {
+  if (file !== undefined) pty = opened(file, args, options);
+  if (type !== undefined) pty?.write(type);
+  if (columns !== undefined) pty?.resize(columns, rows);
+  if (signal !== undefined) pty?.kill(signal);
 });
 process.on('disconnect', () => process.exit(0));
+
+function opened(file, args, options) {
+  const made = spawn(file, args, options);
+  made.onData((data) => process.send({ data }));
+  made.onExit(({ exitCode, signal }) => {
+    pty = null;
+    process.send({ exitCode: signal ? -1 : exitCode });
+  });
+  return made;
+}

@@ -2,12 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 
 /** The live desk on a terminal: 12 requests, decided by keys and beside it by commands. */
 
 let tool: Runner;
+/** What is done beside the desk. */
+let beside: Runner;
 /** Another operator. */
 let cleo: Record<string, string>;
 
@@ -26,7 +29,7 @@ interface Case {
 }
 
 const json = async <T>(...args: string[]): Promise<T> => {
-  const ran = await tool.run([...args, '--json']);
+  const ran = await beside.run([...args, '--json']);
   if (ran.exitCode !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
   return ran.json<T>();
 };
@@ -35,6 +38,7 @@ const shown = (id: string) => json<Case>('refund', 'show', id);
 
 beforeAll(async () => {
   tool = farelockIn({ FARELOCK_LOWCOST_MS: '10', FARELOCK_TICKETING_MS: '10' });
+  beside = inMemory(tool);
   const passengers = join(tool.home, 'passengers.json');
   writeFileSync(passengers, JSON.stringify([PASSENGER]), { mode: 0o600 });
   await json('wallet', 'airdrop', '--usdc', '50000');
@@ -125,7 +129,7 @@ test('what others do shows up: a claim, a decision by a command; and a refusal i
   const [first, second] = await queued();
   const desk = openDesk(100);
   await desk.shows(/1-10 of 10/);
-  await tool.run(['refund', 'claim', first?.request_id ?? '', '--json'], { env: cleo });
+  await beside.run(['refund', 'claim', first?.request_id ?? '', '--json'], { env: cleo });
   await desk.shows(/1-10 of 10[\s\S]*▸○[\s\S]*Claimed by +cleo/);
   for (const key of ['a', 'x', 'c', 'u']) {
     desk.type(key);
@@ -143,7 +147,7 @@ test('what others do shows up: a claim, a decision by a command; and a refusal i
   expect(desk.text()).toMatch(/Interrupted\. Nothing was in progress\.[\s\S]*\$ farelock refund queue/);
   expect(desk.text()).toMatch(/stty: isig icanon echo$/);
   expect((await shown(first?.request_id ?? '')).claimed_by).toBe('cleo');
-  await tool.run(['refund', 'claim', first?.request_id ?? '', '--release', '--json'], { env: cleo });
+  await beside.run(['refund', 'claim', first?.request_id ?? '', '--release', '--json'], { env: cleo });
 });
 
 test('where the money goes stands whole before the question, however narrow the pane is', async () => {

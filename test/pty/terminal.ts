@@ -26,11 +26,8 @@ export interface TerminalOptions {
   readonly isShell?: boolean;
 }
 
-export interface Screen {
-  type(text: string): void;
-  resize(columns: number, rows: number): void;
-  /** A signal as the system sends it. */
-  kill(signal: 'SIGTERM' | 'SIGHUP' | 'SIGINT'): void;
+/** What an emulator shows of what was written. */
+export interface Seen {
   /** All that stands on the screen and above it, without trailing blanks. */
   text(): string;
   /** What was written, escape codes and all. */
@@ -39,14 +36,22 @@ export interface Screen {
   brokenLines(): string[];
   /** Whether the cursor is shown. */
   hasCursor(): boolean;
+}
+
+export interface Screen extends Seen {
+  type(text: string): void;
+  resize(columns: number, rows: number): void;
+  /** A signal as the system sends it. */
+  kill(signal: 'SIGTERM' | 'SIGHUP' | 'SIGINT'): void;
   /** Once the screen matches; fails with the screen as it then is. */
   shows(wanted: RegExp, withinMs?: number): Promise<string>;
   /** The exit code, once it has ended and all is on the screen; -1 for a signal. */
   ended(withinMs?: number): Promise<number>;
 }
 
-const open = new Set<ChildProcess>();
 const HOST = join(import.meta.dirname, 'host.mjs');
+/** A host ends after so many screens: its native half may not survive many more. */
+const MOST_SCREENS = 25;
 
 /** What the host of a pseudo-terminal tells. */
 interface Told {
@@ -54,9 +59,79 @@ interface Told {
   readonly exitCode?: number;
 }
 
+interface Host {
+  readonly process: ChildProcess;
+  shown: number;
+  told(message: Told): void;
+}
+
+/** Those with a screen, and those that wait for one: a host serves screens one after another, over files of tests. */
+const [open, idle] = [new Set<Host>(), new Set<Host>()];
+
+function newHost(): Host {
+  const host: Host = {
+    process: fork(HOST, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+    shown: 0,
+    told: () => undefined,
+  };
+  host.process.on('message', (message: Told) => host.told(message));
+  // Its exit may be told before its last messages are read; the end of the channel comes after them.
+  host.process.on('disconnect', () => {
+    for (const hosts of [open, idle]) hosts.delete(host);
+    host.told({ exitCode: -1 });
+  });
+  return host;
+}
+
+function takeHost(told: (message: Told) => void): Host {
+  const [host = newHost()] = idle;
+  idle.delete(host);
+  host.process.ref();
+  host.process.channel?.ref();
+  host.told = told;
+  open.add(host);
+  return host;
+}
+
+function giveBack(host: Host): void {
+  if (!open.delete(host)) return;
+  host.told = () => undefined;
+  host.shown += 1;
+  if (host.shown === MOST_SCREENS) return void host.process.kill();
+  // An idle one keeps no process of tests from ending.
+  host.process.unref();
+  host.process.channel?.unref();
+  idle.add(host);
+}
+
 /** Ends what a failed test has left running. */
 export function closeTerminals(): void {
-  for (const host of open) host.kill('SIGKILL');
+  for (const host of open) host.process.kill('SIGKILL');
+}
+
+const emulatorOf = (cols: number, rows: number, convertEol = false) =>
+  new headless.Terminal({ cols, rows, convertEol, scrollback: 10_000, allowProposedApi: true });
+
+function seenBy({ buffer }: headless.Terminal, raw: () => string): Seen {
+  const lines = () => Array.from({ length: buffer.active.length }, (_, at) => buffer.active.getLine(at));
+  return {
+    text: () =>
+      lines()
+        .map((line) => line?.translateToString(true) ?? '')
+        .join('\n')
+        .trimEnd(),
+    raw,
+    brokenLines: () =>
+      lines().flatMap((line, at) => (line?.isWrapped ? [lines()[at - 1]?.translateToString(true) ?? ''] : [])),
+    hasCursor: () => raw().lastIndexOf('\u001b[?25l') <= raw().lastIndexOf('\u001b[?25h'),
+  };
+}
+
+/** What a terminal of so many columns shows of a text that a program wrote to it. */
+export async function drawn(text: string, columns: number): Promise<Seen> {
+  const emulator = emulatorOf(columns, 24, true);
+  await new Promise<void>((written) => emulator.write(text, written));
+  return seenBy(emulator, () => text);
 }
 
 export function openScreen(args: readonly string[], options: TerminalOptions = {}): Screen {
@@ -79,11 +154,7 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
           ...tool,
         ]
       : tool;
-  const pty = fork(HOST, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const { cwd } = options;
-  pty.send({ file, args: words, options: { name: 'xterm-256color', cols: columns, rows, env, cwd } });
-  open.add(pty);
-  const emulator = new headless.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
+  const emulator = emulatorOf(columns, rows);
   let raw = '';
   let code: number | null = null;
   const waiting = new Set<() => void>();
@@ -96,26 +167,23 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
       code ??= exitCode;
       look();
     });
-  pty.on('message', ({ data, exitCode }: Told) => {
+  const host = takeHost(({ data, exitCode }) => {
     if (data !== undefined) {
       raw += data;
       emulator.write(data, look);
     }
-    if (exitCode !== undefined) end(exitCode);
+    if (exitCode === undefined) return;
+    isOver = true;
+    giveBack(host);
+    end(exitCode);
   });
-  pty.on('exit', () => open.delete(pty));
-  // Its exit may be told before its last messages are read; the end of the channel comes after them.
-  pty.on('disconnect', () => end(-1));
+  let isOver = false;
+  const send = (message: object) => (isOver ? undefined : void host.process.send(message));
+  const { cwd } = options;
+  send({ file, args: words, options: { name: 'xterm-256color', cols: columns, rows, env, cwd } });
 
-  const lines = () => {
-    const { buffer } = emulator;
-    return Array.from({ length: buffer.active.length }, (_, at) => buffer.active.getLine(at));
-  };
-  const text = () =>
-    lines()
-      .map((line) => line?.translateToString(true) ?? '')
-      .join('\n')
-      .trimEnd();
+  const seen = seenBy(emulator, () => raw);
+  const { text } = seen;
 
   const until = <T>(ready: () => T | undefined, what: string, withinMs: number) =>
     new Promise<T>((resolve, reject) => {
@@ -140,17 +208,13 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
     });
 
   return {
-    type: (typed) => pty.send({ type: typed }),
+    type: (typed) => send({ type: typed }),
     resize(wide, high) {
-      pty.send({ columns: wide, rows: high });
+      send({ columns: wide, rows: high });
       emulator.resize(wide, high);
     },
-    kill: (signal) => pty.send({ signal }),
-    text,
-    raw: () => raw,
-    brokenLines: () =>
-      lines().flatMap((line, at) => (line?.isWrapped ? [lines()[at - 1]?.translateToString(true) ?? ''] : [])),
-    hasCursor: () => raw.lastIndexOf('\u001b[?25l') <= raw.lastIndexOf('\u001b[?25h'),
+    kill: (signal) => send({ signal }),
+    ...seen,
     shows: (wanted, withinMs = 20_000) =>
       until(() => (wanted.test(text()) ? text() : undefined), `${wanted} never showed`, withinMs),
     ended: (withinMs = 20_000) => until(() => code ?? undefined, 'it did not end', withinMs),

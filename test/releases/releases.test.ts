@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { runInMemory } from '../cli/memory.ts';
+import { inMemory } from '../cli/memory.ts';
 import { clockFrom, restartWorldClock, worldClockEnv } from '../clock.ts';
 import { farelockIn, type Ran, type Runner, serveIn } from '../e2e/farelock.ts';
 import { isHere } from '../needs.mjs';
@@ -72,12 +72,6 @@ function unpack(release: string, store: string) {
   const clock = { TEST_CLOCK_STARTS_MS: String(startsMs), TEST_CLOCK_STARTED_NS: worldClockEnv.TEST_CLOCK_STARTED_NS };
   return { folder, home, states: left.states, clock, startsMs };
 }
-
-/** Runs commands in this process: a release leaves some hundred steps to do, and each start of a process costs more. */
-const inMemory = (runner: Runner, startsMs: number): Runner => ({
-  ...runner,
-  run: (args) => runInMemory(args, { environment: runner.env, clock: clockFrom(startsMs) }) as Promise<Ran>,
-});
 
 const ok = <T>(ran: Ran): T => {
   expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
@@ -186,13 +180,15 @@ describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) 
     const runner = farelockIn(clock, home);
     closing.push(runner.close);
     ok(await runner.run(['wallet', 'history', '--json']));
-    await finish(inMemory(runner, startsMs), states, 10_000, true);
+    await finish(inMemory(runner, clockFrom(startsMs)), states, 10_000, true);
   });
 
   test('a refund that was cut off is paid, once', async () => {
-    const { home, states, clock } = unpack(release, 'refunding');
-    const runner = farelockIn(clock, home);
-    closing.push(runner.close);
+    const { home, states, clock, startsMs } = unpack(release, 'refunding');
+    const tool = farelockIn(clock, home);
+    closing.push(tool.close);
+    ok(await tool.run(['intent', 'list', '--json']));
+    const runner = inMemory(tool, clockFrom(startsMs));
     const show = async (id: string) => (await runner.run(['status', id, '--json'])).json<Intent>();
     const ids = Object.values(states);
     for (const id of ids) await expect.poll(async () => (await show(id)).status, { timeout: 60_000 }).toBe('refunded');
@@ -230,7 +226,7 @@ describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) 
         },
         join(home, 'customer'),
       );
-      await finish(inMemory(customer, startsMs), states, 8_000, false);
+      await finish(inMemory(customer, clockFrom(startsMs)), states, 8_000, false);
     });
   });
 });
