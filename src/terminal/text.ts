@@ -103,11 +103,14 @@ export const padEnd = (text: string, width: number): string => text + ' '.repeat
 export const padStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - textWidth(text))) + text;
 
+/** Blanks where a line may end: a number stays with its unit. */
+const BREAKS = / (?!(?<=\d )(?:s|min|h|days?|hours?|minutes?|seconds?|USDC|SOL|lamports|[KM]iB)\b)/;
+
 /** Breaks plain text at spaces; a word longer than the width gets a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/\s+/).filter(Boolean)) {
+  for (const word of text.replace(/\s+/g, ' ').split(BREAKS).filter(Boolean)) {
     if (line && textWidth(line) + 1 + textWidth(word) > width) {
       lines.push(line);
       line = word;
@@ -150,7 +153,7 @@ export function brokenLine(line: string, width: number): string {
   if (textWidth(plain) <= width || COMMAND.test(plain)) return line;
   const label = /^(\s*\S.*? {2,}|\s*[✓✗●○!•] +|\s*)/u.exec(plain)?.[0] ?? '';
   const hang = ' '.repeat(textWidth(label) <= width / 3 ? textWidth(label) : 0);
-  const [first = '', ...words] = line.split(' ');
+  const [first = '', ...words] = line.split(BREAKS);
   const lines = [first];
   for (const word of words) {
     const last = lines.at(-1) ?? '';

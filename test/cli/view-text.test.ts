@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { linkText, supportsLinks } from '../../src/terminal/paint.ts';
 import { tableLines } from '../../src/terminal/table.ts';
 import { createTurns, isLong, pagerCommand } from '../../src/terminal/terminal.ts';
-import { brokenLine, cut, padEnd, readyFor, textWidth, unpainted } from '../../src/terminal/text.ts';
+import { brokenLine, cut, padEnd, readyFor, textWidth, unpainted, wrap } from '../../src/terminal/text.ts';
 
 /** Widths of the world's text, links and pages. */
 
@@ -50,6 +50,17 @@ describe('widths', () => {
     ['Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d', 'Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d'],
   ])('%j is broken at words, under its own text; a command is not', (line, broken) => {
     expect(brokenLine(line, 45)).toBe(broken);
+  });
+
+  test('a number is never parted from its unit where a line ends', () => {
+    const line = 'Paid out 150.30 USDC, which landed on the cluster 1 s later than 2 days ago; see row 7 again.';
+    for (let width = 14; width < line.length; width++) {
+      for (const lines of [brokenLine(line, width).split('\n'), wrap(line, width)]) {
+        expect(lines.join(' ').replace(/ +/g, ' ')).toBe(line);
+        expect(lines.filter((one) => /\d$/.test(one) && !/row 7$/.test(one))).toEqual([]);
+        expect(lines.filter((one) => textWidth(one) > width)).toEqual([]);
+      }
+    }
   });
 
   test('a cut never splits what is drawn as one character, and never takes more than its room', () => {

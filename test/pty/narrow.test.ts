@@ -56,6 +56,7 @@ test('a booking and its refund cut no word at 60 columns', async () => {
   await run(['refund', 'approve', intent], /Pay out [\d.]+ USDC\?/);
   const status = await run(['status', intent]);
   expect(status).toMatch(/✓ paid out {4}[\d.]+ USDC to\n {14}\w{32,44}(,|\n|$)/);
+  expect(status).not.toMatch(/\d *\n *(s|min|h|USDC)\b/);
   // What happens within a second happens at once.
   expect(status).not.toMatch(/just now/);
 });
