@@ -54,11 +54,12 @@ export interface JourneyFacts {
   }[];
 }
 
-/** The words of a mail. The support code is never in one: a reader of the mailbox must not be able to act. */
-export function mailText(greetedAs: string, intentId: string, facts: MailFacts) {
+/** The words of a mail, from the booking reference on. The support code is never in one: a reader of the mailbox must not be able to act. */
+export function mailText(greetedAs: string, intentId: string, facts: MailFacts, bookingReference: string | null) {
   const { subject, body } = worded(facts, intentId);
   const end = [`Intent: ${intentId}`, `Follow it with: farelock status ${intentId}`];
-  return { subject, text: `${[`Hello ${greetedAs},`, '', ...body, '', ...end].join('\n')}\n` };
+  const reference = bookingReference === null ? [] : [`Booking reference: ${bookingReference}`, ''];
+  return { subject, text: `${[`Hello ${greetedAs},`, '', ...reference, ...body, '', ...end].join('\n')}\n` };
 }
 
 interface Words {
@@ -88,7 +89,6 @@ function worded(facts: MailFacts, intentId: string): Words {
           '',
           ...flightLines(facts.journey),
           '',
-          ...referenceLine(facts),
           ...ticketLines(facts),
           `Order: ${facts.orderId}`,
           `Paid: ${facts.journey.totalAmountDecimal} ${facts.journey.totalCurrency}`,
@@ -140,7 +140,6 @@ function worded(facts: MailFacts, intentId: string): Words {
 /** The airline changed a journey: the old one, and the new one. */
 function changedText(facts: Extract<MailFacts, { kind: 'journey_changed' }>, intentId: string): Words {
   const { change, before, after } = facts;
-  const reference = referenceLine(facts);
   if (change === 'cancelled') {
     return {
       subject: `Cancelled by the airline: ${routeOf(before)}`,
@@ -148,7 +147,6 @@ function changedText(facts: Extract<MailFacts, { kind: 'journey_changed' }>, int
         'The airline has cancelled your booking:',
         '',
         ...flightLines(before),
-        ...reference,
         '',
         'The fare rules do not apply, because you did not cancel it: the whole price comes back.',
         `Ask for it with: farelock refund request ${intentId}`,
@@ -161,7 +159,6 @@ function changedText(facts: Extract<MailFacts, { kind: 'journey_changed' }>, int
       body: [
         'The airline has changed your tickets or booking reference. Your flights are the same.',
         '',
-        ...reference,
         ...ticketLines(facts),
       ],
     };
@@ -177,16 +174,12 @@ function changedText(facts: Extract<MailFacts, { kind: 'journey_changed' }>, int
       '',
       ...flightLines(after),
       '',
-      ...reference,
       ...ticketLines(facts),
       'The new times are attached as a calendar file.',
       `If they do not suit you, ask for your money back with: farelock refund request ${intentId}`,
     ],
   };
 }
-
-const referenceLine = ({ bookingReference }: { readonly bookingReference: string | null }): string[] =>
-  bookingReference === null ? [] : [`Booking reference: ${bookingReference}`];
 
 /** Some carriers issue no tickets: their booking reference is all that a traveller needs. */
 const ticketLines = ({ ticketNumbers }: { readonly ticketNumbers: readonly string[] }): string[] =>

@@ -92,7 +92,7 @@ describe('a file with eight kinds of mistakes is told each with its line, its co
     expect(said).toContain('8 mistakes');
     expect(said).toContain('→ rmp_2,,10,SOLANA_USDC,,');
     expect(said).toContain('(line 3, column 4) depositInstructions.currency "USDC"');
-    expect(said.indexOf('rows above')).toBeGreaterThan(said.indexOf('SOLANA_USDC'));
+    expect(said.indexOf('listed rows')).toBeGreaterThan(said.indexOf('SOLANA_USDC'));
   });
 
   test('as NDJSON', async () => {
@@ -200,5 +200,11 @@ describe('history', () => {
     expect(wallet.stdout).toMatch(/\+10000\.00 {2}play money from the faucet/);
     expect(wallet.stdout).toMatch(/-0\.10 {2}search LIS → BER/);
     expect(wallet.stdout).not.toMatch(/ 0\.00 /);
+    const piped = (await run('payments list --chain')).stdout;
+    expect(piped).toMatch(/\t-0\.10\t\w+\tpay_\w+\tpayment\t.*\tsearch LIS → BER/);
+    expect(piped).toMatch(/\t\+10000\.00\t\w+\t\tfaucet\t/);
+    expect(piped).not.toContain('POST');
+    const { history } = (await run('payments list --chain --json')).json() as { history: { kind: string }[] };
+    expect(history.map(({ kind }) => kind)).toEqual(['payment', 'faucet']);
   });
 });

@@ -63,7 +63,7 @@ test('a request is followed to its end; after a rejection a new one says so befo
   expect(await statusOf(id)).toContain('an operator is reviewing it');
   expect((await run(`refund reject ${request} --reason Fare-excludes-it --yes --json`)).exitCode).toBe(0);
   const rejected = await statusOf(id);
-  expect(rejected).toMatch(/✗ rejected +Fare-excludes-it\b/);
+  expect(rejected).toMatch(/✗ rejected +Fare-excludes-it(, \d+ s later)?\n/);
   expect(rejected).not.toContain('refund requested');
 
   const again = await run(`refund ${id} --reason Ill`, { terminal: true, answers: [false] });
@@ -87,6 +87,8 @@ test('a request is followed to its end; after a rejection a new one says so befo
   const second = await requestOf(id);
   expect((await run(`refund approve ${second} --yes --json`)).exitCode).toBe(0);
   const paid = await statusOf(id);
+  // The booking reference stays the name of a booking that was paid back.
+  expect(paid).toMatch(/^[A-Z0-9]{6} {2}refunded\n/);
   expect(paid).toMatch(new RegExp(`✓ paid out +${left.toFixed(2)} USDC to \\w+`));
   expect((await run(`status ${id} --watch --json`)).exitCode).toBe(8);
 });

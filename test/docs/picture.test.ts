@@ -43,8 +43,8 @@ function checkSession(svg: string): void {
   expect(lines).toContain('$ farelock search LIS JFK --depart +30d --limit 3');
   expect(lines.join('\n')).toMatch(/\d\d:\d\d–\d\d:\d\d +[━╌]+.* +1 [A-Z]/);
   expect(lines.join('\n')).toMatch(/\$ farelock intent \d\.2\n/);
-  expect(lines.join('\n')).toMatch(/Pay [\d.]+ USDC and book\? [yY]/);
-  expect(lines.join('\n')).toMatch(/✓ captured +[\d.]+ USDC to the operator/);
+  expect(lines.join('\n')).toMatch(/Pay [\d.]+ USDC and book\? Yes\n/);
+  expect(lines.join('\n')).toMatch(/✓ captured +[\d.]+ USDC to the operator(, \d+ s later)?\n/);
 }
 
 /** A recording runs by CSS alone, and each moment of it shows something. */
@@ -67,7 +67,7 @@ const PICTURES: Readonly<Record<string, (svg: string) => void>> = {
   },
   desk(svg) {
     checkRecording(svg);
-    for (const said of ['1-5 of 5', 'note written', 'would:', 'I broke a leg', 'Pay out '])
+    for (const said of ['1-5 of 5', 'note written', 'Approving it would:', 'I broke a leg', 'Pay out '])
       expect(svg, said).toContain(said);
     expect(lastScreenOf(svg)).toMatch(/^.*x: reject\nRefund desk {2}1-3 of 3[\s\S]*✓ .*rejected/);
   },

@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
-import type { Intent, Offer } from '../../wire/flights/index.ts';
+import type { Intent, Offer, Order } from '../../wire/flights/index.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { BookingRow, IntentRow, IntentTable, RefundRequestRow, Store } from './tables.ts';
 
@@ -38,6 +38,10 @@ const orders = (on: Store) =>
     .innerJoin('intents', 'intents.intent_id', 'orders.intent_id')
     .selectAll('orders')
     .select(['intents.status', 'intents.passenger_count', 'intents.support_code_hmac']);
+
+/** The airline's reference in the document of an order; null without one. */
+export const referenceIn = (document: string | null | undefined): string | null =>
+  document ? (JSON.parse(document) as Order).booking_reference : null;
 
 export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
 

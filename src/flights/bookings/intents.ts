@@ -6,7 +6,7 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/index.ts';
 import { regained } from '../../store/base/index.ts';
 import { storeTrouble } from '../../store/index.ts';
-import type { CreatedIntent, CreateIntentRequest, Intent, Order } from '../../wire/flights/index.ts';
+import type { CreatedIntent, CreateIntentRequest, Intent } from '../../wire/flights/index.ts';
 import type { Asked, FlightsPorts, IntentRow } from '../base/index.ts';
 import {
   bookingOf,
@@ -17,6 +17,7 @@ import {
   intentRecord,
   latestRequest,
   orderOf,
+  referenceIn,
   rejectionReason,
   shownIntent,
   toTreasury,
@@ -66,12 +67,11 @@ export async function showIntent(
     return intentRecord(row, await observed(escrows, row), { booking: await bookingOf(store, intentId) });
   }
   const request = await latestRequest(store, intentId);
-  const isOwnBooking = isProven && row.status === 'booked';
-  const order = isOwnBooking || ports.provider?.changesSchedules ? await orderOf(store, intentId) : undefined;
+  const order = isProven || ports.provider?.changesSchedules ? await orderOf(store, intentId) : undefined;
   return intentRecord(row, row.observed_amount, {
     request,
     rejectionReason: isProven ? rejectionReason(secrets, request) : undefined,
-    bookingReference: isOwnBooking && order ? (JSON.parse(order.document) as Order).booking_reference : undefined,
+    bookingReference: isProven && order ? referenceIn(order.document) : undefined,
     order,
   });
 }

@@ -1,6 +1,14 @@
 import { type Attachment, loadNotifyMails, type MailFacts } from '../../notify/index.ts';
 import type { Order } from '../../wire/flights/index.ts';
-import { type BookingRow, type FlightsPorts, type IntentRow, lockedOffer, type Tx } from '../base/index.ts';
+import {
+  type BookingRow,
+  type FlightsPorts,
+  type IntentRow,
+  lockedOffer,
+  orderOf,
+  referenceIn,
+  type Tx,
+} from '../base/index.ts';
 import { openPassengers } from './identity.ts';
 
 export type Written = (tx: Tx) => Promise<void>;
@@ -21,11 +29,13 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
   async function about(booking: Addressed, facts: MailFacts, occasion?: string, attachments?: readonly Attachment[]) {
     const nothing: Written = async () => undefined;
     if (!booking || booking.passengers_sealed === '') return nothing;
+    const reference =
+      'bookingReference' in facts ? facts.bookingReference : await keptReference(booking.intent_id, facts);
     try {
       const [lead] = openPassengers(ports.secrets, booking);
       if (!lead) return nothing;
       const { mailText } = await loadNotifyMails();
-      const { subject, text } = mailText(lead.given_name, booking.intent_id, facts);
+      const { subject, text } = mailText(lead.given_name, booking.intent_id, facts, reference);
       return async (tx: Tx) => {
         await ports.outbox.enqueue(tx, {
           kind: 'email',
@@ -47,6 +57,10 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
       return nothing;
     }
   }
+
+  /** Only a request for a refund is about an earlier order. */
+  const keptReference = async (intentId: string, { kind }: MailFacts): Promise<string | null> =>
+    kind.startsWith('refund_request') ? referenceIn((await orderOf(ports.store, intentId))?.document) : null;
 
   /** Nothing when the airline's times make no sense: the mail is worth more than its attachment. */
   async function calendarOf(order: Order): Promise<Attachment[]> {

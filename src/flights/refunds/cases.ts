@@ -3,9 +3,9 @@ import { instant } from '../../kernel/clock.ts';
 import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
 import { isFound, searchable } from '../../kernel/domain/refund-search.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Order, QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
+import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
 import type { FlightsPorts, IntentRow, KeptOrder, RefundRequestRow, RefundRequestState, Store } from '../base/index.ts';
-import { decisionPlace, instantOrNull, intentOf, lockedOffer, orderOf } from '../base/index.ts';
+import { decisionPlace, instantOrNull, intentOf, lockedOffer, orderOf, referenceIn } from '../base/index.ts';
 import type { CancelledBy } from '../bookings/index.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, notePlace, reasonPlace } from './states.ts';
@@ -127,9 +127,6 @@ export async function summariesOf(store: Store, rows: readonly SummarisedRequest
     return summaryOf(row, intent, intent.cancelled_by, referenceIn(intent.document));
   });
 }
-
-const referenceIn = (document: string | null | undefined): string | null =>
-  document ? (JSON.parse(document) as Order).booking_reference : null;
 
 /** One whole case, with the customer's words: for operators alone. */
 export async function showCase({ store, secrets }: FlightsPorts, opened: OpenedCase): Promise<RefundCase> {

@@ -8,7 +8,7 @@ import { loadNotifyMails } from '../../notify/index.ts';
 import { loadToken } from '../../solana/index.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
 import type { By, FlightsPorts, KeptOrder, RefundRequestRow, Tx } from '../base/index.ts';
-import { bookingOf, decisionPlace, lockedOffer, orderOf, requestOf, writeAudit } from '../base/index.ts';
+import { bookingOf, decisionPlace, lockedOffer, orderOf, referenceIn, requestOf, writeAudit } from '../base/index.ts';
 import { type CancelledBy, cancelledBy, cancelledByNow, createMails, isDeskOrder } from '../bookings/index.ts';
 import type { Agreement } from './airline-quote.ts';
 import { agreedQuote, agreementOf, freshQuote, isAgreed, isGranted, planChanged, QUOTE_GONE } from './airline-quote.ts';
@@ -199,12 +199,13 @@ export async function planRejection(
 ): Promise<RejectionPlan> {
   await checkRejectable(ports, row, by);
   const booking = await bookingOf(ports.store, row.intent_id);
+  const reference = referenceIn((await orderOf(ports.store, row.intent_id))?.document);
   const { mailText } = await loadNotifyMails();
   return {
     request_id: row.request_id,
     intent_id: row.intent_id,
     dry_run: true,
-    mail: !booking?.passengers_sealed ? null : mailText('…', row.intent_id, rejection(reason)),
+    mail: booking?.passengers_sealed ? mailText('…', row.intent_id, rejection(reason), reference) : null,
   };
 }
 

@@ -34,9 +34,9 @@ export const walletHistory: Run<typeof spec.walletHistory> = async ({ terminal, 
       memo,
       payment_id: payment?.payment_id ?? null,
       resource: payment?.resource ?? null,
-      purpose: payment
-        ? await paidForWords(store, payment)
-        : await movementWords(found, change, store, paidOut.get(memo ?? '')),
+      ...(payment
+        ? { kind: 'payment' as const, intent_id: null, purpose: await paidForWords(store, payment) }
+        : await movement(found, change, store, paidOut.get(memo ?? ''))),
     });
   }
   terminal.result({ history }, historyView(explorerOf(session.profile), (await session.cluster()).network));
@@ -50,29 +50,32 @@ const isPayout = (memo: string | null): memo is string => memo?.startsWith('fare
  * Describes a movement without a payment of the journal: of the escrow, an operator's pay-out, the faucet.
  * @param paidOut the intent of this home with that pay-out of an operator
  */
-async function movementWords(
+async function movement(
   found: ParsedTransactionWithMeta | null,
   change: string | null,
   store: ClientStore,
   paidOut: NotedIntent | undefined,
-): Promise<string | null> {
-  if (paidOut) return `pay-out ${journeyWords(paidOut)}`;
-  if (!found) return null;
+): Promise<Pick<HistoryEntry, 'kind' | 'intent_id' | 'purpose'>> {
+  if (paidOut) return { kind: 'payout', intent_id: paidOut.intentId, purpose: `pay-out ${journeyWords(paidOut)}` };
+  if (!found) return { kind: null, intent_id: null, purpose: null };
   const { accountKeys, instructions } = found.transaction.message;
   const touched = accountKeys.map(({ pubkey }) => pubkey.toBase58());
   const escrowed = await store.notedOf({ by: 'escrow', is: touched });
   if (escrowed) {
+    const { intentId } = escrowed;
     const journey = journeyWords(escrowed);
-    if (change?.startsWith('+')) return `refund from escrow ${journey}`;
-    const terms = (await store.intent(escrowed.intentId))?.terms;
+    if (change?.startsWith('+'))
+      return { kind: 'refund', intent_id: intentId, purpose: `refund from escrow ${journey}` };
+    const terms = (await store.intent(intentId))?.terms;
     const amount = formatUsdc(BigInt(terms?.escrow?.amount ?? 0));
-    return `ticketed ${journey}: ${amount} to the seller`;
+    return { kind: 'capture', intent_id: intentId, purpose: `ticketed ${journey}: ${amount} to the seller` };
   }
   const isMinted = instructions.some(
     (one) => 'parsed' in one && ['mintTo', 'mintToChecked'].includes(String(one.parsed?.type)),
   );
-  if (isMinted) return 'play money from the faucet';
-  return change?.startsWith('+') ? 'received' : change?.startsWith('-') ? 'sent' : null;
+  if (isMinted) return { kind: 'faucet', intent_id: null, purpose: 'play money from the faucet' };
+  const kind = change?.startsWith('+') ? 'received' : change?.startsWith('-') ? 'sent' : null;
+  return { kind, intent_id: null, purpose: kind };
 }
 
 function changeOf({ meta }: ParsedTransactionWithMeta, owner: string, mint: string): string | null {
@@ -106,7 +109,16 @@ const historyView = (explorer: Explorer, network: string): View<{ history: reado
     ]);
   },
   rows: ({ history }) =>
-    history.map((one) => [one.at, one.change, one.transaction, one.payment_id, one.resource, one.memo, one.purpose]),
+    history.map((one) => [
+      one.at,
+      one.change,
+      one.transaction,
+      one.payment_id,
+      one.kind,
+      one.intent_id,
+      one.memo,
+      one.purpose,
+    ]),
 });
 
 const amountText = (change: string | null, paint: Paint): string =>

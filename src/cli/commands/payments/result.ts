@@ -40,6 +40,11 @@ const movement = z.strictObject({
   memo: z.string().nullable(),
   payment_id: z.string().nullable(),
   resource: z.string().nullable(),
+  kind: z
+    .enum(['payment', 'payout', 'refund', 'capture', 'faucet', 'received', 'sent'])
+    .nullable()
+    .describe('null where nothing is known of it.'),
+  intent_id: z.string().nullable().describe('Of a payout, a refund or a capture.'),
   purpose: z.string().nullable().describe('What moved the money, in words; null where nothing is known of it.'),
 });
 
