@@ -438,7 +438,9 @@ describe('apply', () => {
     const refused = await run(`partner orders apply ${file}`);
     const said = refused.stderr.replace(/\s+/g, ' ');
     const corrected = join(home, 'pair.corrected.ndjson');
-    expect(said).toContain(`${corrected} is the whole file with 1 mistake corrected; "mistake" says what is wrong`);
+    expect(said).toContain(
+      `${corrected} is the whole file with 1 mistake corrected; "mistake" says what is still wrong`,
+    );
     writeFileSync(corrected, readFileSync(corrected, 'utf8').replace('"PAID"', '"CANCELED"'));
     const [, command = ''] = /\$ farelock (.*)/.exec(refused.stderr) ?? [];
     const applied = await run(`${command} --json`);

@@ -166,10 +166,11 @@ function correctedWords(
     const what = corrected > 0 ? `with ${many} corrected` : 'that says what is wrong with each row';
     return `Nothing was sent. Without --dry-run, a copy ${what} is written beside the file, and still nothing is sent.`;
   }
-  if (path.file === null) return `Change the rows above. Nothing was sent. No corrected copy was written: ${path.why}`;
+  if (path.file === null)
+    return `Correct the listed rows; nothing was sent. No corrected copy was written: ${path.why}`;
   const copy = `${harmless(path.file)} is the whole file`;
   if (left === 0) return `${copy} with ${many} corrected. Nothing was sent. Check it, then apply it.`;
-  const rest = isMarked ? `; "mistake" says what is wrong with the other rows` : '';
+  const rest = isMarked ? '; "mistake" says what is still wrong' : '';
   return `${copy}${corrected > 0 ? ` with ${many} corrected` : ''}${rest}. Nothing was sent. Change what is left, then apply it.`;
 }
 
