@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { type Migration, migrate } from './base/index.ts';
@@ -11,6 +11,7 @@ export async function openDatabase<T>(
   migrations: readonly Migration[],
   onTrouble?: OnTrouble,
 ): Promise<Kysely<T>> {
+  const isNew = !existsSync(path);
   const file = openSqlite(path, { waitMs: 0, onTrouble });
   file.exec('pragma secure_delete = on');
   class Dialect extends SqliteDialect {
@@ -26,7 +27,7 @@ export async function openDatabase<T>(
       (table) => `select count(*) as n from sqlite_master where type = 'table' and name = '${table}'`,
       path,
     );
-    cleanOnce(file, path);
+    cleanOnce(file, path, isNew);
   } catch (error) {
     await database.destroy();
     throw error;
@@ -39,12 +40,12 @@ const CLEAN = 1;
 /** Larger files take too long for a start; docs/notifications.md has the manual way. */
 const MOST_CLEANED_BYTES = 256 * 1024 * 1024;
 
-/** Rewrites a file of earlier releases once, as removed rows stayed readable in free pages. */
-function cleanOnce(file: SqliteDatabase, path: string): void {
+/** Rewrites a file of earlier releases once, as removed rows stayed readable in free pages; a new file has none. */
+function cleanOnce(file: SqliteDatabase, path: string, isNew: boolean): void {
   const { user_version } = file.prepare('pragma user_version').get() as { user_version: number };
   if (user_version === CLEAN || statSync(path).size > MOST_CLEANED_BYTES) return;
   try {
-    file.exec(`vacuum; pragma user_version = ${CLEAN}; pragma wal_checkpoint(truncate)`);
+    file.exec(`${isNew ? '' : 'vacuum; '}pragma user_version = ${CLEAN}; pragma wal_checkpoint(truncate)`);
   } catch (error) {
     // Retried at the next start: another process writes, or the disk takes no copy.
     if (!isBusy(error) && !isProblem(error)) throw error;

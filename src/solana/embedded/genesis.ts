@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
+import { once } from '../../kernel/once.ts';
 import { type ChainAccount, CLOCK_SYSVAR, DEVNET_USDC, SYSTEM_PROGRAM } from '../cluster.ts';
 import { SBPF_V3_FEATURE } from '../loader.ts';
 import { signerFromSeed } from '../signer.ts';
@@ -98,8 +99,8 @@ const plain = (address: Address, lamports: bigint): ChainAccount => ({
   executable: false,
 });
 
-/** The programs that LiteSVM carries, for the ledger's first accounts. */
-async function builtinAccounts(): Promise<ChainAccount[]> {
+/** The programs that LiteSVM carries, for the ledger's first accounts: the same for every ledger. */
+const builtinAccounts = once(async (): Promise<readonly ChainAccount[]> => {
   const { LiteSvm } = await import('litesvm/dist/internal.js');
   const machine = new LiteSvm();
   machine.withNativeMints();
@@ -114,7 +115,7 @@ async function builtinAccounts(): Promise<ChainAccount[]> {
   const spl = SPL_PROGRAMS.flatMap(at);
   const code = spl.map(programDataAddress).flatMap((address) => (address ? at(address) : []));
   return [...owned(NATIVE_LOADER), ...[...SYSVARS, NATIVE_MINT, SBPF_V3_FEATURE].flatMap(at), ...code, ...spl];
-}
+});
 
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112' as Address;
 
