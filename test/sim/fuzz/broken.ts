@@ -18,7 +18,7 @@ const odd: fc.Arbitrary<unknown> = fc.oneof(
     ...[['LIS'], { toString: 'x' }, { length: 1 }, nested(60)],
   ),
   fc.jsonValue({ maxDepth: 2 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.array(fc.nat(0x10ffff), { maxLength: 60 }).map((points) => String.fromCodePoint(...points)),
 );
 
 const EXTRA = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '', ' ', '0', 'max_stop', 'Ω'];

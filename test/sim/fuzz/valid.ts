@@ -87,7 +87,17 @@ function ofSchema(schema: Schema, given: Given): fc.Arbitrary<unknown> {
   }
 }
 
+/** By pattern and lengths: fast-check takes long to make one, and a document names the same ones again and again. */
+const strings = new Map<string, fc.Arbitrary<string>>();
+
 function stringOf(schema: Schema): fc.Arbitrary<string> {
+  const key = JSON.stringify([schema.pattern, schema.minLength, schema.maxLength]);
+  const made = strings.get(key) ?? newString(schema);
+  strings.set(key, made);
+  return made;
+}
+
+function newString(schema: Schema): fc.Arbitrary<string> {
   if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern));
   const minLength = schema.minLength ?? 0;
   return fc.string({ minLength, maxLength: Math.max(minLength, Math.min(schema.maxLength ?? 30, 40)) });
