@@ -140,8 +140,8 @@ export async function openTerminal(
     ask(option: string): Prompts {
       if (!canAsk) {
         throw problem('input_required', {
-          message: `${option} is required: questions cannot be asked here.`,
-          fix: `Add ${option}, or run on a terminal without --no-input.`,
+          message: `${option} is required, and farelock cannot ask for it here.`,
+          fix: `${option.startsWith('FARELOCK_') ? 'Set' : 'Add'} ${option}, or run on a terminal without --no-input.`,
         });
       }
       progress.settle();

@@ -43,6 +43,13 @@ test('a payment that was declined leads back to the same command, not to the lim
   expect((await nextStepsOf(problem('payment_declined'), failed)).map(lineOf)).toEqual(['farelock offer 1']);
 });
 
+test('the help of a command of two words is a line to copy', async () => {
+  const failed = { argv: [], invocation: { name: 'refund request' } as never, session: null };
+  expect((await nextStepsOf(problem('input_required'), failed)).map(lineOf)).toEqual([
+    'farelock refund request --help',
+  ]);
+});
+
 test('every code leads to a command, also where nothing is known of the command line', async () => {
   const nowhere = { argv: [], invocation: null, session: null };
   for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {

@@ -1,6 +1,7 @@
 import { EXIT_CODES } from '../../src/cli/commands/explain/run.ts';
 import type { ToolSpec } from '../../src/cli/spec/command.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/spec/description.ts';
+import { capital } from '../../src/terminal/index.ts';
 import { EFFECTS, synopsis, takes } from './pages.ts';
 
 /** The man pages, made from the specs: farelock(1), and one for each command or group of commands. */
@@ -49,7 +50,7 @@ function commandPage(first: string, summary: string, commands: readonly CommandD
     '.SH DESCRIPTION',
     ...commands.flatMap((command) => [
       ...(commands.length > 1 ? [`.SS ${roff(command.name)}`] : []),
-      roff(`${command.description}. It ${EFFECTS[command.effect]}.`),
+      roff(`${command.description}. ${capital(EFFECTS[command.effect])}.`),
       ...parametersOf(command),
       ...examplesOf(command.examples),
     ]),

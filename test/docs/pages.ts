@@ -9,6 +9,7 @@ import { atomic, formatUsdc } from '../../src/kernel/money.ts';
 import { fixOf, PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 import { deskRoutes as partnerDesk } from '../../src/partner/desk/routes.ts';
 import { procedureRoutes } from '../../src/partner/routes.ts';
+import { capital } from '../../src/terminal/index.ts';
 
 /** The pages of docs/ that are made from the tool itself. */
 
@@ -18,7 +19,7 @@ export const EFFECTS = {
   reads: 'reads: nothing is changed, nothing is paid',
   pays: 'pays: a payment is signed, within your limits',
   changes: 'changes: a service keeps something new',
-  local: "local: only this machine's own files",
+  local: "local: changes only this machine's own files",
   runs: 'runs: a server, a demonstration, a conversation or a deployment',
 } as const;
 
@@ -73,7 +74,7 @@ function commandSection(command: CommandDescription): string[] {
     '',
     `    ${synopsis(command)}`,
     '',
-    `${command.description}. It ${EFFECTS[command.effect]}.`,
+    `${command.description}. ${capital(EFFECTS[command.effect])}.`,
     '',
     ...(rows.length > 0 ? [...table(['', 'Takes', ''], rows), ''] : []),
   ];

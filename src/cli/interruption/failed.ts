@@ -52,7 +52,7 @@ async function searchAgain({ session, invocation }: Failed): Promise<NextStep> {
 const STEPS: Readonly<Record<string, (failed: Failed) => NextStep | NextStep[] | Promise<NextStep>>> = {
   '<again>': again,
   '<search>': searchAgain,
-  '<help>': ({ invocation }) => helpOf(invocation ? [invocation.name] : []),
+  '<help>': ({ invocation }) => helpOf(invocation ? invocation.name.split(' ') : []),
   '<orders>': ({ invocation }) =>
     invocation?.name.startsWith('partner') ? farelock`partner orders list` : farelock`intent list`,
   '<airdrop>': ({ session }) => (session?.isEmbedded ? farelock`wallet airdrop` : []),
