@@ -1,12 +1,32 @@
-import type { DatabaseConnection, PostgresDialectConfig, PostgresPool, PostgresPoolClient } from 'kysely';
-import { CompiledQuery, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
+import { createHash } from 'node:crypto';
+import type {
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  KyselyPlugin,
+  PostgresDialectConfig,
+  PostgresPool,
+  PostgresPoolClient,
+} from 'kysely';
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  PostgresDriver,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
 import type { Pool } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
-import { type Migration, migrate } from '../base/index.ts';
+import { type Migration, migrate, type TakesTurns } from '../base/index.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
-/** Serialises writers by an advisory lock for the whole transaction, as SQLite's immediate transactions do. */
+/**
+ * The advisory lock of all writers. Transactions with turns of their own share it; any other one has it alone, as
+ * SQLite's immediate transactions do, and so has every transaction of a version that knew no turns.
+ */
 const WRITER_LOCK = 0x0fa2e10c;
 
 /** Bounds on waiting between processes and servers (milliseconds). */
@@ -17,7 +37,7 @@ const WAITS = {
   answerMs: 30_000,
   /** For the next statement of a transaction, before the server ends the session. */
   silentMs: 5_000,
-  /** For the writers' lock: longer than a silent process can hold it. */
+  /** For a turn: longer than a silent process can hold it. */
   lockMs: 15_000,
   /** For a transaction's statement, by the server's clock. */
   statementMs: 20_000,
@@ -25,7 +45,7 @@ const WAITS = {
 
 export type Waits = Readonly<typeof WAITS>;
 
-class OneWriterDriver extends PostgresDriver {
+class WritersDriver extends PostgresDriver {
   constructor(
     config: PostgresDialectConfig,
     private readonly beginning: () => string,
@@ -33,9 +53,13 @@ class OneWriterDriver extends PostgresDriver {
     super(config);
   }
 
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+  override beginTransaction(connection: DatabaseConnection): Promise<void> {
+    return this.begin(connection, [`pg_advisory_xact_lock(${WRITER_LOCK})`]);
+  }
+
+  async begin(connection: DatabaseConnection, locks: readonly string[]): Promise<void> {
     try {
-      await connection.executeQuery(CompiledQuery.raw(this.beginning()));
+      await connection.executeQuery(CompiledQuery.raw(`${this.beginning()}; select ${locks.join('; select ')}`));
     } catch (error) {
       // The connection would return to the pool inside the open transaction.
       await this.rollbackTransaction(connection);
@@ -44,14 +68,51 @@ class OneWriterDriver extends PostgresDriver {
   }
 }
 
+/** The lock of a turn: by a hash, as PostgreSQL's are numbers. */
+const lockOf = (turn: string): bigint => createHash('sha256').update(turn).digest().readBigInt64BE();
+
+/** Takes turns in one order everywhere, so that no two transactions wait for each other's. */
+const locksOf = (turns: readonly string[]): string[] => [
+  `pg_advisory_xact_lock_shared(${WRITER_LOCK})`,
+  ...[...new Set(turns.map(lockOf))].sort((a, b) => (a < b ? -1 : 1)).map((lock) => `pg_advisory_xact_lock(${lock})`),
+];
+
+/** Makes databases over the same connections, whose transactions take turns. */
+class TurnsAdapter extends PostgresAdapter implements TakesTurns {
+  constructor(private readonly writers: WritersDriver) {
+    super();
+  }
+
+  taking<T>(turns: readonly string[], plugins: KyselyPlugin[]): Kysely<T> {
+    const { writers } = this;
+    const driver: Driver = {
+      init: async () => undefined,
+      acquireConnection: () => writers.acquireConnection(),
+      beginTransaction: (connection) => writers.begin(connection, locksOf(turns)),
+      commitTransaction: (connection) => writers.commitTransaction(connection),
+      rollbackTransaction: (connection) => writers.rollbackTransaction(connection),
+      releaseConnection: (connection) => writers.releaseConnection(connection as PooledConnection),
+      destroy: async () => undefined,
+    };
+    const dialect: Dialect = {
+      createDriver: () => driver,
+      createAdapter: () => this,
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createIntrospector: (database) => new PostgresIntrospector(database),
+    };
+    return new Kysely<T>({ dialect, plugins });
+  }
+}
+
+type PooledConnection = Parameters<PostgresDriver['releaseConnection']>[0];
+
 /**
- * Takes the writers' lock with `local` bounds: poolers refuse start parameters and share sessions. Under any other level
- * that a database may default to, the snapshot would be older than the lock.
+ * Begins with `local` bounds: poolers refuse start parameters and share sessions. Under any other level that a database
+ * may default to, the snapshot would be older than the lock.
  */
 const beginWith = ({ silentMs, lockMs, statementMs }: Omit<Waits, 'connectMs' | 'answerMs'>): string =>
   `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${silentMs};
-  set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs};
-  select pg_advisory_xact_lock(${WRITER_LOCK})`;
+  set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs}`;
 
 /** Unbounded, since building an index may take long while other starting processes wait. */
 const patiently = ({ silentMs }: Waits): string => beginWith({ silentMs, lockMs: 0, statementMs: 0 });
@@ -103,12 +164,12 @@ export async function openPostgres<T>(
   let isUpToDate = false;
   // 0 waits without bounds.
   const config = { pool: givingUp(pool, () => (isUpToDate ? waits.answerMs : 0)) };
-  class Dialect extends PostgresDialect {
-    override createDriver() {
-      return new OneWriterDriver(config, () => (isUpToDate ? beginWith : patiently)(waits));
-    }
+  const writers = new WritersDriver(config, () => (isUpToDate ? beginWith : patiently)(waits));
+  class WritersDialect extends PostgresDialect {
+    override createDriver = () => writers;
+    override createAdapter = () => new TurnsAdapter(writers);
   }
-  const database = new Kysely<T>({ dialect: new Dialect(config) });
+  const database = new Kysely<T>({ dialect: new WritersDialect(config) });
   try {
     await migrate(
       database,
