@@ -5,7 +5,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { type Cluster, type Landing, loadLanding, loadPriced, type Signer } from '../solana/index.ts';
-import { regained } from '../store/base/index.ts';
+import { inTurn, regained } from '../store/base/index.ts';
 import { leaseTime } from '../store/index.ts';
 import type { EffectKind, EffectsTables, EffectTable, Store } from './tables.ts';
 
@@ -131,7 +131,7 @@ export async function writeAttempt(
 
 function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: NewAttempt, agreed?: Agreed) {
   if (!agreed) return writeAttempt(ports.store, ports, kind, subject, fields);
-  return ports.store.transaction().execute(async (tx) => {
+  return inTurn(ports.store, [`intents:${subject}`], async (tx) => {
     await agreed(tx);
     return writeAttempt(tx, ports, kind, subject, fields);
   });

@@ -1,5 +1,6 @@
 import { AWAY_S } from '../http/index.ts';
 import { isProblem } from '../kernel/problems.ts';
+import { inTurn } from '../store/base/index.ts';
 import { storageFields, storeTrouble } from '../store/index.ts';
 import type { Health } from '../wire/flights/index.ts';
 import type { FlightsPorts } from './base/index.ts';
@@ -102,9 +103,9 @@ const unlessMovedOn =
 
 /** The transaction waits for the writers' lock, as every payment does. */
 async function lookAtDatabase({ store }: FlightsPorts): Promise<Found> {
-  const behind = await store
-    .transaction()
-    .execute((tx) => tx.selectFrom('meta').select('key').where('key', '=', DATABASE_BEHIND).executeTakeFirst());
+  const behind = await inTurn(store, [], (tx) =>
+    tx.selectFrom('meta').select('key').where('key', '=', DATABASE_BEHIND).executeTakeFirst(),
+  );
   return { code: behind ? DATABASE_BEHIND : OK };
 }
 

@@ -1,5 +1,5 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
-import { REGAINED } from './base/index.ts';
+import { inTurn, REGAINED } from './base/index.ts';
 
 /** Single values of any room: switches, identities, due times. */
 export interface MetaTables {
@@ -23,7 +23,7 @@ export async function markOnce(database: QueryExecutorProvider, key: string, val
 
 /** Saves the ledger's last transaction; a power cut may take it back to an earlier true one. */
 export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Promise<void> {
-  await database.transaction().execute(async (tx) => {
+  await inTurn(database, [SEEN_LEDGER], async (tx) => {
     const known = readSeen(await readMark(tx, SEEN_LEDGER));
     if (known && known.ledger === seen.ledger && known.seq >= seen.seq) return;
     const value = JSON.stringify(seen);

@@ -1,5 +1,6 @@
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
+import { inTurn } from './base/index.ts';
 import type { Change, LeasedTables, LeasePorts, LeaseTerms, RowOf } from './leases.ts';
 import { checkHeld, LeaseLost, leaseIsOver, leaseTime, takeRow, unlessLost, whileHeld, writeRow } from './leases.ts';
 import { checkRetryPolicy, isGivenUp, type RetryPolicy, retryDelayMs } from './retry.ts';
@@ -167,7 +168,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     await unlessLost(async () => {
       if (!also) await finish(row, written);
       else
-        await store.transaction().execute(async (tx) => {
+        await inTurn(store, [], async (tx) => {
           await finish(row, written, tx);
           await also(tx);
         });

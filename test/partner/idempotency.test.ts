@@ -35,10 +35,10 @@ test.each(['too_many_requests', 'too_many_attempts', 'not_ready', 'internal_erro
   '%s is not remembered: the same key is tried anew',
   async (code) => {
     const key = keyOf(`passes ${code}`);
-    await expect(answers.write(key, failing(code))).rejects.toMatchObject({ code });
+    await expect(answers.write(key, [], failing(code))).rejects.toMatchObject({ code });
     expect(await answers.recall(key)).toBeNull();
-    expect(await answers.write(key, working)).toEqual({ done: true });
-    expect(await answers.write(key, failing(code))).toEqual({ done: true });
+    expect(await answers.write(key, [], working)).toEqual({ done: true });
+    expect(await answers.write(key, [], failing(code))).toEqual({ done: true });
   },
 );
 
@@ -46,7 +46,7 @@ test.each(['not_found', 'order_finished', 'invalid_request'] as const)(
   '%s is given again, whatever would be answered now',
   async (code) => {
     const key = keyOf(`stays ${code}`);
-    await expect(answers.write(key, failing(code))).rejects.toMatchObject({ code });
-    await expect(answers.write(key, working)).rejects.toMatchObject({ code });
+    await expect(answers.write(key, [], failing(code))).rejects.toMatchObject({ code });
+    await expect(answers.write(key, [], working)).rejects.toMatchObject({ code });
   },
 );

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import { clientNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { removeOld } from '../../store/index.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
@@ -32,7 +33,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
     const nowMs = clock.now();
     const [byClient, onIntent] = [`client:${client}`, `intent:${intentId}`];
     const own = `${onIntent}:${client}`;
-    const verdict = await store.transaction().execute(async (tx) => {
+    const verdict = await inTurn(store, [byClient, onIntent], async (tx) => {
       const recent = (subject: string, most: number) => wrongTries(tx, subject, nowMs, most);
       const ofClient = await recent(byClient, MOST_WRONG * (MOST_DOUBLINGS + 1));
       const clientWaitMs = waitOfClient(ofClient, nowMs);
@@ -60,7 +61,7 @@ export const takeShare = (
   { store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>,
   share: { readonly of: string; readonly client: string; readonly most: number; readonly withinMs: number },
 ): Promise<boolean> =>
-  store.transaction().execute(async (tx) => {
+  inTurn(store, [`${share.of}:${share.client}`], async (tx) => {
     // The embedded stack has no other callers.
     if (share.client === NO_ADDRESS) return true;
     const nowMs = clock.now();

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { PageMessage } from '../../notify/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { DeskTables, Store, Tx } from './tables.ts';
 
@@ -13,7 +14,7 @@ export const page = (
 
 /** Pages about what writes nothing else. */
 export const pageAlone = ({ store, outbox }: Pick<FlightsPorts, 'store' | 'outbox'>, ...of: Parameters<typeof page>) =>
-  store.transaction().execute((tx) => outbox.enqueue(tx, page(...of)));
+  inTurn(store, [], (tx) => outbox.enqueue(tx, page(...of)));
 
 type PagePorts = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>;
 
@@ -37,7 +38,7 @@ export async function pageOnce(
   }: Trouble & { readonly text: string; readonly value?: string; readonly level?: 'error' | 'warn' },
 ): Promise<void> {
   const nowMs = clock.now();
-  const isFirst = await store.transaction().execute(async (tx) => {
+  const isFirst = await inTurn(store, [], async (tx) => {
     const written = await tx
       .insertInto('meta')
       .values({ key, value: value ?? String(nowMs) })
@@ -108,7 +109,7 @@ export async function writeAudit(
 
 /** Audits an act that writes nothing else first. */
 export const auditAlone = (ports: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>, act: Act) =>
-  ports.store.transaction().execute((tx) => writeAudit(tx, ports, act));
+  inTurn(ports.store, [], (tx) => writeAudit(tx, ports, act));
 
 /**
  * The operator's switches for new intents and bookings: all, or those of lowcost offers. Bookings under way continue.

@@ -2,6 +2,7 @@ import { instant } from '../../kernel/clock.ts';
 import { checkPassengers } from '../../kernel/domain/passengers.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { BookRequest, BookResponse, Passenger } from '../../wire/flights/index.ts';
 import type { Asked, BookingRow, FlightsPorts, IntentRow, Tiers } from '../base/index.ts';
 import { bookingOf, checkOpen, lockedOffer, shownIntent } from '../base/index.ts';
@@ -75,16 +76,17 @@ async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow):
 }
 
 /** Puts a booking on record for its payment. The row is also the lock: there is one for each intent. */
-function record(ports: FlightsPorts, request: BookRequest, payment: Payment): Promise<void> {
+async function record(ports: FlightsPorts, request: BookRequest, payment: Payment): Promise<void> {
   const { store, clock, secrets, options } = ports;
   const intentId = request.intent_id;
+  const { sale_key: saleKey } = await shownIntent(store, intentId);
   return holdOrDrop<BookingRow>({
     insertUnlessHeld: () =>
-      store.transaction().execute(async (tx) => {
+      inTurn(store, [`intents:${intentId}`, `sales:${saleKey}`], async (tx) => {
         const holder = await bookingOf(tx, intentId);
         if (holder) return holder.payment_key === payment.key ? null : holder;
         // Two that pay at the same moment both passed the check.
-        await checkUnsold(tx, (await shownIntent(tx, intentId)).sale_key, intentId);
+        await checkUnsold(tx, saleKey, intentId);
         const nowMs = clock.now();
         const row = {
           intent_id: intentId,
@@ -93,8 +95,8 @@ function record(ports: FlightsPorts, request: BookRequest, payment: Payment): Pr
           passengers_sealed: sealPassengers(secrets, intentId, request.passengers),
           due_at_ms: nowMs + options.settlingGraceMs,
         } as const;
-        await beginBooking(tx, 'payment', row, nowMs);
-        return null;
+        // An intent that is being retired has its booking by then.
+        return (await beginBooking(tx, 'payment', row, nowMs)) ? null : ((await bookingOf(tx, intentId)) ?? null);
       }),
     async dropUnpaid(holder) {
       if (holder.state !== 'settling') return false;

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { regained } from '../../store/base/index.ts';
+import { inTurn, regained } from '../../store/base/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
 import { changeIntent } from '../base/index.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
@@ -49,7 +49,7 @@ export type Taken =
 /** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled` */
 export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
   const { store, clock, options } = ports;
-  return store.transaction().execute(async (tx) => {
+  return inTurn(store, ['creations'], async (tx) => {
     const holder = await intentOnPair(tx, row.active_key);
     if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return { by: 'pair', holder };
     const taken = await takenBy(tx, row, options.mostUnpaidCreations);
@@ -127,7 +127,7 @@ export async function checkDay(on: Store, { clock, options }: LimitPorts, amount
 
 /** Gives up a creation that is certain never to be paid; false when it was shown, or given up before. */
 export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise<boolean> =>
-  store.transaction().execute(async (tx) => {
+  inTurn(store, [`intents:${row.intent_id}`], async (tx) => {
     const fresh = await tx.selectFrom('intents').selectAll().where('intent_id', '=', row.intent_id).executeTakeFirst();
     if (!fresh || fresh.opened_at_ms !== null || fresh.abandoned === 1) return false;
     await retire(tx, fresh, 'creation_unpaid', clock.now());
@@ -177,7 +177,7 @@ export async function dropUnpaid(
   booking: Pick<BookingRow, 'intent_id' | 'payment_key'>,
 ): Promise<void> {
   const nowMs = clock.now();
-  await store.transaction().execute(async (tx) => {
+  await inTurn(store, [`intents:${booking.intent_id}`], async (tx) => {
     if (!(await dropBooking(tx, booking))) return;
     const intent = await tx
       .selectFrom('intents')

@@ -2,7 +2,7 @@ import { type Insertable, type SqlBool, sql } from 'kysely';
 import { callOff } from '../../airlines/browser/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { regained } from '../../store/base/index.ts';
+import { inTurn, regained } from '../../store/base/index.ts';
 import { LeaseLost, openQueue, type Queue } from '../../store/index.ts';
 import {
   type BookingRow,
@@ -225,7 +225,7 @@ export function createClaims(ports: FlightsPorts) {
 
     /** Notes something on the intent in the middle of a step, under the fence. */
     note: (claim: BookingRow, intent: Next['intent'] & object): Promise<void> =>
-      store.transaction().execute(async (tx) => {
+      inTurn(store, [`intents:${claim.intent_id}`], async (tx) => {
         await queue.check(claim, tx);
         await changeIntent(tx, claim.intent_id, intent);
       }),
@@ -237,7 +237,7 @@ export function createClaims(ports: FlightsPorts) {
       const reason = change?.last_error ?? null;
       // A step on the way can be repeated, and the next one waits for the disk before it acts.
       const on = isWork(to) ? regained(store) : store;
-      await on.transaction().execute(async (tx) => {
+      await inTurn(on, [`intents:${intent_id}`], async (tx) => {
         await moveBooking(tx, claim, { by: 'runner', to, change }, nowMs);
         if (intent) await changeIntent(tx, intent_id, { ...intent, updated_at_ms: nowMs });
         await also?.(tx);

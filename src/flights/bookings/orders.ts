@@ -6,6 +6,7 @@ import { instant } from '../../kernel/clock.ts';
 import type { HttpRequest } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { Order } from '../../wire/flights/index.ts';
 import type { Asked, FlightsPorts, KeptOrder, Store, Tx } from '../base/index.ts';
 import {
@@ -95,7 +96,7 @@ export async function keepCurrent(ports: ChangePorts, order: KeptOrder, fresh: P
   const document = JSON.stringify(shown);
   if (document === order.document) return shown;
   const tell = change === null ? null : await told(ports, order, { change, kept, next });
-  await store.transaction().execute(async (tx) => {
+  await inTurn(store, [`intents:${order.intent_id}`], async (tx) => {
     const written = await tx
       .updateTable('orders')
       .set({ document, changed_at_ms: changedAtMs, cancelled_by: endedBy, updated_at_ms: nowMs })
@@ -202,7 +203,7 @@ export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Pr
   const named = await provider.receive({ body, headers: request.headers });
   const references = [...new Set(named)].slice(0, MOST_REFERENCES);
   if (references.length > 0) {
-    await store.transaction().execute((tx) => lookNow(ports, tx, references));
+    await inTurn(store, [], (tx) => lookNow(ports, tx, references));
     log('info', 'airline_message', { intents: references.length });
   }
   return { received: true };

@@ -2,7 +2,7 @@ import { OrderRefused, type Provider, type ProviderOrder, toldBy } from '../../a
 import { instant } from '../../kernel/clock.ts';
 import { asInteger, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import { regained } from '../../store/base/index.ts';
+import { inTurn, regained } from '../../store/base/index.ts';
 import { LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
 import { bookingOf, changeIntent, intentOf, lockedOffer, pageAlone } from '../base/index.ts';
@@ -103,7 +103,8 @@ export async function queueFunded(
   const nowMs = clock.now();
   try {
     // A payment's own request keeps its answer after this, and waits for the disk.
-    await (by === 'payment' ? regained(store) : store).transaction().execute(async (tx) => {
+    const on = by === 'payment' ? regained(store) : store;
+    await inTurn(on, [`intents:${intent_id}`], async (tx) => {
       await moveBooking(tx, booking, { by, to: 'queued', change: { requested_at_ms: nowMs } }, nowMs);
       const requested = { booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs };
       await changeIntent(tx, intent_id, requested);

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../../wire/flights/index.ts';
 import type { ApiKeyTable, FlightsPorts, Operator, Store } from '../base/index.ts';
 import { instantOrNull, writeAudit } from '../base/index.ts';
@@ -88,7 +89,7 @@ export function createOperatorKeys(ports: KeyPorts) {
     /** The only time that the key is shown. */
     async issue(operator: Operator, name: string, requestId: string): Promise<IssuedKey> {
       const key = newKey();
-      return store.transaction().execute(async (tx) => {
+      return inTurn(store, ['api_keys'], async (tx) => {
         const row = await insert(tx, ports, name, key);
         await writeAudit(tx, ports, {
           operator,
@@ -102,7 +103,7 @@ export function createOperatorKeys(ports: KeyPorts) {
     },
 
     async revoke(operator: Operator, keyId: string, requestId: string): Promise<OperatorKey> {
-      return store.transaction().execute(async (tx) => {
+      return inTurn(store, ['api_keys'], async (tx) => {
         const rows = await tx.selectFrom('api_keys').selectAll().where('kind', '=', KIND).execute();
         const row = rows.find((one) => one.key_id === keyId);
         if (!row) throw problem('operator_key_not_found');

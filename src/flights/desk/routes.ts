@@ -2,6 +2,7 @@ import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../
 import { instant } from '../../kernel/clock.ts';
 import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { AuditQuery, AuditTrail, RefundCase, Switches, SwitchesRequest } from '../../wire/flights/index.ts';
 import type { By, FlightsPorts, SwitchName } from '../base/index.ts';
 import { auditAlone, isOff, SWITCH_NAMES, turnSwitch, writeAudit } from '../base/index.ts';
@@ -274,7 +275,7 @@ async function switches(ports: FlightsPorts): Promise<Switches> {
 }
 
 async function turn(ports: FlightsPorts, by: By, request: SwitchesRequest): Promise<Switches> {
-  await ports.store.transaction().execute(async (tx) => {
+  await inTurn(ports.store, ['switches'], async (tx) => {
     for (const name of SWITCH_NAMES) {
       const wanted = request[name];
       if (wanted === undefined) continue;

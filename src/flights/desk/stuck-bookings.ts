@@ -2,6 +2,7 @@ import type { ProviderOrder } from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { LeaseLost } from '../../store/index.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../../wire/flights/index.ts';
 import type { BookingRow, BookingState, By, FlightsPorts, Tx } from '../base/index.ts';
@@ -124,12 +125,9 @@ async function decide(ports: FlightsPorts, facts: Facts, by: By, request: Resolv
       },
     });
   };
-  await store
-    .transaction()
-    .execute(write)
-    .catch((error: unknown) => {
-      throw error instanceof LeaseLost ? problem('stuck_already_resolved') : error;
-    });
+  await inTurn(store, [`intents:${intent.intent_id}`], write).catch((error: unknown) => {
+    throw error instanceof LeaseLost ? problem('stuck_already_resolved') : error;
+  });
   ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
   // As far as it goes now; the worker does the rest.
   await createStepRunner(ports, createEscrows(ports)).carryOutNow(booking.intent_id);

@@ -4,6 +4,7 @@ import { liveKey, writeAttempt } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { Stuck, StuckDecision, StuckItem, StuckOption } from '../../wire/flights/index.ts';
 import type { AffiliatePayoutTable, By, FlightsPorts, RefundRequestRow, Store, Tx } from '../base/index.ts';
 import { auditAlone, requestOf, writeAudit } from '../base/index.ts';
@@ -92,7 +93,7 @@ export async function decideRefund(ports: FlightsPorts, row: RefundRequestRow, b
 
 /** Records the cancellation by an operator's word as the effect that it ends: the pay-out then finds it done. */
 async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
-  await ports.store.transaction().execute(async (tx) => {
+  await inTurn(ports.store, [`refund_requests:${row.request_id}`, `intents:${row.intent_id}`], async (tx) => {
     const held = await requestOf(tx, row.request_id);
     if (held.state !== 'stuck') throw problem('stuck_already_resolved');
     if (held.claimed_by !== null && held.claimed_by !== by.operator.keyId) {
@@ -147,7 +148,7 @@ export const payoutItem = ({ treasury }: FlightsPorts, row: Payout): StuckThing 
 });
 
 export async function retryPayout(ports: FlightsPorts, row: Payout, by: By): Promise<void> {
-  await ports.store.transaction().execute(async (tx) => {
+  await inTurn(ports.store, [], async (tx) => {
     const written = await tx
       .updateTable('affiliate_payouts')
       .set({ due_at_ms: ports.clock.now() })

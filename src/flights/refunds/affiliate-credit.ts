@@ -1,6 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { loadToken } from '../../solana/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { type OpenQueue, openQueue, type Queue, type RetryPolicy } from '../../store/index.ts';
 import type { AffiliatePayoutTable, FlightsDatabase, FlightsPorts, Tx } from '../base/index.ts';
 import { changeIntent, page } from '../base/index.ts';
@@ -131,7 +132,8 @@ async function creditDueJourneys(ports: CreditPorts, most: number): Promise<numb
     .limit(most)
     .execute();
   for (const { intent_id, referrer } of journeys) {
-    await ports.store.transaction().execute((tx) => credit(tx, ports, intent_id, referrer ?? ''));
+    const turns = [`intents:${intent_id}`, `affiliates:${referrer}`];
+    await inTurn(ports.store, turns, (tx) => credit(tx, ports, intent_id, referrer ?? ''));
   }
   return journeys.length;
 }

@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { type ProviderOrder, toldBy } from '../../airlines/index.ts';
 import { liveAttempt, liveKey } from '../../effects/index.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { type OpenQueue, openQueue } from '../../store/index.ts';
 import type { FlightsDatabase, FlightsPorts, IntentRow, RefundRequestRow, Store } from '../base/index.ts';
 import { BY_SERVICE, bookingOf, intentOf, orderOf, page, writeAudit } from '../base/index.ts';
@@ -205,7 +206,7 @@ async function conclude({ ports, queue }: RefundTools, row: RefundRequestRow, in
   });
   const watches = isAskable(await orderIdOf(store, row)) && (await isCancelledByHand(store, row));
   const nowMs = clock.now();
-  await store.transaction().execute(async (tx) => {
+  await inTurn(store, [`refund_requests:${request_id}`, `intents:${intent_id}`], async (tx) => {
     const ended = { payout_tx_hash: signature, last_error: null, updated_at_ms: nowMs };
     await queue.finish(row, { ...movedTo(row, 'refunded', 'runner'), ...ended }, tx);
     await tx

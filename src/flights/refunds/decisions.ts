@@ -6,6 +6,7 @@ import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { loadNotifyMails } from '../../notify/index.ts';
 import { loadToken } from '../../solana/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
 import type { By, FlightsPorts, KeptOrder, RefundRequestRow, Tx } from '../base/index.ts';
 import { bookingOf, decisionPlace, lockedOffer, orderOf, referenceIn, requestOf, writeAudit } from '../base/index.ts';
@@ -24,10 +25,10 @@ export async function planApproval(ports: FlightsPorts, opened: OpenedCase, by: 
 }
 
 export const claimCase = (ports: FlightsPorts, requestId: string, by: By) =>
-  ports.store.transaction().execute((tx) => take(ports, tx, requestId, by));
+  inTurn(ports.store, [turnOf(requestId)], (tx) => take(ports, tx, requestId, by));
 
 export const releaseCase = (ports: FlightsPorts, requestId: string, by: By, force: boolean) =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [turnOf(requestId)], async (tx) => {
     if (!force) await take(ports, tx, requestId, by);
     await tx
       .updateTable('refund_requests')
@@ -38,7 +39,7 @@ export const releaseCase = (ports: FlightsPorts, requestId: string, by: By, forc
   });
 
 export const noteOnCase = (ports: FlightsPorts, requestId: string, by: By, text: string) =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [], async (tx) => {
     const { ids, secrets, clock } = ports;
     const noteId = ids.next('nte');
     await tx
@@ -53,6 +54,9 @@ export const noteOnCase = (ports: FlightsPorts, requestId: string, by: By, text:
       .execute();
     await audit(ports, tx, by, 'note', requestId, { note_id: noteId });
   });
+
+/** The turn of all that reads a request before it changes it. */
+export const turnOf = (requestId: string): string => `refund_requests:${requestId}`;
 
 const audit = (
   ports: FlightsPorts,
@@ -106,7 +110,7 @@ export async function approve(ports: FlightsPorts, id: string, by: By, request: 
     checkAgreedTo(opened.row, planned, request);
     checkPlan(planned, request);
   } else await agreed();
-  await store.transaction().execute(async (tx) => {
+  await inTurn(store, [turnOf(requestId), `intents:${opened.row.intent_id}`], async (tx) => {
     const row = await take(ports, tx, requestId, by);
     const nowMs = clock.now();
     if (isDoneAsAsked(row, by, request)) return;
@@ -238,7 +242,7 @@ export async function reject(ports: FlightsPorts, id: string, by: By, reason: st
   await checkRejectable(ports, row, by);
   const booking = await bookingOf(store, row.intent_id);
   const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
-  await store.transaction().execute(async (tx) => {
+  await inTurn(store, [turnOf(row.request_id), `intents:${row.intent_id}`], async (tx) => {
     const held = await take(ports, tx, row.request_id, by);
     await checkUndecided(tx, row, held, true);
     const nowMs = clock.now();

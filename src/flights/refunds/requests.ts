@@ -1,6 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { RefundRequest, RefundRequestResponse } from '../../wire/flights/index.ts';
 import type { Asked, FlightsPorts, IntentRow, RefundRequestRow, Store } from '../base/index.ts';
 import {
@@ -102,7 +103,7 @@ const byPayment = (store: Store, payment: Payment) =>
 const record = (ports: FlightsPorts, body: RefundRequest, payment: Payment): Promise<void> =>
   holdOrDrop<RefundRequestRow>({
     insertUnlessHeld: () =>
-      ports.store.transaction().execute(async (tx) => {
+      inTurn(ports.store, [`intents:${body.intent_id}`], async (tx) => {
         const holder = await openRequest(tx, body.intent_id);
         if (holder) return holder.payment_key === payment.key ? null : holder;
         const intent = await intentOf(tx, body.intent_id);
@@ -161,7 +162,7 @@ export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'p
     fields: { request_id, intent_id, journey_date, show: `farelock refund show ${request_id}` },
   });
   const nowMs = clock.now();
-  const received = await store.transaction().execute(async (tx) => {
+  const received = await inTurn(store, [`refund_requests:${request_id}`], async (tx) => {
     const written = await tx
       .updateTable('refund_requests')
       .set({ ...movedTo(row, 'received', by), requested_at_ms: nowMs, updated_at_ms: nowMs })

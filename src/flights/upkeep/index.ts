@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { inTurn } from '../../store/base/index.ts';
 import { serverAheadMs } from '../../store/index.ts';
 import { type FlightsPorts, pageWhile } from '../base/index.ts';
 import { createStepRunner, type Escrows, type Funds, finishCreation, retire, watchProgram } from '../bookings/index.ts';
@@ -68,7 +69,7 @@ async function tidyIntents(ports: FlightsPorts): Promise<number> {
   const rows = [...expired, ...left, ...astray];
   for (const row of rows) {
     if (row.opened_at_ms === null) await finishCreation(ports, row);
-    else await store.transaction().execute((tx) => retire(tx, row, 'intent_expired', nowMs));
+    else await inTurn(store, [`intents:${row.intent_id}`], (tx) => retire(tx, row, 'intent_expired', nowMs));
   }
   return rows.length;
 }

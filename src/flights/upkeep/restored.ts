@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
 import { loadAccount } from '../../escrow/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { type FlightsPorts, pageWhile, type Store } from '../base/index.ts';
 import { DATABASE_BEHIND, retire } from '../bookings/index.ts';
 import { isMarked } from '../refunds/index.ts';
@@ -16,7 +17,7 @@ export async function findRestored(ports: FlightsPorts) {
   const { store, clock, log } = ports;
   const ended = await endedIntents(ports);
   for (const intent_id of ended) {
-    await store.transaction().execute((tx) => retire(tx, { intent_id }, DATABASE_BEHIND, clock.now()));
+    await inTurn(store, [`intents:${intent_id}`], (tx) => retire(tx, { intent_id }, DATABASE_BEHIND, clock.now()));
     log('error', DATABASE_BEHIND, { intent_id });
   }
   const paid = await paidRequests(ports);

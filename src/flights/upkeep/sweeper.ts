@@ -5,6 +5,7 @@ import { loadAddress } from '../../escrow/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { journeyEndMs } from '../../kernel/domain/ics.ts';
 import { tokenIn } from '../../solana/index.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { BITE, erasing, removeOld } from '../../store/index.ts';
 import { type FlightsPorts, type IntentRow, lockedOffer, pageAlone, unlessSilent, WRONG_CODES } from '../base/index.ts';
 import { CLOSE_AFTER_MS, type Escrows, keptOrder, lookForLateTicket } from '../bookings/index.ts';
@@ -117,7 +118,7 @@ async function purge(ports: FlightsPorts, intent: IntentRow): Promise<number | n
   if (open) return nowMs + DAY_MS;
   await erasing(store, async () => {
     await ports.outbox.forget(intent_id);
-    await store.transaction().execute(async (tx) => {
+    await inTurn(store, [`intents:${intent_id}`], async (tx) => {
       await tx.updateTable('bookings').set({ passengers_sealed: '' }).where('intent_id', '=', intent_id).execute();
       await tx
         .updateTable('browser_purchases')

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { FlightsPorts, IntentRow, UpkeepTask } from '../base/index.ts';
 import { farthestMs } from '../bookings/index.ts';
 
@@ -13,7 +14,7 @@ async function takeTasks({ store, clock, options }: FlightsPorts, task: UpkeepTa
   const nowMs = clock.now();
   // Further ahead than any task is put: the clock was set back since.
   const isDue = sql<SqlBool>`(due_at_ms <= ${nowMs} or due_at_ms > ${nowMs + farthestMs(task, options)})`;
-  return store.transaction().execute(async (tx): Promise<Due[]> => {
+  return inTurn(store, [`upkeep:${task}`], async (tx): Promise<Due[]> => {
     const rows = await tx
       .selectFrom('upkeep')
       .innerJoin('intents', 'intents.intent_id', 'upkeep.intent_id')

@@ -3,6 +3,7 @@ import { type HeaderParameter, type LazySchema, type Route, refuse } from '../..
 import { type HttpHeaders, type HttpRequest, headerOf, json } from '../../kernel/http.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { removeOld } from '../../store/index.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
@@ -32,8 +33,9 @@ export interface Call {
   /**
    * Runs a change as one immediate transaction, and remembers its answer there: with an Idempotency-Key, the first
    * answer is given again and `work` does not run. A problem rolls everything back and is remembered by itself.
+   * @param turns of what `work` reads before it writes
    */
-  write<T extends object>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T extends object>(turns: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 /** The ports of a call, and its authenticated caller. */
@@ -106,7 +108,7 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
         headers: request.headers,
         nowMs: ports.clock.now(),
         idempotency,
-        write: (work) => answers.write(idempotency, work),
+        write: (turns, work) => answers.write(idempotency, turns, work),
       };
       const first = idempotency && (await answers.recall(idempotency));
       const answer = first ?? (await written.run(ports, call, body as z.output<I>));
@@ -147,6 +149,7 @@ type Remembered =
 export function createAnswers(ports: AnswerPorts) {
   const { store, secrets, clock, options } = ports;
   const place = (handle: string) => `partner_answers.answer_sealed.${handle}`;
+  const turnOf = ({ handle }: IdempotencyHandle) => `partner_answers:${handle}`;
 
   /** @throws Problem `idempotency_key_reused`, or the first answer's own */
   async function recall(tx: Tx | AnswerPorts['store'], key: IdempotencyHandle): Promise<object | null> {
@@ -181,7 +184,7 @@ export function createAnswers(ports: AnswerPorts) {
 
   /** Saves a refusal, which changed nothing. A faster call with the same key has the first answer. */
   const refused = (key: IdempotencyHandle, error: Problem): Promise<object | null> =>
-    store.transaction().execute(async (tx) => {
+    inTurn(store, [turnOf(key)], async (tx) => {
       const first = await recall(tx, key);
       const { code, message, fix, detail } = error;
       if (!first) await remember(tx, key, error.status, { refusal: { code, message, fix, detail } });
@@ -196,10 +199,14 @@ export function createAnswers(ports: AnswerPorts) {
      * Runs a change and remembers its answer in one immediate transaction, so that a crash leaves both or neither.
      * Remembers final refusals (404, 409, 400 by state) too, but no outage.
      */
-    async write<T extends object>(key: IdempotencyHandle | null, work: (tx: Tx) => Promise<T>): Promise<T> {
-      if (key === null) return store.transaction().execute(work);
+    async write<T extends object>(
+      key: IdempotencyHandle | null,
+      turns: readonly string[],
+      work: (tx: Tx) => Promise<T>,
+    ): Promise<T> {
+      if (key === null) return inTurn(store, turns, work);
       try {
-        return await store.transaction().execute(async (tx) => {
+        return await inTurn(store, [...turns, turnOf(key)], async (tx) => {
           const first = await recall(tx, key);
           if (first) return first as T;
           const answer = await work(tx);

@@ -17,6 +17,9 @@ export const findRow = <T extends keyof PartnerDatabase & string>(
     .where((is) => is.and(match as Partial<Selectable<PartnerTable>>))
     .executeTakeFirst() as Promise<Selectable<PartnerDatabase[T]> | undefined>;
 
+/** The turn of all that reads a customer's data, requirements or recent orders before it writes. */
+export const customerTurn = (customerId: string): string => `customers:${customerId}`;
+
 /** A partner of this environment. @throws Problem `partner_not_found` */
 export async function requirePartner({ environment }: PartnerPorts, at: Store | Tx, partner_id: string) {
   const row = await findRow(at, 'partners', { partner_id, environment });

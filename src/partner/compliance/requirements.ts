@@ -13,6 +13,7 @@ import type {
   SubmitCustomerDataResponse,
 } from '../../wire/partner/requirements.ts';
 import type { Call, PartnerPorts, RunType, Tx } from '../base/index.ts';
+import { customerTurn } from '../base/index.ts';
 import { type CustomerData, validateCustomerData } from '../customer-data/index.ts';
 import { RUN_INPUTS, type Terms } from './compliance.ts';
 import type { Policy } from './policy.ts';
@@ -29,7 +30,7 @@ export async function addCustomerRequirement(
   input: AddCustomerRequirementRequest,
 ): Promise<AddCustomerRequirementResponse> {
   const { settled } = createStanding(ports);
-  return call.write(async (tx) => {
+  return call.write([customerTurn(input.customerId)], async (tx) => {
     const requirementId = await addRequirement(ports, tx, call.partner.partnerId, input);
     await settled(tx, input.customerId);
     return { requirementId };
@@ -73,7 +74,7 @@ export async function submitCustomerData(
   const { policy, settled } = createStanding(ports);
   const customerId = customerOf(call);
   const given = await validated(input, call.nowMs, ports.environment === 'demo');
-  return call.write(async (tx) => {
+  return call.write([customerTurn(customerId)], async (tx) => {
     await refuseExcess(tx, policy, customerId, given, call.nowMs);
     const items = await saveData(ports, tx, customerId, given, call.nowMs);
     const { status } = await settled(tx, customerId);
@@ -88,8 +89,8 @@ export async function acceptTerms(
   input: AcceptTermsRequest,
 ): Promise<AcceptTermsResponse> {
   const { assessed, settled } = createStanding(ports);
-  return call.write(async (tx) => {
-    const customerId = customerOf(call);
+  const customerId = customerOf(call);
+  return call.write([customerTurn(customerId)], async (tx) => {
     const { judged } = await assessed(tx, customerId);
     const asked = judged.flatMap(({ requirement, standing: { state } }) =>
       requirement.type === 'TERMS' ? [{ terms: requirement.terms, isMet: state === 'met' }] : [],

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { erasing } from '../../store/index.ts';
 import type { PartnerPorts, SealedColumn, Store, Tx } from '../base/index.ts';
 import { removeReasons } from './attestations.ts';
@@ -110,9 +111,9 @@ const openOrders = (store: Store) =>
     .where('mine.creation', 'in', ['creating', 'created'])
     .where((is) => is.or([is('mine.status', 'is', null), is('mine.status', 'not in', OVER)]));
 
-/** Checks each once more under the lock: it may have been given, used or moved again. */
+/** Checks each once more as it is removed: it may have been given, used or moved again. */
 const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
-  store.transaction().execute(async (tx) => {
+  inTurn(store, [], async (tx) => {
     if (found.data.length > 0)
       await removeData(tx, (query) => query.where('data_id', 'in', found.data).where('last_used_at_ms', '<=', sinceMs));
     if (found.orders.length > 0) {

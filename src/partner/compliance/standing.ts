@@ -2,8 +2,17 @@ import type { Selectable } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { networkNamed } from '../../kernel/domain/exchange-codes.ts';
 import { problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
-import { type Attest, findRow, type PartnerOrderTable, type PartnerPorts, type Store, type Tx } from '../base/index.ts';
+import {
+  type Attest,
+  customerTurn,
+  findRow,
+  type PartnerOrderTable,
+  type PartnerPorts,
+  type Store,
+  type Tx,
+} from '../base/index.ts';
 import { createAttestations, runsOf } from './attestations.ts';
 import { type Assessment, assess, type Facts, type Judged, type Requirement, type Terms } from './compliance.ts';
 import { REMEMBERED_MS } from './compliance-due.ts';
@@ -121,7 +130,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
     const finished = first.status === 'COMPLIANCE_STATUS_PROCESSING' ? await attestations.runDue(customerId) : 0;
     const second = finished > 0 ? await assessed(store, customerId, wanted) : first;
     if (!second.judged.some(({ standing }) => standing.state === 'due')) return second;
-    return store.transaction().execute((tx) => settled(tx, customerId, wanted));
+    return inTurn(store, [customerTurn(customerId)], (tx) => settled(tx, customerId, wanted));
   }
 
   return { store, clock, policy, attestations, weigh, assessed, settled, now };
@@ -186,7 +195,8 @@ export async function requireCompliant(
   const isCompliant = assessment.status === 'COMPLIANCE_STATUS_SUCCESS';
   if (isCompliant && tx) await noteUse(tx, assessment, standing.clock.now());
   if (isCompliant) return;
-  if (!tx) await standing.store.transaction().execute((own) => remember(standing, own, customerId, wanted));
+  const turns = [customerTurn(customerId)];
+  if (!tx) await inTurn(standing.store, turns, (own) => remember(standing, own, customerId, wanted));
   throw problem('compliance_required', {
     detail: {
       complianceStatus: assessment.status,

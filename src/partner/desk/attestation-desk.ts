@@ -1,6 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { instant, instantOrNull } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type {
   AttestationRecord,
   AttestationRecords,
@@ -41,7 +42,7 @@ export async function listAttestations({ ports }: DeskCall): Promise<Attestation
 
 /** Opens one with its data, files included. @throws Problem `attestation_not_found` */
 export const lookAtAttestation = ({ ports, note }: DeskCall, attestationId: string): Promise<OpenedAttestation> =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [], async (tx) => {
     const row = await requireRun(ports, tx, attestationId);
     const data = await openData(ports, tx, row.customer_id, row.input_key.split('+'), { files: true });
     await note(tx, 'attestation.look', attestationId);
@@ -58,7 +59,7 @@ export const decideAttestation = (
   attestationId: string,
   { verdict, reason }: DecideAttestation,
 ): Promise<AttestationRecord> =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [`attestation_runs:${attestationId}`], async (tx) => {
     const row = await requireRun(ports, tx, attestationId);
     const decided = {
       state: verdict,

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { refuse } from '../../http/index.ts';
 import { DAY_MS, instant, instantOrNull } from '../../kernel/clock.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { erasing } from '../../store/index.ts';
 import type {
   ChangeCustomer,
@@ -11,6 +12,7 @@ import type {
 } from '../../wire/partner/desk.ts';
 import {
   type CustomerTable,
+  customerTurn,
   type DeskCall,
   findRow,
   linkCustomer,
@@ -54,10 +56,10 @@ const recordOf = (row: CustomerRow, partnerIds: readonly string[]): CustomerReco
 });
 
 /** @throws Problem `partner_not_found`, `invalid_request` for an id that is taken */
-export const createCustomer = (desk: DeskCall, given: CreateCustomer): Promise<CustomerRecord> =>
-  desk.ports.store.transaction().execute(async (tx) => {
-    const { environment, clock, ids } = desk.ports;
-    const { customer_id = ids.next('cus'), country } = given;
+export const createCustomer = (desk: DeskCall, given: CreateCustomer): Promise<CustomerRecord> => {
+  const { environment, clock, ids, store } = desk.ports;
+  const { customer_id = ids.next('cus'), country } = given;
+  return inTurn(store, [customerTurn(customer_id)], async (tx) => {
     const partner_ids = [...new Set(given.partner_ids)];
     if (await findRow(tx, 'customers', { customer_id })) refuse([{ path: 'customer_id', message: 'is taken.' }]);
     const row: CustomerRow = { customer_id, environment, country, created_at_ms: clock.now(), blocked_at_ms: null };
@@ -66,10 +68,11 @@ export const createCustomer = (desk: DeskCall, given: CreateCustomer): Promise<C
     await desk.note(tx, 'customer.create', customer_id, { country, partner_ids });
     return recordOf(row, partner_ids);
   });
+};
 
 /** @throws Problem `customer_not_found`, `partner_not_found` */
 export const changeCustomer = (desk: DeskCall, customerId: string, given: ChangeCustomer): Promise<CustomerRecord> =>
-  desk.ports.store.transaction().execute(async (tx) => {
+  inTurn(desk.ports.store, [customerTurn(customerId)], async (tx) => {
     const row = await requireCustomer(desk.ports, tx, customerId);
     const linked = await partnersOf(tx, customerId);
     const wanted = given.partner_ids === undefined ? linked : [...new Set(given.partner_ids)].sort();
@@ -95,7 +98,7 @@ export const blockCustomer = (
   customerId: string,
   blocked: boolean,
 ): Promise<CustomerRecord> =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [customerTurn(customerId)], async (tx) => {
     const row = await requireCustomer(ports, tx, customerId);
     const blocked_at_ms = blocked ? (row.blocked_at_ms ?? ports.clock.now()) : null;
     await tx.updateTable('customers').set({ blocked_at_ms }).where('customer_id', '=', customerId).execute();
@@ -115,7 +118,7 @@ const ordersOf = (tx: Tx, customerId: string): Promise<OrderRow[]> =>
 
 /** @throws Problem `customer_not_found` */
 export const exportCustomer = ({ ports, note }: DeskCall, customerId: string): Promise<CustomerExport> =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [customerTurn(customerId)], async (tx) => {
     const customer = recordOf(await requireCustomer(ports, tx, customerId), await partnersOf(tx, customerId));
     const rowsOf = async (table: 'terms_acceptances' | 'partner_requirements') =>
       (await tx.selectFrom(table).selectAll().where('customer_id', '=', customerId).execute()).map(
@@ -159,7 +162,7 @@ export const exportCustomer = ({ ports, note }: DeskCall, customerId: string): P
 export async function eraseCustomer(desk: DeskCall, customerId: string): Promise<ErasedCustomer> {
   let erased: ErasedCustomer | undefined;
   await erasing(desk.ports.store, async () => {
-    erased = await desk.ports.store.transaction().execute((tx) => erase(desk, tx, customerId));
+    erased = await inTurn(desk.ports.store, [customerTurn(customerId)], (tx) => erase(desk, tx, customerId));
   });
   if (!erased) throw new Error('an erasure without an end');
   return erased;

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { HOUR_MS, instant, instantOrNull } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from '../../wire/partner/desk.ts';
 import {
   type DeskCall,
@@ -77,7 +78,7 @@ export async function listKeys({ ports: { store, environment } }: DeskCall): Pro
 
 /** @throws Problem `partner_not_found` */
 export const issueKey = ({ ports, note }: DeskCall, partnerId: string, name: string): Promise<IssuedPartnerKey> =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [`partners:${partnerId}`], async (tx) => {
     await requirePartner(ports, tx, partnerId);
     const key = newPartnerKey(ports.environment);
     const row = await insertPartnerKey(ports, tx, partnerId, name, key);
@@ -87,7 +88,7 @@ export const issueKey = ({ ports, note }: DeskCall, partnerId: string, name: str
 
 /** Ends a key at this moment. Idempotent. @throws Problem `partner_key_not_found` */
 export const revokeKey = ({ ports, note }: DeskCall, keyId: string): Promise<PartnerKey> =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [`partner_keys:${keyId}`], async (tx) => {
     const row = await requireKey(ports, tx, keyId);
     if (row.revoked_at_ms !== null) return shown(row);
     const revoked = { revoked_at_ms: ports.clock.now() };
@@ -101,7 +102,7 @@ export const revokeKey = ({ ports, note }: DeskCall, keyId: string): Promise<Par
  * @throws Problem `partner_key_not_found`, `partner_key_revoked` (also when it expired or was rotated before)
  */
 export const rotateKey = ({ ports, note }: DeskCall, keyId: string, overlapHours: number): Promise<IssuedPartnerKey> =>
-  ports.store.transaction().execute(async (tx) => {
+  inTurn(ports.store, [`partner_keys:${keyId}`], async (tx) => {
     const row = await requireKey(ports, tx, keyId);
     if (row.revoked_at_ms !== null || row.expires_at_ms !== null) throw problem('partner_key_revoked');
     const key = newPartnerKey(ports.environment);

@@ -2,6 +2,7 @@ import type { Insertable, Selectable } from 'kysely';
 import { refuse } from '../../http/index.ts';
 import { HOUR_MS, instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import type {
   OutboundTries,
   PartnerRecord,
@@ -67,9 +68,9 @@ export async function putPartner(
 ): Promise<PartnerRecord & { webhook_secret?: string }> {
   const { environment } = ports;
   checkPartnerUrl(given.platform_url, { environment, extraPorts: ports.options.outboundPorts });
-  return ports.store.transaction().execute(async (tx) => {
+  const { partner_id: partnerId = ports.ids.next('par'), ...fields } = given;
+  return inTurn(ports.store, [`partners:${partnerId}`], async (tx) => {
     const nowMs = ports.clock.now();
-    const { partner_id: partnerId = ports.ids.next('par'), ...fields } = given;
     const before = await findRow(tx, 'partners', { partner_id: partnerId });
     if (before && before.environment !== environment) refuse([{ path: 'partner_id', message: 'is taken.' }]);
     const secret = before ? null : newWebhookSecret();
@@ -93,7 +94,7 @@ export async function putPartner(
 
 /** Signs requests with a new secret, shown once, beside the last one for `overlapHours`. @throws `partner_not_found` */
 export const rotateSecret = ({ ports, note }: DeskCall, partnerId: string, overlapHours: number) =>
-  ports.store.transaction().execute(async (tx): Promise<RotatedSecret> => {
+  inTurn(ports.store, [`partners:${partnerId}`], async (tx): Promise<RotatedSecret> => {
     const row = await requirePartner(ports, tx, partnerId);
     const secret = newWebhookSecret();
     const untilMs = ports.clock.now() + Math.round(overlapHours * HOUR_MS);
@@ -115,7 +116,7 @@ export async function lookAtTries({ ports, note }: DeskCall, orderId: string): P
   const { store, environment } = ports;
   if (!(await findRow(store, 'partner_orders', { order_id: orderId, environment }))) throw problem('order_not_found');
   const tries = await createOutboundAudit(ports).read(orderId);
-  await store.transaction().execute((tx) => note(tx, 'outbound.look', orderId));
+  await inTurn(store, [], (tx) => note(tx, 'outbound.look', orderId));
   return {
     tries: tries.map(({ partnerId, subject, atMs, durationMs, ...one }) => ({
       ...one,

@@ -1,6 +1,7 @@
 import { type LazySchema, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/index.ts';
 import { headerOf } from '../../kernel/http.ts';
-import { type DeskCall, mintToken, type PartnerPorts } from '../base/index.ts';
+import { inTurn } from '../../store/base/index.ts';
+import { customerTurn, type DeskCall, mintToken, type PartnerPorts } from '../base/index.ts';
 import { issueKey, listKeys, revokeKey, rotateKey } from './keys.ts';
 import { listPartners, lookAtTries, putPartner, rotateSecret } from './partners.ts';
 
@@ -176,7 +177,7 @@ export const deskRoutes: RouteTable<DeskCall> = {
       answers: made(wire('customerToken')),
       codes: ['customer_not_found'],
       run: ({ context: { ports, note }, body: { customer_id, ttl_minutes } }) =>
-        ports.store.transaction().execute(async (tx) => {
+        inTurn(ports.store, [customerTurn(customer_id)], async (tx) => {
           const lifeMs = ttl_minutes === undefined ? undefined : ttl_minutes * 60_000;
           const minted = await mintToken(ports, tx, customer_id, lifeMs);
           await note(tx, 'customer_token.issue', customer_id);

@@ -1,7 +1,8 @@
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { openQueue } from '../../store/index.ts';
-import { type Call, findRow, type PartnerPorts, type Tx } from '../base/index.ts';
+import { type Call, customerTurn, findRow, type PartnerPorts, type Tx } from '../base/index.ts';
 import { openOutbound } from '../platforms/index.ts';
 import { CREATIONS, LEASE_MS } from './creation-due.ts';
 import { type OrderRow, openColumn, sealColumn } from './order-record.ts';
@@ -62,7 +63,7 @@ export async function beginCreation(
 ): Promise<OrderRow> {
   const { store, secrets, environment, clock, options } = ports;
   const order_id = ports.ids.next('rmp');
-  await store.transaction().execute(async (tx) => {
+  await inTurn(store, [customerTurn(columns.customer_id)], async (tx) => {
     await allowed(tx);
     const nowMs = clock.now();
     // Frees a key whose time is over.
@@ -102,7 +103,7 @@ export const reopenCreation = (
   platform_url: string | null,
   allowed: (tx: Tx) => Promise<void>,
 ): Promise<void> =>
-  store.transaction().execute(async (tx) => {
+  inTurn(store, [customerTurn(row.customer_id)], async (tx) => {
     await allowed(tx);
     await tx
       .updateTable('partner_orders')

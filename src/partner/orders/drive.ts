@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely';
 import { depositFaults, FUNDED } from '../../kernel/domain/order-moves.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { isGivenUp, unlessLost } from '../../store/index.ts';
 import type { OrderStatus } from '../../wire/partner/schema.ts';
 import {
@@ -134,7 +135,7 @@ type Columns = Updateable<PartnerOrderTable>;
  */
 const end = ({ store, clock, queue, row }: Drive, work: (tx: Tx, nowMs: number) => Promise<Columns>): Promise<void> =>
   unlessLost(() =>
-    store.transaction().execute(async (tx) => {
+    inTurn(store, [`partner_orders:${row.order_id}`, `partners:${row.partner_id}`], async (tx) => {
       const nowMs = Math.max(clock.now(), row.created_at_ms);
       await queue.check(row, tx);
       const columns = await work(tx, nowMs);

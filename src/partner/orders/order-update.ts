@@ -48,7 +48,7 @@ export async function updateOrder(
 ): Promise<UpdateOrderResponse> {
   if (lacksReason(input)) refuse([{ path: 'reason', message: 'is required when status is ERROR.' }]);
   const expected = ifMatch(headerOf(call, 'if-match'));
-  return call.write(async (tx) => {
+  return call.write([`partner_orders:${input.orderId}`], async (tx) => {
     const { secrets } = ports;
     const row = await ordersRow(ports, tx, call.partner.partnerId, input.orderId);
     if (expected !== null && !expected.includes(row.version)) {

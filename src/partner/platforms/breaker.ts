@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { inTurn } from '../../store/base/index.ts';
 import { findRow, type Store } from '../base/index.ts';
 
 export const breakerOptions = {
@@ -42,7 +43,7 @@ export function createBreaker({ store, clock }: { readonly store: Store; readonl
     /** Records the result of an admitted call. An answer that refuses an order is a success: the partner is there. */
     async record(partnerId: string, succeeded: boolean): Promise<void> {
       const nowMs = clock.now();
-      await store.transaction().execute(async (tx) => {
+      await inTurn(store, [`partner_breakers:${partnerId}`], async (tx) => {
         await tx
           .insertInto('partner_breakers')
           .values({ partner_id: partnerId, failures: 0, open_until_ms: 0, updated_at_ms: nowMs })
