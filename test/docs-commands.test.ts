@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inMemory } from './cli/memory.ts';
 import { BIN, farelockIn, PASSENGER, type Ran, type Runner, serveIn } from './e2e/farelock.ts';
 import { isHere } from './needs.mjs';
 
@@ -95,7 +96,7 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       const updates = csvBlockOf('docs/partners.md');
       writeFileSync(join(farelock.home, 'updates.csv'), updates);
       writeFileSync(join(farelock.home, 'misspelt.csv'), updates.replace('PAYMENT_PROCESSED', 'PAYMENT_PROCESED'));
-      const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
+      const searched = await inMemory(farelock).run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
       learn(searched);
     });
     afterAll(() => farelock.close());
@@ -138,7 +139,9 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       }
       // On a terminal, README's reader says yes.
       if (page === 'README.md' && given[0] === 'book') given.push('--yes');
-      const ran = await farelock.run(given, { env });
+      // The README's as its reader runs them, and servers; test/pty/commands.test.ts runs every command as a process.
+      const isProcess = page === 'README.md' || /^(mcp|sandbox|demo)$/.test(given[0] ?? '');
+      const ran = await (isProcess ? farelock : inMemory(farelock)).run(given, { env });
       const ends = Number(/#.*\bexit (\d+)/.exec(text)?.[1] ?? 0);
       expect(ran.exitCode, `${text}\n${ran.stdout}${ran.stderr}`).toBe(ends);
       expect(likenessOf(ran.stdout)).toContain(likenessOf(shown));

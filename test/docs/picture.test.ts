@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
 
@@ -89,10 +90,11 @@ test.each(Object.keys(PICTURES))('the %s picture tells its story, and names no p
 });
 
 describe.runIf(isHere('the built tool', existsSync(join(ROOT, 'dist/main.cjs'))))('the script', () => {
-  test.each(Object.keys(PICTURES))(
+  // Side by side: most of a recording is waiting for a person.
+  test.concurrent.each(Object.keys(PICTURES))(
     'makes the %s picture again from the built tool',
-    (name) => {
-      execFileSync(process.execPath, [SCRIPT, folder, name], { stdio: 'pipe', timeout: 110_000 });
+    async (name) => {
+      await promisify(execFile)(process.execPath, [SCRIPT, folder, name], { timeout: 110_000 });
       check(name, readFileSync(join(folder, `${name}.svg`), 'utf8'));
     },
     120_000,

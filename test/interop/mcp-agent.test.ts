@@ -2,11 +2,14 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
 
 /** An agent that has nothing but the list of tools, with the official SDK's client: what it can do, and what a person is asked. */
 
 const tool = farelockIn();
+/** What is looked at and prepared beside the server. */
+const beside = inMemory(tool);
 const open: Client[] = [];
 
 const transportOf = (...options: string[]) =>
@@ -50,7 +53,7 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 }
 
 const balance = async (): Promise<number> =>
-  Number((await tool.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
+  Number((await beside.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
 
 beforeAll(async () => void (await balance()));
 afterEach(async () => {
@@ -166,11 +169,11 @@ describe('a payment above the allowance is asked of the person behind the client
       expect((await call(client, 'search', given)).error).toMatchObject({ code: 'payment_above_cap' });
       expect(asked).toEqual([]);
     }
-    await tool.run(['wallet', 'limits', 'set', '--per-call', '0.05']);
+    await beside.run(['wallet', 'limits', 'set', '--per-call', '0.05']);
     const { client, asked } = await asking(yes, '--allow-spending', '0');
     expect((await call(client, 'search', given)).error).toMatchObject({ code: 'payment_above_cap' });
     expect(asked).toEqual([]);
-    await tool.run(['wallet', 'limits', 'set', '--per-call', 'none']);
+    await beside.run(['wallet', 'limits', 'set', '--per-call', 'none']);
   });
 
   test('calls at once with one yes: each is asked, and a yes pays for its own call alone', async () => {
@@ -210,18 +213,18 @@ describe('a payment above the allowance is asked of the person behind the client
   });
 
   test('a pay-out above the allowance is asked too: after a no nothing is decided, after a yes it is paid out', async () => {
-    await tool.run(['wallet', 'airdrop', '--usdc', '3000']);
-    const found = await tool.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
+    await beside.run(['wallet', 'airdrop', '--usdc', '3000']);
+    const found = await beside.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
     const refundable = found
       .json<{ offers: (Offer & { conditions: { refund_allowed: boolean | null } | null })[] }>()
       .offers.find(
         (one) =>
           one.conditions?.refund_allowed === true && one.total_currency === 'USD' && one.offer_id.startsWith('off_'),
       );
-    const made = await tool.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
+    const made = await beside.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
     const { intent_id: id } = made.json<{ intent_id: string }>();
-    await tool.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
-    await tool.run(['refund', 'request', id, '--reason', 'Illness']);
+    await beside.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
+    await beside.run(['refund', 'request', id, '--reason', 'Illness']);
     const options = ['--tools', 'refunds', '--allow-changes', '--allow-spending', '0'];
     const before = await balance();
     const no = await asking(() => ({ action: 'decline' }), ...options);

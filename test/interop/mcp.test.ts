@@ -1,11 +1,14 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 
 /** The official SDK's client, against the built tool as a process. */
 
 const tool = farelockIn();
+/** What is looked at and prepared beside the server. */
+const beside = inMemory(tool);
 const open: Client[] = [];
 
 /** A client that has listed the tools: from then on it holds every answer against the tool's outputSchema. */
@@ -58,7 +61,7 @@ const offerIn = (answer: Answer): Offer => {
   return found;
 };
 const balance = async (): Promise<number> =>
-  Number((await tool.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
+  Number((await beside.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
 
 beforeAll(async () => void (await balance()));
 afterEach(async () => {
@@ -195,12 +198,13 @@ test('the plan of a booking names fare, passengers and the wallet that a refund 
 
 describe('a call that takes its time', () => {
   const slow = farelockIn({ FARELOCK_TICKETING_MS: '4000' });
+  const looking = inMemory(slow);
   afterAll(() => slow.close());
   const money = async (): Promise<number> =>
-    Number((await slow.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
+    Number((await looking.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
 
   test('reports its progress, which keeps a client of 2 s waiting; cancelled, it is neither lost nor paid twice', async () => {
-    await slow.run(['wallet', 'balance']);
+    await looking.run(['wallet', 'balance']);
     const client = await connectTo(slow, '--allow-spending', '2000');
     const offer = offerIn(await call(client, 'search', SEARCH));
     const lock = async () =>
@@ -258,7 +262,7 @@ test('a dry run needs no permission, pays nothing and changes nothing', async ()
   expect(await call(client, 'switch', { name: 'booking', state: 'off', dry_run: true })).toMatchObject({
     isError: false,
   });
-  expect((await tool.run(['switch', '--json'])).json()).toMatchObject({ booking: 'on' });
+  expect((await beside.run(['switch', '--json'])).json()).toMatchObject({ booking: 'on' });
   expect(await call(client, 'wallet_airdrop', { usdc: '5', dry_run: true })).toMatchObject({ isError: false });
   expect(await balance()).toBe(before);
 });
@@ -342,11 +346,12 @@ test('a server that was started with --dry-run plans only, whatever else is allo
 
 describe('in a home of its own', () => {
   const own = farelockIn();
-  beforeAll(async () => void (await own.run(['wallet', 'balance'])));
+  const ownBeside = inMemory(own);
+  beforeAll(async () => void (await ownBeside.run(['wallet', 'balance'])));
   afterAll(() => own.close());
   const held = async (): Promise<number> =>
-    Number((await own.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
-  const limit = (...given: string[]) => own.run(['wallet', 'limits', 'set', ...given]);
+    Number((await ownBeside.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
+  const limit = (...given: string[]) => ownBeside.run(['wallet', 'limits', 'set', ...given]);
 
   test('an allowance lifts no limit of the wallet: not for a call, a booking or a day', async () => {
     const client = await connectTo(own, '--allow-spending', '900', '--max-payment', '900');
@@ -388,18 +393,18 @@ describe('in a home of its own', () => {
   });
 
   test('a refund is paid out only within the allowance, and counts', async () => {
-    await own.run(['wallet', 'airdrop', '--usdc', '3000']);
-    const found = await own.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
+    await ownBeside.run(['wallet', 'airdrop', '--usdc', '3000']);
+    const found = await ownBeside.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
     const refundable = found
       .json<{ offers: (Offer & { conditions: { refund_allowed: boolean | null } | null })[] }>()
       .offers.find(
         (one) =>
           one.conditions?.refund_allowed === true && one.total_currency === 'USD' && one.offer_id.startsWith('off_'),
       );
-    const made = await own.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
+    const made = await ownBeside.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
     const { intent_id: id } = made.json<{ intent_id: string }>();
-    await own.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
-    await own.run(['refund', 'request', id, '--reason', 'Illness']);
+    await ownBeside.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
+    await ownBeside.run(['refund', 'request', id, '--reason', 'Illness']);
     const before = await held();
     const little = await connectTo(own, '--tools', 'refunds', '--allow-changes', '--allow-spending', '1');
     const refused = await call(little, 'refund_approve', { id });
