@@ -1,4 +1,6 @@
-import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -54,6 +56,15 @@ function roomInMemory(): { TMPDIR?: string } {
   }
 }
 
+/** What a process of tests makes once for all of them (test/store/postgres-server.mjs). */
+function templates(): { TEST_TEMPLATES: string } {
+  const folder = mkdtempSync(join(memory.TMPDIR ?? tmpdir(), 'farelock-templates-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return { TEST_TEMPLATES: folder };
+}
+
+const memory = roomInMemory();
+
 const shared = {
   // Patience with a busy machine: what hangs is ended, and no test asserts how long anything takes.
   testTimeout: 180_000,
@@ -69,7 +80,8 @@ const shared = {
     FARELOCK_PROFILE: '',
     FARELOCK_SCENARIO: '',
     FARELOCK_SEED: '',
-    ...roomInMemory(),
+    ...memory,
+    ...templates(),
   },
 };
 

@@ -14,6 +14,7 @@ import type { Cluster } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { manualClock } from '../clock.ts';
+import { migratedFile } from '../service/migrated.ts';
 
 const AMOUNT = 1_000_000n;
 const MINUTE_MS = 60_000;
@@ -22,7 +23,7 @@ async function openWorld() {
   const home = mkdtempSync(join(tmpdir(), 'farelock-effects-'));
   const clock = manualClock();
   const cluster = await openEmbeddedCluster({ path: join(home, 'ledger.db'), clock });
-  const store = await openStore(join(home, 'service.db'));
+  const store = await openStore(await migratedFile(home));
   const payer = signerFromSeed(randomBytes(32));
   const to = signerFromSeed(randomBytes(32)).address;
   await cluster.airdropSol(payer.address, 1_000_000_000n);

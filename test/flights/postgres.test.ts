@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { migratedStore } from '../service/migrated.ts';
 import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
 import { worldDatabase } from './world-database.ts';
 
@@ -10,7 +11,7 @@ describe.skipIf(!postgresIsInstalled)(
     let databases: Awaited<ReturnType<typeof newDatabases>>;
     const inAFile = worldDatabase.next;
     beforeAll(async () => {
-      databases = await newDatabases();
+      databases = await newDatabases(migratedStore);
       worldDatabase.next = databases.next;
     });
     afterAll(async () => {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { migratedFile } from '../service/migrated.ts';
 
 /** Where a world keeps the service's rows: a file in its home, unless a test file says otherwise before it opens one. */
-export const worldDatabase = { next: async (home: string): Promise<string> => join(home, 'service.db') };
+export const worldDatabase = { next: migratedFile };

@@ -11,6 +11,7 @@ import { createOutbox } from '../../src/notify/outbox.ts';
 import { createTransports } from '../../src/notify/transports.ts';
 import { openStore, type Store } from '../../src/service/home.ts';
 import { manualClock } from '../clock.ts';
+import { migratedFile } from '../service/migrated.ts';
 import { smtpReceiver, webhookReceiver } from './receivers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -40,7 +41,7 @@ const ends: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'farelock-notify-'));
-  store = await openStore(join(home, 'service.db'));
+  store = await openStore(await migratedFile(home));
   log = [];
 });
 afterEach(async () => {

@@ -7,6 +7,7 @@ import { openSecrets } from '../../src/kernel/secrets.ts';
 import { createAnswers } from '../../src/partner/base/call.ts';
 import { openStore, type Store } from '../../src/service/home.ts';
 import { manualClock } from '../clock.ts';
+import { migratedFile } from '../service/migrated.ts';
 
 /** What an Idempotency-Key gives again: what was decided for good, never what passes. */
 
@@ -16,7 +17,7 @@ let store: Store;
 let answers: ReturnType<typeof createAnswers>;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'farelock-answers-'));
-  store = await openStore(join(home, 'service.db'));
+  store = await openStore(await migratedFile(home));
   const secrets = openSecrets(join(home, 'keys.json'));
   answers = createAnswers({ store, secrets, clock, options: { answersKeptMs: 86_400_000 } as never });
 });

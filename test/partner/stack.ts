@@ -7,6 +7,7 @@ import { openStore } from '../../src/service/home.ts';
 import { openService } from '../../src/service/index.ts';
 import type { ServiceOptions } from '../../src/service/types.ts';
 import { runningClock } from '../flights/world.ts';
+import { migratedFile } from '../service/migrated.ts';
 import { type WebFetch, webService } from '../web.ts';
 
 /**
@@ -130,6 +131,7 @@ export interface StackOptions extends Partial<ServiceOptions> {
 /** A service on a home of its own, with a key of the sandbox bank and a token of a customer. */
 export async function openStack(given: StackOptions = {}) {
   const home = given.home ?? mkdtempSync(join(tmpdir(), 'farelock-partner-'));
+  if (!given.databaseUrl) await migratedFile(home);
   const clock = runningClock();
   const open = async (more: Partial<ServiceOptions> = {}) =>
     webService(await openService({ clock, ...given, ...more, home }));

@@ -15,6 +15,7 @@ import type { GenesisProgram } from '../../src/solana/embedded/genesis.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
+import { migratedFile } from '../service/migrated.ts';
 import { webOf } from '../web.ts';
 
 /** The system's clock, set forward or back by hand; sleeping is real. */
@@ -38,7 +39,7 @@ export async function openWorld(
   const clock = options.clock ?? systemClock;
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'farelock-payments-'));
   const cluster = await openEmbeddedCluster({ path: join(home, 'ledger.db'), clock, programs: options.programs ?? [] });
-  const store = await openStore(join(home, 'service.db'));
+  const store = await openStore(await migratedFile(home));
   const secrets = openSecrets(join(home, 'keys.json'));
   const operator = options.seed ?? randomBytes(8).toString('hex');
   const keyOf = (name: string) => signerFromSeed(createHash('sha256').update(`${name} ${operator}`).digest());

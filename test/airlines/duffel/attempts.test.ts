@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAttempts } from '../../../src/airlines/duffel/attempts.ts';
 import { openStore } from '../../../src/service/home.ts';
+import { migratedFile } from '../../service/migrated.ts';
 import { goodOffer, goodOrder, refusal } from './samples.ts';
 import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, withOffer } from './world.ts';
 
@@ -12,7 +13,7 @@ import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, withOffer } from '
 const home = mkdtempSync(join(tmpdir(), 'farelock-duffel-'));
 let world: DuffelWorld;
 beforeAll(async () => {
-  world = await duffelWorld(join(home, 'service.db'));
+  world = await duffelWorld(await migratedFile(home));
 });
 afterAll(async () => {
   await world.close();

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAttempts } from '../../../src/airlines/duffel/attempts.ts';
+import { migratedFile } from '../../service/migrated.ts';
 import { goodOffer, goodOrder, type Loose, refusal, TRAVELLER } from './samples.ts';
 import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, TOKEN, type Told, withOffer } from './world.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'farelock-duffel-'));
 let world: DuffelWorld;
 beforeAll(async () => {
-  world = await duffelWorld(join(home, 'service.db'));
+  world = await duffelWorld(await migratedFile(home));
 });
 afterAll(async () => {
   await world.close();

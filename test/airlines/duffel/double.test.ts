@@ -17,6 +17,7 @@ import type { Offer } from '../../../src/wire/flights/index.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { manualClock } from '../../clock.ts';
 import { type ServedDuffel, serveDuffel } from '../../sandbox/duffel/served.ts';
+import { migratedFile } from '../../service/migrated.ts';
 import { TRAVELLER } from './samples.ts';
 
 /** Against the sandbox of the API, which was made from the same documentation by somebody else. */
@@ -30,7 +31,7 @@ let options: DuffelOptions;
 let provider: Provider;
 let heard: string[] = [];
 beforeAll(async () => {
-  store = await openStore(join(home, 'service.db'));
+  store = await openStore(await migratedFile(home));
   duffel = await serveDuffel({
     seed: 'farelock',
     clock,

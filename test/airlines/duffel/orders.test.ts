@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migratedFile } from '../../service/migrated.ts';
 import { airline, goodOffer, goodOrder, type Loose, refusal } from './samples.ts';
 import { type DuffelWorld, duffelWorld, type Told } from './world.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'farelock-duffel-'));
 let world: DuffelWorld;
 beforeAll(async () => {
-  world = await duffelWorld(join(home, 'service.db'));
+  world = await duffelWorld(await migratedFile(home));
 });
 afterAll(async () => {
   await world.close();

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
+import { migratedFile } from '../../service/migrated.ts';
 import { goodOffer, refusal } from './samples.ts';
 import { type Asked, type DuffelWorld, duffelWorld, TOKEN, type Told } from './world.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'farelock-duffel-'));
 let world: DuffelWorld;
 beforeAll(async () => {
-  world = await duffelWorld(join(home, 'service.db'));
+  world = await duffelWorld(await migratedFile(home));
 });
 afterAll(async () => {
   await world.close();

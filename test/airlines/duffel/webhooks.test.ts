@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAttempts } from '../../../src/airlines/duffel/attempts.ts';
+import { migratedFile } from '../../service/migrated.ts';
 import { goodOrder, type Loose } from './samples.ts';
 import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, WEBHOOK_SECRET, withOffer } from './world.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'farelock-duffel-'));
 let world: DuffelWorld;
 beforeAll(async () => {
-  world = await duffelWorld(join(home, 'service.db'));
+  world = await duffelWorld(await migratedFile(home));
 });
 afterAll(async () => {
   await world.close();

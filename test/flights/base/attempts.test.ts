@@ -8,6 +8,7 @@ import { isProblem } from '../../../src/kernel/problems.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { openStore, type Store } from '../../../src/service/home.ts';
 import { manualClock } from '../../clock.ts';
+import { migratedFile } from '../../service/migrated.ts';
 
 /** Wrong codes and names are slowed down, and nobody can keep the owner out with them. */
 
@@ -17,7 +18,7 @@ let store: Store;
 let judge: ReturnType<typeof createAttempts>;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'farelock-attempts-'));
-  store = await openStore(join(home, 'service.db'));
+  store = await openStore(await migratedFile(home));
   judge = createAttempts({ store, clock, ids: randomIds(clock.now) });
 });
 afterEach(async () => {

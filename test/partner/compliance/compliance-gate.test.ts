@@ -20,6 +20,7 @@ import { ensureSeed } from '../../../src/sandbox/partners/index.ts';
 import { openStore } from '../../../src/service/home.ts';
 import type { DataType } from '../../../src/wire/partner/kinds.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
+import { migratedFile } from '../../service/migrated.ts';
 import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
 
 const DAY_MS = 86_400_000;
@@ -65,7 +66,7 @@ async function world({
   const home = mkdtempSync(join(tmpdir(), 'farelock-gate-'));
   writeFileSync(join(home, 'policy.json'), JSON.stringify(policy));
   const open = async () => {
-    const store = await openStore(database ?? join(home, 'service.db'));
+    const store = await openStore(database ?? (await migratedFile(home)));
     const ports: PartnerPorts = {
       store,
       secrets: openSecrets(join(home, 'keys.json')),

@@ -16,6 +16,7 @@ import { EMBEDDED_PLATFORM_HOST } from '../../../src/partner/platforms/ssrf-guar
 import { newWebhookSecret, verifyWebhook } from '../../../src/partner/platforms/webhook-signature.ts';
 import { openStore, type Store } from '../../../src/service/home.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
+import { migratedFile } from '../../service/migrated.ts';
 import { fetchOver } from '../../web.ts';
 
 /** CONTRACT, section 13: tries, pauses, breaker, signature, audit log. */
@@ -36,7 +37,7 @@ let received: Request[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'farelock-outbound-'));
-  store = await openStore(join(folder, 'service.db'));
+  store = await openStore(await migratedFile(folder));
   clock = manualClock();
   pauses = [];
   received = [];
