@@ -284,8 +284,9 @@ export function createProgress(
   environment: Environment,
   began: (phase: string) => void = () => undefined,
 ) {
-  // Terminals that can't rewrite a line, and logs of builds, get lines.
-  const canSpin = stderr.isTTY && !isSpoken(paint) && environment.TERM !== 'dumb' && !environment.CI;
+  // Terminals that can't rewrite a line or say they have no columns, and logs of builds, get lines.
+  const isDrawn = stderr.isTTY && stderr.columns !== 0 && environment.TERM !== 'dumb' && !environment.CI;
+  const canSpin = isDrawn && !isSpoken(paint);
   const signals = canSpin ? signalsOf(environment) : null;
   let current: string | null = null;
   let spinner: { text: string; stop(): unknown; clear(): unknown; render(): unknown } | null = null;

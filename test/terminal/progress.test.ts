@@ -7,9 +7,9 @@ import { createProgress } from '../../src/terminal/terminal.ts';
 afterEach(() => vi.restoreAllMocks());
 
 /** What a wait of so many milliseconds wrote, phase lines apart. */
-function afterWait(ms: number, environment: Readonly<Record<string, string>>, isTTY = true): string {
+function afterWait(ms: number, environment: Readonly<Record<string, string>>, isTTY = true, columns = 80): string {
   let written = '';
-  const stderr = { isTTY, columns: 80, rows: 24, write: (text: string) => (written += text) };
+  const stderr = { isTTY, columns, rows: 24, write: (text: string) => (written += text) };
   const progress = createProgress(stderr, false, plainPaint, environment);
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
   progress.phase('Ticketing');
@@ -34,4 +34,8 @@ test('a short wait, a log and a terminal that prints everything get neither', ()
   expect(afterWait(60_000, { TERM: 'dumb' })).toBe('');
   expect(afterWait(60_000, { CI: 'true' })).toBe('');
   expect(afterWait(60_000, {}, false)).toBe('');
+});
+
+test('a terminal of no columns, where a spinner would clear lines for ever, is treated as a log', () => {
+  expect(afterWait(6_000, { TERM: 'xterm-256color' }, true, 0)).toBe('');
 });
