@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { worldDatabase } from '../flights/world-database.ts';
 import { callerOf, ORDER, type OrderAnswer, openStack, REDIRECT, type Stack } from '../partner/stack.ts';
@@ -8,8 +11,10 @@ let statements: ReturnType<typeof hearStatements>;
 let stack: Stack;
 beforeAll(async () => {
   statements = hearStatements();
-  const database = await worldDatabase.next('');
+  const home = mkdtempSync(join(tmpdir(), 'farelock-plans-'));
+  const database = await worldDatabase.next(home);
   stack = await openStack({
+    home,
     ticketingMs: 0,
     lowcostMs: 0,
     ...(database.startsWith('postgres:') && { databaseUrl: database }),
